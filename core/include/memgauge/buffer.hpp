@@ -1,0 +1,63 @@
+#pragma once
+// Memory to measure in: asked-for size, alignment, page policy and NUMA node, and what was got.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "memgauge/error.hpp"
+
+namespace memgauge {
+
+// k4: base pages, transparent huge pages switched off for the range. thp: transparent huge pages
+// asked for with madvise. huge2m, huge1g: explicit hugetlb pages, an error when there are none free.
+// automatic: thp where the kernel allows it, else base pages.
+enum class PagePolicy : std::uint8_t { automatic, k4, thp, huge2m, huge1g };
+std::string_view to_string(PagePolicy policy) noexcept;       // "auto", "4k", "thp", "2m", "1g"
+PagePolicy page_policy_from_string(std::string_view name);    // throws RequestError
+
+struct BufferRequest {
+    std::size_t bytes = 0;
+    std::size_t alignment = 4096;   // power of two; data() is aligned to it before offset_bytes
+    std::size_t offset_bytes = 0;   // added to the aligned address, to stagger arrays
+    PagePolicy pages = PagePolicy::automatic;
+    std::optional<int> node;        // bind strictly to this NUMA node; none: first touch decides
+};
+
+// What the kernel says backs the range now (from smaps; valid after the range was touched).
+struct Backing {
+    std::size_t mapped_bytes = 0;
+    std::size_t resident_bytes = 0;
+    std::size_t huge_bytes = 0;         // of the resident bytes, in pages larger than the base page
+    std::size_t base_page_bytes = 0;
+    std::size_t huge_page_bytes = 0;    // size of those larger pages, 0 when there are none
+    // Node that holds most sampled pages, none where the kernel does not tell (move_pages).
+    std::optional<int> node;
+    double share_on_node = 0.0;
+};
+
+// Owns one anonymous mapping. Nothing is left mapped when the constructor throws.
+// RequestError: zero or absurd size, unknown node, no free huge pages (names the remedy).
+class Buffer {
+public:
+    explicit Buffer(const BufferRequest& request);
+    ~Buffer();
+    Buffer(Buffer&& other) noexcept;
+    Buffer& operator=(Buffer&& other) noexcept;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t size() const noexcept { return request_.bytes; }
+    [[nodiscard]] const BufferRequest& request() const noexcept { return request_; }
+    [[nodiscard]] Backing backing() const;
+
+private:
+    BufferRequest request_{};
+    void* mapping_ = nullptr;
+    std::size_t mapping_bytes_ = 0;
+    std::byte* data_ = nullptr;
+};
+
+}  // namespace memgauge

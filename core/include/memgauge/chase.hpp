@@ -1,0 +1,54 @@
+#pragma once
+// A ring of dependent loads: each node holds the address of the next, so one load waits for the
+// last. The nodes form one single cycle in the asked order.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "memgauge/buffer.hpp"
+#include "memgauge/team.hpp"
+
+namespace memgauge {
+
+// random: a random cycle over all nodes of the buffer. block_random: all nodes of one block in
+// random order, then the next block, blocks in random order (TLB misses become rare). stride: each
+// node's successor lies one node further, wrapping.
+enum class ChaseOrder : std::uint8_t { random, block_random, stride };
+std::string_view to_string(ChaseOrder) noexcept;  // "random", "block-random", "stride"
+ChaseOrder chase_order_from_string(std::string_view);
+
+struct ChaseRequest {
+    std::size_t bytes = 0;              // footprint of the ring
+    std::size_t node_bytes = 64;        // distance between nodes: 64 visits every line
+    std::size_t block_bytes = 0;        // block_random: size of a block
+    ChaseOrder order = ChaseOrder::random;
+    PagePolicy pages = PagePolicy::automatic;
+    std::optional<int> node;
+    std::uint64_t seed = 1;
+};
+
+class ChaseRing {
+public:
+    // Allocates and links on thread 0 of the team, which must outlive this object.
+    ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop = {});
+    ~ChaseRing();
+
+    // Thread 0 walks `warm_hops` untimed from where the last walk ended, then `iterations` stamped
+    // walks of `hops` each.
+    Slice run(std::size_t hops, std::size_t warm_hops = 0, std::size_t iterations = 1);
+    [[nodiscard]] std::size_t nodes() const noexcept;
+    // Walks the ring once: true when every node is visited exactly once before the start returns.
+    [[nodiscard]] bool is_single_cycle() const;
+    [[nodiscard]] Backing backing() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Nanoseconds of one step of a dependent chain of register additions (one cycle each): from it the
+// core's clock frequency at the moment, in cycles per ns. Runs on thread `rank`.
+double core_cycles_per_ns(Team& team, std::size_t rank = 0);
+
+}  // namespace memgauge

@@ -1,0 +1,82 @@
+#pragma once
+// The memory kernels: one template per access pattern, compiled per instruction set, chosen at run
+// time. Parameters, not file names, select type, store kind, unroll, sub-streams and prefetch.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "memgauge/error.hpp"
+
+namespace memgauge {
+
+// copy c=a, scale b=s*c, add c=a+b, triad a=b+s*c (McCalpin's STREAM); read sums a, write stores
+// a ramp to a, update a=a+s*b (daxpy, saxpy).
+enum class Operation : std::uint8_t { copy, scale, add, triad, read, write, update };
+enum class ElementType : std::uint8_t { f32, f64 };
+// standard: a plain loop, as a compiler makes of STREAM's source. tuned: explicit vectors.
+enum class Variant : std::uint8_t { standard, tuned };
+enum class StoreKind : std::uint8_t { temporal, non_temporal };
+enum class Isa : std::uint8_t { generic, sse2, avx2, avx512, neon, vsx };
+
+std::string_view to_string(Operation) noexcept;
+std::string_view to_string(ElementType) noexcept;   // "float", "double"
+std::string_view to_string(Variant) noexcept;
+std::string_view to_string(StoreKind) noexcept;     // "temporal", "non-temporal"
+std::string_view to_string(Isa) noexcept;
+Operation operation_from_string(std::string_view);  // these throw RequestError naming the choices
+ElementType element_type_from_string(std::string_view);
+Variant variant_from_string(std::string_view);
+StoreKind store_kind_from_string(std::string_view);
+Isa isa_from_string(std::string_view);
+
+std::size_t element_bytes(ElementType) noexcept;
+
+struct KernelSpec {
+    Operation operation = Operation::triad;
+    ElementType element = ElementType::f64;
+    Variant variant = Variant::standard;
+    Isa isa = Isa::generic;                     // of a tuned kernel; ignored for standard
+    StoreKind store = StoreKind::temporal;      // tuned only
+    unsigned unroll = 1;                        // vectors per step and sub-stream: 1, 2 or 4
+    unsigned streams = 1;                       // sub-streams walked side by side: 1, 2 or 4
+    std::size_t prefetch_near_bytes = 0;        // 0: none. Into the nearest level, non-temporal hint
+    std::size_t prefetch_far_bytes = 0;         // 0: none. Into the second level; needs near > 0
+};
+
+// Operands of one call. Arrays an operation does not use may be null. Counts in elements;
+// `count` may be any number: heads and tails are handled inside.
+struct KernelOperands {
+    void* a;
+    void* b;
+    void* c;
+    std::size_t count;
+    double scalar;
+    double ramp_begin;  // write: a[i] = ramp_begin + i * ramp_step
+    double ramp_step;
+    std::size_t prefetch_near_bytes;
+    std::size_t prefetch_far_bytes;
+};
+
+// Returns a value that depends on everything loaded by `read` (0 for the others), so that loads
+// cannot be optimised away.
+using KernelFunction = double (*)(const KernelOperands&) noexcept;
+
+// Instruction sets this process can execute, best for streaming first; always ends with generic.
+std::vector<Isa> supported_isas();
+// RequestError when the machine cannot run it or no such variant was compiled.
+KernelFunction find_kernel(const KernelSpec& spec);
+// Every tuned spec of this operation and type that can run here, prefetch distances left 0.
+std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element);
+
+// Bytes per element: as STREAM counts them, and as memory moves them when a temporal store first
+// reads its line (write-allocate). Whether hardware evades the allocation is not known here.
+struct ElementTraffic {
+    unsigned counted_read;
+    unsigned counted_write;
+    unsigned write_allocate;  // extra reads for temporal stores to lines not read by the kernel
+};
+ElementTraffic traffic(const KernelSpec& spec) noexcept;
+
+}  // namespace memgauge

@@ -1,0 +1,1 @@
+"""Measure how fast a computer's memory really is, and where memory traffic goes."""

@@ -1,0 +1,136 @@
+"""What an analysis hands to a renderer: sections of verdicts, tables and charts, as plain data.
+
+A renderer (terminal, HTML, figures) knows these types and no experiment, so that a new experiment
+is drawn without touching one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A measured figure and its 95% interval, in the unit of the column or axis it stands in."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def precision(self) -> float:
+        """Half the interval's width over the value."""
+        return (self.high - self.low) / 2 / self.value if self.value else float("inf")
+
+
+Cell = Estimate | float | int | str | bool | None
+"""None: not measured. It is shown as a dash, never as zero."""
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """One column of a table."""
+
+    title: str
+    unit: str | None = None
+    """`GB/s`, `ns`, `B` (shown as KiB, MiB), `%` (of a share 0 to 1), or None."""
+    digits: int = 1
+    narrow: bool = True
+    """Shown in the 80-column terminal too; the others are in HTML and export."""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of cells under columns."""
+
+    name: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    note: str | None = None
+
+
+class Axis(msgspec.Struct, frozen=True, kw_only=True):
+    """One axis; values are in `unit`, bytes shown as KiB, MiB, GiB."""
+
+    title: str
+    unit: str
+    scale: Literal["linear", "log2", "log10"] = "linear"
+    from_zero: bool = False
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """One named line or set of bars; a y of None is a gap."""
+
+    name: str
+    x: list[float | str]
+    y: list[float | None]
+    low: list[float | None] | None = None
+    high: list[float | None] | None = None
+    dashed: bool = False
+    """For what was not measured here: modelled, published, theoretical."""
+
+
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """A labelled stretch of the x axis, such as a cache level."""
+
+    label: str
+    start: float
+    end: float
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """A labelled straight line."""
+
+    label: str
+    axis: Literal["x", "y"]
+    value: float
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture."""
+
+    name: str
+    """File name of the figure, such as `workingset-latency`."""
+    title: str
+    kind: Literal["line", "bar"]
+    x: Axis
+    y: Axis
+    series: list[Series]
+    bands: list[Band] = []
+    rules: list[Rule] = []
+    note: str | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One sentence in plain words about what the numbers mean or what spoils them."""
+
+    level: Literal["good", "note", "warning", "problem"]
+    text: str
+    remedy: str | None = None
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """The analysis of one experiment."""
+
+    name: str
+    title: str
+    question: str
+    verdicts: list[Verdict] = []
+    tables: list[Table] = []
+    charts: list[Chart] = []
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole run, analysed: what every renderer takes."""
+
+    run_id: str
+    started_at: str
+    title: str
+    machine: str
+    """One line: processor, threads, caches, memory, virtualisation, kernel."""
+    complete: bool
+    status: str
+    """One line: complete, ended by budget, interrupted, or killed; elapsed time; rounds."""
+    verdicts: list[Verdict]
+    sections: list[Section]
+    system: Table

@@ -1,0 +1,1 @@
+"""One file per experiment: the question, its parameters, its points and one native call each."""

@@ -1,0 +1,41 @@
+"""Typed errors. Each message is one line: what failed, on which object, why, and the next step."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the command line tool, chosen once, in `main`."""
+
+    DONE = 0
+    FAILED = 1
+    CANNOT_BE_MET = 2
+    VALIDATION_FAILED = 3
+    INTERRUPTED = 130
+
+
+class MemgaugeError(Exception):
+    """Something failed; base of all errors memgauge raises on purpose."""
+
+    exit_code = ExitCode.FAILED
+
+
+class RequestError(MemgaugeError):
+    """The request cannot be met: bad input or a missing resource."""
+
+    exit_code = ExitCode.CANNOT_BE_MET
+
+
+class SystemFailure(MemgaugeError):
+    """The operating system refused something that should have worked, such as a full disk."""
+
+
+class RunFileError(MemgaugeError):
+    """A run cannot be read: not a run, corrupt from the first record on, or of a newer version."""
+
+    exit_code = ExitCode.CANNOT_BE_MET
+
+
+class ValidationFailed(MemgaugeError):
+    """The arrays do not hold what the kernels must have left: possible memory corruption."""
+
+    exit_code = ExitCode.VALIDATION_FAILED

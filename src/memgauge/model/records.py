@@ -1,0 +1,155 @@
+"""The records of a run, one JSON object a line, told apart by `kind`.
+
+Everything measured is kept raw: time stamps in ns on the run's clock, work in counts. Figures with
+intervals are made from these by `memgauge.analysis` and are never stored.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from memgauge.model.system import System
+
+FORMAT_VERSION = 1
+
+Scalar = str | int | float | bool | None
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Base of all records."""
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    """The clock of all stamps."""
+
+    source: str
+    ns_per_tick: float
+    cost_ns: float
+    resolution_ns: float
+    calibration_error_ppm: float
+    epoch_raw_ns: int
+    """CLOCK_MONOTONIC_RAW when the stamps read zero."""
+
+
+class RunStart(Record, frozen=True, kw_only=True, tag="run"):
+    """First record of a run, and again of each resumption."""
+
+    format_version: int
+    memgauge_version: str
+    run_id: str
+    started_at: str
+    """ISO 8601, UTC."""
+    experiments: list[str]
+    parameters: dict[str, dict[str, Scalar]]
+    """Per experiment, as asked, in their text form."""
+    budget_s: float
+    precision: float
+    clock: Clock
+    system: System
+    software: dict[str, str]
+    """Versions: kernel, libc, python, compiler, memgauge."""
+    resumed: bool = False
+
+
+class Point(Record, frozen=True, kw_only=True, tag="point"):
+    """One thing to measure: declared before its first sample."""
+
+    point: str
+    """Stable name inside the run, such as `stream/triad/tuned/2`."""
+    experiment: str
+    quantity: Literal["bandwidth", "latency"]
+    asked: dict[str, Scalar]
+    effective: dict[str, Scalar]
+    """What was got: CPUs, instruction set, pages that back the range, bytes laid out."""
+    bytes_counted: int = 0
+    """Bytes of one iteration by STREAM's counting; bandwidth only."""
+    bytes_moved: int = 0
+    """Bytes memory really moves in one iteration, write-allocate included; bandwidth only."""
+    accesses: int = 0
+    """Dependent loads of one iteration; latency only."""
+    threads: int = 1
+    role: Literal["slice", "pass"] = "slice"
+    """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times."""
+
+
+class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """What one thread did in one sample."""
+
+    cpu: int
+    begin_ns: list[int]
+    """One per iteration."""
+    end_ns: list[int]
+    involuntary_switches: int = 0
+    page_faults: int = 0
+
+
+class Sample(Record, frozen=True, kw_only=True, tag="sample"):
+    """One visit of one point."""
+
+    point: str
+    round: int
+    threads: list[ThreadSample]
+    pingpong_ns: float | None = None
+    """One-way core-to-core latency just before a multi-thread slice; None: not taken."""
+    cycles_per_ns: float | None = None
+    """Core clock measured beside the sample; None: not taken."""
+
+
+class Environment(Record, frozen=True, kw_only=True, tag="environment"):
+    """What the machine did beside the measurement, since the previous such record."""
+
+    at_ns: int
+    interval_s: float
+    steal_s: float | None
+    """CPU time taken by the hypervisor, summed over CPUs; None where the kernel does not tell."""
+    others_s: float | None
+    """CPU time of everything else than this process."""
+    load_1min: float | None
+    frequency_khz: int | None
+    """Mean of the CPUs used."""
+
+
+class ArrayCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """STREAM's check of one array."""
+
+    array: str
+    average_relative_error: float
+    epsilon: float
+    elements: int
+    failed_elements: int
+    first_failed: int
+    passed: bool
+
+
+class Validation(Record, frozen=True, kw_only=True, tag="validation"):
+    """Outcome of one validation of arrays."""
+
+    experiment: str
+    subject: str
+    """Which arrays: such as `double, 2 threads`."""
+    checks: list[ArrayCheck]
+
+
+class Warning(Record, frozen=True, kw_only=True, tag="warning"):  # noqa: A001
+    """Something a reader must know beside the numbers."""
+
+    code: str
+    message: str
+    remedy: str | None = None
+    experiment: str | None = None
+    point: str | None = None
+
+
+class RunEnd(Record, frozen=True, kw_only=True, tag="end"):
+    """Last record. A run without one was killed."""
+
+    status: Literal["complete", "budget", "interrupted", "failed"]
+    """complete: every point reached the precision. budget: time ended first."""
+    reason: str | None = None
+    elapsed_s: float
+    rounds: int
+
+
+AnyRecord = RunStart | Point | Sample | Environment | Validation | Warning | RunEnd

@@ -1,0 +1,1 @@
+"""Schedule, time budget, writing of records."""
