@@ -120,6 +120,18 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     charts: list[Chart] = []
 
 
+class Headline(msgspec.Struct, frozen=True, kw_only=True):
+    """One key figure for the strip at the top of a report, such as the best bandwidth."""
+
+    label: str
+    value: Cell
+    unit: str | None = None
+    """As in Column."""
+    digits: int = 1
+    detail: str | None = None
+    """Under which conditions: `copy, tuned, 2 threads`."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A whole run, analysed: what every renderer takes."""
 
@@ -134,3 +146,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: list[Verdict]
     sections: list[Section]
     system: Table
+    headlines: list[Headline] = []
+    """At most four, the most important first."""
+    precision: float | None = None
+    """Asked half width of the interval over the value; estimates wider than it are marked.
+    None: nothing is marked."""
