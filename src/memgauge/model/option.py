@@ -1,0 +1,208 @@
+"""One option of an experiment: how its text is read, checked and written back.
+
+An `Option` stands in the Annotated type of a parameter and is all that the command line, the
+Python API and the records know about it. Its text form is canonical: a native value handed to the
+API is written as text and read again, so that one parser validates every way in.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from memgauge.model import units
+from memgauge.model.errors import RequestError
+from memgauge.model.text import quoted
+
+
+class Option(msgspec.Struct, frozen=True, kw_only=True):
+    """How one parameter is asked for."""
+
+    help: str
+    """One line, lowercase start, no full stop."""
+    metavar: str
+    parse: Callable[[str, str], Any]
+    """Text and flag to native value; raises RequestError."""
+    write: Callable[[Any], str] = str
+    """Native value to the text that `parse` reads back to it."""
+    choices: tuple[str, ...] = ()
+    repeatable: bool = False
+    """A list: values are separated by commas, or the flag is given again."""
+    flag: str | None = None
+    """None: made from the parameter's name."""
+    automatic: str | None = None
+    """What None stands for, in words; None is refused where this is None."""
+    is_switch: bool = False
+    """True or false, without a value on the command line."""
+
+
+def choice_option(
+    help: str,  # noqa: A002
+    choices: Sequence[str],
+    *,
+    automatic: str | None = None,
+) -> Option:
+    """One of the named choices; native value `str`."""
+    return Option(
+        help=help,
+        metavar="NAME",
+        parse=lambda text, flag: _chosen(text.strip(), flag, choices),
+        choices=tuple(choices),
+        automatic=automatic,
+    )
+
+
+def choices_option(
+    help: str,  # noqa: A002
+    choices: Sequence[str],
+    *,
+    automatic: str | None = None,
+) -> Option:
+    """Some of the named choices, each once; native value `tuple[str, ...]`."""
+
+    def parse(text: str, flag: str) -> tuple[str, ...]:
+        names = (_chosen(name.strip(), flag, choices) for name in text.split(","))
+        return tuple(dict.fromkeys(names))
+
+    return Option(
+        help=help,
+        metavar="NAME,...",
+        parse=parse,
+        write=_join,
+        choices=tuple(choices),
+        repeatable=True,
+        automatic=automatic,
+    )
+
+
+def size_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
+    """A size; native value `int` bytes."""
+    return Option(
+        help=help,
+        metavar="SIZE",
+        parse=units.parse_bytes,
+        write=lambda value: units.bytes_text(value) if type(value) is int else str(value),
+        automatic=automatic,
+    )
+
+
+def sizes_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
+    """A list of sizes; native value `tuple[int, ...]` bytes."""
+
+    def parse(text: str, flag: str) -> tuple[int, ...]:
+        sizes = (units.parse_bytes(part, flag) for part in text.split(","))
+        return tuple(dict.fromkeys(sizes))
+
+    return Option(
+        help=help,
+        metavar="SIZE,...",
+        parse=parse,
+        write=_join,
+        repeatable=True,
+        automatic=automatic,
+    )
+
+
+def duration_option(
+    help: str,  # noqa: A002
+    *,
+    flag: str | None = None,
+    automatic: str | None = None,
+) -> Option:
+    """A time; native value `float` seconds."""
+    return Option(
+        help=help,
+        metavar="TIME",
+        parse=units.parse_duration,
+        write=_number_text,
+        flag=flag,
+        automatic=automatic,
+    )
+
+
+def share_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
+    """A share between 0 and 1; native value `float`."""
+    return Option(
+        help=help,
+        metavar="SHARE",
+        parse=units.parse_share,
+        write=_number_text,
+        automatic=automatic,
+    )
+
+
+def count_option(
+    help: str,  # noqa: A002
+    low: int,
+    high: int,
+    *,
+    automatic: str | None = None,
+) -> Option:
+    """A whole number from low to high; native value `int`."""
+    return Option(
+        help=help,
+        metavar="N",
+        parse=lambda text, flag: units.parse_count(text.strip(), flag, low, high),
+        automatic=automatic,
+    )
+
+
+def counts_option(
+    help: str,  # noqa: A002
+    low: int,
+    high: int,
+    *,
+    automatic: str | None = None,
+) -> Option:
+    """A list of whole numbers such as `1,2,4-8`; native value `tuple[int, ...]`."""
+    return Option(
+        help=help,
+        metavar="LIST",
+        parse=lambda text, flag: units.parse_counts(text, flag, low, high),
+        write=_counts,
+        repeatable=True,
+        automatic=automatic,
+    )
+
+
+def switch_option(help: str) -> Option:  # noqa: A002
+    """True or false; native value `bool`."""
+
+    def parse(text: str, flag: str) -> bool:
+        if text not in {"true", "false"}:
+            raise RequestError(f"{flag} {quoted(text)} is neither true nor false; write one")
+        return text == "true"
+
+    return Option(
+        help=help,
+        metavar="",
+        parse=parse,
+        write=lambda value: "true" if value is True else "false" if value is False else str(value),
+        is_switch=True,
+    )
+
+
+def _chosen(name: str, flag: str, choices: Sequence[str]) -> str:
+    if name not in choices:
+        raise RequestError(f"{flag} {quoted(name)} is not known; choose from {', '.join(choices)}")
+    return name
+
+
+def _join(values: object) -> str:
+    """A list as text; anything else as it is, for the parser to accept or refuse."""
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return ",".join(map(str, values))
+    return str(values)
+
+
+def _counts(value: object) -> str:
+    if isinstance(value, Sequence) and value and all(type(item) is int for item in value):
+        return units.counts_text(tuple(value))
+    return _join(value)
+
+
+def _number_text(value: object) -> str:
+    """Whole floats without a fraction, so that 60.0 seconds reads `60`."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,225 @@
+"""How an experiment declares its parameters: once, as a frozen struct.
+
+    class StreamParameters(CommonParameters, frozen=True, kw_only=True):
+        kernel: Annotated[tuple[str, ...], choices_option("kernels to run", KERNELS)] = KERNELS
+        array_bytes: Annotated[int | None, size_option("bytes of each array",
+                                                       automatic="by the STREAM rule")] = None
+        autotune: Annotated[bool, switch_option("search the best variant")] = False
+
+From this follow the flags and their help (`fields_of`), the keywords of the Python API, which take
+the text form or the native value (`build`), validation, and the text form in records (`text_of`),
+which `build` reads back. Annotations may be strings (`from __future__ import annotations`), as long
+as their names are found in the module of the class.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from memgauge.model import units
+from memgauge.model.errors import RequestError
+from memgauge.model.option import (
+    Option,
+    choice_option,
+    counts_option,
+    duration_option,
+    share_option,
+    switch_option,
+)
+from memgauge.model.text import quoted
+
+MAX_THREADS = 65_536
+"""Above what Linux supports on any architecture (NR_CPUS is at most 8192)."""
+
+PAGE_POLICIES = ("auto", "4k", "thp", "2m", "1g")
+PIN_POLICIES = ("compact", "scatter", "cores")
+
+
+class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
+    """One parameter of one struct, as the command line and the documentation need it."""
+
+    name: str
+    keyword: str
+    """Keyword of the Python API: the flag as an identifier."""
+    flag: str
+    default: Any
+    option: Option
+
+    @property
+    def default_text(self) -> str | None:
+        """The default as a user writes it; what it stands for where that is automatic."""
+        return self.option.automatic if self.default is None else self.text(self.default)
+
+    def text(self, value: Any) -> str:
+        """The text form of a native value, not None."""
+        return self.option.write(value)
+
+    def value(self, given: Any) -> Any:
+        """The native value of a text or native value; raises RequestError."""
+        if given is None:
+            if self.default is not None:
+                raise RequestError(
+                    f"{self.flag} has no value; write {quoted(self.default_text or '')}"
+                )
+            return None
+        text = given if isinstance(given, str) else self.text(given)
+        return self.option.parse(text, self.flag)
+
+
+class Parameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all parameter structs. Values are read and checked however it is constructed."""
+
+    def __post_init__(self) -> None:
+        """Read text forms and check native values."""
+        for field in fields_of(type(self)):
+            value = field.value(getattr(self, field.name))
+            msgspec.structs.force_setattr(self, field.name, value)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same with some values changed, checked again."""
+        return msgspec.structs.replace(self, **changes)
+
+
+AnyParameters = TypeVar("AnyParameters", bound=Parameters)
+
+
+class MemoryPlacement(msgspec.Struct, frozen=True):
+    """Which memory to measure."""
+
+    kind: str = "dram"
+    node: int | None = None
+    """NUMA node; None: first touched by the thread that uses it."""
+
+    def __str__(self) -> str:
+        """The text form, such as `node:1`."""
+        return self.kind if self.node is None else f"{self.kind}:{self.node}"
+
+
+_MAX_NODE = 1023
+"""Linux's largest MAX_NUMNODES is 1024 (NODES_SHIFT 10)."""
+
+MEMORY_KINDS = {"dram": False, "node": True}
+"""Kinds of memory, and whether each takes a number."""
+
+
+def parse_placement(text: str, option: str) -> MemoryPlacement:
+    """A placement such as `dram` or `node:1`."""
+    kind, colon, number = text.strip().partition(":")
+    known = ", ".join(f"{name}:N" if takes else name for name, takes in MEMORY_KINDS.items())
+    if kind not in MEMORY_KINDS:
+        raise RequestError(f"{option} {quoted(text)} is no kind of memory; choose from {known}")
+    if MEMORY_KINDS[kind] != bool(colon):
+        raise RequestError(f"{option} {quoted(text)} is incomplete or has too much; write {known}")
+    node = units.parse_count(number, f"{option} {kind}", 0, _MAX_NODE) if colon else None
+    return MemoryPlacement(kind, node)
+
+
+def parse_cpus(text: str, option: str) -> str | tuple[int, ...]:
+    """The name of a pinning policy, or the CPUs of a list such as `0-3,8`, in its order."""
+    name = text.strip()
+    if name in PIN_POLICIES:
+        return name
+    if not name[:1].isdigit():
+        raise RequestError(
+            f"{option} {quoted(text)} is neither {', '.join(PIN_POLICIES)} nor a list of CPUs; "
+            "choose a policy or write a list, such as 0-3,8"
+        )
+    return units.parse_counts(name, option, 0, MAX_THREADS - 1)
+
+
+_cpus_option = msgspec.structs.replace(
+    counts_option("where threads are pinned: compact, scatter, cores, or a list of CPUs", 0, 0),
+    metavar="POLICY|LIST",
+    parse=parse_cpus,
+    repeatable=False,
+)
+_memory_option = Option(
+    help="memory to measure: dram, or node:N for one NUMA node",
+    metavar="KIND",
+    parse=parse_placement,
+)
+_pages_option = choice_option("pages that back the arrays", PAGE_POLICIES)
+
+
+class CommonParameters(Parameters, frozen=True, kw_only=True):
+    """What every experiment takes, with the same meaning everywhere."""
+
+    threads: Annotated[
+        tuple[int, ...] | None,
+        counts_option(
+            "numbers of threads to measure with, such as 1,2,4-8",
+            1,
+            MAX_THREADS,
+            automatic="1, then doubling, up to all hardware threads, plus all physical cores",
+        ),
+    ] = None
+    cpus: Annotated[str | tuple[int, ...], _cpus_option] = "scatter"
+    memory: Annotated[MemoryPlacement, _memory_option] = MemoryPlacement()
+    pages: Annotated[str, _pages_option] = "auto"
+
+
+def _path(text: str, flag: str) -> str:
+    if not text or "\0" in text:
+        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
+    return text
+
+
+class RunOptions(Parameters, frozen=True, kw_only=True):
+    """How a run is made, whatever it measures."""
+
+    budget_s: Annotated[float, duration_option("time to spend, at most", flag="--budget")] = 60.0
+    precision: Annotated[
+        float, share_option("half width of the 95% interval at which a point is done")
+    ] = 0.01
+    output: Annotated[
+        str | None,
+        Option(
+            help="directory to write the run into",
+            metavar="DIR",
+            parse=_path,
+            automatic="memgauge-runs/TIME-EXPERIMENT",
+        ),
+    ] = None
+    json: Annotated[bool, switch_option("print one JSON document and nothing else")] = False
+
+
+@cache
+def fields_of(struct: type[Parameters]) -> tuple[ParameterField, ...]:
+    """The parameters of a struct, inherited ones first."""
+    hints = get_type_hints(struct, include_extras=True)
+    return tuple(
+        _field(struct, field.name, hints[field.name], field.default)
+        for field in msgspec.structs.fields(struct)
+    )
+
+
+def build(struct: type[AnyParameters], **given: Any) -> AnyParameters:
+    """The struct from keywords or field names, in text form or as native values."""
+    names = {field.keyword: field.name for field in fields_of(struct)}
+    names |= {field.name: field.name for field in fields_of(struct)}
+    for keyword in given:
+        if keyword not in names:
+            known = ", ".join(field.keyword for field in fields_of(struct))
+            raise RequestError(f"{quoted(keyword)} is no parameter here; choose from {known}")
+    return struct(**{names[keyword]: value for keyword, value in given.items()})
+
+
+def text_of(parameters: Parameters) -> dict[str, str | None]:
+    """The text forms by field name, as records keep them; `build` reads them back."""
+    values = ((field, getattr(parameters, field.name)) for field in fields_of(type(parameters)))
+    return {field.name: None if value is None else field.text(value) for field, value in values}
+
+
+def _field(struct: type, name: str, hint: Any, default: Any) -> ParameterField:
+    metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    option = next((item for item in metadata if isinstance(item, Option)), None)
+    if option is None:
+        raise TypeError(f"{struct.__name__}.{name} has no Option in its Annotated type")
+    if default is msgspec.NODEFAULT:
+        raise TypeError(f"{struct.__name__}.{name} has no default")
+    flag = option.flag or "--" + name.replace("_", "-")
+    keyword = flag.removeprefix("--").replace("-", "_")
+    return ParameterField(name=name, keyword=keyword, flag=flag, default=default, option=option)

@@ -1,0 +1,32 @@
+"""Text of strangers, made safe to show: run files and arguments may hold anything."""
+
+import re
+import unicodedata
+
+_LONGEST_QUOTE = 60
+# ECMA-48: control sequences (CSI ... final byte), control strings (OSC, DCS, PM, APC up to ST or
+# BEL) and two-byte escapes, in their 7-bit and 8-bit forms.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*[0-~]"
+)
+
+
+def plain(text: str) -> str:
+    """The text on one line, without anything that steers a terminal or reorders its neighbours.
+
+    Escape sequences, control characters, bidirectional overrides, zero-width and private-use
+    characters and lone surrogates are dropped; line ends and tabs become spaces.
+    """
+    text = _ESCAPES.sub("", text)
+    spaced = "".join(" " if char in "\t\n\r\v\f\x85\u2028\u2029" else char for char in text)
+    return "".join(char for char in spaced if not unicodedata.category(char).startswith("C"))
+
+
+def quoted(text: str) -> str:
+    """The text between quotes for an error message: plain, and shortened where it is long."""
+    shown = plain(text)
+    if len(shown) > _LONGEST_QUOTE:
+        shown = shown[: _LONGEST_QUOTE - 3] + "..."
+    return f"'{shown}'"
