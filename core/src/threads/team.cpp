@@ -1,0 +1,170 @@
+#include "memgauge/team.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "threads/affinity.hpp"
+#include "threads/spin.hpp"
+#include "threads/team_state.hpp"
+
+namespace memgauge {
+namespace {
+
+// What the kernel counted for the calling thread.
+struct Disturbances {
+    std::uint64_t involuntary_switches = 0;
+    std::uint64_t page_faults = 0;
+
+    static Disturbances now() noexcept {
+        rusage usage{};
+        getrusage(RUSAGE_THREAD, &usage);
+        return {static_cast<std::uint64_t>(usage.ru_nivcsw),
+                static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt)};
+    }
+};
+
+// One burst: prepare, meet, count, meet again, start together.
+class Burst {
+public:
+    Burst(std::span<Job* const> jobs, std::uint32_t parties, Slice& slice)
+        : jobs_(jobs), barrier_(parties), slice_(slice), lead_(start_lead(parties)) {}
+
+    void operator()(std::size_t rank) {
+        ThreadSlice mine;  // on this thread's stack, away from the others' lines
+        std::exception_ptr error = prepare(*jobs_[rank], mine);
+        barrier_.arrive_and_wait();
+        if (error) std::rethrow_exception(error);
+        if (failed_.load(std::memory_order_relaxed)) return;
+        time(*jobs_[rank], mine);
+        slice_.threads[rank] = std::move(mine);
+    }
+
+private:
+    // Time for the barrier's release to reach every thread.
+    static Ticks start_lead(std::uint32_t parties) {
+        return Clock::instance().from_duration_ns(1000.0 + 20.0 * parties);
+    }
+
+    std::exception_ptr prepare(Job& job, ThreadSlice& mine) noexcept {
+        try {
+            // Resized, not only reserved: the pages of the stamps are touched before the timing.
+            mine.iterations.resize(job.iterations());
+            mine.iterations.clear();
+            job.prepare();
+            return nullptr;
+        } catch (...) {
+            failed_.store(true, std::memory_order_relaxed);  // published by the barrier
+            return std::current_exception();
+        }
+    }
+
+    void time(Job& job, ThreadSlice& mine) noexcept {
+        // Between two barriers, so that waiting for the others is not counted and a slow system
+        // call delays nobody's start.
+        const Disturbances before = Disturbances::now();
+        barrier_.arrive_and_wait([this] { deadline_ = clock_.now() + lead_; });
+        while (clock_.now() < deadline_) {
+        }
+        job.run(mine);
+        const Disturbances after = Disturbances::now();
+        mine.cpu = sched_getcpu();
+        mine.involuntary_switches = after.involuntary_switches - before.involuntary_switches;
+        mine.page_faults = after.page_faults - before.page_faults;
+    }
+
+    std::span<Job* const> jobs_;
+    SpinBarrier barrier_;
+    Slice& slice_;
+    const Clock& clock_ = Clock::instance();
+    Ticks lead_;
+    Ticks deadline_ = 0;  // published by the barrier
+    std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+Team::Team(std::vector<int> cpus) {
+    check_cpus(cpus, allowed_cpus());
+    state_ = std::make_unique<State>(std::move(cpus));
+}
+
+Team::~Team() {
+    // In a forked child the threads are not there to be joined: their memory is left as it is.
+    if (!state_->workers.alive()) static_cast<void>(state_.release());
+}
+
+std::size_t Team::size() const noexcept {
+    return state_->cpus.size();
+}
+const std::vector<int>& Team::cpus() const noexcept {
+    return state_->cpus;
+}
+
+bool Team::stop_requested() const noexcept {
+    return state_->stop.load(std::memory_order_relaxed);
+}
+
+Slice Team::run(std::span<Job* const> jobs) {
+    if (jobs.size() != size()) {
+        throw RequestError("a team of " + std::to_string(size()) + " got " +
+                           std::to_string(jobs.size()) +
+                           " jobs; give one per thread, null to idle");
+    }
+    const Workers::Claim claim(state_->workers);
+    std::vector<std::size_t> ranks;
+    for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
+        if (jobs[rank] != nullptr) ranks.push_back(rank);
+    }
+    Slice slice;
+    slice.threads.resize(size());
+    Burst burst(jobs, static_cast<std::uint32_t>(ranks.size()), slice);
+    state_->workers.run(ranks, [&burst](std::size_t rank) { burst(rank); });
+    return slice;
+}
+
+void Team::parallel(const std::function<void(std::size_t)>& work, const StopCheck& stop) {
+    const Workers::Claim claim(state_->workers);
+    std::atomic<bool>& stopping = state_->stop;
+    stopping.store(false, std::memory_order_relaxed);
+    const Workers::Task task = [&](std::size_t rank) {
+        try {
+            work(rank);
+        } catch (...) {
+            stopping.store(true, std::memory_order_relaxed);  // no use in the others going on
+            throw;
+        }
+    };
+    bool interrupted = false;
+    std::exception_ptr stop_error;
+    const auto tick = [&] {
+        if (interrupted || stop_error) return;
+        try {
+            interrupted = stop && stop();
+        } catch (...) {
+            stop_error = std::current_exception();
+        }
+        if (interrupted || stop_error) stopping.store(true, std::memory_order_relaxed);
+    };
+    std::vector<std::size_t> ranks(size());
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    std::exception_ptr work_error;
+    try {
+        state_->workers.run(ranks, task, tick);
+    } catch (...) {
+        work_error = std::current_exception();
+    }
+    stopping.store(false, std::memory_order_relaxed);
+    // The caller's wish to end outranks what it made the workers do.
+    if (stop_error) std::rethrow_exception(stop_error);
+    if (interrupted) throw Interrupted();
+    if (work_error) std::rethrow_exception(work_error);
+}
+
+}  // namespace memgauge

@@ -1,0 +1,186 @@
+#include "threads/workers.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "memgauge/team.hpp"
+#include "threads/affinity.hpp"
+
+namespace memgauge {
+namespace {
+
+constexpr auto tick_interval = std::chrono::milliseconds(20);
+
+// While it lives, threads started here inherit a mask that leaves every signal to the caller's
+// thread, where Python's handlers belong; faults stay with the thread that makes them.
+class SignalsBlocked {
+public:
+    SignalsBlocked() noexcept {
+        sigset_t blocked;
+        sigfillset(&blocked);
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
+            sigdelset(&blocked, fault);
+        }
+        pthread_sigmask(SIG_SETMASK, &blocked, &previous_);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+private:
+    sigset_t previous_;
+};
+
+}  // namespace
+
+Workers::Workers(const std::vector<int>& cpus) : owner_(getpid()) {
+    try {
+        start(cpus);
+        check_pins(cpus);
+    } catch (...) {
+        dismiss();
+        throw;
+    }
+}
+
+Workers::~Workers() {
+    dismiss();
+}
+
+bool Workers::alive() const noexcept {
+    return getpid() == owner_;
+}
+
+void Workers::start(const std::vector<int>& cpus) {
+    const SignalsBlocked blocked;
+    workers_.reserve(cpus.size());
+    // One more than the threads: they cannot end the wait before the last one is started.
+    pending_.store(1, std::memory_order_relaxed);
+    done_ = false;
+    for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
+        workers_.push_back(std::make_unique<Worker>());
+        Worker& worker = *workers_.back();
+        pending_.fetch_add(1, std::memory_order_relaxed);
+        try {
+            worker.thread = std::thread([this, &worker, cpu = cpus[rank], rank] {
+                worker.pin_error = pin_this_thread(cpu);
+                const std::string name = "memgauge/" + std::to_string(cpu);
+                pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
+                finish_one();
+                serve(worker, rank);
+            });
+        } catch (const std::system_error& error) {
+            throw SystemError("cannot start thread " + std::to_string(rank) + " of a team of " +
+                                  std::to_string(cpus.size()) +
+                                  "; use fewer threads or raise the process limit (ulimit -u, "
+                                  "cgroup pids.max)",
+                              error.code().value());
+        }
+    }
+    finish_one();
+    wait_all({});
+}
+
+void Workers::check_pins(const std::vector<int>& cpus) const {
+    for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
+        const int error = workers_[rank]->pin_error;
+        if (error == 0) continue;
+        const std::string what = "cannot pin a thread to cpu " + std::to_string(cpus[rank]);
+        if (error != EINVAL) throw SystemError(what, error);
+        throw RequestError(what + ": it went offline or left this process's cpuset just now; " +
+                           "allowed: " + format_cpu_list(allowed_cpus()) + "; choose among these");
+    }
+}
+
+void Workers::serve(Worker& me, std::size_t rank) noexcept {
+    for (;;) {
+        const Task* task = nullptr;
+        {
+            std::unique_lock lock(me.mutex);
+            me.wake.wait(lock, [&me] { return me.task != nullptr || me.quit; });
+            if (me.quit) return;
+            task = std::exchange(me.task, nullptr);
+        }
+        try {
+            (*task)(rank);
+        } catch (...) {
+            me.error = std::current_exception();
+        }
+        finish_one();
+    }
+}
+
+void Workers::finish_one() noexcept {
+    if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    const std::lock_guard lock(done_mutex_);
+    done_ = true;
+    done_cv_.notify_one();
+}
+
+void Workers::wait_all(const std::function<void()>& tick) {
+    std::unique_lock lock(done_mutex_);
+    const auto is_done = [this] { return done_; };
+    if (!tick) return done_cv_.wait(lock, is_done);
+    while (!done_cv_.wait_for(lock, tick_interval, is_done)) {
+        lock.unlock();
+        tick();
+        lock.lock();
+    }
+}
+
+void Workers::run(std::span<const std::size_t> ranks, const Task& task,
+                  const std::function<void()>& tick) {
+    if (ranks.empty()) return;
+    pending_.store(ranks.size(), std::memory_order_relaxed);
+    done_ = false;  // all workers sleep: nobody else looks at it now
+    for (const std::size_t rank : ranks) {
+        Worker& worker = *workers_[rank];
+        {
+            const std::lock_guard lock(worker.mutex);
+            worker.task = &task;
+        }
+        worker.wake.notify_one();
+    }
+    wait_all(tick);
+    std::exception_ptr first;
+    for (const std::size_t rank : ranks) {
+        const std::exception_ptr error = std::exchange(workers_[rank]->error, nullptr);
+        if (!first) first = error;
+    }
+    if (first) std::rethrow_exception(first);
+}
+
+void Workers::dismiss() noexcept {
+    for (const auto& worker : workers_) {
+        {
+            const std::lock_guard lock(worker->mutex);
+            worker->quit = true;
+        }
+        worker->wake.notify_one();
+    }
+    for (const auto& worker : workers_) {
+        if (worker->thread.joinable()) worker->thread.join();
+    }
+    workers_.clear();
+}
+
+Workers::Claim::Claim(Workers& workers) : workers_(workers) {
+    if (!workers.alive()) {
+        throw RequestError(
+            "this team's threads belong to the parent process; make a new team after fork");
+    }
+    if (workers.claimed_.exchange(true, std::memory_order_acquire)) {
+        throw RequestError(
+            "this team is already at work for another call; wait for it, or use one team per "
+            "calling thread");
+    }
+}
+
+}  // namespace memgauge
