@@ -1,0 +1,221 @@
+"""Lines of text under way: rich lays out, everything that enters is made safe first."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich.box import Box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from memgauge.analysis.section import Column
+from memgauge.model.text import plain
+from memgauge.reports import cells
+
+if TYPE_CHECKING:
+    from memgauge.analysis.section import Headline, Report, Section, Table, Verdict
+
+_SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
+_STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan", "good": "green"}
+_SEVERITY = list(_SYMBOLS)
+
+_ASCII = str.maketrans(
+    {
+        "\N{EN DASH}": "-",
+        "\N{EM DASH}": "-",
+        "\N{MULTIPLICATION SIGN}": "x",
+        "\N{LEFT SINGLE QUOTATION MARK}": "'",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{LEFT DOUBLE QUOTATION MARK}": '"',
+        "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
+        "\N{MICRO SIGN}": "u",
+        "±": "+-",
+        "·": "-",
+        "→": "->",
+        "✓": "+",
+        "✗": "x",
+        "≥": ">=",
+        "≤": "<=",
+        "…": "...",
+    }
+)
+"""What stands for a sign where the output has no Unicode."""
+
+_RULED = "    \n    \n ── \n    \n    \n    \n    \n    \n"
+_RULED_ASCII = "    \n    \n -- \n    \n    \n    \n    \n    \n"
+
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+"""Keeps a figure and its interval on one line and their padding in place."""
+
+_GAP = 3
+"""Spaces between two columns of a table."""
+
+_WRAPPED = 10
+"""Width at which words in a table may wrap."""
+
+
+class Page:
+    """Lines under way; every string that enters is stripped of what a terminal would obey."""
+
+    def __init__(self, columns: int, color: bool, encoding: str) -> None:
+        self._ascii = "utf" not in encoding.lower()
+        self._out = io.StringIO()
+        self._console = Console(
+            file=self._out,
+            width=columns,
+            force_terminal=color,
+            color_system="standard" if color else None,
+            no_color=not color,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+            force_jupyter=False,
+            force_interactive=False,
+        )
+
+    def text(self) -> str:
+        lines = self._out.getvalue().replace(_NO_BREAK, " ").splitlines()
+        return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"
+
+    def blank(self) -> None:
+        self._console.print()
+
+    def heading(self, text: str, style: str = "bold") -> None:
+        self._console.print(self._styled(text, style))
+
+    def line(self, text: str, style: str = "") -> None:
+        self._console.print(self._styled(text, style))
+
+    def headlines(self, headlines: list[Headline], precision: float | None) -> None:
+        grid = RichTable.grid(padding=(0, 2))
+        for headline in headlines:
+            grid.add_row(
+                self._styled(headline.label),
+                self._styled(_headline_value(headline, precision), "bold"),
+                self._styled(headline.detail or "", "dim"),
+            )
+        self._console.print(grid)
+
+    def verdicts(self, verdicts: list[Verdict]) -> None:
+        if verdicts:
+            self.blank()
+        for verdict in sorted(verdicts, key=lambda one: _SEVERITY.index(one.level)):
+            symbol, style = _SYMBOLS[verdict.level], _STYLES[verdict.level]
+            self.entry(symbol, verdict.level, verdict.text, verdict.remedy, style)
+
+    def entry(
+        self, symbol: str, word: str, said: str, remedy: str | None, style: str = "cyan"
+    ) -> None:
+        """One sentence behind its symbol and word, indented when it wraps."""
+        grid = RichTable.grid(padding=(0, 1))
+        grid.add_column(no_wrap=True)
+        grid.add_column(no_wrap=True, min_width=7)
+        grid.add_column(ratio=1, overflow="fold")
+        grid.add_row(self._styled(symbol, style), self._styled(word, style), self._styled(said))
+        if remedy:
+            grid.add_row("", "", self._styled(f"→ {remedy}", "dim"))
+        self._console.print(grid)
+
+    def section(self, section: Section, precision: float | None) -> None:
+        self.blank()
+        self.heading(section.title)
+        self.line(section.question, "dim")
+        self.verdicts(section.verdicts)
+        for table in section.tables:
+            self.blank()
+            if table.title != section.title:
+                self.line(table.title, "underline")
+            self.table(table, precision)
+
+    def table(self, table: Table, precision: float | None) -> None:
+        shown = [index for index, column in enumerate(table.columns) if column.narrow]
+        columns = [table.columns[index] for index in shown]
+        rows = [[row[index] for index in shown] for row in table.rows]
+        by_column = [[row[at] for row in rows] for at in range(len(columns))]
+        numeric = [cells.is_numeric(column_cells) for column_cells in by_column]
+        written = [
+            cells.aligned(column_cells, column, precision)
+            for column_cells, column in zip(by_column, columns, strict=True)
+        ]
+        for at in (at for at, figures in enumerate(numeric) if figures):
+            written[at] = [cell.replace(" ", _NO_BREAK) for cell in written[at]]
+        least = list(map(_least, columns, written, numeric))
+        if sum(least) + _GAP * (len(least) - 1) <= self._console.width:
+            self._console.print(self._rich_table(columns, written, numeric, least))
+        else:
+            self._stacked(columns, written)
+        if table.note:
+            self.line(table.note, "dim")
+
+    def legend(self, report: Report) -> None:
+        """What the marks in the tables mean, where they stand."""
+        tables = [table for section in report.sections for table in section.tables]
+        marked = (
+            cells.is_wide(cell, column, report.precision)
+            for table in tables
+            for row in table.rows
+            for cell, column in zip(row, table.columns, strict=True)
+            if column.narrow
+        )
+        if report.precision is not None and any(marked):
+            asked = cells.number(100 * report.precision, 1).removesuffix(".0")
+            self.blank()
+            self.line(f"{cells.WIDE_MARK} the interval is wider than the ±{asked}% asked", "dim")
+
+    def _rich_table(
+        self,
+        columns: list[Column],
+        written: list[list[str]],
+        numeric: list[bool],
+        least: list[int],
+    ) -> RichTable:
+        box = Box(_RULED_ASCII, ascii=True) if self._ascii else Box(_RULED)
+        rich_table = RichTable(
+            box=box, pad_edge=False, padding=(0, 1), show_edge=False, header_style="bold"
+        )
+        for at, column in enumerate(columns):
+            rich_table.add_column(
+                self._styled(cells.heading(column)),
+                justify="right" if numeric[at] else "left",
+                min_width=least[at],
+                overflow="fold",
+            )
+        for row in zip(*written, strict=True):
+            rich_table.add_row(*(self._styled(cell) for cell in row))
+        return rich_table
+
+    def _stacked(self, columns: list[Column], written: list[list[str]]) -> None:
+        """One line a cell, for outputs too narrow for the table."""
+        for row in zip(*written, strict=True):
+            for at, (cell, column) in enumerate(zip(row, columns, strict=True)):
+                self.line(f"{'  ' if at else ''}{cells.heading(column)}: {cell.strip()}")
+
+    def _styled(self, text: str, style: str = "") -> Text:
+        indent = text[: len(text) - len(text.lstrip(" "))]
+        safe = indent + plain(text).lstrip(" ")
+        if self._ascii:
+            mapped = safe.translate(_ASCII)
+            safe = _NO_BREAK.join(
+                part.encode("ascii", "replace").decode("ascii") for part in mapped.split(_NO_BREAK)
+            )
+        return Text(safe, style=style, overflow="fold")
+
+
+def _headline_value(headline: Headline, precision: float | None) -> str:
+    column = Column(title=headline.label, unit=headline.unit, digits=headline.digits)
+    unit = headline.unit if headline.unit not in {None, "B"} and headline.value is not None else ""
+    centre = f"{cells.centre(headline.value, column)} {unit}".rstrip()
+    written = cells.text(headline.value, column, precision)
+    return centre + written.removeprefix(cells.centre(headline.value, column))
+
+
+def _least(column: Column, written: list[str], numeric: bool) -> int:
+    """Columns that one table column needs: its figures whole, its words wrapped."""
+    heads = [min(cell_len(word), _WRAPPED) for word in cells.heading(column).split()]
+    whole = [cell_len(cell) for cell in written]
+    return max([1, *heads, *(whole if numeric else [min(width, _WRAPPED) for width in whole])])

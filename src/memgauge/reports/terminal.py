@@ -1,0 +1,81 @@
+"""A report as text: fits the width asked, verdicts first, then the narrow columns of each table."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+from memgauge.reports.machine import system_table
+
+if TYPE_CHECKING:
+    from memgauge.analysis.section import Report
+    from memgauge.model.system import System
+    from memgauge.reports._page import Page
+
+DEFAULT_COLUMNS = 80
+NARROWEST_COLUMNS = 20
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What the output can show."""
+
+    columns: int = DEFAULT_COLUMNS
+    color: bool = False
+    encoding: str = "utf-8"
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Look:
+        """The look for a stream: colour only on a terminal and without NO_COLOR."""
+        tty = stream.isatty()
+        columns = shutil.get_terminal_size().columns if tty else DEFAULT_COLUMNS
+        return cls(
+            columns=max(NARROWEST_COLUMNS, min(columns, 100)),
+            color=tty and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
+            encoding=getattr(stream, "encoding", None) or "ascii",
+        )
+
+
+def render(
+    report: Report, width: int = DEFAULT_COLUMNS, color: bool = False, encoding: str = "utf-8"
+) -> str:
+    """The summary of a run; no line is wider than `width` columns (20 at least)."""
+    page = _page(width, color, encoding)
+    page.heading(report.title)
+    page.line(report.machine)
+    page.line(report.status, "" if report.complete else "bold yellow")
+    if report.headlines:
+        page.blank()
+        page.headlines(report.headlines, report.precision)
+    page.verdicts(report.verdicts)
+    for section in report.sections:
+        page.section(section, report.precision)
+    page.legend(report)
+    return page.text()
+
+
+def render_system(
+    system: System, width: int = DEFAULT_COLUMNS, color: bool = False, encoding: str = "utf-8"
+) -> str:
+    """What was found about the machine and what is possible on it, with remedies."""
+    page = _page(width, color, encoding)
+    page.heading(system.cpu_model)
+    page.table(system_table(system), None)
+    for note in system.topology_notes:
+        page.entry("·", "note", note, None)
+    page.blank()
+    for capability in system.capabilities:
+        symbol, word = ("✓", "yes") if capability.available else ("✗", "no")
+        said = f"{capability.name}: {capability.detail}"
+        style = "green" if capability.available else "yellow"
+        page.entry(symbol, word, said, None if capability.available else capability.remedy, style)
+    return page.text()
+
+
+def _page(width: int, color: bool, encoding: str) -> Page:
+    """An empty page; rich is loaded here, so that it costs nothing to those who print nothing."""
+    from memgauge.reports._page import Page
+
+    return Page(max(width, NARROWEST_COLUMNS), color, encoding)
