@@ -1,0 +1,96 @@
+"""One call that finds out what the machine is."""
+
+from __future__ import annotations
+
+import platform
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memgauge.model.system import System
+from memgauge.system.caches import read_caches
+from memgauge.system.capabilities import find_capabilities
+from memgauge.system.contradictions import topology_contradictions
+from memgauge.system.data_sheet import read_data_sheet
+from memgauge.system.frequency import governor
+from memgauge.system.memory_limits import available_bytes
+from memgauge.system.native import load_isas
+from memgauge.system.pages import base_page_bytes, read_huge_page_pools, thp_mode
+from memgauge.system.processor import processor_name
+from memgauge.system.topology import allowed_cpus, read_topology, total_memory_bytes
+from memgauge.system.tree import ROOT, Tree
+from memgauge.system.virtualisation import read_virtualisation
+
+if TYPE_CHECKING:
+    from memgauge.model.system import Cache, Cpu
+
+_GIB = 1 << 30
+
+
+def detect(root: Path = ROOT) -> System:
+    """Read the machine from the sysfs and procfs below `root`; a few milliseconds.
+
+    Never raises for what is hidden: it is None or empty, and `topology_notes` or a capability says
+    so.
+    """
+    tree = Tree(root)
+    architecture = tree.text("/proc/sys/kernel/arch") or platform.machine()
+    topology = read_topology(tree, architecture)
+    online = [cpu.cpu for cpu in topology.cpus]
+    caches = read_caches(tree, online)
+    virtualisation = read_virtualisation(tree)
+    sheet = read_data_sheet(tree, virtualisation, len({cpu.socket for cpu in topology.cpus}))
+    isas = load_isas()
+    name = processor_name(tree, architecture)
+    memory_bytes = total_memory_bytes(tree)
+    system = System(
+        machine_id=machine_id(architecture, name, topology.cpus, caches.caches, memory_bytes),
+        architecture=architecture,
+        cpu_model=name,
+        kernel=tree.text("/proc/sys/kernel/osrelease") or platform.release(),
+        virtualisation=virtualisation.label,
+        cpus=topology.cpus,
+        allowed_cpus=allowed_cpus(tree, online),
+        caches=caches.caches,
+        nodes=topology.nodes,
+        memory_bytes=memory_bytes,
+        available_bytes=available_bytes(tree),
+        base_page_bytes=base_page_bytes(),
+        thp=thp_mode(tree),
+        huge_pages=read_huge_page_pools(tree),
+        governor=governor(tree, online),
+        isas=isas.names,
+        theoretical_bandwidth_bytes_per_s=sheet.bytes_per_s,
+        topology_notes=topology.notes + caches.notes,
+    )
+    notes = system.topology_notes + topology_contradictions(system, virtualisation)
+    capabilities = find_capabilities(tree, system, virtualisation, isas, sheet)
+    return msgspec.structs.replace(system, topology_notes=notes, capabilities=capabilities)
+
+
+def machine_id(
+    architecture: str, name: str, cpus: list[Cpu], caches: list[Cache], memory_bytes: int
+) -> str:
+    """Digest of the kind of machine: twelve hexadecimal digits, no host name, no serial number.
+
+    Memory is rounded up, since kernels keep a varying little of it to themselves.
+    """
+    facts = {
+        "architecture": architecture,
+        "cpu_model": name,
+        "cpus": len(cpus),
+        "cores": len({cpu.core for cpu in cpus}),
+        "sockets": len({cpu.socket for cpu in cpus}),
+        "nodes": len({cpu.node for cpu in cpus}),
+        "caches": sorted({(c.level, c.type, c.bytes, c.ways or 0) for c in caches}),
+        "memory": _rounded_up(memory_bytes),
+    }
+    return sha256(msgspec.json.encode(facts, order="deterministic")).hexdigest()[:12]
+
+
+def _rounded_up(memory_bytes: int) -> int:
+    """To the next of 16 steps between powers of two, at least one GiB apart."""
+    step = max(_GIB, (1 << max(memory_bytes - 1, 0).bit_length()) // 16)
+    return -(-memory_bytes // step) * step

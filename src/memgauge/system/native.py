@@ -1,0 +1,32 @@
+"""The one place that looks whether the native core can be had."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple
+
+
+class Isas(NamedTuple):
+    """Instruction sets of the kernels, or why there are none."""
+
+    names: list[str]
+    reason: str | None
+
+
+def load_isas() -> Isas:
+    """Ask the native core, best first; without it an empty list and the reason."""
+    try:
+        core = import_module("memgauge._core")
+    except ImportError as error:
+        return Isas([], " ".join(str(error).split()) or "it cannot be imported")
+    return Isas(list(core.supported_isas()), None)
+
+
+def core_compiler() -> str | None:
+    """The compiler the native core was built with; None where it is missing or does not tell."""
+    try:
+        compiler = getattr(import_module("memgauge._core"), "compiler", None)
+    except ImportError:
+        return None
+    told = compiler() if callable(compiler) else compiler
+    return None if told is None else str(told)

@@ -1,0 +1,45 @@
+"""Page sizes, transparent huge pages and the pools of explicit ones."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from memgauge.model.system import HugePagePool
+
+if TYPE_CHECKING:
+    from memgauge.system.tree import Tree
+
+HUGE_PAGE_DIRECTORY = "/sys/kernel/mm/hugepages"
+THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
+_KIB = 1024
+
+
+def base_page_bytes() -> int:
+    """Size of the smallest page, 4 KiB or 64 KiB mostly."""
+    return os.sysconf("SC_PAGE_SIZE")
+
+
+def thp_mode(tree: Tree) -> str | None:
+    """The mode in force, between brackets in the kernel's file; None where not built in."""
+    chosen = re.search(r"\[(\w+)\]", tree.text(THP_FILE) or "")
+    return chosen.group(1) if chosen else None
+
+
+def read_huge_page_pools(tree: Tree) -> list[HugePagePool]:
+    """Pools of every size the kernel knows, smallest first, the empty ones too."""
+    names = tree.names(HUGE_PAGE_DIRECTORY)
+    sizes = [int(size.group(1)) for n in names if (size := re.fullmatch(r"hugepages-(\d+)kB", n))]
+    pools = (_read_pool(tree, size_kib) for size_kib in sorted(sizes))
+    return [pool for pool in pools if pool is not None]
+
+
+def _read_pool(tree: Tree, size_kib: int) -> HugePagePool | None:
+    directory = f"{HUGE_PAGE_DIRECTORY}/hugepages-{size_kib}kB"
+    total = tree.integer(f"{directory}/nr_hugepages")
+    free = tree.integer(f"{directory}/free_hugepages")
+    reserved = tree.integer(f"{directory}/resv_hugepages")
+    if total is None or free is None or reserved is None:
+        return None
+    return HugePagePool(page_bytes=size_kib * _KIB, total=total, free=free, reserved=reserved)

@@ -1,0 +1,67 @@
+"""Rights of this process, and the performance counters they open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memgauge.model.system import Capability
+
+if TYPE_CHECKING:
+    from memgauge.system.tree import Tree
+
+# Bit numbers of include/uapi/linux/capability.h.
+_RIGHTS = (("CAP_SYS_ADMIN", 21), ("CAP_PERFMON", 38), ("CAP_IPC_LOCK", 14), ("CAP_SYS_NICE", 23))
+_PMUS = "/sys/bus/event_source/devices"
+_PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+
+
+def privilege_capabilities(tree: Tree) -> list[Capability]:
+    """Rights, and the processor's counters with what they need."""
+    rights = effective_rights(tree)
+    return [_privileges(tree, rights), _counters(tree, rights)]
+
+
+def effective_rights(tree: Tree) -> set[str]:
+    """Those of `_RIGHTS` in the effective set of this process."""
+    text = tree.fields("/proc/self/status").get("CapEff", "")
+    try:
+        mask = int(text, 16)
+    except ValueError:
+        return set()
+    return {name for name, bit in _RIGHTS if mask >> bit & 1}
+
+
+def _privileges(tree: Tree, rights: set[str]) -> Capability:
+    user = tree.fields("/proc/self/status").get("Uid", "").split()
+    root = len(user) > 1 and user[1] == "0"
+    held = [name for name, _ in _RIGHTS if name in rights]
+    detail = "root" if root else "not root"
+    detail += f", with {', '.join(held)}" if held else ", without extra rights"
+    return Capability(name="privileges", available=bool(held), detail=detail)
+
+
+def core_pmus(tree: Tree) -> list[str]:
+    """Counters of the cores, one per core type; none in most virtual machines."""
+    names = ("cpu", "cpu_core", "cpu_atom", "cpu_lowpower")
+    return [n for n in tree.names(_PMUS) if n in names or n.startswith(("armv", "apple_"))]
+
+
+def _counters(tree: Tree, rights: set[str]) -> Capability:
+    pmus = core_pmus(tree)
+    paranoid = tree.integer(_PARANOID)
+    if not pmus:
+        detail = "no processor counters are shown"
+        return Capability(
+            name="performance counters",
+            available=False,
+            detail=f"{detail} (perf_event_paranoid {paranoid})" if paranoid is not None else detail,
+            remedy="in a virtual machine: ask the host for a virtual PMU",
+        )
+    # 2 still lets a process count its own user-space events; 3 (Debian, Android) does not.
+    open_to_us = bool(rights & {"CAP_SYS_ADMIN", "CAP_PERFMON"}) or (paranoid or 0) <= 2
+    return Capability(
+        name="performance counters",
+        available=open_to_us,
+        detail=f"{', '.join(pmus)}; perf_event_paranoid {paranoid}",
+        remedy=None if open_to_us else "as root: sysctl kernel.perf_event_paranoid=2",
+    )
