@@ -1,0 +1,120 @@
+# Every step is defined here once; nox sessions and .ci/run call these targets.
+# `make help` lists them. A fresh machine needs make, Python 3.11 and a C++20 compiler.
+
+VENV ?= .venv
+PYTHON ?= python3
+ARGS ?=
+JOBS ?= $(shell nproc)
+PRESET ?= release
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+STEP := .ci/quietly
+export PATH := $(abspath $(BIN)):$(PATH)
+export PYTHON
+
+# What the installed package is made of.
+SOURCES := pyproject.toml $(wildcard README.md) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
+	-not -path 'core/tests/*' -not -path '*/__pycache__/*')
+CXX_FILES := $(shell find core bindings -name '*.cpp' -o -name '*.hpp')
+SHELL_FILES := .ci/provide .ci/quietly .ci/run
+PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
+
+.PHONY: help survey test lint types format core-test sanitize cross-test wheel dev clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | \
+		while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+# ---- for everyone --------------------------------------------------------------------------
+
+survey: $(VENV)/.installed ## measure this machine; options: ARGS="--budget 30s"
+	@$(BIN)/memgauge survey $(ARGS)
+
+test: $(VENV)/.installed $(VENV)/.test ## the Python tests; one: ARGS=tests/unit/test_layers.py
+	@.ci/provide oracles
+	@$(BIN)/python -m pytest $(ARGS)
+
+# ---- checks --------------------------------------------------------------------------------
+
+lint: $(VENV)/.lint build/release/compile_commands.json ## ruff, clang-format, shellcheck, clang-tidy
+	@.ci/provide lint
+	$(BIN)/ruff check $(PYTHON_FILES)
+	$(BIN)/ruff format --check $(PYTHON_FILES)
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+	shellcheck $(SHELL_FILES)
+	sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/release/compile_commands.json | \
+		xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/release --quiet \
+		--extra-arg=-Wno-ignored-optimization-argument --extra-arg=-Wno-unknown-warning-option
+
+format: $(VENV)/.lint ## rewrite the code as lint wants it
+	$(BIN)/ruff check --fix $(PYTHON_FILES)
+	$(BIN)/ruff format $(PYTHON_FILES)
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+types: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint ## strict mypy
+	$(BIN)/mypy
+
+core-test: $(VENV)/.tools ## the C++ tests; PRESET=debug or another, ARGS="-R buffer"
+	@.ci/provide compiler core
+	@cmake --preset $(PRESET) >/dev/null
+	@cmake --build --preset $(PRESET) -j $(JOBS) -- --quiet
+	@ctest --preset $(PRESET) $(ARGS)
+
+sanitize: ## the C++ tests under address, undefined-behaviour and thread sanitizers
+	@$(MAKE) --no-print-directory core-test PRESET=asan-ubsan
+	@$(MAKE) --no-print-directory core-test PRESET=tsan
+
+cross-test: ## the C++ tests of aarch64 and ppc64le under qemu-user
+	@.ci/provide cross
+	@$(MAKE) --no-print-directory core-test PRESET=aarch64
+	@$(MAKE) --no-print-directory core-test PRESET=ppc64le
+
+wheel: $(VENV)/.dev ## source archive and wheel in dist/, checked
+	@rm -rf dist
+	@$(STEP) "source archive and, from it, the wheel" $(BIN)/python -m build
+	@$(BIN)/python .ci/check_wheel.py dist
+
+# ---- set-up --------------------------------------------------------------------------------
+
+dev: $(VENV)/.dev $(VENV)/.installed ## install so that imports follow the tree and rebuild the core
+	@touch $(VENV)/.editable
+	@$(STEP) "memgauge, editable" $(PIP) --no-build-isolation --editable .
+	@touch $(VENV)/.installed
+	@echo "now: . $(BIN)/activate" >&2
+
+clean: ## remove what was built, and the virtual environment
+	rm -rf build dist $(VENV)
+
+$(VENV)/.made:
+	@.ci/provide python
+	@$(STEP) "virtual environment in $(VENV)" $(PYTHON) -m venv --clear $(VENV)
+	@$(STEP) "pip" $(PIP) 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.tools: pyproject.toml $(VENV)/.made
+	@$(STEP) "build tools" $(PIP) --group build
+	@touch $@
+
+$(VENV)/.installed: $(SOURCES) $(VENV)/.tools
+	@.ci/provide compiler
+	@$(STEP) "memgauge" $(PIP) --no-build-isolation $(if $(wildcard $(VENV)/.editable),--editable) .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.made
+	@$(STEP) "test tools" $(PIP) --group test
+	@touch $@
+
+$(VENV)/.lint: pyproject.toml $(VENV)/.made
+	@$(STEP) "lint tools" $(PIP) --group lint
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.tools $(VENV)/.test $(VENV)/.lint
+	@$(STEP) "developer tools" $(PIP) --group dev
+	@touch $@
+
+build/release/compile_commands.json: $(filter %CMakeLists.txt %.cmake %.cpp,$(SOURCES)) $(VENV)/.tools
+	@.ci/provide compiler core
+	@cmake --preset release >/dev/null
+	@touch $@

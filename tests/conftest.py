@@ -1,0 +1,51 @@
+"""What all tests share: hypothesis profiles, and skips that say what is missing."""
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A shared or emulated processor stalls at any time: no test fails for being slow.
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def browser_path() -> str | None:
+    """The Chromium on PATH, if there is one."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def has_native_core() -> bool:
+    """Whether the package was installed with its native core."""
+    return importlib.util.find_spec("memgauge._core") is not None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this machine lacks the means for."""
+    lacking = {
+        "browser": None
+        if browser_path()
+        else "no Chromium on PATH (Debian: apt-get install chromium)",
+        "native": None
+        if has_native_core()
+        else "the native core is not built (make test builds it)",
+    }
+    for item in items:
+        for marker, reason in lacking.items():
+            if reason and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The path of a Chromium, for tests marked `browser`."""
+    path = browser_path()
+    assert path is not None
+    return path

@@ -1,0 +1,151 @@
+"""The dependency direction of ARCHITECTURE.md, and what an import may cost."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import memgauge
+
+PACKAGE = Path(memgauge.__file__).parent
+NATIVE = "_core"
+ROOT = "memgauge"
+
+# What each layer may import besides itself. Reports, analysis and model stay free of the native
+# core and of all that measures: a run renders on a laptop that cannot measure it.
+ALLOWED: dict[str, set[str]] = {
+    "model": set(),
+    "analysis": {"model"},
+    "reports": {"analysis", "model"},
+    "system": {"model", NATIVE},
+    "counters": {"system", "model", NATIVE},
+    "experiments": {"system", "counters", "model", NATIVE},
+    "runner": {"experiments", "counters", "system", "analysis", "model"},
+    ROOT: {"runner", "experiments", "counters", "system", "reports", "analysis", "model"},
+    "commands": {
+        ROOT, "runner", "experiments", "counters", "system", "reports", "analysis", "model",
+    },
+    "__main__": {"commands", "model", ROOT},
+}  # fmt: skip
+BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+HEAVY = {"altair", "jsonschema", "numpy", "pandas", "polars", "rich", "vl_convert"}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def dotted(path: Path) -> list[str]:
+    """The module's name, as a list, without the package's own."""
+    parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def layer_of(parts: list[str]) -> str:
+    """The layer a module belongs to: its first folder, or the package's root."""
+    return parts[0] if parts else ROOT
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Every module imported anywhere in a file: in functions and under TYPE_CHECKING too."""
+    package = [ROOT, *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                base = package[: len(package) + 1 - level] if level else []
+                stem = ".".join([*base, *([module] if module else [])])
+                yield from (f"{stem}.{alias.name}" for alias in names)
+            case ast.Call(
+                func=ast.Attribute(attr="import_module")
+                | ast.Name(id="import_module" | "__import__"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                yield name
+
+
+def memgauge_layers(path: Path) -> set[str]:
+    """The layers of memgauge that a file imports from."""
+    layers = set()
+    for name in imported_names(path):
+        parts = name.split(".")
+        if parts[0] != ROOT:
+            continue
+        known = len(parts) > 1 and (parts[1] in ALLOWED or parts[1] == NATIVE)
+        layers.add(parts[1] if known else ROOT)
+    return layers
+
+
+def test_every_module_has_a_place_in_the_table() -> None:
+    assert {layer_of(dotted(path)) for path in MODULES} <= set(ALLOWED)
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_a_layer_imports_only_what_is_below_it(layer: str) -> None:
+    own = [path for path in MODULES if layer_of(dotted(path)) == layer]
+    allowed = ALLOWED[layer] | {layer}
+    wrong = {str(path.relative_to(PACKAGE)): memgauge_layers(path) - allowed for path in own}
+    assert {name: layers for name, layers in wrong.items() if layers} == {}
+
+
+def test_imports_are_found_wherever_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    path = tmp_path / "reports" / "probe.py"
+    path.parent.mkdir()
+    path.write_text(
+        "import memgauge.model.units\n"
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from memgauge.runner import rounds\n"
+        "def late():\n    from .. import _core\n    from ..system.detect import detect\n"
+        "    from . import sibling\n    import_module('memgauge.commands.survey')\n",
+        encoding="utf-8",
+    )
+    expected = {"model", "runner", NATIVE, "system", "reports", "commands"}
+    assert memgauge_layers(path) == expected
+
+
+def test_numpy_is_imported_nowhere() -> None:
+    users = [
+        path.name
+        for path in MODULES
+        for name in imported_names(path)
+        if name.split(".")[0] == "numpy"
+    ]
+    assert users == []
+
+
+def test_no_module_is_a_drawer_of_odds_and_ends() -> None:
+    assert [path for path in MODULES if set(path.with_suffix("").parts) & BANNED_NAMES] == []
+
+
+def imported_in_fresh_interpreter(statement: str) -> set[str]:
+    """Top-level modules loaded after a statement, in a new interpreter."""
+    program = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60
+    )
+    return {
+        name for name in result.stdout.split("\n") if name.count(".") == 0 or name.startswith(ROOT)
+    }
+
+
+@pytest.mark.parametrize("module", ["memgauge", "memgauge.commands", "memgauge.__main__"])
+def test_start_is_light(module: str) -> None:
+    loaded = imported_in_fresh_interpreter(f"import {module}")
+    assert loaded & HEAVY == set()
+    assert f"{ROOT}.{NATIVE}" not in loaded
+
+
+@pytest.mark.parametrize("layer", ["model", "analysis", "reports"])
+def test_rendering_layers_load_without_the_native_core(layer: str) -> None:
+    names = [".".join([ROOT, *dotted(path)]) for path in MODULES if layer_of(dotted(path)) == layer]
+    imports = "".join(f"import {name}\n" for name in names)
+    loaded = imported_in_fresh_interpreter(
+        f"import sys\nsys.modules['memgauge._core'] = None\n{imports}"
+    )
+    assert loaded & HEAVY == set()
+    assert set(names) <= loaded
