@@ -11,42 +11,68 @@
 namespace memgauge {
 
 // k4: base pages, transparent huge pages switched off for the range. thp: transparent huge pages
-// asked for with madvise. huge2m, huge1g: explicit hugetlb pages, an error when there are none free.
-// automatic: thp where the kernel allows it, else base pages.
+// asked for with madvise. huge2m, huge1g: explicit hugetlb pages, an error when there are none
+// free. automatic: thp where the kernel allows it, else base pages.
 enum class PagePolicy : std::uint8_t { automatic, k4, thp, huge2m, huge1g };
-std::string_view to_string(PagePolicy policy) noexcept;       // "auto", "4k", "thp", "2m", "1g"
-PagePolicy page_policy_from_string(std::string_view name);    // throws RequestError
+std::string_view to_string(PagePolicy policy) noexcept;     // "auto", "4k", "thp", "2m", "1g"
+PagePolicy page_policy_from_string(std::string_view name);  // throws RequestError
 
 struct BufferRequest {
     std::size_t bytes = 0;
-    std::size_t alignment = 4096;   // power of two; data() is aligned to it before offset_bytes
-    std::size_t offset_bytes = 0;   // added to the aligned address, to stagger arrays
+    std::size_t alignment = 4096;  // power of two; data() is aligned to it before offset_bytes
+    std::size_t offset_bytes = 0;  // added to the aligned address, to stagger arrays
     PagePolicy pages = PagePolicy::automatic;
-    std::optional<int> node;        // bind strictly to this NUMA node; none: first touch decides
+    std::optional<int> node;  // bind strictly to this NUMA node; none: first touch decides
 };
 
-// What the kernel says backs the range now (from smaps; valid after the range was touched).
+std::size_t base_page_bytes() noexcept;
+
+// What the kernel says backs the mapping now (from smaps; valid after the range was touched). The
+// mapping is the asked-for range and its offset, rounded up to whole pages of the policy.
 struct Backing {
     std::size_t mapped_bytes = 0;
-    std::size_t resident_bytes = 0;
-    std::size_t huge_bytes = 0;         // of the resident bytes, in pages larger than the base page
+    bool pages_told = false;         // false: smaps could not be read; the next two are unknown
+    std::size_t resident_bytes = 0;  // less than the bytes touched: pages were taken away
+    std::size_t huge_bytes = 0;      // of the resident bytes, in pages larger than the base page
     std::size_t base_page_bytes = 0;
-    std::size_t huge_page_bytes = 0;    // size of those larger pages, 0 when there are none
+    std::size_t huge_page_bytes = 0;  // size of those larger pages, 0 when there are none
     // Node that holds most sampled pages, none where the kernel does not tell (move_pages).
     std::optional<int> node;
     double share_on_node = 0.0;
 };
 
+// Owns the address range of one mapping between two inaccessible guard pages, which keep it from
+// being merged with its neighbours, so that the kernel accounts for it alone.
+class MappedPages {
+public:
+    MappedPages() noexcept = default;
+    // Reserves addresses only; begin() is a multiple of `granule_bytes`.
+    MappedPages(std::size_t bytes, std::size_t granule_bytes);
+    ~MappedPages();
+    MappedPages(MappedPages&& other) noexcept;
+    MappedPages& operator=(MappedPages&& other) noexcept;
+    MappedPages(const MappedPages&) = delete;
+    MappedPages& operator=(const MappedPages&) = delete;
+
+    [[nodiscard]] std::byte* begin() const noexcept { return begin_; }
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+
+private:
+    void release() noexcept;
+
+    std::byte* begin_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
 // Owns one anonymous mapping. Nothing is left mapped when the constructor throws.
-// RequestError: zero or absurd size, unknown node, no free huge pages (names the remedy).
+// Nothing is touched: who touches first places the pages, unless a node was asked for. Explicit
+// huge pages are reserved here, so that touching them cannot fail; bound to a node they are also
+// faulted in here, because the kernel reserves for the machine as a whole only. RequestError: zero
+// or absurd size (more than the machine's memory), unknown node, no free huge pages, transparent
+// ones switched off (names the remedy).
 class Buffer {
 public:
     explicit Buffer(const BufferRequest& request);
-    ~Buffer();
-    Buffer(Buffer&& other) noexcept;
-    Buffer& operator=(Buffer&& other) noexcept;
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
 
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return request_.bytes; }
@@ -55,8 +81,7 @@ public:
 
 private:
     BufferRequest request_{};
-    void* mapping_ = nullptr;
-    std::size_t mapping_bytes_ = 0;
+    MappedPages mapping_;
     std::byte* data_ = nullptr;
 };
 

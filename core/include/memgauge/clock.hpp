@@ -28,15 +28,21 @@ public:
 
     // Ordered after earlier loads and before later instructions of the calling thread.
     [[nodiscard]] Ticks now() const noexcept;
-    // Nanoseconds since the process calibrated its clock.
+    // Nanoseconds since the process calibrated its clock, negative before; neither overflows nor
+    // loses precision over days.
     [[nodiscard]] std::int64_t to_ns(Ticks ticks) const noexcept;
+    // Rounded to the nearest tick; zero when `ns` is negative or not a number.
     [[nodiscard]] Ticks from_duration_ns(double ns) const noexcept;
     [[nodiscard]] const ClockInfo& info() const noexcept { return info_; }
 
 private:
     Clock();
+    void use(ClockSource source);
+    void measure_reading();
+
     ClockInfo info_{};
     Ticks epoch_ticks_ = 0;
+    std::uint64_t scale_ = 0;  // ns_per_tick as a fixed-point number, see clock.cpp
 };
 
 }  // namespace memgauge

@@ -1,0 +1,13 @@
+#include "memgauge/error.hpp"
+
+#include <system_error>
+
+namespace memgauge {
+
+SystemError::SystemError(const std::string& what, int error_number)
+    : Error(what + ": " + std::generic_category().message(error_number)),
+      error_number_(error_number) {}
+
+Interrupted::Interrupted() : Error("interrupted before the work was done") {}
+
+}  // namespace memgauge

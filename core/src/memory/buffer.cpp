@@ -1,0 +1,258 @@
+#include "memgauge/buffer.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "memory/huge_pages.hpp"
+#include "memory/numa.hpp"
+#include "memory/smaps.hpp"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
+
+namespace memgauge {
+
+namespace {
+
+using memory::size_text;
+
+constexpr std::size_t page_2m = std::size_t{2} << 20U;
+constexpr std::size_t page_1g = std::size_t{1} << 30U;
+
+std::size_t round_up(std::size_t bytes, std::size_t granule) {
+    return (bytes + granule - 1) / granule * granule;
+}
+
+std::size_t physical_bytes() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? static_cast<std::size_t>(pages) * base_page_bytes() : 0;
+}
+
+std::size_t explicit_page_bytes(PagePolicy policy) {
+    switch (policy) {
+        case PagePolicy::huge2m:
+            return page_2m;
+        case PagePolicy::huge1g:
+            return page_1g;
+        default:
+            return 0;
+    }
+}
+
+bool wants_transparent(PagePolicy policy) {
+    return policy == PagePolicy::thp ||
+           (policy == PagePolicy::automatic && !memory::transparent_pages_obstacle());
+}
+
+// The mapping starts and ends at multiples of this, so that the first and the last byte can lie in
+// a page of the asked kind. Where transparent pages are very large (512 MiB with 64 KiB base
+// pages) a buffer smaller than one of them is not blown up to it.
+std::size_t granule_bytes(const BufferRequest& request) {
+    const std::size_t base = base_page_bytes();
+    if (const std::size_t page = explicit_page_bytes(request.pages); page != 0) {
+        return page;
+    }
+    const std::size_t huge =
+        wants_transparent(request.pages) ? memory::transparent_page_bytes() : 0;
+    return huge <= 16 * page_2m || huge <= request.bytes ? std::max(base, huge) : base;
+}
+
+void check_sizes(const BufferRequest& request) {
+    const std::string what = "cannot map a buffer of " + size_text(request.bytes);
+    if (request.bytes == 0) {
+        throw RequestError(what + ": its size is zero; ask for at least one byte");
+    }
+    const std::size_t largest = physical_bytes();
+    if (largest != 0 && request.bytes > largest) {
+        throw RequestError(what + ": this machine has " + size_text(largest) +
+                           " of memory; ask for less");
+    }
+    if (!std::has_single_bit(request.alignment) || request.alignment > page_1g) {
+        throw RequestError(what + " aligned to " + std::to_string(request.alignment) +
+                           " bytes: not a power of two up to 1 GiB; choose for example 4096");
+    }
+    if (largest != 0 && request.offset_bytes > largest - request.bytes) {
+        throw RequestError(what + " at offset " + size_text(request.offset_bytes) +
+                           ": together more than this machine's memory; ask for less");
+    }
+}
+
+void check_pages(const BufferRequest& request, std::size_t mapped_bytes) {
+    if (request.node) {
+        memory::require_node(*request.node);
+    }
+    if (const std::size_t page = explicit_page_bytes(request.pages); page != 0) {
+        memory::require_explicit_pages(page, mapped_bytes, request.node);
+    }
+    if (request.pages == PagePolicy::thp) {
+        if (const auto obstacle = memory::transparent_pages_obstacle()) {
+            throw RequestError("cannot use transparent huge pages: " + *obstacle);
+        }
+    }
+}
+
+// Puts memory of the asked kind over reserved addresses.
+void map_over(const MappedPages& range, const BufferRequest& request) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    if (const std::size_t page = explicit_page_bytes(request.pages); page != 0) {
+        flags |= MAP_HUGETLB | (std::countr_zero(page) << MAP_HUGE_SHIFT);
+    }
+    if (mmap(range.begin(), range.size(), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
+        const SystemError refusal("mmap", errno);
+        throw RequestError(
+            "cannot map " + size_text(range.size()) + " with pages '" +
+            std::string(to_string(request.pages)) + "' (" + refusal.what() +
+            "); ask for less, or raise the limit on address space or committed memory");
+    }
+}
+
+void advise(const MappedPages& range, const BufferRequest& request) {
+    const bool transparent = wants_transparent(request.pages);
+    if (!transparent && request.pages != PagePolicy::k4) {
+        return;
+    }
+    const int advice = transparent ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+    // A kernel without transparent pages knows neither; then there is nothing to switch off.
+    if (madvise(range.begin(), range.size(), advice) != 0 && request.pages == PagePolicy::thp) {
+        throw RequestError(std::string("cannot use transparent huge pages: ") +
+                           SystemError("madvise", errno).what() + "; use --pages 4k");
+    }
+}
+
+void place(const MappedPages& range, const BufferRequest& request) {
+    if (!request.node) {
+        return;
+    }
+    memory::bind_to_node(range.begin(), range.size(), *request.node);
+    if (explicit_page_bytes(request.pages) == 0) {
+        return;
+    }
+    // A node that runs out of explicit pages would kill the process at first touch; this fails.
+    if (madvise(range.begin(), range.size(), MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+        throw RequestError("cannot fill " + size_text(range.size()) +
+                           " of explicit pages on node " + std::to_string(*request.node) +
+                           ": the node ran out of them; free some there or use --pages thp");
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(PagePolicy policy) noexcept {
+    switch (policy) {
+        case PagePolicy::k4:
+            return "4k";
+        case PagePolicy::thp:
+            return "thp";
+        case PagePolicy::huge2m:
+            return "2m";
+        case PagePolicy::huge1g:
+            return "1g";
+        case PagePolicy::automatic:
+            break;
+    }
+    return "auto";
+}
+
+PagePolicy page_policy_from_string(std::string_view name) {
+    for (const PagePolicy policy : {PagePolicy::automatic, PagePolicy::k4, PagePolicy::thp,
+                                    PagePolicy::huge2m, PagePolicy::huge1g}) {
+        if (to_string(policy) == name) {
+            return policy;
+        }
+    }
+    throw RequestError("unknown page policy '" + std::string(name) +
+                       "'; choose among auto, 4k, thp, 2m, 1g");
+}
+
+std::size_t base_page_bytes() noexcept {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+MappedPages::MappedPages(std::size_t bytes, std::size_t granule_bytes) {
+    const std::size_t guard = base_page_bytes();
+    const std::size_t reserved = bytes + granule_bytes + 2 * guard;
+    void* const start =
+        mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) {
+        throw RequestError("cannot reserve " + size_text(reserved) + " of address space (" +
+                           SystemError("mmap", errno).what() +
+                           "); ask for less or raise ulimit -v");
+    }
+    auto* const low = static_cast<std::byte*>(start);
+    const std::size_t misfit = reinterpret_cast<std::uintptr_t>(low + guard) % granule_bytes;
+    begin_ = low + guard + (misfit == 0 ? 0 : granule_bytes - misfit);
+    bytes_ = bytes;
+    // Give back what alignment did not need, but for one guard page on each side.
+    const auto lead = static_cast<std::size_t>(begin_ - guard - low);
+    const auto tail = reserved - lead - bytes - 2 * guard;
+    if (lead != 0) {
+        munmap(low, lead);
+    }
+    if (tail != 0) {
+        munmap(begin_ + bytes + guard, tail);
+    }
+}
+
+MappedPages::~MappedPages() {
+    release();
+}
+
+MappedPages::MappedPages(MappedPages&& other) noexcept
+    : begin_(std::exchange(other.begin_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+MappedPages& MappedPages::operator=(MappedPages&& other) noexcept {
+    if (this != &other) {
+        release();
+        begin_ = std::exchange(other.begin_, nullptr);
+        bytes_ = std::exchange(other.bytes_, 0);
+    }
+    return *this;
+}
+
+void MappedPages::release() noexcept {
+    if (begin_ != nullptr) {
+        const std::size_t guard = base_page_bytes();
+        munmap(begin_ - guard, bytes_ + 2 * guard);
+    }
+}
+
+Buffer::Buffer(const BufferRequest& request) : request_(request) {
+    check_sizes(request);
+    const std::size_t granule = granule_bytes(request);
+    const std::size_t bytes = round_up(request.offset_bytes + request.bytes, granule);
+    check_pages(request, bytes);
+    mapping_ = MappedPages(bytes, std::max(granule, request.alignment));
+    map_over(mapping_, request);
+    advise(mapping_, request);
+    place(mapping_, request);
+    data_ = mapping_.begin() + request.offset_bytes;
+}
+
+Backing Buffer::backing() const {
+    Backing backing;
+    backing.mapped_bytes = mapping_.size();
+    backing.base_page_bytes = memgauge::base_page_bytes();
+    if (const auto pages = memory::read_smaps(mapping_.begin(), mapping_.size())) {
+        backing.pages_told = true;
+        backing.resident_bytes = pages->resident_bytes;
+        backing.huge_bytes = pages->transparent_bytes + pages->explicit_bytes;
+        if (backing.huge_bytes != 0) {
+            backing.huge_page_bytes = pages->explicit_bytes != 0 ? pages->explicit_page_bytes
+                                                                 : memory::transparent_page_bytes();
+        }
+    }
+    if (const auto where = memory::placement(data_, size())) {
+        backing.node = where->node;
+        backing.share_on_node = where->share;
+    }
+    return backing;
+}
+
+}  // namespace memgauge

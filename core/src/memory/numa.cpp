@@ -1,0 +1,122 @@
+#include "memory/numa.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string>
+
+#include "memgauge/buffer.hpp"
+#include "memgauge/error.hpp"
+#include "sysfs.hpp"
+
+namespace memgauge::memory {
+
+namespace {
+
+constexpr int mpol_bind = 2;  // MPOL_BIND of linux/mempolicy.h
+constexpr std::size_t sampled_pages = 256;
+
+std::string list_text(const std::vector<int>& ids) {
+    std::string text;
+    for (const int id : ids) {
+        text += (text.empty() ? "" : ",") + std::to_string(id);
+    }
+    return text;
+}
+
+std::string bind_failure(int node, int error) {
+    const std::string what = "cannot bind memory to node " + std::to_string(node) + ": ";
+    if (error == EPERM || error == ENOSYS) {
+        return what +
+               "mbind is not permitted here; in a container, allow it "
+               "(--cap-add SYS_NICE) or leave the node out";
+    }
+    if (error == EINVAL) {
+        return what +
+               "it is outside the nodes this process may use (Mems_allowed_list in "
+               "/proc/self/status); choose another or widen the cpuset";
+    }
+    return what + SystemError("mbind", error).what();
+}
+
+std::vector<void*> sample(const std::byte* begin, std::size_t bytes) {
+    const std::size_t page = base_page_bytes();
+    const auto first = reinterpret_cast<std::uintptr_t>(begin) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(begin) + bytes;
+    const std::size_t pages = (end - first + page - 1) / page;
+    const std::size_t count = std::min(pages, sampled_pages);
+    std::vector<void*> samples(count);
+    for (std::size_t index = 0; index < count; ++index) {
+        samples[index] = reinterpret_cast<void*>(first + pages * index / count * page);
+    }
+    return samples;
+}
+
+}  // namespace
+
+std::vector<int> memory_nodes() {
+    const std::string root = "/sys/devices/system/node/";
+    auto nodes = sysfs::id_list(root + "has_memory");
+    const auto online = sysfs::id_list(root + "online");
+    if (!nodes || nodes->empty()) {
+        nodes = online;
+    } else if (online) {
+        std::erase_if(*nodes, [&](int node) { return std::ranges::count(*online, node) == 0; });
+    }
+    return nodes && !nodes->empty() ? *nodes : std::vector<int>{0};
+}
+
+void require_node(int node) {
+    const auto nodes = memory_nodes();
+    if (std::ranges::count(nodes, node) == 0) {
+        throw RequestError("no memory on node " + std::to_string(node) +
+                           ": it is not an online node with memory; choose among " +
+                           list_text(nodes));
+    }
+}
+
+void bind_to_node(std::byte* begin, std::size_t bytes, int node) {
+    constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
+    const auto bit = static_cast<std::size_t>(node);
+    std::vector<unsigned long> mask(bit / word_bits + 1);
+    mask[bit / word_bits] = 1UL << (bit % word_bits);
+    // The kernel reads one bit less than it is told.
+    if (syscall(SYS_mbind, begin, bytes, mpol_bind, mask.data(), bit + 2, 0U) == 0) {
+        return;
+    }
+    const int error = errno;
+    const bool refused = error == EPERM || error == ENOSYS;
+    if (refused && memory_nodes().size() == 1) {
+        return;  // all memory lies on the only node there is
+    }
+    throw RequestError(bind_failure(node, error));
+}
+
+std::optional<Placement> placement(const std::byte* begin, std::size_t bytes) {
+    std::vector<void*> pages = sample(begin, bytes);
+    std::vector<int> where(pages.size(), -1);
+    // Without a list of targets move_pages moves nothing and tells where each page is.
+    if (syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, where.data(), 0) != 0) {
+        return std::nullopt;
+    }
+    std::map<int, std::size_t> count;
+    std::size_t resident = 0;
+    for (const int node : where) {
+        if (node >= 0) {
+            ++count[node];
+            ++resident;
+        }
+    }
+    if (resident == 0) {
+        return std::nullopt;
+    }
+    const auto most =
+        std::ranges::max_element(count, {}, [](const auto& entry) { return entry.second; });
+    return Placement{most->first,
+                     static_cast<double>(most->second) / static_cast<double>(resident)};
+}
+
+}  // namespace memgauge::memory
