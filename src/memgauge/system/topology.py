@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.system import Cpu, Node
 from memgauge.system.core_types import core_types
+from memgauge.system.tree import sorted_numbers
 
 if TYPE_CHECKING:
     from memgauge.system.tree import Tree
@@ -72,19 +73,10 @@ def allowed_cpus(tree: Tree, online: list[int]) -> list[int]:
     """CPUs the affinity mask and the cgroup's cpuset leave to the calling thread."""
     for status in ("/proc/thread-self/status", "/proc/self/status"):
         text = tree.fields(status).get("Cpus_allowed_list")
-        if text is not None:
-            allowed = set(_cpu_numbers(text))
-            return [cpu for cpu in online if cpu in allowed]
+        allowed = None if text is None else sorted_numbers(text)
+        if allowed is not None:
+            return sorted(set(online) & set(allowed))
     return list(online)
-
-
-def _cpu_numbers(text: str) -> list[int]:
-    from memgauge.model.cpulist import parse_cpu_list
-
-    try:
-        return parse_cpu_list(text)
-    except ValueError:
-        return []
 
 
 def _cores(tree: Tree, online: list[int], notes: list[str]) -> dict[int, tuple[int, int]]:

@@ -51,10 +51,7 @@ class Tree:
     def numbers(self, path: str) -> list[int] | None:
         """A CPU or node list in rising order; None where missing or malformed."""
         text = self.text(path)
-        try:
-            return None if text is None else sorted(parse_cpu_list(text))
-        except ValueError:
-            return None
+        return None if text is None else sorted_numbers(text)
 
     def names(self, path: str) -> list[str]:
         """Names in a directory, sorted; none where it is missing."""
@@ -80,6 +77,14 @@ class Tree:
             if mark:
                 found.setdefault(name.strip(), value.strip())
         return found
+
+
+def sorted_numbers(text: str) -> list[int] | None:
+    """A CPU or node list of the kernel in rising order; None where malformed."""
+    try:
+        return sorted(parse_cpu_list(text))
+    except ValueError:
+        return None
 
 
 def _read_all(descriptor: int) -> bytes:

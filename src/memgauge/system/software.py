@@ -1,0 +1,29 @@
+"""Versions of what a run depends on."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from memgauge.system.native import core_compiler
+
+
+def software_versions() -> dict[str, str]:
+    """Versions for `RunStart.software`; what cannot be told is left out."""
+    libc = " ".join(part for part in platform.libc_ver() if part)
+    told = {
+        "memgauge": memgauge_version(),
+        "kernel": platform.release(),
+        "libc": libc,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "compiler": core_compiler(),
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def memgauge_version() -> str | None:
+    """Version of the installed package; None in a source tree that was never installed."""
+    try:
+        return version("memgauge")
+    except PackageNotFoundError:
+        return None
