@@ -7,7 +7,7 @@
         autotune: Annotated[bool, switch_option("search the best variant")] = False
 
 From this follow the flags and their help (`fields_of`), the keywords of the Python API, which take
-the text form or the native value (`build`), validation, and the text form in records (`text_of`),
+the text form or the native value (`build`), validation, and the text form in records (`texts`),
 which `build` reads back. Annotations may be strings (`from __future__ import annotations`), as long
 as their names are found in the module of the class.
 """
@@ -15,7 +15,7 @@ as their names are found in the module of the class.
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -29,6 +29,7 @@ from memgauge.model.option import (
     share_option,
     switch_option,
 )
+from memgauge.model.records import Scalar
 from memgauge.model.text import quoted
 
 MAX_THREADS = 65_536
@@ -53,11 +54,11 @@ class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
         """The default as a user writes it; what it stands for where that is automatic."""
         return self.option.automatic if self.default is None else self.text(self.default)
 
-    def text(self, value: Any) -> str:
+    def text(self, value: object) -> str:
         """The text form of a native value, not None."""
         return self.option.write(value)
 
-    def value(self, given: Any) -> Any:
+    def value(self, given: object) -> object:
         """The native value of a text or native value; raises RequestError."""
         if given is None:
             if self.default is not None:
@@ -78,7 +79,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
             value = field.value(getattr(self, field.name))
             msgspec.structs.force_setattr(self, field.name, value)
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: object) -> Self:
         """The same with some values changed, checked again."""
         return msgspec.structs.replace(self, **changes)
 
@@ -147,6 +148,9 @@ _pages_option = choice_option("pages that back the arrays", PAGE_POLICIES)
 class CommonParameters(Parameters, frozen=True, kw_only=True):
     """What every experiment takes, with the same meaning everywhere."""
 
+    takes_threads: ClassVar[bool] = True
+    """False where one thread is measured by nature; --threads is then refused, if not 1."""
+
     threads: Annotated[
         tuple[int, ...] | None,
         counts_option(
@@ -196,7 +200,7 @@ def fields_of(struct: type[Parameters]) -> tuple[ParameterField, ...]:
     )
 
 
-def build(struct: type[AnyParameters], **given: Any) -> AnyParameters:
+def build(struct: type[AnyParameters], **given: object) -> AnyParameters:
     """The struct from keywords or field names, in text form or as native values."""
     names = {field.keyword: field.name for field in fields_of(struct)}
     names |= {field.name: field.name for field in fields_of(struct)}
@@ -207,13 +211,13 @@ def build(struct: type[AnyParameters], **given: Any) -> AnyParameters:
     return struct(**{names[keyword]: value for keyword, value in given.items()})
 
 
-def text_of(parameters: Parameters) -> dict[str, str | None]:
+def texts(parameters: Parameters) -> dict[str, Scalar]:
     """The text forms by field name, as records keep them; `build` reads them back."""
     values = ((field, getattr(parameters, field.name)) for field in fields_of(type(parameters)))
     return {field.name: None if value is None else field.text(value) for field, value in values}
 
 
-def _field(struct: type, name: str, hint: Any, default: Any) -> ParameterField:
+def _field(struct: type, name: str, hint: object, default: object) -> ParameterField:
     metadata = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     option = next((item for item in metadata if isinstance(item, Option)), None)
     if option is None:

@@ -1,4 +1,7 @@
-"""The records of a run, one JSON object a line, told apart by `kind`.
+"""The records of a run, one JSON object a line, told apart by `kind`. See docs/records.md.
+
+The types bound what a decoder lets in: counts and stamps are not negative and fit 64 bits. Which
+records may follow which is in `memgauge.model.rules`.
 
 Everything measured is kept raw: time stamps in ns on the run's clock, work in counts. Figures with
 intervals are made from these by `memgauge.analysis` and are never stored.
@@ -6,7 +9,7 @@ intervals are made from these by `memgauge.analysis` and are never stored.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -14,7 +17,13 @@ from memgauge.model.system import System
 
 FORMAT_VERSION = 1
 
-Scalar = str | int | float | bool | None
+LARGEST_INTEGER = (1 << 63) - 1
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INTEGER)]
+Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INTEGER)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Integer = Annotated[int, msgspec.Meta(ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
+Scalar = str | Integer | float | bool | None
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -29,14 +38,14 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
     cost_ns: float
     resolution_ns: float
     calibration_error_ppm: float
-    epoch_raw_ns: int
+    epoch_raw_ns: Nanoseconds
     """CLOCK_MONOTONIC_RAW when the stamps read zero."""
 
 
 class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     """First record of a run, and again of each resumption."""
 
-    format_version: int
+    format_version: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
     memgauge_version: str
     run_id: str
     started_at: str
@@ -44,8 +53,8 @@ class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     experiments: list[str]
     parameters: dict[str, dict[str, Scalar]]
     """Per experiment, as asked, in their text form."""
-    budget_s: float
-    precision: float
+    budget_s: Seconds
+    precision: Annotated[float, msgspec.Meta(ge=0)]
     clock: Clock
     system: System
     software: dict[str, str]
@@ -63,13 +72,13 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     asked: dict[str, Scalar]
     effective: dict[str, Scalar]
     """What was got: CPUs, instruction set, pages that back the range, bytes laid out."""
-    bytes_counted: int = 0
+    bytes_counted: Count = 0
     """Bytes of one iteration by STREAM's counting; bandwidth only."""
-    bytes_moved: int = 0
+    bytes_moved: Count = 0
     """Bytes memory really moves in one iteration, write-allocate included; bandwidth only."""
-    accesses: int = 0
+    accesses: Count = 0
     """Dependent loads of one iteration; latency only."""
-    threads: int = 1
+    threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)] = 1
     role: Literal["slice", "pass"] = "slice"
     """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times."""
 
@@ -77,37 +86,38 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
 class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one thread did in one sample."""
 
-    cpu: int
-    begin_ns: list[int]
+    cpu: Count
+    begin_ns: Annotated[list[Nanoseconds], msgspec.Meta(min_length=1)]
     """One per iteration."""
-    end_ns: list[int]
-    involuntary_switches: int = 0
-    page_faults: int = 0
+    end_ns: Annotated[list[Nanoseconds], msgspec.Meta(min_length=1)]
+    """One per iteration, each after its begin."""
+    involuntary_switches: Count = 0
+    page_faults: Count = 0
 
 
 class Sample(Record, frozen=True, kw_only=True, tag="sample"):
     """One visit of one point."""
 
     point: str
-    round: int
+    round: Count
     threads: list[ThreadSample]
-    pingpong_ns: float | None = None
+    pingpong_ns: Annotated[float, msgspec.Meta(ge=0)] | None = None
     """One-way core-to-core latency just before a multi-thread slice; None: not taken."""
-    cycles_per_ns: float | None = None
+    cycles_per_ns: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """Core clock measured beside the sample; None: not taken."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):
     """What the machine did beside the measurement, since the previous such record."""
 
-    at_ns: int
-    interval_s: float
+    at_ns: Nanoseconds
+    interval_s: Seconds
     steal_s: float | None
     """CPU time taken by the hypervisor, summed over CPUs; None where the kernel does not tell."""
     others_s: float | None
     """CPU time of everything else than this process."""
     load_1min: float | None
-    frequency_khz: int | None
+    frequency_khz: Count | None
     """Mean of the CPUs used."""
 
 
@@ -117,9 +127,9 @@ class ArrayCheck(msgspec.Struct, frozen=True, kw_only=True):
     array: str
     average_relative_error: float
     epsilon: float
-    elements: int
-    failed_elements: int
-    first_failed: int
+    elements: Count
+    failed_elements: Count
+    first_failed: Integer
     passed: bool
 
 
@@ -132,7 +142,7 @@ class Validation(Record, frozen=True, kw_only=True, tag="validation"):
     checks: list[ArrayCheck]
 
 
-class Warning(Record, frozen=True, kw_only=True, tag="warning"):  # noqa: A001
+class Warning(Record, frozen=True, kw_only=True, tag="warning"):
     """Something a reader must know beside the numbers."""
 
     code: str
@@ -148,8 +158,8 @@ class RunEnd(Record, frozen=True, kw_only=True, tag="end"):
     status: Literal["complete", "budget", "interrupted", "failed"]
     """complete: every point reached the precision. budget: time ended first."""
     reason: str | None = None
-    elapsed_s: float
-    rounds: int
+    elapsed_s: Seconds
+    rounds: Count
 
 
 AnyRecord = RunStart | Point | Sample | Environment | Validation | Warning | RunEnd

@@ -1,0 +1,105 @@
+"""Which records may follow which. The writer keeps these rules and the reader insists on them."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+import msgspec
+
+from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, RunEnd, RunStart, Sample
+from memgauge.model.text import quoted
+
+
+class StreamRules:
+    """Follows a stream of records; `check` raises ValueError, in words, at one out of place.
+
+    A run begins with a `run` record. After an `end` only a resumption may follow, on the same
+    machine. A point is declared once before its samples, and may be declared again by a resumption
+    if its work is the same. A sample has as many threads as its point, and every iteration of it
+    took time.
+    """
+
+    def __init__(self) -> None:
+        self.points: dict[str, Point] = {}
+        self._start: RunStart | None = None
+        self._ended = False
+        self._declared: set[str] = set()
+
+    def check(self, record: AnyRecord) -> None:
+        """Raises ValueError when the record may not come here; else remembers it."""
+        if isinstance(record, RunStart):
+            self._check_start(record)
+        elif self._start is None:
+            raise ValueError("stands before the record that starts the run")
+        elif self._ended:
+            raise ValueError("stands after the record that ends the run")
+        elif isinstance(record, Point):
+            self._check_point(record)
+        elif isinstance(record, Sample):
+            self._check_sample(record)
+        elif isinstance(record, RunEnd):
+            self._ended = True
+
+    def _check_start(self, start: RunStart) -> None:
+        if self._start is not None:
+            if not start.resumed:
+                raise ValueError("starts a second run in the same stream")
+            if start.system.machine_id != self._start.system.machine_id:
+                raise ValueError("resumes the run on another machine")
+        _check_integers(msgspec.to_builtins(start.system))
+        self._start = start
+        self._ended = False
+        self._declared.clear()
+
+    def _check_point(self, point: Point) -> None:
+        name = quoted(point.point)
+        if point.point in self._declared:
+            raise ValueError(f"declares point {name} a second time")
+        if point.quantity == "bandwidth" and not point.bytes_counted:
+            raise ValueError(f"declares point {name} of bandwidth without bytes")
+        if point.quantity == "latency" and not point.accesses:
+            raise ValueError(f"declares point {name} of latency without accesses")
+        before = self.points.get(point.point)
+        if before is not None and _work(before) != _work(point):
+            raise ValueError(f"declares point {name} again with other work")
+        self._declared.add(point.point)
+        self.points[point.point] = point
+
+    def _check_sample(self, sample: Sample) -> None:
+        name = quoted(sample.point)
+        point = self.points.get(sample.point)
+        if point is None:
+            raise ValueError(f"is a sample of point {name}, which was not declared")
+        if len(sample.threads) != point.threads:
+            raise ValueError(
+                f"has {len(sample.threads)} threads where point {name} has {point.threads}"
+            )
+        for thread in sample.threads:
+            if len(thread.begin_ns) != len(thread.end_ns):
+                raise ValueError(f"has a thread of point {name} with unequal numbers of stamps")
+            if any(b >= e for b, e in zip(thread.begin_ns, thread.end_ns, strict=True)):
+                raise ValueError(f"has an iteration of point {name} that took no time")
+
+
+def _work(point: Point) -> tuple[object, ...]:
+    return (
+        point.experiment,
+        point.quantity,
+        point.bytes_counted,
+        point.bytes_moved,
+        point.accesses,
+        point.threads,
+        point.role,
+    )
+
+
+def _check_integers(value: object) -> None:
+    """Refuse integers that no arithmetic in doubles survives, wherever they stand."""
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        raise ValueError("describes the machine with a number beyond 64 bits")
+    inner: Iterable[object] = ()
+    if isinstance(value, dict):
+        inner = chain(value.keys(), value.values())
+    elif isinstance(value, list):
+        inner = value
+    for item in inner:
+        _check_integers(item)

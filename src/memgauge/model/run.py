@@ -1,0 +1,107 @@
+"""A run, read: its records sorted by what they say. Nothing is computed here."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from memgauge.model.records import (
+    AnyRecord,
+    Environment,
+    Point,
+    RunEnd,
+    RunStart,
+    Sample,
+    Scalar,
+    Validation,
+    Warning,
+)
+from memgauge.model.rules import StreamRules
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """All records of a run; lists are in the order of writing. Its text is a stranger's."""
+
+    directory: Path
+    """Where its files are; the working directory for a run that was never written."""
+    starts: list[RunStart]
+    """The first and one of each resumption; never empty."""
+    points: dict[str, Point]
+    samples: dict[str, list[Sample]]
+    """By name of point; a point without samples has an empty list."""
+    environment: list[Environment]
+    validations: list[Validation]
+    warnings: list[Warning]
+    end: RunEnd | None
+    """None: killed, or still being written."""
+    notes: list[str]
+    """What reading had to leave out, in words."""
+
+    @property
+    def start(self) -> RunStart:
+        """How the run began."""
+        return self.starts[0]
+
+    @property
+    def parameters(self) -> dict[str, dict[str, Scalar]]:
+        """Per experiment, as asked, in their text form, for `memgauge.model.parameters.build`."""
+        return self.start.parameters
+
+    @property
+    def rounds(self) -> int:
+        """Rounds begun, over all resumptions: one more than the highest round of a sample."""
+        return max((s.round + 1 for samples in self.samples.values() for s in samples), default=0)
+
+    def samples_of(self, point: str) -> list[Sample]:
+        """Samples of a point in their order; empty where it has none or is not known."""
+        return self.samples.get(point, [])
+
+    def points_of(self, experiment: str) -> list[Point]:
+        """Points of an experiment in the order of declaration."""
+        return [point for point in self.points.values() if point.experiment == experiment]
+
+
+def run_of(
+    records: Iterable[AnyRecord], notes: Iterable[str] = (), directory: Path = Path()
+) -> Run:
+    """A run from records in their order; ValueError where they break the rules of the stream."""
+    rules = StreamRules()
+    run = Run(
+        directory=directory,
+        starts=[],
+        points=rules.points,
+        samples={},
+        environment=[],
+        validations=[],
+        warnings=[],
+        end=None,
+        notes=[],
+    )
+    end: RunEnd | None = None
+    for record in records:
+        rules.check(record)
+        end = record if isinstance(record, RunEnd) else end
+        if isinstance(record, RunStart):
+            end = None
+        _file(run, record)
+    if not run.starts:
+        raise ValueError("holds no record")
+    return msgspec.structs.replace(run, end=end, notes=[*notes])
+
+
+def _file(run: Run, record: AnyRecord) -> None:
+    match record:
+        case RunStart():
+            run.starts.append(record)
+        case Point():
+            run.samples.setdefault(record.point, [])
+        case Sample():
+            run.samples[record.point].append(record)
+        case Environment():
+            run.environment.append(record)
+        case Validation():
+            run.validations.append(record)
+        case Warning():
+            run.warnings.append(record)
+        case RunEnd():
+            pass

@@ -1,0 +1,105 @@
+"""Reading a run, whatever its bytes: a `Run` comes out, or RunFileError."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from memgauge.model.codec import MAX_LINE_BYTES, LineDecoder
+from memgauge.model.errors import RunFileError, SystemFailure
+from memgauge.model.records import AnyRecord
+from memgauge.model.run import Run, run_of
+from memgauge.model.text import plain
+
+RECORDS_NAME = "records.jsonl"
+MAX_RUN_BYTES = 4 << 30
+"""What is larger is refused rather than read into memory."""
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """The run in a run directory, or in a file of records; a torn last line is left out and noted.
+
+    Raises:
+        RunFileError: no run, corrupt, of a newer version, or too large; the message names the line.
+    """
+    records = records_path(Path(path))
+    try:
+        with open_records(records) as file:
+            return read_stream(file, records)
+    except OSError as error:
+        raise SystemFailure(f"{shown(records)}: cannot be read: {error.strerror}") from error
+
+
+def records_path(path: Path) -> Path:
+    """The file of records that a path given by a user means."""
+    return path / RECORDS_NAME if os.path.isdir(path) else path  # noqa: PTH112 - never raises
+
+
+def open_records(path: Path) -> BinaryIO:
+    """A regular file of a size that can be read, open for reading."""
+    try:
+        # Without O_NONBLOCK a pipe in the file's place would hold the reader for ever.
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunFileError(
+            f"{shown(path)}: no such file; give the directory of a run or its {RECORDS_NAME}"
+        ) from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise RunFileError(f"{shown(path)}: cannot be opened: {why}; give another run") from error
+    status = os.fstat(file.fileno())
+    if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_RUN_BYTES:
+        return file
+    file.close()
+    why = "too large for a run" if stat.S_ISREG(status.st_mode) else "not a regular file"
+    raise RunFileError(f"{shown(path)}: {why}; give the directory of a run")
+
+
+def read_stream(file: BinaryIO, path: Path) -> Run:
+    """The run of an open file; `path` is for messages."""
+    lines = _Lines(file)
+    try:
+        return run_of(lines.records(), lines.notes, path.parent)
+    except RunFileError as error:
+        raise RunFileError(f"{shown(path)}: {error}") from error
+    except ValueError as error:
+        raise RunFileError(f"{shown(path)}: {lines.complaint(str(error))}") from error
+
+
+def shown(path: Path) -> str:
+    """A path as messages show it."""
+    return plain(str(path))
+
+
+class _Lines:
+    def __init__(self, file: BinaryIO) -> None:
+        self.notes: list[str] = []
+        self._file = file
+        self._number = 0
+
+    def records(self) -> Iterator[AnyRecord]:
+        decoder = LineDecoder()
+        while line := self._file.readline(MAX_LINE_BYTES + 1):
+            if len(line) > MAX_LINE_BYTES:
+                self._number += 1
+                raise ValueError(f"longer than the {MAX_LINE_BYTES >> 20} MiB of any record")
+            if not line.endswith(b"\n"):
+                self.notes.append(
+                    f"the last line is torn after {len(line)} bytes and was left out: "
+                    "the run was stopped while it was being written"
+                )
+                return
+            self._number += 1
+            yield decoder.decode(line)
+
+    def complaint(self, why: str) -> str:
+        if self._number == 0:
+            return "holds no whole record; the run was stopped before its first; measure again"
+        if self._number == 1:
+            return f"not a run of memgauge: line 1: {why}; give the directory of a run"
+        whole = self._number - 1
+        return (
+            f"corrupt: line {self._number}: {why}; lines 1 to {whole} are whole: "
+            f"copy them with 'head -n {whole}' and read the copy"
+        )
