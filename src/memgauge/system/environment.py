@@ -8,7 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from memgauge.model.records import Environment
+from memgauge.system.clock import stamp_clock
 from memgauge.system.tree import Tree
+from memgauge.system.virtualisation import read_virtualisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,23 +33,20 @@ class EnvironmentMonitor:
 
     Args:
         cpus: whose frequency is read.
-        clock_ns: the run's clock, as `memgauge._core.clock_now_ns`.
-        virtual: under a hypervisor a steal counter that never moved since the system started tells
-            nothing, since many hypervisors do not fill it in.
+        clock_ns: the clock of `at_ns`; the run's unless given.
         tree: the system read.
     """
 
     def __init__(
         self,
         cpus: Iterable[int],
-        clock_ns: Callable[[], int] = time.monotonic_ns,
+        clock_ns: Callable[[], int] | None = None,
         *,
-        virtual: bool = False,
         tree: Tree | None = None,
     ) -> None:
         tree = tree or Tree()
-        self._clock_ns = clock_ns
-        self._virtual = virtual
+        self._clock_ns = clock_ns or stamp_clock()
+        self._virtual = read_virtualisation(tree).hypervisor is not None
         self._stat = _open(tree, "/proc/stat")
         self._load = _open(tree, "/proc/loadavg")
         path = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq"
@@ -99,6 +98,8 @@ class EnvironmentMonitor:
         self._frequencies = []
 
     def _steal_s(self, before: CpuTimes) -> float | None:
+        # A counter that has not moved since the system started tells nothing under a hypervisor:
+        # many do not fill it in.
         if self._virtual and not self._last_times.steal_s:
             return None
         return _difference(before.steal_s, self._last_times.steal_s)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from memgauge.model.errors import SystemFailure
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 class Isas(NamedTuple):
@@ -13,12 +18,27 @@ class Isas(NamedTuple):
     reason: str | None
 
 
+def load_core() -> ModuleType:
+    """The native core.
+
+    Raises:
+        SystemFailure: it was not built for this machine.
+    """
+    try:
+        return import_module("memgauge._core")
+    except ImportError as error:
+        raise SystemFailure(
+            f"nothing can be measured, the native core is missing: {_reason(error)}; "
+            "pip install . on this machine"
+        ) from error
+
+
 def load_isas() -> Isas:
     """Ask the native core, best first; without it an empty list and the reason."""
     try:
         core = import_module("memgauge._core")
     except ImportError as error:
-        return Isas([], " ".join(str(error).split()) or "it cannot be imported")
+        return Isas([], _reason(error))
     return Isas(list(core.supported_isas()), None)
 
 
@@ -30,3 +50,7 @@ def core_compiler() -> str | None:
         return None
     told = compiler() if callable(compiler) else compiler
     return None if told is None else str(told)
+
+
+def _reason(error: ImportError) -> str:
+    return " ".join(str(error).split()) or "it cannot be imported"

@@ -5,34 +5,46 @@ The policies' names are those of the field (KMP_AFFINITY, likwid-pin); pure func
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.cpulist import format_cpu_list, parse_cpu_list
 from memgauge.model.errors import RequestError
+from memgauge.model.system import Cache
+from memgauge.model.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from memgauge.model.system import Cpu, System
 
-    from memgauge.model.system import Cache, Cpu, System
-
-POLICIES = ("auto", "compact", "scatter", "cores")
+POLICIES = ("compact", "scatter", "cores")
 _TYPE_ORDER = {"performance": 0, "efficiency": 2, "low-power": 3}
-_MISSPELT_LENGTH = 40
+
+Policy = str | Sequence[int]
+"""One of `POLICIES`, a CPU list in text form, or its numbers."""
 
 
-def cpus_for(policy: str, threads: int | None, system: System) -> list[int]:
+class LastLevel(NamedTuple):
+    """The last-level caches some CPUs use."""
+
+    caches: list[Cache]
+    bytes: int
+    """Their sum; 0 where the system hides them all."""
+
+
+def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
     """CPUs for the ranks 0, 1, ... of a team.
 
-    - `auto`, the default: one thread per physical core, performance cores first, node by node; SMT
-      siblings in the same order once every core has a thread.
-    - `cores`: the same, but more threads than cores are refused.
     - `compact`: neighbouring hardware threads, siblings side by side, node by node.
-    - `scatter`: nodes in turn, sockets first, siblings only once every core has a thread.
+    - `scatter`: sockets in turn, in each its nodes in turn; SMT siblings only once every core has a
+      thread.
+    - `cores`: one thread per physical core, node by node; more threads than cores are refused.
     - a list such as `0-3,8`: those CPUs in that order, the first `threads` of them.
 
+    On hybrid processors `scatter` and `cores` begin with the performance cores.
+
     Args:
-        policy: one of `POLICIES` or a CPU list.
+        policy: how to choose.
         threads: size of the team; None takes all the policy offers.
         system: the machine, whose `allowed_cpus` are the only ones used.
 
@@ -40,20 +52,25 @@ def cpus_for(policy: str, threads: int | None, system: System) -> list[int]:
         RequestError: a CPU is offline, not allowed or named twice, or there are too few.
     """
     _check_count(threads)
-    listed = policy not in POLICIES
-    order = _explicit(policy, system) if listed else _by_policy(policy, system)
+    if isinstance(policy, str) and policy in POLICIES:
+        order = _by_policy(policy, system)
+    else:
+        order = _explicit(policy, system)
     wanted = len(order) if threads is None else threads
     if wanted > len(order):
-        raise RequestError(_too_many(policy, wanted, order, system))
+        raise RequestError(_too_many(policy, wanted, len(order), system))
     if not order:
         raise RequestError("no CPU is allowed to this process: widen its affinity mask or cpuset")
     return order[:wanted]
 
 
-def physical_cores(system: System) -> int:
-    """Physical cores of which at least one hardware thread is allowed."""
-    allowed = set(system.allowed_cpus)
-    return len({cpu.core for cpu in system.cpus if cpu.cpu in allowed})
+def default_team_sizes(system: System, policy: Policy = "scatter") -> tuple[int, ...]:
+    """1, then doubling, up to every CPU the policy offers, plus all of their physical cores."""
+    offered = cpus_for(policy, None, system)
+    most = len(offered)
+    cores = len({cpu.core for cpu in system.cpus if cpu.cpu in set(offered)})
+    doubling = (1 << power for power in range(most.bit_length()))
+    return tuple(sorted({*doubling, cores, most}))
 
 
 def caches_of(cpu: int, system: System) -> dict[int, Cache]:
@@ -62,26 +79,24 @@ def caches_of(cpu: int, system: System) -> dict[int, Cache]:
     return {cache.level: cache for cache in sorted(mine, key=lambda cache: cache.level)}
 
 
-def last_level_caches(cpus: Iterable[int], system: System) -> list[Cache]:
-    """Distinct last-level caches in front of the CPUs; none for CPUs whose caches are hidden."""
+def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:
+    """Distinct last-level caches in front of the CPUs and their sum, for the STREAM run rules.
+
+    A CPU whose caches are hidden adds nothing (see `hides_caches`); a level that is hidden makes
+    the level below it the last.
+    """
     found: dict[tuple[int, ...], Cache] = {}
     for cpu in cpus:
         levels = caches_of(cpu, system)
         if levels:
             last = levels[max(levels)]
             found[last.level, *last.cpus] = last
-    return list(found.values())
+    return LastLevel(list(found.values()), sum(cache.bytes for cache in found.values()))
 
 
-def last_level_bytes(cpus: Iterable[int], system: System) -> int | None:
-    """Sum over `last_level_caches`, as the STREAM run rules need it.
-
-    None where the caches of any of the CPUs are hidden: the sum would be too small.
-    """
-    cpus = list(cpus)
-    if not all(caches_of(cpu, system) for cpu in cpus):
-        return None
-    return sum(cache.bytes for cache in last_level_caches(cpus, system))
+def hides_caches(cpus: Iterable[int], system: System) -> bool:
+    """Whether any of the CPUs has no known cache, so that a sum over caches is too small."""
+    return not all(caches_of(cpu, system) for cpu in cpus)
 
 
 def nodes_of(cpus: Iterable[int], system: System) -> list[int]:
@@ -101,8 +116,8 @@ def _by_policy(policy: str, system: System) -> list[int]:
         return [cpu.cpu for cpu, _ in sorted(ranked, key=lambda pair: _place(pair[0]))]
     if policy == "scatter":
         return _scatter(ranked)
-    order = sorted(ranked, key=lambda pair: (pair[1], _type(pair[0]), _place(pair[0])))
-    return [cpu.cpu for cpu, rank in order if policy == "auto" or rank == 0]
+    firsts = [cpu for cpu, rank in ranked if rank == 0]
+    return [cpu.cpu for cpu in sorted(firsts, key=lambda cpu: (_type(cpu), *_place(cpu)))]
 
 
 def _allowed_with_rank(system: System) -> list[tuple[Cpu, int]]:
@@ -151,47 +166,47 @@ def _interleave(queues: list[list[Cpu]]) -> list[Cpu]:
     return [cpu for turn in zip_longest(*queues) for cpu in turn if cpu is not None]
 
 
-def _explicit(text: str, system: System) -> list[int]:
-    shown = text if len(text) <= _MISSPELT_LENGTH else f"{text[:_MISSPELT_LENGTH]}..."
+def _explicit(policy: Policy, system: System) -> list[int]:
+    asked = _parsed(policy) if isinstance(policy, str) else list(policy)
+    if not asked:
+        raise RequestError("the CPU list names no CPU: give numbers such as 0-3,8")
+    if len(set(asked)) != len(asked):
+        raise RequestError(
+            f"CPU list {quoted(format_cpu_list(asked))} names a CPU twice: name each once"
+        )
+    online = {cpu.cpu for cpu in system.cpus}
+    _refuse(asked, online, "offline or not there", "online")
+    _refuse(asked, set(system.allowed_cpus), "outside this process's affinity mask", "allowed")
+    return asked
+
+
+def _parsed(text: str) -> list[int]:
     try:
-        asked = parse_cpu_list(text)
+        return parse_cpu_list(text)
     except ValueError as error:
         raise RequestError(
-            f"CPU list {shown!r} cannot be used: {error}; give {', '.join(POLICIES)} or numbers "
-            "such as 0-3,8"
+            f"CPU list {quoted(text)} cannot be used: {error}; give {', '.join(POLICIES)} or "
+            "numbers such as 0-3,8"
         ) from None
-    if not asked:
-        raise RequestError(f"CPU list {shown!r} names no CPU: give numbers such as 0-3,8")
-    online = {cpu.cpu for cpu in system.cpus}
-    _refuse(asked, online, "are offline or do not exist", "online")
-    _refuse(asked, set(system.allowed_cpus), "are outside this process's affinity mask", "allowed")
-    return asked
 
 
 def _refuse(asked: list[int], usable: set[int], why: str, word: str) -> None:
     unusable = sorted(set(asked) - usable)
     if unusable:
-        verb = why if len(unusable) > 1 else _singular(why)
+        subject = "CPU {} is" if len(unusable) == 1 else "CPUs {} are"
         raise RequestError(
-            f"CPU{'s' if len(unusable) > 1 else ''} {format_cpu_list(unusable)} {verb}: choose "
-            f"among those {word}, {format_cpu_list(sorted(usable))}"
+            f"{subject.format(format_cpu_list(unusable))} {why}: choose among those {word}, "
+            f"{format_cpu_list(sorted(usable))}"
         )
 
 
-def _singular(why: str) -> str:
-    return why.replace("are ", "is ", 1).replace("do not", "does not")
-
-
-def _too_many(policy: str, wanted: int, order: list[int], system: System) -> str:
+def _too_many(policy: Policy, wanted: int, most: int, system: System) -> str:
     if policy == "cores":
-        allowed = len(system.allowed_cpus)
-        remedy = "use --cpus auto to go on to SMT siblings" if wanted <= allowed else "ask for less"
+        siblings = wanted <= len(system.allowed_cpus)
+        further = ", or use --cpus scatter to go on to SMT siblings" if siblings else ""
         return (
-            f"{wanted} threads need a physical core each, {len(order)} are there: "
-            f"ask for at most {len(order)}" + (f" or {remedy}" if wanted <= allowed else "")
+            f"{wanted} threads need a physical core each, {most} can be used: "
+            f"ask for at most {most}{further}"
         )
-    where = f"the list {policy} names" if policy not in POLICIES else "this process may use"
-    return (
-        f"{wanted} threads need a CPU each, {where} {len(order)}: ask for at most {len(order)} "
-        "threads"
-    )
+    where = "can be used by this process" if policy in POLICIES else "are listed"
+    return f"{wanted} threads need a CPU each, {most} {where}: ask for at most {most}"

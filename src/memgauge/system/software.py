@@ -21,9 +21,9 @@ def software_versions() -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def memgauge_version() -> str | None:
-    """Version of the installed package; None in a source tree that was never installed."""
+def memgauge_version() -> str:
+    """Version of the installed package."""
     try:
         return version("memgauge")
     except PackageNotFoundError:
-        return None
+        return "not installed"
