@@ -1,1 +1,29 @@
-"""Measure how fast a computer's memory really is, and where memory traffic goes."""
+"""Measure how fast a computer's memory really is, and where a program's memory traffic goes.
+
+    >>> import memgauge
+    >>> result = memgauge.survey(budget="30s")
+    >>> print(result.text())
+
+Everything is loaded on first use, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memgauge.api import Result, latency, load, stream, survey, system, workingset
+
+__all__ = ["Result", "latency", "load", "stream", "survey", "system", "workingset"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'memgauge' has no attribute {name!r}")
+    from memgauge import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

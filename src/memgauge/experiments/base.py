@@ -1,4 +1,4 @@
-"""What an experiment is. To add one: a file here, a line in `registry`, its analysis, test and docs.
+"""What an experiment is. To add one: a file here, a line in `registry`, an analysis, test and page.
 
 An experiment plans points, opens what they need and measures them one visit at a time. It has no
 statistics, no printing, no files and no argument parsing.
@@ -6,6 +6,7 @@ statistics, no printing, no files and no argument parsing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
 
@@ -49,14 +50,24 @@ class Experiment(Protocol):
     parameters: ClassVar[type[Any]]
     """A frozen struct of `memgauge.model.parameters`; the CLI flags and API signature follow it."""
 
-    def plan(self, parameters: Any, system: System) -> list[Group]:  # noqa: ANN401
+    def plan(self, parameters: Any, system: System) -> list[Group]:
         """The points to measure. Pure; raises RequestError when the machine cannot do it."""
         ...
 
     def open(
-        self, group: Group, parameters: Any, system: System  # noqa: ANN401
+        self,
+        group: Group,
+        parameters: Any,
+        system: System,
     ) -> AbstractContextManager[Bench]:
         """Allocate and start what the group needs; all is freed on leaving, however it is left."""
+        ...
+
+    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
+        """Points that a search may stop visiting, judged by the speeds of all points so far.
+
+        What they measured is kept. Empty for every experiment that searches nothing.
+        """
         ...
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:

@@ -36,7 +36,7 @@ MAX_THREADS = 65_536
 """Above what Linux supports on any architecture (NR_CPUS is at most 8192)."""
 
 PAGE_POLICIES = ("auto", "4k", "thp", "2m", "1g")
-PIN_POLICIES = ("compact", "scatter", "cores")
+PIN_POLICIES = ("auto", "compact", "scatter", "cores")
 
 
 class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,8 +118,8 @@ def parse_placement(text: str, option: str) -> MemoryPlacement:
     return MemoryPlacement(kind, node)
 
 
-def parse_cpus(text: str, option: str) -> str | tuple[int, ...]:
-    """The name of a pinning policy, or the CPUs of a list such as `0-3,8`, in its order."""
+def parse_cpus(text: str, option: str) -> str:
+    """The name of a pinning policy, or a list of CPUs such as `0-3,8`, checked and as written."""
     name = text.strip()
     if name in PIN_POLICIES:
         return name
@@ -128,13 +128,15 @@ def parse_cpus(text: str, option: str) -> str | tuple[int, ...]:
             f"{option} {quoted(text)} is neither {', '.join(PIN_POLICIES)} nor a list of CPUs; "
             "choose a policy or write a list, such as 0-3,8"
         )
-    return units.parse_counts(name, option, 0, MAX_THREADS - 1)
+    units.parse_counts(name, option, 0, MAX_THREADS - 1)
+    return name
 
 
 _cpus_option = msgspec.structs.replace(
-    counts_option("where threads are pinned: compact, scatter, cores, or a list of CPUs", 0, 0),
+    counts_option("where threads are pinned: auto, compact, scatter, cores, or a list of CPUs", 0, 0),
     metavar="POLICY|LIST",
     parse=parse_cpus,
+    write=str,
     repeatable=False,
 )
 _memory_option = Option(
@@ -160,7 +162,7 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
             automatic="1, then doubling, up to all hardware threads, plus all physical cores",
         ),
     ] = None
-    cpus: Annotated[str | tuple[int, ...], _cpus_option] = "scatter"
+    cpus: Annotated[str, _cpus_option] = "auto"
     memory: Annotated[MemoryPlacement, _memory_option] = MemoryPlacement()
     pages: Annotated[str, _pages_option] = "auto"
 

@@ -1,0 +1,51 @@
+"""Entry point: one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from memgauge.commands.root import root
+from memgauge.model.errors import ExitCode, MemgaugeError
+from memgauge.model.text import plain
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line tool; returns its exit code."""
+    try:
+        code = root.main(
+            args=list(arguments) if arguments is not None else None,
+            prog_name="memgauge",
+            standalone_mode=False,
+        )
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        return _fail("interrupted", ExitCode.INTERRUPTED)
+    except click.ClickException as error:
+        return _fail(_usage(error), ExitCode.CANNOT_BE_MET)
+    except BrokenPipeError:
+        # The reader of a pipe left. Nothing is wrong, and nothing more can be said on stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except MemgaugeError as error:
+        return _fail(str(error), error.exit_code)
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _fail(message: str, code: ExitCode) -> ExitCode:
+    click.echo(f"memgauge: {plain(message)}", err=True)
+    return code
+
+
+def _usage(error: click.ClickException) -> str:
+    """Click's message as one line that ends with the next step."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "memgauge"
+    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""`memgauge figures RUN`: the pictures of a run as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from memgauge import api
+from memgauge.model.text import plain
+from memgauge.reports.figures import FORMATS, render
+from memgauge.reports.files import write_bytes
+
+
+@click.command("figures")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="svg",
+    show_default=True,
+    help="kind of picture",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="directory to write into  [default: figures inside the run]",
+)
+def command(run: Path, form: str, output: Path | None) -> None:
+    """Write every picture of a run as a file of its own."""
+    result = api.load(run)
+    directory = output or result.directory / "figures"
+    for section in result.report.sections:
+        for chart in section.charts:
+            path = directory / f"{chart.name}.{form}"
+            write_bytes(path, render(chart, form))
+            click.echo(plain(str(path)))

@@ -1,0 +1,79 @@
+"""Run, show progress, print what came out: shared by the survey and every experiment."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memgauge import api
+from memgauge.experiments.base import Experiment
+from memgauge.experiments.registry import load
+from memgauge.model.errors import ExitCode
+from memgauge.model.parameters import CommonParameters, RunOptions, build
+from memgauge.model.runfile import read_run
+from memgauge.model.text import plain
+
+
+def measure(
+    chosen: Sequence[tuple[Experiment, CommonParameters]],
+    options: RunOptions,
+    *,
+    name: str | None = None,
+    resume_run: Path | None = None,
+) -> int:
+    """Measure and print; returns the exit code."""
+    from memgauge.reports.progress import Progress
+
+    with Progress(sys.stderr) as progress:
+
+        def show(now: Any) -> None:
+            progress.update(now.phase, now.done_share, now.reached, now.points, now.remaining_s)
+
+        result = api.measure(
+            chosen,
+            options,
+            name=name or chosen[0][0].name,
+            resume=resume_run,
+            on_progress=show,
+        )
+        result.save()
+    return present(result, as_json=options.json)
+
+
+def resume(directory: Path, options: RunOptions, given: dict[str, Any]) -> int:
+    """Complete a run with the parameters it was started with."""
+    start = read_run(directory).start
+    chosen = []
+    for name, texts in start.parameters.items():
+        experiment = load(name)
+        asked = {key: value for key, value in texts.items() if value is not None}
+        chosen.append((experiment, build(experiment.parameters, **asked)))
+    if "precision" not in given:
+        options = options.replace(precision=start.precision)
+    return measure(chosen, options, resume_run=directory)
+
+
+def present(result: api.Result, *, as_json: bool) -> int:
+    """Print the run on stdout, where it is on stderr, and choose the exit code."""
+    import msgspec
+
+    if as_json:
+        click.echo(msgspec.json.encode(result.document()).decode())
+    else:
+        from memgauge.reports.terminal import print_report
+
+        print_report(result.report, sys.stdout)
+    page = result.directory / "report.html"
+    click.echo(f"run: {plain(str(result.directory))}  report: {plain(str(page))}", err=True)
+    if result.failed_validations:
+        click.echo(
+            "memgauge: validation failed: the arrays do not hold what the kernels must have left; "
+            "this may be memory corruption: test the memory before you trust this machine",
+            err=True,
+        )
+        return ExitCode.VALIDATION_FAILED
+    return ExitCode.DONE

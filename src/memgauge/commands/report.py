@@ -1,0 +1,44 @@
+"""`memgauge report RUN`: render a run again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from memgauge import api
+from memgauge.model.text import plain
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["summary", "html", "json", "stream"]),
+    default=None,
+    help="print this form on stdout and write nothing; stream is STREAM's own table",
+)
+def command(run: Path, form: str | None) -> None:
+    """Render a run again, on any machine, with or without the native core.
+
+    Writes summary.txt and report.html into the run's directory and prints the summary.
+    """
+    result = api.load(run)
+    if form == "html":
+        click.echo(result.html())
+    elif form == "json":
+        click.echo(msgspec.json.encode(result.document()).decode())
+    elif form == "stream":
+        click.echo(result.stream_form())
+    elif form == "summary":
+        click.echo(result.text())
+    else:
+        result.save()
+        from memgauge.reports.terminal import print_report
+
+        print_report(result.report, sys.stdout)
+        page = result.directory / "report.html"
+        click.echo(f"report: {plain(str(page))}", err=True)

@@ -1,0 +1,64 @@
+"""The command group. Commands are imported when they are called, so that --help is quick."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+from memgauge.experiments.registry import EXPERIMENTS
+
+COMMANDS: dict[str, str] = {
+    "survey": "Measure this machine's memory and write a report.",
+    **{name: entry.summary for name, entry in EXPERIMENTS.items()},
+    "system": "Show what was found about this machine and what is possible on it.",
+    "report": "Render a run again, on any machine.",
+    "figures": "Write the pictures of a run as SVG or PNG.",
+    "export": "Write the samples of a run as CSV, JSON or Parquet.",
+    "schema": "Print the JSON Schema of records or of --json documents.",
+}
+
+
+class LazyGroup(click.Group):
+    """Names and one-line help are known here; the rest is loaded on demand."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None when there is none."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        if cmd_name in EXPERIMENTS:
+            measure = import_module("memgauge.commands.experiment")
+            made: click.Command = measure.command_for(cmd_name)
+            return made
+        module = import_module(f"memgauge.commands.{cmd_name}")
+        found: click.Command = module.command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List names and summaries without loading the commands."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version() -> str:
+    try:
+        return version("memgauge")
+    except PackageNotFoundError:
+        return "unknown (not installed)"
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(_version(), "-V", "--version", message="memgauge %(version)s")
+def root() -> None:
+    """Measure how fast this computer's memory really is."""

@@ -1,0 +1,79 @@
+"""What the native core returns, as records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memgauge import _core
+from memgauge.model.records import ArrayCheck, Sample, Scalar, ThreadSample, Validation
+
+
+def to_sample(
+    point: str, round_: int, taken: _core.Slice, *, cycles_per_ns: float | None = None
+) -> Sample:
+    """One visit as a record."""
+    return Sample(
+        point=point,
+        round=round_,
+        threads=[
+            ThreadSample(
+                cpu=thread.cpu,
+                begin_ns=thread.begin_ns,
+                end_ns=thread.end_ns,
+                involuntary_switches=thread.involuntary_switches,
+                page_faults=thread.page_faults,
+            )
+            for thread in taken.threads
+            if thread.begin_ns
+        ],
+        pingpong_ns=taken.pingpong_ns,
+        cycles_per_ns=cycles_per_ns,
+    )
+
+
+def to_validation(
+    experiment: str, subject: str, checks: Sequence[_core.ArrayValidation]
+) -> Validation:
+    """The check of some arrays as a record."""
+    return Validation(
+        experiment=experiment,
+        subject=subject,
+        checks=[
+            ArrayCheck(
+                array=check.array,
+                average_relative_error=check.average_relative_error,
+                epsilon=check.epsilon,
+                elements=check.elements,
+                failed_elements=check.failed_elements,
+                first_failed=check.first_failed,
+                passed=check.passed,
+            )
+            for check in checks
+        ],
+    )
+
+
+FULLY_HUGE = 0.99
+"""Of the resident bytes; the ragged ends of a range stay in base pages."""
+
+
+def backing_facts(backings: Sequence[_core.Backing], asked_pages: str) -> dict[str, Scalar]:
+    """What pages and which node the kernel says back these buffers."""
+    resident = sum(backing.resident_bytes for backing in backings)
+    if not resident:
+        return {"pages": None, "huge_share": None, "node": None}
+    huge_share = sum(backing.huge_bytes for backing in backings) / resident
+    nodes = {backing.node for backing in backings}
+    return {
+        "pages": _page_name(huge_share, asked_pages, backings[0].base_page_bytes),
+        "huge_share": round(huge_share, 4),
+        "node": nodes.pop() if len(nodes) == 1 else None,
+    }
+
+
+def _page_name(huge_share: float, asked_pages: str, base_page_bytes: int) -> str:
+    if huge_share < 1 - FULLY_HUGE:
+        return f"{base_page_bytes >> 10}k"
+    if huge_share < FULLY_HUGE:
+        return "mixed"
+    return asked_pages if asked_pages in {"2m", "1g"} else "thp"

@@ -1,0 +1,52 @@
+"""All experiments, in the order of a survey. Adding one is one line here.
+
+The modules are loaded when an experiment is asked for: they need the native core, which a machine
+that only renders reports may lack.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import msgspec
+
+from memgauge.experiments.base import Experiment
+from memgauge.model.errors import RequestError
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """Where an experiment is, and what it is in a line."""
+
+    module: str
+    type_name: str
+    summary: str
+
+
+EXPERIMENTS: dict[str, Entry] = {
+    "stream": Entry("stream", "Stream", "Bandwidth of STREAM's kernels, standard and tuned."),
+    "latency": Entry("latency", "Latency", "Idle load-to-use latency of each cache and of memory."),
+    "workingset": Entry("workingset", "Workingset", "Latency and read bandwidth over footprints."),
+}
+
+
+def load(name: str) -> Experiment:
+    """The experiment of that name.
+
+    Raises:
+        RequestError: no such experiment, or this installation has no native core.
+    """
+    if name not in EXPERIMENTS:
+        known = ", ".join(EXPERIMENTS)
+        raise RequestError(f"experiment {name!r} is not known; choose from {known}")
+    entry = EXPERIMENTS[name]
+    try:
+        module = import_module(f"memgauge.experiments.{entry.module}")
+    except ImportError as error:
+        if error.name != "memgauge._core":
+            raise
+        raise RequestError(
+            f"{name}: this installation has no native core, so it can render runs but not measure; "
+            f"install memgauge with a C++20 compiler at hand"
+        ) from error
+    experiment: Experiment = getattr(module, entry.type_name)()
+    return experiment

@@ -1,0 +1,249 @@
+"""STREAM: how many bytes a second do simple loops over large arrays move?
+
+Question: the sustainable bandwidth of copy, scale, add and triad (McCalpin's STREAM), and of
+reading, writing and updating, over thread counts: as a plain loop gets it (`standard`) and as good
+as it can be had (`tuned`: explicit vectors, non-temporal stores, prefetch, huge pages).
+
+Method: three arrays, each at least four times the last-level caches used, cut into blocks; one
+visit walks a block or two on every thread, after an untimed lead-in over as much data as the
+last-level cache holds, so that dirty lines of whatever ran before are not charged to this kernel.
+Beside these slices, whole passes are timed as STREAM times them, best of ten. Source: J. McCalpin,
+"Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995, and the STREAM
+run rules.
+
+What would invalidate it: arrays that fit in a cache; pages that went away; another program's
+traffic; virtual CPUs moved by the host between two slices (told apart by the ping-pong).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import ClassVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments import stream_search
+from memgauge.experiments.base import Bench, Group
+from memgauge.experiments.native import backing_facts, to_sample, to_validation
+from memgauge.experiments.stream_parameters import StreamParameters
+from memgauge.experiments.stream_sizes import Layout, layout
+from memgauge.experiments.teams import team_sizes
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.system import System
+from memgauge.system.placement import cpus_for
+
+STREAM_KERNELS = ("copy", "scale", "add", "triad")
+
+
+class _Cell(msgspec.Struct, frozen=True):
+    """A point and the kernel it runs."""
+
+    point: Point
+    spec: _core.KernelSpec
+
+
+class StreamBench:
+    """Arrays of one team with the kernels that walk them."""
+
+    def __init__(
+        self, arrays: _core.StreamArrays, cells: Sequence[_Cell], shape: Layout, subject: str
+    ) -> None:
+        self._arrays = arrays
+        self._cells = {cell.point.point: cell for cell in cells}
+        self._shape = shape
+        self._subject = subject
+        self._next_block = 0
+        self.points = [cell.point for cell in cells]
+
+    def measure(self, point: str, round_: int) -> Sample:
+        """Time one slice, or one pass over all arrays."""
+        cell = self._cells[point]
+        tagged = cell.point.threads > 1
+        if cell.point.role == "pass":
+            taken = self._arrays.run(cell.spec, blocks=self._shape.blocks, pingpong=tagged)
+        else:
+            taken = self._arrays.run(
+                cell.spec,
+                first_block=self._next_block,
+                lead_in_blocks=self._shape.lead_in_blocks,
+                pingpong=tagged,
+            )
+            self._next_block = (self._next_block + 1) % self._shape.blocks
+        return to_sample(point, round_, taken)
+
+    def validate(self) -> list[Validation]:
+        """STREAM's check of all three arrays."""
+        return [to_validation("stream", self._subject, self._arrays.validate())]
+
+
+class Stream:
+    """The `stream` experiment."""
+
+    name: ClassVar[str] = "stream"
+    title: ClassVar[str] = "STREAM bandwidth"
+    parameters: ClassVar[type[StreamParameters]] = StreamParameters
+
+    def plan(self, parameters: StreamParameters, system: System) -> list[Group]:
+        """One group for each team; its kernels share the arrays."""
+        sizes = team_sizes(parameters.threads, parameters.cpus, system)
+        return [self._group(parameters, system, threads) for threads in sizes]
+
+    def _group(self, parameters: StreamParameters, system: System, threads: int) -> Group:
+        cpus = cpus_for(parameters.cpus, threads, system)
+        shape = layout(parameters, system, cpus)
+        points = [
+            _point(parameters, name, cpus, shape, role)
+            for role in ("slice", "pass")
+            for name, _ in _kernels(parameters, role)
+        ]
+        return Group(
+            name=f"{threads} thread{'s' * (threads > 1)}",
+            points=points,
+            bytes=3 * shape.array_bytes,
+            setup_s=3 * shape.array_bytes / 2e9,
+        )
+
+    @contextmanager
+    def open(self, group: Group, parameters: StreamParameters, system: System) -> Iterator[Bench]:
+        """Pin the team, allocate and fill the arrays."""
+        threads = group.points[0].threads
+        cpus = cpus_for(parameters.cpus, threads, system)
+        shape = layout(parameters, system, cpus)
+        team = _core.Team(cpus)
+        arrays = _core.StreamArrays(
+            team,
+            elements=shape.elements,
+            element=parameters.element,
+            pages=parameters.pages,
+            node=parameters.memory.node,
+            offset_bytes=parameters.array_offset or 0,
+            blocks=shape.blocks,
+        )
+        try:
+            got = backing_facts(arrays.backing(), parameters.pages)
+            kernels = dict(_kernels(parameters, "slice"))
+            cells = [_cell(point, kernels, arrays, shape, got) for point in group.points]
+            subject = f"{parameters.element}, {threads} threads"
+            yield StreamBench(arrays, cells, shape, subject)
+        finally:
+            arrays.close()
+
+    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
+        """Variants that a search has ruled out."""
+        return stream_search.losers(speeds)
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """Arrays too small for the STREAM rule."""
+        del samples, system
+        if point.effective["stream_conformant"] or point.role != "pass":
+            return []
+        return [
+            Warning(
+                code="not-stream-conformant",
+                message=(
+                    f"arrays of {point.effective['array_bytes']} B are smaller than four times the "
+                    f"last-level caches used ({point.effective['llc_bytes']} B)"
+                ),
+                remedy="leave --array-bytes out, or give more",
+                experiment="stream",
+                point=point.point,
+            )
+        ]
+
+
+def _kernels(parameters: StreamParameters, role: str) -> list[tuple[str, _core.KernelSpec]]:
+    """Name inside the run and kernel of each point of one team."""
+    chosen: list[tuple[str, _core.KernelSpec]] = []
+    for variant in parameters.variant:
+        for kernel in parameters.kernel:
+            if role == "pass" and kernel not in STREAM_KERNELS:
+                continue
+            if variant == "standard":
+                spec = _core.KernelSpec(kernel, parameters.element)
+            else:
+                spec = stream_search.tuned_spec(parameters, kernel)
+            chosen.append((f"{kernel}/{variant}", spec))
+            if variant == "tuned" and parameters.autotune and role == "slice":
+                chosen += [
+                    (f"{kernel}/tuned/{stream_search.label(candidate)}", candidate)
+                    for candidate in stream_search.candidates(parameters, kernel)
+                ]
+    return chosen
+
+
+def _point(
+    parameters: StreamParameters, name: str, cpus: Sequence[int], shape: Layout, role: str
+) -> Point:
+    """A point before its arrays are there."""
+    kernel, variant, *candidate = name.split("/")
+    asked: dict[str, Scalar] = {
+        "kernel": kernel,
+        "variant": variant,
+        "element": parameters.element,
+        "threads": len(cpus),
+        "memory": str(parameters.memory),
+        "pages": parameters.pages,
+        "array_bytes": parameters.array_bytes,
+    }
+    if candidate:
+        asked["candidate"] = candidate[0]
+    parts = ["stream", kernel, variant, parameters.element, f"{len(cpus)}t", *candidate]
+    return Point(
+        point="/".join([*parts, "pass"] if role == "pass" else parts),
+        experiment="stream",
+        quantity="bandwidth",
+        asked=asked,
+        effective={
+            "cpus": format_cpu_list(cpus),
+            "llc_bytes": shape.llc_bytes,
+            "stream_conformant": shape.conformant,
+        },
+        threads=len(cpus),
+        role="pass" if role == "pass" else "slice",
+    )
+
+
+def _kernel_facts(spec: _core.KernelSpec) -> dict[str, Scalar]:
+    """What runs: of the standard variant, that it is a plain loop."""
+    if spec.variant == "standard":
+        return {"isa": "generic", "store": "temporal"}
+    return {
+        "isa": spec.isa,
+        "store": spec.store,
+        "unroll": spec.unroll,
+        "streams": spec.streams,
+        "prefetch_near_bytes": spec.prefetch_near_bytes,
+        "prefetch_far_bytes": spec.prefetch_far_bytes,
+    }
+
+
+def _cell(
+    point: Point,
+    kernels: Mapping[str, _core.KernelSpec],
+    arrays: _core.StreamArrays,
+    shape: Layout,
+    got: Mapping[str, Scalar],
+) -> _Cell:
+    """Complete a planned point with what was laid out."""
+    asked = point.asked
+    key = "/".join(str(asked[part]) for part in ("kernel", "variant", "candidate") if part in asked)
+    spec = kernels[key]
+    element_bytes = shape.element_bytes
+    elements = arrays.elements_per_block * point.threads
+    if point.role == "pass":
+        elements *= shape.blocks
+    counted = spec.counted_read_bytes + spec.counted_write_bytes
+    effective = point.effective | _kernel_facts(spec) | dict(got)
+    effective["array_bytes"] = arrays.elements * element_bytes
+    return _Cell(
+        msgspec.structs.replace(
+            point,
+            effective=effective,
+            bytes_counted=elements * counted,
+            bytes_moved=elements * (counted + spec.write_allocate_bytes),
+        ),
+        spec,
+    )

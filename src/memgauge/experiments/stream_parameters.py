@@ -1,0 +1,36 @@
+"""Parameters of `stream`."""
+
+from typing import Annotated
+
+from memgauge.model.option import choice_option, choices_option, size_option, switch_option
+from memgauge.model.parameters import CommonParameters
+
+KERNELS = ("copy", "scale", "add", "triad", "read", "write", "update")
+VARIANTS = ("standard", "tuned")
+ELEMENTS = ("double", "float")
+
+
+class StreamParameters(CommonParameters, frozen=True, kw_only=True):
+    """What `stream` takes."""
+
+    kernel: Annotated[tuple[str, ...], choices_option("kernels to run", KERNELS)] = KERNELS
+    variant: Annotated[
+        tuple[str, ...],
+        choices_option("plain loop by STREAM's rules, or as fast as can be", VARIANTS),
+    ] = VARIANTS
+    element: Annotated[str, choice_option("type of the array elements", ELEMENTS)] = "double"
+    array_bytes: Annotated[
+        int | None,
+        size_option(
+            "bytes of each array",
+            automatic="four times the last-level caches used, as the STREAM rules ask",
+        ),
+    ] = None
+    array_offset: Annotated[
+        int | None,
+        size_option("shift of each array against the one before", automatic="none"),
+    ] = None
+    autotune: Annotated[
+        bool,
+        switch_option("search store kind, vector width, unroll, sub-streams and prefetch distance"),
+    ] = False

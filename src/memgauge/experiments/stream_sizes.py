@@ -1,0 +1,67 @@
+"""How large the STREAM arrays are, and how they are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.experiments.stream_parameters import StreamParameters
+from memgauge.model.system import System
+from memgauge.system.placement import last_level_bytes
+
+STREAM_CACHE_MULTIPLE = 4
+STREAM_LEAST_ELEMENTS = 1_000_000
+"""STREAM run rules: four times the last-level caches used, or a million elements."""
+
+BLOCK_BYTES = 4 << 20
+"""Of one array and one thread. Three such blocks take about half a millisecond."""
+
+UNKNOWN_CACHE_BYTES = 64 << 20
+"""Assumed where the system hides its caches; the result is then not called STREAM-conformant."""
+
+MEMORY_SHARE = 0.5
+"""Of what is available, that arrays sized by default may take at most."""
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
+    """Arrays of one team."""
+
+    elements: int
+    """Of each array."""
+    element_bytes: int
+    blocks: int
+    """In each thread's part."""
+    lead_in_blocks: int
+    llc_bytes: int | None
+    """Sum of the last-level caches the team uses; None where the system does not tell."""
+    conformant: bool
+
+    @property
+    def array_bytes(self) -> int:
+        """Of each array."""
+        return self.elements * self.element_bytes
+
+
+def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) -> Layout:
+    """Sizes by the STREAM rule for these CPUs, unless asked otherwise."""
+    element_bytes = 4 if parameters.element == "float" else 8
+    known_bytes = last_level_bytes(cpus, system)
+    cache_bytes = known_bytes or UNKNOWN_CACHE_BYTES
+    rule_bytes = max(STREAM_CACHE_MULTIPLE * cache_bytes, STREAM_LEAST_ELEMENTS * element_bytes)
+    array_bytes = parameters.array_bytes or min(
+        rule_bytes, int(system.available_bytes * MEMORY_SHARE) // 3
+    )
+    part_bytes = max(element_bytes, array_bytes // len(cpus))
+    blocks = max(1, part_bytes // BLOCK_BYTES)
+    block_bytes = part_bytes // blocks
+    # Two or three arrays pass through the caches with every block; two is the cautious count.
+    lead_in = -(-cache_bytes // (len(cpus) * 2 * block_bytes)) if block_bytes else 0
+    return Layout(
+        elements=-(-array_bytes // element_bytes),
+        element_bytes=element_bytes,
+        blocks=blocks,
+        lead_in_blocks=min(blocks - 1, lead_in),
+        llc_bytes=known_bytes,
+        conformant=known_bytes is not None and array_bytes >= rule_bytes,
+    )

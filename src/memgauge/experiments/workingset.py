@@ -1,0 +1,207 @@
+"""Working set: what do latency and read bandwidth become as the data grows?
+
+Question: over footprints from 4 KiB to four times the last-level cache, how long does a load wait
+and how fast can one core read; where are the levels, and how large are they really?
+
+Method: for each footprint a ring over all its lines in random order (latency), and repeated reads
+of a prefix of one array with independent vector loads (bandwidth). What should sit in a cache is
+walked once untimed before each visit. The levels are found afterwards from the curve.
+Source: the memory mountain (Bryant and O'Hallaron) and lmbench's lat_mem_rd (McVoy and Staelin).
+
+What would invalidate it: base pages, where TLB misses raise the curve before the cache does (the
+report names the pages that were got); neighbours that take their share of a shared level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Annotated, ClassVar
+
+from memgauge import _core
+from memgauge.experiments.base import Bench, Group
+from memgauge.experiments.native import backing_facts, to_sample
+from memgauge.model.errors import RequestError
+from memgauge.model.option import size_option
+from memgauge.model.parameters import CommonParameters
+from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.system import System
+from memgauge.system.placement import caches_of, cpus_for
+
+KIB = 1 << 10
+LEAST_BYTES = 4 * KIB
+CACHE_MULTIPLE = 4
+LEAST_LARGEST_BYTES = 64 << 20
+LINE_BYTES = 64
+SLICE_READ_BYTES = 6 << 20
+"""Bytes of one timed read: at 30 GB/s a fifth of a millisecond."""
+
+SLICE_HOPS = 4_000
+DENSE_STEPS = (4, 5, 6, 7)
+SPARSE_STEPS = (4, 6)
+"""Quarters of a power of two: four sizes an octave while rings are quickly walked, then two."""
+
+DENSE_UP_TO_BYTES = 8 << 20
+
+
+class WorkingsetParameters(CommonParameters, frozen=True, kw_only=True):
+    """What `workingset` takes."""
+
+    takes_threads: ClassVar[bool] = False
+
+    largest_bytes: Annotated[
+        int | None,
+        size_option("largest footprint", automatic="four times the last-level cache"),
+    ] = None
+
+
+def footprints(largest_bytes: int) -> list[int]:
+    """Sizes to visit, ascending, whole lines, `largest_bytes` the last."""
+    sizes: list[int] = []
+    octave = LEAST_BYTES
+    while octave <= largest_bytes:
+        steps = DENSE_STEPS if octave < DENSE_UP_TO_BYTES else SPARSE_STEPS
+        sizes += [octave * step // 4 for step in steps]
+        octave *= 2
+    return [size for size in sizes if size < largest_bytes] + [largest_bytes]
+
+
+def largest_footprint(parameters: WorkingsetParameters, system: System, cpu: int) -> int:
+    """Four times the last-level cache, or as asked."""
+    caches = caches_of(cpu, system)
+    last = caches[max(caches)].bytes if caches else 0
+    wanted = parameters.largest_bytes or max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * last)
+    return max(LEAST_BYTES, wanted // LINE_BYTES * LINE_BYTES)
+
+
+class WorkingsetBench:
+    """One array to read prefixes of, and one ring for each footprint."""
+
+    def __init__(
+        self,
+        points: list[Point],
+        rings: Mapping[str, tuple[_core.ChaseRing, int]],
+        arrays: _core.StreamArrays,
+        spec: _core.KernelSpec,
+    ) -> None:
+        self.points = points
+        self._rings = rings
+        self._arrays = arrays
+        self._spec = spec
+        self._element_bytes = 8
+
+    def measure(self, point: str, round_: int) -> Sample:
+        """Walk a ring, or read a prefix."""
+        if point in self._rings:
+            ring, warm_hops = self._rings[point]
+            return to_sample(point, round_, ring.run(SLICE_HOPS, warm_hops))
+        footprint = int(point.rsplit("/", 1)[1])
+        taken = self._arrays.run(
+            self._spec,
+            prefix_elements=footprint // self._element_bytes,
+            repeats=_repeats(footprint),
+            lead_in_blocks=1,
+        )
+        return to_sample(point, round_, taken)
+
+    def validate(self) -> list[Validation]:
+        """Nothing is written."""
+        return []
+
+
+class Workingset:
+    """The `workingset` experiment."""
+
+    name: ClassVar[str] = "workingset"
+    title: ClassVar[str] = "Working set"
+    parameters: ClassVar[type[WorkingsetParameters]] = WorkingsetParameters
+
+    def plan(self, parameters: WorkingsetParameters, system: System) -> list[Group]:
+        """One group: the curve is one curve."""
+        if parameters.threads not in (None, (1,)):
+            raise RequestError(
+                "--threads: the working set is that of one core; leave --threads out, and choose "
+                "the CPU with --cpus"
+            )
+        cpu = cpus_for(parameters.cpus, 1, system)[0]
+        sizes = footprints(largest_footprint(parameters, system, cpu))
+        points = [
+            _point(access, size, parameters, cpu, {})
+            for access in ("latency", "read")
+            for size in sizes
+        ]
+        return [
+            Group(
+                name=f"{len(sizes)} footprints",
+                points=points,
+                bytes=sum(sizes) + 3 * sizes[-1],
+                setup_s=(sum(sizes) + 3 * sizes[-1]) / 1e9,
+            )
+        ]
+
+    @contextmanager
+    def open(
+        self, group: Group, parameters: WorkingsetParameters, system: System
+    ) -> Iterator[Bench]:
+        """Allocate the array and link all rings."""
+        cpu = cpus_for(parameters.cpus, 1, system)[0]
+        last_level_bytes = max((c.bytes for c in caches_of(cpu, system).values()), default=0)
+        largest = max(_footprint(point) for point in group.points)
+        team = _core.Team([cpu])
+        node = parameters.memory.node
+        with ExitStack() as stack:
+            arrays = _core.StreamArrays(team, largest // 8, pages=parameters.pages, node=node)
+            stack.callback(arrays.close)
+            got = backing_facts(arrays.backing()[:1], parameters.pages)
+            rings: dict[str, tuple[_core.ChaseRing, int]] = {}
+            points: list[Point] = []
+            for planned in group.points:
+                size = _footprint(planned)
+                if planned.asked["access"] == "read":
+                    points.append(_point("read", size, parameters, cpu, got))
+                    continue
+                ring = _core.ChaseRing(team, size, pages=parameters.pages, node=node)
+                stack.callback(ring.close)
+                warm_hops = ring.nodes if size <= last_level_bytes else 0
+                rings[planned.point] = (ring, warm_hops)
+                facts = backing_facts([ring.backing()], parameters.pages)
+                points.append(_point("latency", size, parameters, cpu, facts))
+            yield WorkingsetBench(points, rings, arrays, _core.default_tuned_spec("read"))
+
+    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
+        """Nothing is searched."""
+        del speeds
+        return set()
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """Nothing beyond what every point is checked for."""
+        del point, samples, system
+        return []
+
+
+def _footprint(point: Point) -> int:
+    return int(point.point.rsplit("/", 1)[1])
+
+
+def _repeats(footprint_bytes: int) -> int:
+    return max(1, SLICE_READ_BYTES // footprint_bytes)
+
+
+def _point(
+    access: str,
+    footprint_bytes: int,
+    parameters: WorkingsetParameters,
+    cpu: int,
+    got: Mapping[str, Scalar],
+) -> Point:
+    read_bytes = footprint_bytes * _repeats(footprint_bytes) if access == "read" else 0
+    return Point(
+        point=f"workingset/{access}/{footprint_bytes}",
+        experiment="workingset",
+        quantity="bandwidth" if access == "read" else "latency",
+        asked={"access": access, "footprint_bytes": footprint_bytes, "pages": parameters.pages},
+        effective={"cpus": str(cpu), **got},
+        bytes_counted=read_bytes,
+        bytes_moved=read_bytes,
+        accesses=SLICE_HOPS if access == "latency" else 0,
+    )

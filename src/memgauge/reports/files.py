@@ -1,0 +1,31 @@
+"""Writing what was rendered: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from memgauge.model.errors import SystemFailure
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text; see `write_bytes`."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file by way of a temporary one beside it, so that no half page is ever seen.
+
+    Raises:
+        SystemFailure: the directory cannot be written, or the disk is full.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise SystemFailure(
+            f"{path}: cannot be written: {error.strerror}; free space or choose another place"
+        ) from error

@@ -1,0 +1,29 @@
+"""The time a run may take, from the first instruction to the last page of its report."""
+
+from __future__ import annotations
+
+import time
+
+
+class Budget:
+    """Counts down from `total_s`; `reserve_s` at the end is kept for validation and the report."""
+
+    def __init__(self, total_s: float, *, reserve_s: float = 0.0) -> None:
+        self.total_s = total_s
+        self.reserve_s = min(reserve_s, total_s / 4)
+        self._began = time.monotonic()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Time since the budget was opened."""
+        return time.monotonic() - self._began
+
+    @property
+    def remaining_s(self) -> float:
+        """Time left for measuring, never below zero."""
+        return max(0.0, self.total_s - self.reserve_s - self.elapsed_s)
+
+    @property
+    def ended(self) -> bool:
+        """Whether measuring must end now."""
+        return self.remaining_s <= 0.0

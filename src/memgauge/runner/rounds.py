@@ -1,0 +1,95 @@
+"""The measuring loop: each open point is visited once a round until precise or out of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memgauge.analysis.regimes import TeamKey, find_regimes, team_of
+from memgauge.experiments.base import Experiment
+from memgauge.model.records import AnyRecord
+from memgauge.model.runfile import RunWriter
+from memgauge.runner.budget import Budget
+from memgauge.runner.cell import Cell
+from memgauge.system.environment import EnvironmentMonitor
+
+ENVIRONMENT_EVERY_S = 1.0
+SEARCH_EVERY_ROUNDS = 4
+
+Tick = Callable[[Sequence[Cell]], None]
+"""Called after each round, to show progress."""
+
+
+class Rounds:
+    """Visits cells round-robin and writes each round as it ends.
+
+    A kill loses at most the round under way. Ctrl-C ends the loop between two native calls, each a
+    few milliseconds long; the round's finished samples are written first.
+    """
+
+    def __init__(
+        self, writer: RunWriter, monitor: EnvironmentMonitor, budget: Budget, precision: float
+    ) -> None:
+        self.completed = 0
+        self._writer = writer
+        self._monitor = monitor
+        self._budget = budget
+        self._precision = precision
+        self._environment_due_s = 0.0
+
+    def run(
+        self, cells: Sequence[Cell], experiments: Iterable[Experiment], share_s: float, tick: Tick
+    ) -> None:
+        """Go round until all cells are done, or `share_s` seconds have passed."""
+        deadline_s = self._budget.elapsed_s + share_s
+        searching = list(experiments)
+        look(cells, self._precision)
+        while any(cell.wanted for cell in cells) and not self._is_over(deadline_s):
+            self._one_round(cells, deadline_s)
+            look(cells, self._precision)
+            if self.completed % SEARCH_EVERY_ROUNDS == 0:
+                for experiment in searching:
+                    give_up(experiment, cells)
+            tick(cells)
+
+    def _is_over(self, deadline_s: float) -> bool:
+        return self._budget.ended or self._budget.elapsed_s >= deadline_s
+
+    def _one_round(self, cells: Sequence[Cell], deadline_s: float) -> None:
+        records: list[AnyRecord] = []
+        try:
+            for cell in cells:
+                if cell.wanted:
+                    records.append(cell.visit(self.completed))
+                if self._is_over(deadline_s):
+                    break
+        finally:
+            if self._budget.elapsed_s >= self._environment_due_s:
+                self._environment_due_s = self._budget.elapsed_s + ENVIRONMENT_EVERY_S
+                records.append(self._monitor.sample())
+            self._writer.write(records)
+        self.completed += 1
+
+
+def look(cells: Sequence[Cell], precision: float) -> None:
+    """Let each cell with enough new samples decide whether it is done, within its regimes."""
+    teams: dict[TeamKey, list[Cell]] = {}
+    for cell in cells:
+        teams.setdefault(team_of(cell.point), []).append(cell)
+    for team in teams.values():
+        due = [cell for cell in team if cell.due]
+        if not due:
+            continue
+        regimes = find_regimes(s.pingpong_ns for cell in team for s in cell.samples)
+        for cell in due:
+            cell.look(precision, regimes)
+
+
+def give_up(experiment: Experiment, cells: Sequence[Cell]) -> None:
+    """Stop visiting what a search has ruled out."""
+    mine = {
+        cell.point.point: cell
+        for cell in cells
+        if cell.point.experiment == experiment.name and cell.point.role == "slice"
+    }
+    for name in experiment.losers({name: cell.values() for name, cell in mine.items()}):
+        mine[name].given_up = True

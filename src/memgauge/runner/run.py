@@ -1,0 +1,221 @@
+"""One run: plan, open, measure, validate, record."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from memgauge.experiments.base import Bench, Experiment
+from memgauge.model.errors import MemgaugeError, RequestError
+from memgauge.model.parameters import CommonParameters, texts
+from memgauge.model.records import FORMAT_VERSION, AnyRecord, RunEnd, RunStart
+from memgauge.model.runfile import Run, RunWriter, read_run
+from memgauge.model.system import System
+from memgauge.runner.budget import Budget
+from memgauge.runner.cell import Cell
+from memgauge.runner.rounds import Rounds
+from memgauge.runner.waves import Planned, waves
+from memgauge.system.clock import clock_record
+from memgauge.system.environment import EnvironmentMonitor
+from memgauge.system.software import software_versions
+
+REPORT_RESERVE_S = 4.0
+"""Kept at the end of the budget for validation and the report."""
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run stands, for whoever shows it."""
+
+    phase: str
+    done_share: float
+    reached: int
+    points: int
+    remaining_s: float
+
+
+Requested = tuple[Experiment, CommonParameters]
+OnProgress = Callable[[Progress], None]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run, and where to record it."""
+
+    experiments: Sequence[Requested]
+    budget_s: float
+    precision: float
+    directory: Path
+    system: System
+    resume: bool = False
+
+
+def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
+    """Measure and record; returns the run as it was written.
+
+    Raises:
+        RequestError: the machine cannot do what was asked; nothing was measured.
+        SystemFailure: the record could not be written; what was written is kept.
+        KeyboardInterrupt: after the record was closed as interrupted.
+    """
+    budget = Budget(request.budget_s, reserve_s=REPORT_RESERVE_S)
+    planned = _plan(request)
+    packed = waves(planned, request.system.available_bytes)
+    prior = _prior(request)
+    with RunWriter(request.directory, resume=request.resume) as writer:
+        writer.write([_start(request)])
+        _Recording(request, budget, writer, prior, on_progress).record(packed)
+    return read_run(request.directory)
+
+
+def _plan(request: Request) -> list[Planned]:
+    return [
+        (experiment, parameters, group)
+        for experiment, parameters in request.experiments
+        for group in experiment.plan(parameters, request.system)
+    ]
+
+
+def _prior(request: Request) -> Run | None:
+    if not request.resume:
+        return None
+    run = read_run(request.directory)
+    if run.start.system.machine_id != request.system.machine_id:
+        raise RequestError(
+            f"{request.directory}: was measured on another machine ({run.start.system.cpu_model}); "
+            f"samples of two machines are never put into one run; start a new run here"
+        )
+    return run
+
+
+def _start(request: Request) -> RunStart:
+    versions = software_versions()
+    return RunStart(
+        format_version=FORMAT_VERSION,
+        memgauge_version=versions["memgauge"],
+        run_id=uuid.uuid4().hex[:12],
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        experiments=[experiment.name for experiment, _ in request.experiments],
+        parameters={
+            experiment.name: texts(parameters) for experiment, parameters in request.experiments
+        },
+        budget_s=request.budget_s,
+        precision=request.precision,
+        clock=clock_record(),
+        system=request.system,
+        software=versions,
+        resumed=request.resume,
+    )
+
+
+class _Recording:
+    """The body of one run, between its first and its last record."""
+
+    def __init__(
+        self,
+        request: Request,
+        budget: Budget,
+        writer: RunWriter,
+        prior: Run | None,
+        on_progress: OnProgress,
+    ) -> None:
+        self._request = request
+        self._budget = budget
+        self._writer = writer
+        self._prior = prior
+        self._on_progress = on_progress
+        self._monitor = EnvironmentMonitor(request.system.allowed_cpus)
+        self._rounds = Rounds(writer, self._monitor, budget, request.precision)
+        if prior is not None:
+            self._rounds.completed = prior.rounds
+        self._reached_before = 0
+        self._all_reached = True
+
+    def record(self, packed: Sequence[Sequence[Planned]]) -> None:
+        """Measure every wave; the last record says how it ended."""
+        self._monitor.start()
+        try:
+            for index, wave in enumerate(packed):
+                share_s = self._budget.remaining_s / (len(packed) - index)
+                self._wave(wave, share_s)
+        except KeyboardInterrupt:
+            self._end("interrupted", "Ctrl-C")
+            raise
+        except MemgaugeError as error:
+            self._end("failed", str(error))
+            raise
+        self._end("complete" if self._all_reached else "budget", None)
+
+    def _end(
+        self, status: Literal["complete", "budget", "interrupted", "failed"], reason: str | None
+    ) -> None:
+        self._writer.write(
+            [
+                RunEnd(
+                    status=status,
+                    reason=reason,
+                    elapsed_s=self._budget.elapsed_s,
+                    rounds=self._rounds.completed,
+                )
+            ]
+        )
+
+    def _wave(self, wave: Sequence[Planned], share_s: float) -> None:
+        with ExitStack() as stack:
+            began_s = self._budget.elapsed_s
+            benches = [self._open(stack, *planned) for planned in wave]
+            cells = [cell for bench in benches for cell in self._cells(bench)]
+            experiments = {experiment.name: experiment for experiment, _, _ in wave}
+            opening_s = self._budget.elapsed_s - began_s
+            self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick)
+            self._close(benches, cells, experiments)
+        self._all_reached &= not any(cell.wanted for cell in cells)
+
+    def _open(
+        self,
+        stack: ExitStack,
+        experiment: Experiment,
+        parameters: Any,
+        group: Any,
+    ) -> Bench:
+        self._show(f"preparing {experiment.name}: {group.name}", 0, len(group.points))
+        return stack.enter_context(experiment.open(group, parameters, self._request.system))
+
+    def _cells(self, bench: Bench) -> list[Cell]:
+        known = self._prior.points if self._prior else {}
+        self._writer.write([point for point in bench.points if point.point not in known])
+        return [
+            Cell(bench, point, self._prior.samples_of(point.point) if self._prior else [])
+            for point in bench.points
+        ]
+
+    def _close(
+        self, benches: Sequence[Bench], cells: Sequence[Cell], experiments: dict[str, Experiment]
+    ) -> None:
+        self._show("validating", sum(not cell.wanted for cell in cells), len(cells))
+        records: list[AnyRecord] = []
+        for bench in benches:
+            records += bench.validate()
+        for cell in cells:
+            experiment = experiments[cell.point.experiment]
+            records += experiment.check(cell.point, cell.samples, self._request.system)
+        self._writer.write(records)
+
+    def _tick(self, cells: Sequence[Cell]) -> None:
+        self._show("measuring", sum(not cell.wanted for cell in cells), len(cells))
+
+    def _show(self, phase: str, reached: int, points: int) -> None:
+        elapsed = self._budget.elapsed_s
+        self._on_progress(
+            Progress(
+                phase=phase,
+                done_share=min(1.0, elapsed / self._budget.total_s),
+                reached=reached,
+                points=points,
+                remaining_s=max(0.0, self._budget.total_s - elapsed),
+            )
+        )
