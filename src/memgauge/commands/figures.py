@@ -8,8 +8,15 @@ import click
 
 from memgauge import api
 from memgauge.model.text import plain
-from memgauge.reports.figures import FORMATS, render
+from memgauge.reports.figures import png, svg, vega_lite_json
 from memgauge.reports.files import write_bytes
+
+FORMATS = {
+    "svg": lambda chart: svg(chart).encode(),
+    "png": png,
+    "json": vega_lite_json,
+}
+"""File name ending to renderer; json is Vega-Lite."""
 
 
 @click.command("figures")
@@ -35,5 +42,5 @@ def command(run: Path, form: str, output: Path | None) -> None:
     for section in result.report.sections:
         for chart in section.charts:
             path = directory / f"{chart.name}.{form}"
-            write_bytes(path, render(chart, form))
+            write_bytes(path, FORMATS[form](chart))
             click.echo(plain(str(path)))

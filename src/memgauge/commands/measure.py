@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from memgauge import api
+from memgauge.commands.output import print_json, print_report
 from memgauge.experiments.base import Experiment
 from memgauge.experiments.registry import load
 from memgauge.model.errors import ExitCode
@@ -59,14 +60,10 @@ def resume(directory: Path, options: RunOptions, given: dict[str, Any]) -> int:
 
 def present(result: api.Result, *, as_json: bool) -> int:
     """Print the run on stdout, where it is on stderr, and choose the exit code."""
-    import msgspec
-
     if as_json:
-        click.echo(msgspec.json.encode(result.document()).decode())
+        print_json(result.document())
     else:
-        from memgauge.reports.terminal import print_report
-
-        print_report(result.report, sys.stdout)
+        print_report(result.report)
     page = result.directory / "report.html"
     click.echo(f"run: {plain(str(result.directory))}  report: {plain(str(page))}", err=True)
     if result.failed_validations:

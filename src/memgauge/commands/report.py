@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from memgauge import api
+from memgauge.commands.output import print_json, print_report
 from memgauge.model.text import plain
 
 
@@ -30,15 +29,13 @@ def command(run: Path, form: str | None) -> None:
     if form == "html":
         click.echo(result.html())
     elif form == "json":
-        click.echo(msgspec.json.encode(result.document()).decode())
+        print_json(result.document())
     elif form == "stream":
         click.echo(result.stream_form())
     elif form == "summary":
         click.echo(result.text())
     else:
         result.save()
-        from memgauge.reports.terminal import print_report
-
-        print_report(result.report, sys.stdout)
+        print_report(result.report)
         page = result.directory / "report.html"
         click.echo(f"report: {plain(str(page))}", err=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
-import msgspec
 
 from memgauge import api
+from memgauge.commands.output import print_json, print_system
 
 
 @click.command("system")
@@ -16,8 +14,6 @@ def command(*, as_json: bool) -> None:
     """Show what was found about this machine and what is possible on it."""
     found = api.system()
     if as_json:
-        click.echo(msgspec.json.encode(found).decode())
-        return
-    from memgauge.reports.terminal import print_system
-
-    print_system(found, sys.stdout)
+        print_json(found)
+    else:
+        print_system(found)

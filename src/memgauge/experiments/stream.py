@@ -29,11 +29,10 @@ from memgauge.experiments.base import Bench, Group
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import Layout, layout
-from memgauge.experiments.teams import team_sizes
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
-from memgauge.system.placement import cpus_for
+from memgauge.system.placement import cpus_for, default_team_sizes
 
 STREAM_KERNELS = ("copy", "scale", "add", "triad")
 
@@ -88,7 +87,7 @@ class Stream:
 
     def plan(self, parameters: StreamParameters, system: System) -> list[Group]:
         """One group for each team; its kernels share the arrays."""
-        sizes = team_sizes(parameters.threads, parameters.cpus, system)
+        sizes = parameters.threads or default_team_sizes(system, parameters.cpus)
         return [self._group(parameters, system, threads) for threads in sizes]
 
     def _group(self, parameters: StreamParameters, system: System, threads: int) -> Group:

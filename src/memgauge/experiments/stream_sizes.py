@@ -8,7 +8,7 @@ import msgspec
 
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.model.system import System
-from memgauge.system.placement import last_level_bytes
+from memgauge.system.placement import hides_caches, last_level_caches
 
 STREAM_CACHE_MULTIPLE = 4
 STREAM_LEAST_ELEMENTS = 1_000_000
@@ -46,8 +46,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) -> Layout:
     """Sizes by the STREAM rule for these CPUs, unless asked otherwise."""
     element_bytes = 4 if parameters.element == "float" else 8
-    known_bytes = last_level_bytes(cpus, system)
-    cache_bytes = known_bytes or UNKNOWN_CACHE_BYTES
+    hidden = hides_caches(cpus, system)
+    cache_bytes = UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
     rule_bytes = max(STREAM_CACHE_MULTIPLE * cache_bytes, STREAM_LEAST_ELEMENTS * element_bytes)
     array_bytes = parameters.array_bytes or min(
         rule_bytes, int(system.available_bytes * MEMORY_SHARE) // 3
@@ -62,6 +62,6 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
         element_bytes=element_bytes,
         blocks=blocks,
         lead_in_blocks=min(blocks - 1, lead_in),
-        llc_bytes=known_bytes,
-        conformant=known_bytes is not None and array_bytes >= rule_bytes,
+        llc_bytes=None if hidden else cache_bytes,
+        conformant=not hidden and array_bytes >= rule_bytes,
     )

@@ -36,7 +36,7 @@ MAX_THREADS = 65_536
 """Above what Linux supports on any architecture (NR_CPUS is at most 8192)."""
 
 PAGE_POLICIES = ("auto", "4k", "thp", "2m", "1g")
-PIN_POLICIES = ("auto", "compact", "scatter", "cores")
+PIN_POLICIES = ("compact", "scatter", "cores")
 
 
 class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,7 +133,7 @@ def parse_cpus(text: str, option: str) -> str:
 
 
 _cpus_option = msgspec.structs.replace(
-    counts_option("where threads are pinned: auto, compact, scatter, cores, or a list of CPUs", 0, 0),
+    counts_option("where threads are pinned: compact, scatter, cores, or a list of CPUs", 0, 0),
     metavar="POLICY|LIST",
     parse=parse_cpus,
     write=str,
@@ -162,7 +162,7 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
             automatic="1, then doubling, up to all hardware threads, plus all physical cores",
         ),
     ] = None
-    cpus: Annotated[str, _cpus_option] = "auto"
+    cpus: Annotated[str, _cpus_option] = "scatter"
     memory: Annotated[MemoryPlacement, _memory_option] = MemoryPlacement()
     pages: Annotated[str, _pages_option] = "auto"
 

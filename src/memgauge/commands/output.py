@@ -1,0 +1,33 @@
+"""What goes to stdout, fitted to whatever stdout is."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+import msgspec
+
+from memgauge.analysis.section import Report
+from memgauge.model.system import System
+
+
+def print_report(report: Report) -> None:
+    """The summary: coloured and as wide as the terminal, plain and 80 columns in a pipe."""
+    from memgauge.reports.terminal import Look, render
+
+    look = Look.of(sys.stdout)
+    click.echo(render(report, look.columns, look.color, look.encoding))
+
+
+def print_system(system: System) -> None:
+    """What was found about a machine."""
+    from memgauge.reports.terminal import Look, render_system
+
+    look = Look.of(sys.stdout)
+    click.echo(render_system(system, look.columns, look.color, look.encoding))
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on one line."""
+    click.echo(msgspec.json.encode(document).decode())
