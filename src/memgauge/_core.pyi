@@ -1,54 +1,94 @@
 """The native core: clock, buffers, team, kernels and chase. See core/include/memgauge.
 
 Its errors are those of `memgauge.model.errors`; an interrupted call raises KeyboardInterrupt (or
-whatever the Python signal handler raised). Long calls release the GIL and look for signals.
+whatever the Python signal handler raised). Long calls release the GIL and look for signals. A team
+and what was made on it serve one call at a time: a second one at the same time raises.
 """
 
 from collections.abc import Sequence
+from typing import final
 
+compiler: str
+"""What built the core, such as `gcc 12.2.0`."""
+
+@final
 class ClockInfo:
-    source: str
-    ns_per_tick: float
-    cost_ns: float
-    resolution_ns: float
-    calibration_error_ppm: float
-    epoch_raw_ns: int
+    @property
+    def source(self) -> str: ...
+    @property
+    def ns_per_tick(self) -> float: ...
+    @property
+    def cost_ns(self) -> float: ...
+    @property
+    def resolution_ns(self) -> float: ...
+    @property
+    def calibration_error_ppm(self) -> float: ...
+    @property
+    def epoch_raw_ns(self) -> int: ...
 
 def clock_info() -> ClockInfo: ...
 def clock_now_ns() -> int:
     """Nanoseconds on the clock of all stamps."""
 
-def allowed_cpus() -> list[int]: ...
+def allowed_cpus() -> list[int]:
+    """CPUs this process may run on (affinity mask, cgroup cpuset, online), ascending."""
+
 def base_page_bytes() -> int: ...
 def supported_isas() -> list[str]:
     """Instruction sets, best for streaming first."""
 
+@final
 class Backing:
-    mapped_bytes: int
-    resident_bytes: int
-    huge_bytes: int
-    base_page_bytes: int
-    huge_page_bytes: int
-    node: int | None
-    share_on_node: float
+    @property
+    def mapped_bytes(self) -> int: ...
+    @property
+    def resident_bytes(self) -> int: ...
+    @property
+    def huge_bytes(self) -> int: ...
+    @property
+    def base_page_bytes(self) -> int: ...
+    @property
+    def huge_page_bytes(self) -> int: ...
+    @property
+    def node(self) -> int | None: ...
+    @property
+    def share_on_node(self) -> float: ...
 
+@final
 class ThreadSlice:
-    cpu: int
-    involuntary_switches: int
-    page_faults: int
-    begin_ns: list[int]
-    end_ns: list[int]
+    """What one thread did; its lists are made anew at each access."""
 
+    @property
+    def cpu(self) -> int: ...
+    @property
+    def involuntary_switches(self) -> int: ...
+    @property
+    def page_faults(self) -> int: ...
+    @property
+    def begin_ns(self) -> list[int]: ...
+    @property
+    def end_ns(self) -> list[int]: ...
+
+@final
 class Slice:
-    threads: list[ThreadSlice]
-    pingpong_ns: float | None
-
-class Team:
-    def __init__(self, cpus: Sequence[int]) -> None: ...
-    cpus: list[int]
+    @property
+    def threads(self) -> list[ThreadSlice]: ...
+    @property
     def pingpong_ns(self) -> float | None: ...
+
+@final
+class Team:
+    def __init__(self, cpus: Sequence[int]) -> None:
+        """Raises RequestError: no CPU, one listed twice, or one not allowed to this process."""
+
+    @property
+    def cpus(self) -> list[int]: ...
+    def pingpong_ns(self) -> float | None:
+        """Core-to-core latency, one way; None for one thread, or when a CPU was not to be had."""
+
     def core_cycles_per_ns(self, rank: int = 0) -> float: ...
 
+@final
 class KernelSpec:
     def __init__(
         self,
@@ -63,31 +103,56 @@ class KernelSpec:
         prefetch_far_bytes: int = 0,
     ) -> None:
         """Raises RequestError when this machine cannot run it or no such kernel was compiled."""
-    operation: str
-    element: str
-    variant: str
-    isa: str
-    store: str
-    unroll: int
-    streams: int
-    prefetch_near_bytes: int
-    prefetch_far_bytes: int
-    counted_read_bytes: int
-    counted_write_bytes: int
-    write_allocate_bytes: int
-    """Bytes per element."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def element(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def isa(self) -> str: ...
+    @property
+    def store(self) -> str: ...
+    @property
+    def unroll(self) -> int: ...
+    @property
+    def streams(self) -> int: ...
+    @property
+    def prefetch_near_bytes(self) -> int: ...
+    @property
+    def prefetch_far_bytes(self) -> int: ...
+    @property
+    def counted_read_bytes(self) -> int:
+        """Bytes per element, as are the next two."""
+
+    @property
+    def counted_write_bytes(self) -> int: ...
+    @property
+    def write_allocate_bytes(self) -> int: ...
 
 def tuned_specs(operation: str, element: str = "double") -> list[KernelSpec]: ...
 
+@final
 class ArrayValidation:
-    array: str
-    average_relative_error: float
-    epsilon: float
-    elements: int
-    failed_elements: int
-    first_failed: int
-    passed: bool
+    @property
+    def array(self) -> str: ...
+    @property
+    def average_relative_error(self) -> float: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def elements(self) -> int: ...
+    @property
+    def failed_elements(self) -> int: ...
+    @property
+    def first_failed(self) -> int:
+        """Index; means nothing when no element failed."""
 
+    @property
+    def passed(self) -> bool: ...
+
+@final
 class StreamArrays:
     def __init__(
         self,
@@ -99,8 +164,10 @@ class StreamArrays:
         offset_bytes: int = 0,
         blocks: int = 1,
     ) -> None: ...
-    elements: int
-    elements_per_block: int
+    @property
+    def elements(self) -> int: ...
+    @property
+    def elements_per_block(self) -> int: ...
     def run(
         self,
         spec: KernelSpec,
@@ -118,6 +185,7 @@ class StreamArrays:
     def close(self) -> None:
         """Free the arrays now; later calls raise RuntimeError."""
 
+@final
 class ChaseRing:
     def __init__(
         self,
@@ -130,8 +198,10 @@ class ChaseRing:
         node: int | None = None,
         seed: int = 1,
     ) -> None: ...
-    nodes: int
+    @property
+    def nodes(self) -> int: ...
     def run(self, hops: int, warm_hops: int = 0, iterations: int = 1) -> Slice: ...
     def is_single_cycle(self) -> bool: ...
     def backing(self) -> Backing: ...
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Free the ring now; later calls raise RuntimeError."""

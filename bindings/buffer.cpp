@@ -1,0 +1,24 @@
+#include "memgauge/buffer.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <unistd.h>
+
+#include "register.hpp"
+
+namespace nb = nanobind;
+
+namespace memgauge::bindings {
+
+void register_buffer(nb::module_& module) {
+    nb::class_<Backing>(module, "Backing")
+        .def_ro("mapped_bytes", &Backing::mapped_bytes)
+        .def_ro("resident_bytes", &Backing::resident_bytes)
+        .def_ro("huge_bytes", &Backing::huge_bytes)
+        .def_ro("base_page_bytes", &Backing::base_page_bytes)
+        .def_ro("huge_page_bytes", &Backing::huge_page_bytes)
+        .def_ro("node", &Backing::node)
+        .def_ro("share_on_node", &Backing::share_on_node);
+    module.def("base_page_bytes", [] { return sysconf(_SC_PAGESIZE); });
+}
+
+}  // namespace memgauge::bindings

@@ -1,0 +1,67 @@
+#include "memgauge/chase.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "closable.hpp"
+#include "register.hpp"
+
+namespace nb = nanobind;
+
+namespace memgauge::bindings {
+namespace {
+
+using Ring = Closable<ChaseRing>;
+
+void init_ring(Ring* self, Team& team, std::size_t bytes, std::size_t node_bytes,
+               std::size_t block_bytes, std::string_view order, std::string_view pages,
+               std::optional<int> node, std::uint64_t seed) {
+    const ChaseRequest request{.bytes = bytes,
+                               .node_bytes = node_bytes,
+                               .block_bytes = block_bytes,
+                               .order = chase_order_from_string(order),
+                               .pages = page_policy_from_string(pages),
+                               .node = node,
+                               .seed = seed};
+    new (self) Ring(std::make_unique<ChaseRing>(team, request, signal_raised), "ChaseRing");
+}
+
+Slice run(Ring& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations) {
+    return self.with([&](ChaseRing& ring) { return ring.run(hops, warm_hops, iterations); });
+}
+
+std::size_t nodes(Ring& self) {
+    return self.with([](const ChaseRing& ring) { return ring.nodes(); });
+}
+
+bool is_single_cycle(Ring& self) {
+    return self.with([](const ChaseRing& ring) { return ring.is_single_cycle(); });
+}
+
+Backing backing(Ring& self) {
+    return self.with([](const ChaseRing& ring) { return ring.backing(); });
+}
+
+}  // namespace
+
+void register_chase(nb::module_& module) {
+    nb::class_<Ring>(module, "ChaseRing")
+        .def("__init__", &init_ring, nb::arg("team"), nb::arg("bytes"), nb::arg("node_bytes") = 64,
+             nb::arg("block_bytes") = 0, nb::arg("order") = "random", nb::arg("pages") = "auto",
+             nb::arg("node") = nb::none(), nb::arg("seed") = 1, nb::keep_alive<1, 2>(),
+             ReleaseGil())
+        .def_prop_ro("nodes", &nodes)
+        .def("run", &run, nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
+             ReleaseGil())
+        .def("is_single_cycle", &is_single_cycle, ReleaseGil())
+        .def("backing", &backing, ReleaseGil())
+        .def("close", &Ring::close, ReleaseGil());
+}
+
+}  // namespace memgauge::bindings

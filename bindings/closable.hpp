@@ -1,0 +1,54 @@
+#pragma once
+// Owns a native object that Python may close early, from any thread.
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace memgauge::bindings {
+
+template <class Native>
+class Closable {
+public:
+    Closable(std::unique_ptr<Native> native, const char* name)
+        : native_(std::move(native)), name_(name) {}
+
+    // Calls `use(native)`; one thread at a time. std::runtime_error (RuntimeError in Python):
+    // closed, or in use by another thread.
+    template <class Use>
+    auto with(Use&& use) {
+        const std::shared_ptr<Native> native = get();  // outlives a close() during the call
+        const std::unique_lock turn(in_use_, std::try_to_lock);
+        if (!turn) {
+            throw std::runtime_error(std::string(name_) +
+                                     " is in use by another call; wait for that to end");
+        }
+        return use(*native);
+    }
+
+    void close() {
+        std::shared_ptr<Native> closed;
+        {
+            const std::lock_guard lock(handle_);
+            closed.swap(native_);
+        }
+    }
+
+private:
+    std::shared_ptr<Native> get() {
+        const std::lock_guard lock(handle_);
+        if (!native_) {
+            throw std::runtime_error(std::string(name_) + " is closed; make a new one");
+        }
+        return native_;
+    }
+
+    std::mutex handle_;  // guards native_ itself
+    std::mutex in_use_;
+    std::shared_ptr<Native> native_;
+    const char* name_;
+};
+
+}  // namespace memgauge::bindings

@@ -1,0 +1,33 @@
+// The native module memgauge._core; its Python face is src/memgauge/_core.pyi.
+
+#include <string>
+
+#include "register.hpp"
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+    return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) +
+           "." + std::to_string(__clang_patchlevel__);
+#else
+    return "gcc " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." +
+           std::to_string(__GNUC_PATCHLEVEL__);
+#endif
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+    using namespace memgauge::bindings;
+    // An object alive at exit is the interpreter's habit, not an error to print.
+    nanobind::set_leak_warnings(false);
+    module.attr("compiler") = nanobind::str(compiler().c_str());
+    register_errors();
+    register_clock(module);
+    register_buffer(module);
+    register_team(module);
+    register_kernels(module);
+    register_stream_arrays(module);
+    register_chase(module);
+}

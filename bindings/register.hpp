@@ -1,0 +1,23 @@
+#pragma once
+// One function per core area adds that area's classes and functions to the module.
+
+#include <nanobind/nanobind.h>
+
+namespace memgauge::bindings {
+
+void register_errors();
+void register_clock(nanobind::module_& module);
+void register_buffer(nanobind::module_& module);
+void register_team(nanobind::module_& module);
+void register_kernels(nanobind::module_& module);
+void register_stream_arrays(nanobind::module_& module);
+void register_chase(nanobind::module_& module);
+
+// A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What
+// it raised stays set and comes out in place of Interrupted.
+bool signal_raised();
+
+// For calls that may take longer than 10 us.
+using ReleaseGil = nanobind::call_guard<nanobind::gil_scoped_release>;
+
+}  // namespace memgauge::bindings

@@ -1,0 +1,55 @@
+#include "memgauge/team.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <vector>
+
+#include "memgauge/chase.hpp"
+#include "register.hpp"
+
+namespace nb = nanobind;
+
+namespace memgauge::bindings {
+namespace {
+
+nb::list stamps_ns(const ThreadSlice& slice, Ticks Stamp::* edge) {
+    const Clock& clock = Clock::instance();
+    nb::list list;
+    for (const Stamp& stamp : slice.iterations) list.append(clock.to_ns(stamp.*edge));
+    return list;
+}
+
+std::optional<double> taken(double pingpong_ns) {
+    return pingpong_ns < 0.0 ? std::nullopt : std::optional(pingpong_ns);
+}
+
+void register_slice(nb::module_& module) {
+    nb::class_<ThreadSlice>(module, "ThreadSlice")
+        .def_ro("cpu", &ThreadSlice::cpu)
+        .def_ro("involuntary_switches", &ThreadSlice::involuntary_switches)
+        .def_ro("page_faults", &ThreadSlice::page_faults)
+        .def_prop_ro("begin_ns",
+                     [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::begin); })
+        .def_prop_ro("end_ns",
+                     [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::end); });
+    nb::class_<Slice>(module, "Slice")
+        .def_prop_ro("threads", [](const Slice& slice) -> const auto& { return slice.threads; })
+        .def_prop_ro("pingpong_ns", [](const Slice& slice) { return taken(slice.pingpong_ns); });
+}
+
+}  // namespace
+
+void register_team(nb::module_& module) {
+    register_slice(module);
+    module.def("allowed_cpus", &allowed_cpus);
+    nb::class_<Team>(module, "Team")
+        .def(nb::init<std::vector<int>>(), nb::arg("cpus"), ReleaseGil())
+        .def_prop_ro("cpus", &Team::cpus)
+        .def(
+            "pingpong_ns", [](Team& team) { return taken(team.pingpong_ns()); }, ReleaseGil())
+        .def("core_cycles_per_ns", &core_cycles_per_ns, nb::arg("rank") = 0, ReleaseGil());
+}
+
+}  // namespace memgauge::bindings
