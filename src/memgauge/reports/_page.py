@@ -48,8 +48,8 @@ _RULED = "    \n    \n ── \n    \n    \n    \n    \n    \n"
 _RULED_ASCII = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 
 
-_NO_BREAK = "\N{NO-BREAK SPACE}"
-"""Keeps a figure and its interval on one line and their padding in place."""
+_NO_BREAK = "\N{BRAILLE PATTERN BLANK}"
+"""Stands for a space inside a figure, which rich would wrap at or strip."""
 
 _GAP = 3
 """Spaces between two columns of a table."""

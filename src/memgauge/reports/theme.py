@@ -1,0 +1,60 @@
+"""How charts look: one configuration for light and one for dark surroundings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
+
+# Okabe and Ito, "Color Universal Design" (2008), ordered so that neighbours differ in lightness
+# too and stay apart in black and white.
+_LIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#4d4d4d"]
+_DARK = ["#56b4e9", "#e69f00", "#2fbf95", "#dd93ba", "#f0783c", "#8ab6d6", "#c8c8c8"]
+
+DASHES = [[1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [5, 2], [3, 3]]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+
+
+def config(*, dark: bool) -> dict[str, Any]:
+    """Vega-Lite configuration: quiet axes, readable labels, colours for the colour-blind."""
+    ink, soft, grid = (
+        ("#e8eaed", "#a7adb5", "#343a42") if dark else ("#1b1f24", "#57606a", "#e3e6ea")
+    )
+    return {
+        "background": "transparent" if dark else "white",
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "domainColor": soft,
+            "tickColor": soft,
+            "gridColor": grid,
+            "labelColor": soft,
+            "titleColor": ink,
+            "labelFontSize": 12,
+            "titleFontSize": 12.5,
+            "titleFontWeight": 500,
+            "titlePadding": 10,
+            "labelPadding": 4,
+        },
+        "legend": {
+            "orient": "top",
+            "title": None,
+            "labelColor": ink,
+            "labelFontSize": 12.5,
+            "labelLimit": 300,
+            "symbolOpacity": 1,
+            "symbolSize": 90,
+            "symbolStrokeWidth": 2,
+            "columnPadding": 18,
+            "offset": 12,
+        },
+        "range": {"category": _DARK if dark else _LIGHT},
+        "style": {
+            "band": {"color": ink, "opacity": 0.08 if dark else 0.055},
+            "band-label": {"color": soft, "fontSize": 12, "fontWeight": 600},
+            "rule-mark": {"color": soft, "strokeWidth": 1.25, "strokeDash": [4, 3]},
+            "rule-label": {"color": soft, "fontSize": 11.5},
+            "value-label": {"color": ink, "fontSize": 11.5},
+            "whisker": {"color": ink, "strokeWidth": 1.4},
+        },
+    }
