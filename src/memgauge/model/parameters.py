@@ -136,7 +136,6 @@ _cpus_option = msgspec.structs.replace(
     counts_option("where threads are pinned: compact, scatter, cores, or a list of CPUs", 0, 0),
     metavar="POLICY|LIST",
     parse=parse_cpus,
-    write=str,
     repeatable=False,
 )
 _memory_option = Option(

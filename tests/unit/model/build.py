@@ -12,7 +12,7 @@ from memgauge.model.records import (
     Sample,
     ThreadSample,
     Validation,
-    Warning,  # noqa: A004
+    Warning,
 )
 from memgauge.model.system import Cache, Cpu, Node, System
 
@@ -106,7 +106,9 @@ def sample(point: Point, round_: int, begin_ns: int = 1000) -> Sample:
 def records(rounds: int = 3) -> list[AnyRecord]:
     points = [triad(1), triad(2), dram()]
     samples = [
-        sample(point, round_, 1000 + 10_000 * round_) for round_ in range(rounds) for point in points
+        sample(point, round_, 1000 + 10_000 * round_)
+        for round_ in range(rounds)
+        for point in points
     ]
     return [
         start(),

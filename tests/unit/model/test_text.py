@@ -1,0 +1,37 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memgauge.model.text import plain, quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("AMD EPYC 9B14", "AMD EPYC 9B14"),
+        ("naïve 測定 µs", "naïve 測定 µs"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x9b2Jgone", "gone"),
+        ("a\nb\tc", "a b c"),
+        ("abc\u202egnp.exe\u2066", "abcgnp.exe"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("bell\x07back\x08", "bellback"),
+        ("lone \ud800 half", "lone  half"),
+    ],
+)
+def test_only_what_can_be_read_is_left(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+@given(st.text())
+def test_nothing_that_steers_a_terminal_is_left(text: str) -> None:
+    assert not any(unicodedata.category(char).startswith("C") for char in plain(text))
+    assert plain(plain(text)) == plain(text)
+
+
+def test_a_quotation_is_short() -> None:
+    assert quoted("x" * 1000) == "'" + "x" * 57 + "...'"
