@@ -13,15 +13,17 @@ namespace memgauge {
 
 // random: a random cycle over all nodes of the buffer. block_random: all nodes of one block in
 // random order, then the next block, blocks in random order (TLB misses become rare). stride: each
-// node's successor lies one node further, wrapping.
+// node's successor lies one node further, wrapping. The random orders place nodes of more than 64
+// bytes on a random line of their slot, the same for all slots of a 4 KiB region, so that all sets
+// of a cache are used; stride keeps them exactly one stride apart.
 enum class ChaseOrder : std::uint8_t { random, block_random, stride };
 std::string_view to_string(ChaseOrder) noexcept;  // "random", "block-random", "stride"
 ChaseOrder chase_order_from_string(std::string_view);
 
 struct ChaseRequest {
-    std::size_t bytes = 0;              // footprint of the ring
-    std::size_t node_bytes = 64;        // distance between nodes: 64 visits every line
-    std::size_t block_bytes = 0;        // block_random: size of a block
+    std::size_t bytes = 0;        // footprint of the ring
+    std::size_t node_bytes = 64;  // distance between nodes: 64 visits every line
+    std::size_t block_bytes = 0;  // block_random: size of a block; the last may be shorter
     ChaseOrder order = ChaseOrder::random;
     PagePolicy pages = PagePolicy::automatic;
     std::optional<int> node;
@@ -30,7 +32,9 @@ struct ChaseRequest {
 
 class ChaseRing {
 public:
-    // Allocates and links on thread 0 of the team, which must outlive this object.
+    // Allocates, and touches and links on thread 0 of the team, which must outlive this object.
+    // RequestError: fewer than two nodes, node_bytes not a multiple of a pointer's, block_bytes not
+    // a multiple of node_bytes; and those of Buffer.
     ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop = {});
     ~ChaseRing();
 
@@ -47,8 +51,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// Nanoseconds of one step of a dependent chain of register additions (one cycle each): from it the
-// core's clock frequency at the moment, in cycles per ns. Runs on thread `rank`.
+// Times a dependent chain of register additions, whose cycles are known: from it the core's clock
+// frequency at the moment, in cycles per ns. Under 0.2 ms on thread `rank`. RequestError where the
+// cycles of an addition are not known (a POWER processor newer than this code).
 double core_cycles_per_ns(Team& team, std::size_t rank = 0);
 
 }  // namespace memgauge
