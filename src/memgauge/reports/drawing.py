@@ -71,6 +71,7 @@ def _row(  # noqa: PLR0913
     high = series.high[at] if series.high else None
     row: Row = {
         "series": plain(series.name),
+        "dash": plain(series.name),
         "segment": f"{plain(series.name)} {segment}",
         "x": plain(x) if isinstance(x, str) else x,
         "y": y,
@@ -219,8 +220,9 @@ def _lines(chart: Chart) -> list[Any]:
     color = _color(chart)
     names = _names(chart)
     dashes = [[3, 3] if series.dashed else DASHES[at % 4] for at, series in enumerate(chart.series)]
+    # Its own field: legends of one field merge, and dashes would blur the shapes there.
     dash = alt.StrokeDash(
-        "series:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=None
+        "dash:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=None
     )
     line = base.mark_line(strokeWidth=2.2, clip=True).encode(
         x=x, y=y, color=color, strokeDash=dash, detail="segment:N", opacity=opacity
