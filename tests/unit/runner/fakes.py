@@ -1,0 +1,148 @@
+"""A scripted experiment: the runner's contract without a native core."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import ClassVar
+
+from memgauge.experiments.base import Bench, Group
+from memgauge.model.parameters import CommonParameters
+from memgauge.model.records import (
+    ArrayCheck,
+    Point,
+    Sample,
+    ThreadSample,
+    Validation,
+    Warning,
+)
+from memgauge.model.system import Cpu, System
+
+Duration = Callable[[str, int], int]
+"""Point and round to nanoseconds."""
+
+
+def a_system(available_bytes: int = 1 << 30, machine_id: str = "m1") -> System:
+    return System(
+        machine_id=machine_id,
+        architecture="x86_64",
+        cpu_model="Scripted CPU",
+        kernel="6.0",
+        virtualisation=None,
+        cpus=[Cpu(cpu=0, core=0, socket=0, node=0, sibling=0)],
+        allowed_cpus=[0],
+        caches=[],
+        nodes=[],
+        memory_bytes=2 << 30,
+        available_bytes=available_bytes,
+        base_page_bytes=4096,
+        thp="madvise",
+        huge_pages=[],
+        governor=None,
+        isas=[],
+    )
+
+
+def a_point(name: str, role: str = "slice") -> Point:
+    return Point(
+        point=name,
+        experiment="fake",
+        quantity="bandwidth",
+        asked={},
+        effective={},
+        bytes_counted=1_000_000,
+        role="pass" if role == "pass" else "slice",
+    )
+
+
+def steady(noise: float = 0.001, seed: int = 1) -> Duration:
+    draw = random.Random(seed)
+    return lambda _point, _round: int(100_000 * (1 + draw.uniform(0, noise)))
+
+
+class FakeBench:
+    def __init__(self, points: list[Point], duration: Duration, *, valid: bool) -> None:
+        self.points = points
+        self.visits: list[tuple[str, int]] = []
+        self._duration = duration
+        self._valid = valid
+
+    def measure(self, point: str, round_: int) -> Sample:
+        self.visits.append((point, round_))
+        begin = len(self.visits) * 1_000_000
+        end = begin + self._duration(point, round_)
+        return Sample(
+            point=point,
+            round=round_,
+            threads=[ThreadSample(cpu=0, begin_ns=[begin], end_ns=[end])],
+        )
+
+    def validate(self) -> list[Validation]:
+        check = ArrayCheck(
+            array="a",
+            average_relative_error=0.0 if self._valid else 1.0,
+            epsilon=1e-13,
+            elements=10,
+            failed_elements=0 if self._valid else 10,
+            first_failed=0,
+            passed=self._valid,
+        )
+        return [Validation(experiment="fake", subject="arrays", checks=[check])]
+
+
+class FakeExperiment:
+    name: ClassVar[str] = "fake"
+    title: ClassVar[str] = "Fake"
+    parameters: ClassVar[type[CommonParameters]] = CommonParameters
+
+    def __init__(
+        self,
+        groups: Mapping[str, Sequence[str]],
+        duration: Duration | None = None,
+        *,
+        group_bytes: int = 1000,
+        valid: bool = True,
+        losers: frozenset[str] = frozenset(),
+    ) -> None:
+        self.groups = groups
+        self.open_now: set[str] = set()
+        self.open_at_once = 0
+        self.benches: list[FakeBench] = []
+        self._duration = duration or steady()
+        self._group_bytes = group_bytes
+        self._valid = valid
+        self._losers = losers
+
+    def plan(self, parameters: CommonParameters, system: System) -> list[Group]:
+        del parameters, system
+        return [
+            Group(
+                name=name,
+                points=[a_point(p, "pass" if p.endswith("/pass") else "slice") for p in points],
+                bytes=self._group_bytes,
+                setup_s=0.0,
+            )
+            for name, points in self.groups.items()
+        ]
+
+    @contextmanager
+    def open(self, group: Group, parameters: CommonParameters, system: System) -> Iterator[Bench]:
+        del parameters, system
+        self.open_now.add(group.name)
+        self.open_at_once = max(self.open_at_once, len(self.open_now))
+        bench = FakeBench(group.points, self._duration, valid=self._valid)
+        self.benches.append(bench)
+        try:
+            yield bench
+        finally:
+            self.open_now.remove(group.name)
+
+    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
+        return set(speeds) & self._losers
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        del system
+        if samples:
+            return []
+        return [Warning(code="never-visited", message="never visited", point=point.point)]

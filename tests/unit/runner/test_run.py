@@ -1,0 +1,178 @@
+"""A run from its first record to its last, over a scripted experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.runner.fakes import FakeExperiment, a_system, steady
+
+from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.model.parameters import CommonParameters
+from memgauge.model.runfile import read_run
+from memgauge.runner import run as runner
+from memgauge.runner.cell import PASSES
+
+
+@pytest.fixture(autouse=True)
+def no_native_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memgauge.model.records import Clock
+
+    clock = Clock(
+        source="monotonic_raw",
+        ns_per_tick=1.0,
+        cost_ns=20.0,
+        resolution_ns=1.0,
+        calibration_error_ppm=0.0,
+        epoch_raw_ns=0,
+    )
+    monkeypatch.setattr(runner, "clock_record", lambda: clock)
+
+
+def request(
+    experiment: FakeExperiment,
+    directory: Path,
+    *,
+    budget_s: float = 5.0,
+    precision: float = 0.01,
+    available_bytes: int = 1 << 30,
+    resume: bool = False,
+    machine_id: str = "m1",
+) -> runner.Request:
+    return runner.Request(
+        experiments=[(experiment, CommonParameters())],
+        budget_s=budget_s,
+        precision=precision,
+        directory=directory,
+        system=a_system(available_bytes, machine_id),
+        resume=resume,
+    )
+
+
+def test_a_steady_machine_reaches_the_precision_and_ends_early(tmp_path: Path) -> None:
+    run = runner.execute(request(FakeExperiment({"g": ["a", "b"]}), tmp_path / "r"))
+    assert run.end is not None
+    assert run.end.status == "complete"
+    assert run.end.elapsed_s < 4.0
+    assert {len(samples) for samples in run.samples.values()} <= set(range(30, 200))
+
+
+def test_points_are_visited_in_turn(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a", "b"], "h": ["c"]})
+    runner.execute(request(experiment, tmp_path / "r"))
+    first, second = experiment.benches
+    assert [point for point, _ in first.visits[:6]] == ["a", "b"] * 3
+    assert [round_ for _, round_ in second.visits[:3]] == [0, 1, 2]
+
+
+def test_a_noisy_machine_uses_the_budget_and_says_so(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a"]}, steady(noise=3.0))
+    run = runner.execute(request(experiment, tmp_path / "r", budget_s=0.5, precision=1e-9))
+    assert run.end is not None
+    assert run.end.status == "budget"
+    assert 0.3 < run.end.elapsed_s < 2.0
+
+
+def test_passes_are_counted_not_made_precise(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a/pass"]}, steady(noise=3.0))
+    run = runner.execute(request(experiment, tmp_path / "r"))
+    assert len(run.samples["a/pass"]) == PASSES
+    assert run.end is not None
+    assert run.end.status == "complete"
+
+
+def test_all_groups_are_open_together_when_they_fit(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a"], "h": ["b"]})
+    runner.execute(request(experiment, tmp_path / "r"))
+    assert experiment.open_at_once == 2
+    assert not experiment.open_now
+
+
+def test_groups_that_do_not_fit_together_are_opened_in_turn(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a"], "h": ["b"]}, group_bytes=700)
+    run = runner.execute(request(experiment, tmp_path / "r", available_bytes=1000))
+    assert experiment.open_at_once == 1
+    assert all(run.samples.values())
+
+
+def test_a_group_larger_than_memory_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a"]}, group_bytes=1 << 40)
+    with pytest.raises(RequestError, match=r"fake: g needs 1 TiB, but only .* available; ask for"):
+        runner.execute(request(experiment, tmp_path / "r"))
+    assert not experiment.benches
+    assert not (tmp_path / "r").exists()
+
+
+def test_what_a_search_gave_up_is_visited_no_more_and_kept(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a", "b"]}, losers=frozenset({"b"}))
+    run = runner.execute(request(experiment, tmp_path / "r"))
+    assert 0 < len(run.samples["b"]) <= 4
+    assert len(run.samples["a"]) > len(run.samples["b"])
+    assert run.end is not None
+    assert run.end.status == "complete"
+
+
+def test_failed_validation_is_recorded(tmp_path: Path) -> None:
+    run = runner.execute(request(FakeExperiment({"g": ["a"]}, valid=False), tmp_path / "r"))
+    assert [check.passed for v in run.validations for check in v.checks] == [False]
+
+
+def test_ctrl_c_keeps_the_samples_of_the_round_under_way(tmp_path: Path) -> None:
+    def interrupted(point: str, round_: int) -> int:
+        if (point, round_) == ("b", 3):
+            raise KeyboardInterrupt
+        return 100_000
+
+    experiment = FakeExperiment({"g": ["a", "b"]}, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(request(experiment, tmp_path / "r"))
+    run = read_run(tmp_path / "r")
+    assert {name: len(samples) for name, samples in run.samples.items()} == {"a": 4, "b": 3}
+    assert run.end is not None
+    assert run.end.status == "interrupted"
+    assert not experiment.open_now
+
+
+def test_a_failure_is_recorded_and_raised(tmp_path: Path) -> None:
+    def failing(point: str, round_: int) -> int:
+        raise SystemFailure(f"{point}: gone")
+
+    with pytest.raises(SystemFailure, match="a: gone"):
+        runner.execute(request(FakeExperiment({"g": ["a"]}, failing), tmp_path / "r"))
+    run = read_run(tmp_path / "r")
+    assert run.end is not None
+    assert (run.end.status, run.end.reason) == ("failed", "a: gone")
+
+
+def test_a_resumed_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
+    def interrupted(point: str, round_: int) -> int:
+        if round_ == 10:
+            raise KeyboardInterrupt
+        return 100_000
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(request(FakeExperiment({"g": ["a", "b"]}, interrupted), tmp_path / "r"))
+    second = FakeExperiment({"g": ["a", "b"]})
+    run = runner.execute(request(second, tmp_path / "r", resume=True))
+    assert len(run.starts) == 2
+    assert run.starts[1].resumed
+    assert second.benches[0].visits[0] == ("a", 10)
+    assert [sample.round for sample in run.samples["a"]] == list(range(len(run.samples["a"])))
+    assert run.end is not None
+    assert run.end.status == "complete"
+
+
+def test_a_run_of_another_machine_is_not_resumed(tmp_path: Path) -> None:
+    runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
+    other = request(FakeExperiment({"g": ["a"]}), tmp_path / "r", resume=True, machine_id="m2")
+    with pytest.raises(RequestError, match=r"was measured on another machine \(Scripted CPU\)"):
+        runner.execute(other)
+
+
+def test_progress_never_goes_back(tmp_path: Path) -> None:
+    seen: list[runner.Progress] = []
+    runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"), seen.append)
+    shares = [progress.done_share for progress in seen]
+    assert shares == sorted(shares)
+    assert {progress.phase for progress in seen} >= {"measuring", "validating"}
+    assert all(0 <= progress.remaining_s <= 5.0 for progress in seen)
