@@ -43,6 +43,10 @@ std::vector<KernelSpec> specs_by_name(std::string_view operation, std::string_vi
     return tuned_specs(operation_from_string(operation), element_type_from_string(element));
 }
 
+KernelSpec default_by_name(std::string_view operation, std::string_view element) {
+    return default_tuned_spec(operation_from_string(operation), element_type_from_string(element));
+}
+
 }  // namespace
 
 void register_kernels(nb::module_& module) {
@@ -68,6 +72,8 @@ void register_kernels(nb::module_& module) {
                      [](const KernelSpec& s) { return traffic(s).write_allocate; });
     module.def("supported_isas", &isa_names);
     module.def("tuned_specs", &specs_by_name, nb::arg("operation"), nb::arg("element") = "double");
+    module.def("default_tuned_spec", &default_by_name, nb::arg("operation"),
+               nb::arg("element") = "double");
 }
 
 }  // namespace memgauge::bindings

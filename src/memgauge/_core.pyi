@@ -132,6 +132,8 @@ class KernelSpec:
     def write_allocate_bytes(self) -> int: ...
 
 def tuned_specs(operation: str, element: str = "double") -> list[KernelSpec]: ...
+def default_tuned_spec(operation: str, element: str = "double") -> KernelSpec:
+    """The tuned spec to take where nothing was searched."""
 
 @final
 class ArrayValidation:
