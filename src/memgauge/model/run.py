@@ -29,6 +29,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     points: dict[str, Point]
     samples: dict[str, list[Sample]]
     """By name of point; a point without samples has an empty list."""
+    legs: dict[str, list[int]]
+    """Beside `samples`: the index in `starts` of the leg each was taken in. Stamps of different
+    legs are on different clocks."""
     environment: list[Environment]
     validations: list[Validation]
     warnings: list[Warning]
@@ -71,6 +74,7 @@ def run_of(
         starts=[],
         points=rules.points,
         samples={},
+        legs={},
         environment=[],
         validations=[],
         warnings=[],
@@ -95,8 +99,10 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.starts.append(record)
         case Point():
             run.samples.setdefault(record.point, [])
+            run.legs.setdefault(record.point, [])
         case Sample():
             run.samples[record.point].append(record)
+            run.legs[record.point].append(len(run.starts) - 1)
         case Environment():
             run.environment.append(record)
         case Validation():

@@ -1,0 +1,124 @@
+import csv
+import io
+import json
+import sys
+from typing import Any
+
+import msgspec
+import polars as pl
+import pytest
+from tests.unit.model import build
+
+from memgauge.model.errors import RequestError
+from memgauge.model.records import AnyRecord
+from memgauge.model.run import Run, run_of
+from memgauge.reports.export import EXPORTERS, columns, export_csv, export_json, export_parquet
+
+
+@pytest.fixture
+def run() -> Run:
+    return run_of(build.records())
+
+
+def csv_rows(made: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(made.decode())))
+
+
+def with_text(text: str) -> Run:
+    point = msgspec.structs.replace(build.triad(), effective={"note": text, "offset": -5})
+    return run_of([build.start(), point, build.sample(point, 0)])
+
+
+def test_every_iteration_of_every_thread_has_a_row(run: Run) -> None:
+    stamps = [
+        begin
+        for samples in run.samples.values()
+        for sample in samples
+        for thread in sample.threads
+        for begin in thread.begin_ns
+    ]
+    rows = csv_rows(export_csv(run))
+    assert [int(row["begin_ns"]) for row in rows] == stamps
+    assert all(int(row["end_ns"]) - int(row["begin_ns"]) == int(row["duration_ns"]) for row in rows)
+
+
+def test_what_was_not_measured_is_empty_and_not_zero(run: Run) -> None:
+    rows = csv_rows(export_csv(run))
+    latency = [row for row in rows if row["quantity"] == "latency"]
+    assert latency
+    for row in latency:
+        assert row["accesses"] == "1000"
+        assert row["bytes_counted"] == row["bytes_moved"] == row["pingpong_ns"] == ""
+        assert row["asked.kernel"] == ""
+    objects = json.loads(export_json(run))
+    assert all(one["cycles_per_ns"] is None for one in objects)
+
+
+def test_the_three_formats_hold_the_same_table(run: Run) -> None:
+    objects: list[dict[str, Any]] = json.loads(export_json(run))
+    frame = pl.read_parquet(io.BytesIO(export_parquet(run)))
+    assert frame.columns == columns(run) == list(objects[0])
+    assert frame.to_dicts() == objects
+    for row, one in zip(csv_rows(export_csv(run)), objects, strict=True):
+        for name, value in one.items():
+            shown = "" if value is None else str(value)
+            assert row[name] == (shown.lower() if isinstance(value, bool) else shown)
+
+
+def test_columns_have_their_type_even_where_nothing_was_measured(run: Run) -> None:
+    frame = pl.read_parquet(io.BytesIO(export_parquet(run)))
+    assert frame.schema["cycles_per_ns"] == pl.Float64
+    assert frame.schema["begin_ns"] == pl.Int64
+    assert frame.schema["effective.tuned"] == pl.Boolean
+
+
+def test_a_column_of_mixed_values_is_text() -> None:
+    points = [
+        msgspec.structs.replace(build.triad(n), asked={"x": x, "y": y})
+        for n, (x, y) in enumerate([("auto", 1), (64, 2.5)], start=1)
+    ]
+    run = run_of([build.start(), *points, *(build.sample(point, 0) for point in points)])
+    frame = pl.read_parquet(io.BytesIO(export_parquet(run)))
+    assert frame["asked.x"].unique(maintain_order=True).to_list() == ["auto", "64"]
+    assert frame["asked.y"].unique(maintain_order=True).to_list() == [1.0, 2.5]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\u200b=1"])
+def test_text_never_becomes_a_formula(text: str) -> None:
+    row = csv_rows(export_csv(with_text(text)))[0]
+    assert row["effective.note"].startswith("'")
+    assert row["effective.offset"] == "-5"
+    assert json.loads(export_json(with_text(text)))[0]["effective.note"] == text
+
+
+def test_csv_text_cannot_break_rows_or_steer_a_terminal() -> None:
+    made = export_csv(with_text('a"b,c\nd\x1b[2Je'))
+    rows = csv_rows(made)
+    assert len(rows) == 4
+    assert rows[0]["effective.note"] == 'a"b,c de'
+    assert b"\x1b" not in made
+
+
+def test_the_leg_of_a_sample_tells_whose_clock_its_stamps_are_on() -> None:
+    point = build.triad(1)
+    first: list[AnyRecord] = [build.start(), point, build.sample(point, 0)]
+    run = run_of([*first, build.start(resumed=True), build.sample(point, 1)])
+    rows = csv_rows(export_csv(run))
+    assert [(row["leg"], row["round"]) for row in rows] == [("0", "0")] * 2 + [("1", "1")] * 2
+
+
+@pytest.mark.parametrize("form", list(EXPORTERS))
+def test_a_run_without_samples_is_a_table_without_rows(form: str) -> None:
+    made = EXPORTERS[form](run_of([build.start(), build.triad()]))
+    if form == "csv":
+        assert csv_rows(made) == []
+    elif form == "json":
+        assert json.loads(made) == []
+    else:
+        assert pl.read_parquet(io.BytesIO(made)).height == 0
+
+
+def test_without_polars_the_remedy_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(RequestError, match=r"pip install memgauge\[export\]"):
+        export_parquet(run)
