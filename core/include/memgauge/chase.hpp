@@ -51,9 +51,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// Times a dependent chain of register additions, whose cycles are known: from it the core's clock
-// frequency at the moment, in cycles per ns. Under 0.2 ms on thread `rank`. RequestError where the
-// cycles of an addition are not known (a POWER processor newer than this code).
+// Times dependent chains of register additions, whose cycles are known, and multiplications: from
+// them the core's clock frequency at the moment, in cycles per ns. Under 0.2 ms on thread `rank`.
+// RequestError where the cycles of an addition are not known (a POWER newer than this code).
 double core_cycles_per_ns(Team& team, std::size_t rank = 0);
 
 }  // namespace memgauge

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -17,18 +17,29 @@ namespace memgauge {
 
 namespace {
 
-constexpr std::size_t adds_per_block = 64;  // the .rept below
+constexpr std::size_t steps_per_block = 64;  // the .rept below
 
-// 64 additions, each of which needs the last one's result. Both operands are registers: recent
+// 64 operations, each of which needs the last one's result. Both operands are registers: recent
 // Intel cores add small immediates while renaming, in no time at all.
-inline void add_block([[maybe_unused]] std::uint64_t& sum,
-                      [[maybe_unused]] std::uint64_t step) noexcept {
+inline void add_block([[maybe_unused]] std::uint64_t& chain,
+                      [[maybe_unused]] std::uint64_t operand) noexcept {
 #if defined(__x86_64__)
-    asm volatile(".rept 64\n\taddq %1, %0\n\t.endr" : "+r"(sum) : "r"(step) : "cc");
+    asm volatile(".rept 64\n\taddq %1, %0\n\t.endr" : "+r"(chain) : "r"(operand) : "cc");
 #elif defined(__aarch64__)
-    asm volatile(".rept 64\n\tadd %0, %0, %1\n\t.endr" : "+r"(sum) : "r"(step));
+    asm volatile(".rept 64\n\tadd %0, %0, %1\n\t.endr" : "+r"(chain) : "r"(operand));
 #elif defined(__powerpc64__)
-    asm volatile(".rept 64\n\tadd %0, %0, %1\n\t.endr" : "+r"(sum) : "r"(step));
+    asm volatile(".rept 64\n\tadd %0, %0, %1\n\t.endr" : "+r"(chain) : "r"(operand));
+#endif
+}
+
+inline void multiply_block([[maybe_unused]] std::uint64_t& chain,
+                           [[maybe_unused]] std::uint64_t operand) noexcept {
+#if defined(__x86_64__)
+    asm volatile(".rept 64\n\timulq %1, %0\n\t.endr" : "+r"(chain) : "r"(operand) : "cc");
+#elif defined(__aarch64__)
+    asm volatile(".rept 64\n\tmul %0, %0, %1\n\t.endr" : "+r"(chain) : "r"(operand));
+#elif defined(__powerpc64__)
+    asm volatile(".rept 64\n\tmulld %0, %0, %1\n\t.endr" : "+r"(chain) : "r"(operand));
 #endif
 }
 
@@ -49,45 +60,63 @@ unsigned add_latency_cycles() {
 #endif
 }
 
-// Several runs of some ten microseconds each: an interrupt falls into few of them.
-class AddChain final : public Job {
+// Pairs of runs of a few microseconds each, additions then multiplications: an interrupt falls into
+// few of them.
+class OperationChains final : public Job {
 public:
-    static constexpr std::size_t runs = 9;
-    static constexpr std::size_t blocks = 512;
-    static constexpr std::size_t adds = blocks * adds_per_block;
+    static constexpr std::size_t pairs = 7;
+    static constexpr std::size_t blocks = 128;
+    static constexpr std::size_t steps = blocks * steps_per_block;
 
-    void prepare() override { chain(blocks); }
+    void prepare() override { chain(add_block); }
 
     void run(ThreadSlice& slice) noexcept override {
         const Clock& clock = Clock::instance();
-        for (std::size_t run = 0; run < runs; ++run) {
+        for (std::size_t pair = 0; pair < pairs; ++pair) {
             const Ticks begin = clock.now();
-            chain(blocks);
-            slice.iterations.push_back({begin, clock.now()});
+            chain(add_block);
+            const Ticks middle = clock.now();
+            slice.iterations.push_back({begin, middle});
+            const Ticks again = clock.now();
+            chain(multiply_block);
+            slice.iterations.push_back({again, clock.now()});
         }
     }
 
-    [[nodiscard]] std::size_t iterations() const noexcept override { return runs; }
+    [[nodiscard]] std::size_t iterations() const noexcept override { return 2 * pairs; }
 
 private:
-    static void chain(std::size_t count) noexcept {
-        std::uint64_t sum = 0;
-        for (std::size_t block = 0; block < count; ++block) {
-            add_block(sum, block);
+    template <class Block>
+    [[gnu::always_inline]] static void chain(Block block) noexcept {
+        std::uint64_t value = 1;
+        for (std::size_t index = 0; index < blocks; ++index) {
+            block(value, index | 1U);
         }
     }
 };
 
-double median_ns(const std::vector<Stamp>& stamps) {
+// Median ns per step of every second stamp from `first` on.
+double median_step_ns(const std::vector<Stamp>& stamps, std::size_t first) {
     const ClockInfo& info = Clock::instance().info();
     std::vector<double> times;
-    for (const Stamp& stamp : stamps) {
+    for (std::size_t index = first; index < stamps.size(); index += 2) {
         // Between two readings lies, besides the work, the cost of one.
-        times.push_back(static_cast<double>(stamp.end - stamp.begin) * info.ns_per_tick -
-                        info.cost_ns);
+        const auto ticks = static_cast<double>(stamps[index].end - stamps[index].begin);
+        times.push_back(ticks * info.ns_per_tick - info.cost_ns);
     }
     std::ranges::sort(times);
-    return times[times.size() / 2];
+    return times[times.size() / 2] / static_cast<double>(OperationChains::steps);
+}
+
+// A chain of additions loses some percent to a busy sibling thread, a cycle each time the other is
+// served first; one of multiplications, each several cycles long, far less. So the additions tell
+// how many cycles a multiplication takes, a whole number, and the multiplications tell the clock.
+// When the number is not clearly whole, the additions have to do.
+double cycles_per_ns(double add_ns, double multiply_ns, unsigned add_cycles) {
+    const double ratio = add_cycles * multiply_ns / add_ns;
+    const double multiply_cycles = std::round(ratio);
+    const bool whole = multiply_cycles >= add_cycles && std::abs(ratio - multiply_cycles) < 0.3;
+    return whole ? multiply_cycles / multiply_ns : add_cycles / add_ns;
 }
 
 }  // namespace
@@ -98,21 +127,23 @@ double core_cycles_per_ns(Team& team, std::size_t rank) {
                            ": the team has " + std::to_string(team.size()) +
                            "; choose a smaller rank");
     }
-    const unsigned cycles_per_add = add_latency_cycles();
-    if (cycles_per_add == 0) {
+    const unsigned add_cycles = add_latency_cycles();
+    if (add_cycles == 0) {
         throw RequestError(
             "cannot count core cycles: how many an addition takes is not known for this processor; "
             "read latencies in ns");
     }
-    AddChain chain;
+    OperationChains chains;
     std::vector<Job*> jobs(team.size(), nullptr);
-    jobs[rank] = &chain;
+    jobs[rank] = &chains;
     const Slice slice = team.run(jobs);
-    const double elapsed_ns = median_ns(slice.threads[rank].iterations);
-    if (!(elapsed_ns > 0.0)) {
+    const auto& stamps = slice.threads[rank].iterations;
+    const double add_ns = median_step_ns(stamps, 0);
+    const double multiply_ns = median_step_ns(stamps, 1);
+    if (!(add_ns > 0.0) || !(multiply_ns > 0.0)) {
         throw Error("cannot count core cycles: the clock did not move; see its resolution");
     }
-    return static_cast<double>(AddChain::adds * cycles_per_add) / elapsed_ns;
+    return cycles_per_ns(add_ns, multiply_ns, add_cycles);
 }
 
 }  // namespace memgauge
