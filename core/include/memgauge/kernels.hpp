@@ -21,9 +21,9 @@ enum class StoreKind : std::uint8_t { temporal, non_temporal };
 enum class Isa : std::uint8_t { generic, sse2, avx2, avx512, neon, vsx };
 
 std::string_view to_string(Operation) noexcept;
-std::string_view to_string(ElementType) noexcept;   // "float", "double"
+std::string_view to_string(ElementType) noexcept;  // "float", "double"
 std::string_view to_string(Variant) noexcept;
-std::string_view to_string(StoreKind) noexcept;     // "temporal", "non-temporal"
+std::string_view to_string(StoreKind) noexcept;  // "temporal", "non-temporal"
 std::string_view to_string(Isa) noexcept;
 Operation operation_from_string(std::string_view);  // these throw RequestError naming the choices
 ElementType element_type_from_string(std::string_view);
@@ -37,12 +37,12 @@ struct KernelSpec {
     Operation operation = Operation::triad;
     ElementType element = ElementType::f64;
     Variant variant = Variant::standard;
-    Isa isa = Isa::generic;                     // of a tuned kernel; ignored for standard
-    StoreKind store = StoreKind::temporal;      // tuned only
-    unsigned unroll = 1;                        // vectors per step and sub-stream: 1, 2 or 4
-    unsigned streams = 1;                       // sub-streams walked side by side: 1, 2 or 4
-    std::size_t prefetch_near_bytes = 0;        // 0: none. Into the nearest level, non-temporal hint
-    std::size_t prefetch_far_bytes = 0;         // 0: none. Into the second level; needs near > 0
+    Isa isa = Isa::generic;                 // of a tuned kernel; ignored for standard
+    StoreKind store = StoreKind::temporal;  // tuned only
+    unsigned unroll = 1;                    // vectors per step and sub-stream: 1, 2 or 4
+    unsigned streams = 1;                   // sub-streams walked side by side: 1, 2 or 4
+    std::size_t prefetch_near_bytes = 0;    // 0: none. Into the nearest level, non-temporal hint
+    std::size_t prefetch_far_bytes = 0;     // 0: none. Into the second level; needs near > 0
 };
 
 // Operands of one call. Arrays an operation does not use may be null. Counts in elements;
@@ -69,6 +69,10 @@ std::vector<Isa> supported_isas();
 KernelFunction find_kernel(const KernelSpec& spec);
 // Every tuned spec of this operation and type that can run here, prefetch distances left 0.
 std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element);
+
+// The tuned spec to take where nothing was searched: measured to do well in general (see
+// src/kernels/dispatch.cpp), with distances of 0.
+KernelSpec default_tuned_spec(Operation operation, ElementType element);
 
 // Bytes per element: as STREAM counts them, and as memory moves them when a temporal store first
 // reads its line (write-allocate). Whether hardware evades the allocation is not known here.

@@ -14,11 +14,11 @@ namespace memgauge {
 
 struct ArraysRequest {
     ElementType element = ElementType::f64;
-    std::size_t elements = 0;            // of each array
+    std::size_t elements = 0;  // of each array
     PagePolicy pages = PagePolicy::automatic;
-    std::optional<int> node;             // none: first touch by the thread that uses the part
-    std::size_t offset_bytes = 0;        // array k is shifted by k * offset_bytes
-    std::size_t blocks = 1;              // each thread's part is cut into this many equal blocks
+    std::optional<int> node;       // none: first touch by the thread that uses the part
+    std::size_t offset_bytes = 0;  // array k is shifted by k * offset_bytes
+    std::size_t blocks = 1;        // each thread's part is cut into this many equal blocks
 };
 
 // Which blocks of each thread's part one slice covers, and how often.
@@ -31,16 +31,16 @@ struct SliceRequest {
     // `repeats` walks inside one stamp, so that small footprints outlast the clock.
     std::size_t prefix_elements = 0;
     std::size_t repeats = 1;
-    bool pingpong = false;           // tag the slice with the team's core-to-core latency
+    bool pingpong = false;  // tag the slice with the team's core-to-core latency
 };
 
 struct ArrayValidation {
-    char array;                      // 'a', 'b', 'c'
+    char array;  // 'a', 'b', 'c'
     double average_relative_error;
-    double epsilon;                  // 1e-13 for double, 1e-6 for float, as STREAM
+    double epsilon;  // 1e-13 for double, 1e-6 for float, as STREAM
     std::size_t elements;
-    std::size_t failed_elements;     // relative error above epsilon
-    std::size_t first_failed;        // index, when failed_elements > 0
+    std::size_t failed_elements;  // relative error above epsilon
+    std::size_t first_failed;     // index, when failed_elements > 0
     bool passed;
 };
 
@@ -56,8 +56,8 @@ public:
     Slice run(const KernelSpec& spec, const SliceRequest& slice);
     // Compares every element with the replayed value; then the arrays are as before.
     std::vector<ArrayValidation> validate(const StopCheck& stop = {});
-    [[nodiscard]] std::vector<Backing> backing() const;  // of a, b, c
-    [[nodiscard]] std::size_t elements() const noexcept;          // of each array, rounded as laid out
+    [[nodiscard]] std::vector<Backing> backing() const;   // of a, b, c
+    [[nodiscard]] std::size_t elements() const noexcept;  // of each array, rounded as laid out
     [[nodiscard]] std::size_t elements_per_block() const noexcept;  // of one thread
 
     // For tests of the validation: flips one element, as corrupted memory would.

@@ -1,0 +1,125 @@
+// Which kernels this process can run, and where they are.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/processor.hpp"
+#include "kernels/table.hpp"
+
+namespace memgauge {
+
+namespace {
+
+using kernels::KernelTable;
+using kernels::Slot;
+
+std::size_t position(const Slot& slot) noexcept {
+    std::size_t index = slot.operation;
+    index = index * kernels::element_count + slot.element;
+    index = index * kernels::store_count + slot.store;
+    index = index * kernels::width_count + slot.log_unroll;
+    index = index * kernels::width_count + slot.log_streams;
+    return index * kernels::prefetch_count + slot.prefetch;
+}
+
+// 1, 2 and 4 as 0, 1 and 2.
+std::optional<std::size_t> log_width(unsigned width) noexcept {
+    if (width != 1 && width != 2 && width != 4) return std::nullopt;
+    return static_cast<std::size_t>(std::countr_zero(width));
+}
+
+KernelFunction tuned_kernel(const KernelSpec& spec) noexcept {
+    const auto unroll = log_width(spec.unroll);
+    const auto streams = log_width(spec.streams);
+    const KernelTable* const table = kernels::table_of(spec.isa);
+    if (!unroll || !streams || table == nullptr) return nullptr;
+    if (spec.store == StoreKind::non_temporal && !kernels::can_stream(spec.isa)) return nullptr;
+    const std::size_t prefetch =
+        (spec.prefetch_near_bytes > 0 ? 1U : 0U) + (spec.prefetch_far_bytes > 0 ? 1U : 0U);
+    return table->functions[position(
+        {static_cast<std::size_t>(spec.operation), static_cast<std::size_t>(spec.element),
+         static_cast<std::size_t>(spec.store), *unroll, *streams, prefetch})];
+}
+
+bool runs_here(Isa isa) {
+    const std::vector<Isa> isas = supported_isas();
+    return std::find(isas.begin(), isas.end(), isa) != isas.end();
+}
+
+std::string joined(const std::vector<Isa>& isas) {
+    std::string names;
+    for (const Isa isa : isas) names.append(names.empty() ? "" : ", ").append(to_string(isa));
+    return names;
+}
+
+std::string description(const KernelSpec& spec) {
+    std::string text{to_string(spec.operation)};
+    text.append(" (").append(to_string(spec.element)).append(", ").append(to_string(spec.isa));
+    text.append(", ").append(to_string(spec.store)).append(" stores, unroll ");
+    text.append(std::to_string(spec.unroll)).append(", ").append(std::to_string(spec.streams));
+    text.append(" streams");
+    if (spec.prefetch_near_bytes > 0) text.append(", prefetch near");
+    if (spec.prefetch_far_bytes > 0) text.append(" and far");
+    return text.append(")");
+}
+
+}  // namespace
+
+std::vector<Isa> supported_isas() {
+    std::vector<Isa> isas;
+    for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::sse2, Isa::neon, Isa::vsx, Isa::generic}) {
+        if (kernels::table_of(isa) != nullptr && kernels::processor_has(isa)) isas.push_back(isa);
+    }
+    return isas;
+}
+
+KernelFunction find_kernel(const KernelSpec& spec) {
+    if (spec.variant == Variant::standard) {
+        return kernels::standard_kernel(spec.operation, spec.element);
+    }
+    if (spec.prefetch_far_bytes > 0 && spec.prefetch_near_bytes == 0) {
+        throw RequestError("cannot prefetch far without near for kernel " + description(spec) +
+                           ": give a near distance too");
+    }
+    if (!runs_here(spec.isa)) {
+        throw RequestError("cannot run kernel " + description(spec) + ": this processor has only " +
+                           joined(supported_isas()));
+    }
+    const KernelFunction function = tuned_kernel(spec);
+    if (function == nullptr) {
+        throw RequestError("no such kernel: " + description(spec) +
+                           "; take one of those that tuned_specs lists");
+    }
+    return function;
+}
+
+std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element) {
+    std::vector<KernelSpec> specs;
+    for (const Isa isa : supported_isas()) {
+        for (const StoreKind store : {StoreKind::non_temporal, StoreKind::temporal}) {
+            for (const unsigned unroll : {4U, 2U, 1U}) {
+                for (const unsigned streams : {1U, 2U, 4U}) {
+                    const KernelSpec spec{.operation = operation,
+                                          .element = element,
+                                          .variant = Variant::tuned,
+                                          .isa = isa,
+                                          .store = store,
+                                          .unroll = unroll,
+                                          .streams = streams};
+                    if (tuned_kernel(spec) != nullptr) specs.push_back(spec);
+                }
+            }
+        }
+    }
+    return specs;
+}
+
+KernelSpec default_tuned_spec(Operation operation, ElementType element) {
+    return tuned_specs(operation, element).front();
+}
+
+}  // namespace memgauge

@@ -1,0 +1,98 @@
+// Names of the kernels' parameters, and the traffic each operation causes.
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "memgauge/kernels.hpp"
+
+namespace memgauge {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> operation_names{"copy", "scale", "add",   "triad",
+                                                          "read", "write", "update"};
+constexpr std::array<std::string_view, 2> element_names{"float", "double"};
+constexpr std::array<std::string_view, 2> variant_names{"standard", "tuned"};
+constexpr std::array<std::string_view, 2> store_names{"temporal", "non-temporal"};
+constexpr std::array<std::string_view, 6> isa_names{"generic", "sse2", "avx2",
+                                                    "avx512",  "neon", "vsx"};
+
+template <std::size_t size, class Enum>
+std::string_view name_of(const std::array<std::string_view, size>& names, Enum value) noexcept {
+    const auto index = static_cast<std::size_t>(value);
+    return index < size ? names[index] : std::string_view{"?"};
+}
+
+template <class Enum, std::size_t size>
+Enum value_of(const std::array<std::string_view, size>& names, std::string_view what,
+              std::string_view name) {
+    std::string choices;
+    for (std::size_t i = 0; i < size; ++i) {
+        if (names[i] == name) return static_cast<Enum>(i);
+        choices.append(i == 0 ? "" : ", ").append(names[i]);
+    }
+    throw RequestError("unknown " + std::string(what) + " '" + std::string(name) +
+                       "': choose one of " + choices);
+}
+
+}  // namespace
+
+std::string_view to_string(Operation operation) noexcept {
+    return name_of(operation_names, operation);
+}
+std::string_view to_string(ElementType element) noexcept {
+    return name_of(element_names, element);
+}
+std::string_view to_string(Variant variant) noexcept {
+    return name_of(variant_names, variant);
+}
+std::string_view to_string(StoreKind kind) noexcept {
+    return name_of(store_names, kind);
+}
+std::string_view to_string(Isa isa) noexcept {
+    return name_of(isa_names, isa);
+}
+
+Operation operation_from_string(std::string_view name) {
+    return value_of<Operation>(operation_names, "kernel", name);
+}
+ElementType element_type_from_string(std::string_view name) {
+    return value_of<ElementType>(element_names, "element type", name);
+}
+Variant variant_from_string(std::string_view name) {
+    return value_of<Variant>(variant_names, "variant", name);
+}
+StoreKind store_kind_from_string(std::string_view name) {
+    return value_of<StoreKind>(store_names, "store kind", name);
+}
+Isa isa_from_string(std::string_view name) {
+    return value_of<Isa>(isa_names, "instruction set", name);
+}
+
+std::size_t element_bytes(ElementType element) noexcept {
+    return element == ElementType::f32 ? sizeof(float) : sizeof(double);
+}
+
+ElementTraffic traffic(const KernelSpec& spec) noexcept {
+    struct Counts {
+        unsigned reads;
+        unsigned writes;
+        bool reads_destination;
+    };
+    constexpr std::array<Counts, 7> counts{{{1, 1, false},
+                                            {1, 1, false},
+                                            {2, 1, false},
+                                            {2, 1, false},
+                                            {1, 0, false},
+                                            {0, 1, false},
+                                            {2, 1, true}}};
+    const Counts& count = counts[static_cast<std::size_t>(spec.operation)];
+    const auto bytes = static_cast<unsigned>(element_bytes(spec.element));
+    const bool streaming = spec.variant == Variant::tuned && spec.store == StoreKind::non_temporal;
+    const bool allocates = !streaming && !count.reads_destination;
+    return {count.reads * bytes, count.writes * bytes, allocates ? count.writes * bytes : 0U};
+}
+
+}  // namespace memgauge

@@ -1,0 +1,217 @@
+#include "memgauge/stream_arrays.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "kernels/array_layout.hpp"
+#include "kernels/replay.hpp"
+#include "kernels/stream_job.hpp"
+
+namespace memgauge {
+
+using kernels::ArrayLayout;
+using kernels::BlockState;
+using kernels::Deviation;
+using kernels::Range;
+
+namespace {
+
+constexpr std::size_t array_count = 3;
+// Workers look for a request to stop after each piece: a few milliseconds of work.
+constexpr std::size_t piece_elements = std::size_t{1} << 19;
+
+Buffer make_buffer(const ArraysRequest& request, const ArrayLayout& layout, std::size_t array) {
+    BufferRequest buffer;
+    buffer.bytes = layout.elements() * element_bytes(request.element);
+    buffer.pages = request.pages;
+    buffer.node = request.node;
+    buffer.offset_bytes = array * request.offset_bytes;
+    return Buffer(buffer);
+}
+
+template <class Visit>
+void for_pieces(const Team& team, const Range& range, const Visit& visit) {
+    for (std::size_t done = 0; done < range.count && !team.stop_requested();) {
+        const std::size_t count = std::min(piece_elements, range.count - done);
+        visit(Range{range.first + done, count});
+        done += count;
+    }
+}
+
+void merge(Deviation& total, const Deviation& found) noexcept {
+    if (found.failed > 0 && total.failed == 0) total.first_failed = found.first_failed;
+    total.sum += found.sum;
+    total.failed += found.failed;
+}
+
+}  // namespace
+
+struct StreamArrays::State {
+    State(Team& owner, const ArraysRequest& arrays_request)
+        : team(owner),
+          request(arrays_request),
+          layout(kernels::lay_out(arrays_request, owner.size())),
+          buffers{make_buffer(request, layout, 0), make_buffer(request, layout, 1),
+                  make_buffer(request, layout, 2)},
+          views{request.element, {buffers[0].data(), buffers[1].data(), buffers[2].data()}},
+          blocks(layout.blocks) {}
+
+    kernels::StreamPlan plan(const KernelSpec& spec, const SliceRequest& slice) const;
+    std::vector<BlockState> replayed(const kernels::StreamPlan& plan) const;
+    std::vector<std::size_t> unsound_after(const kernels::StreamPlan& plan) const;
+    std::array<Deviation, array_count> deviations(std::size_t rank) const;
+
+    Team& team;
+    ArraysRequest request;
+    ArrayLayout layout;
+    std::array<Buffer, array_count> buffers;
+    kernels::ArrayViews views;
+    std::vector<BlockState> blocks;  // every thread does the same to its block of an index
+    bool negative = false;           // sign of the next update's scalar
+};
+
+StreamArrays::StreamArrays(Team& team, const ArraysRequest& request, const StopCheck& stop)
+    : state_(std::make_unique<State>(team, request)) {
+    State& state = *state_;
+    team.parallel(
+        [&state](std::size_t rank) {
+            const std::size_t part = state.layout.part_elements();
+            for_pieces(state.team, {rank * part, part},
+                       [&](const Range& piece) { kernels::fill_block(state.views, piece); });
+        },
+        stop);
+}
+
+StreamArrays::~StreamArrays() = default;
+
+// What the covered blocks will hold when the plan is carried out: fill, lead-in, iterations.
+std::vector<BlockState> StreamArrays::State::replayed(const kernels::StreamPlan& plan) const {
+    std::vector<BlockState> after = blocks;
+    for (const std::size_t block : plan.refills) after[block] = {};
+    const SliceRequest& slice = plan.slice;
+    for (std::size_t k = 0; k < slice.lead_in_blocks; ++k) {
+        const std::size_t block = (slice.first_block + layout.blocks - 1 - k) % layout.blocks;
+        kernels::replay(after[block], plan.spec.operation, plan.scalar);
+    }
+    for (std::size_t k = 0; k < slice.blocks; ++k) {
+        BlockState& block = after[(slice.first_block + k) % layout.blocks];
+        double scalar = plan.scalar;
+        for (std::size_t iteration = 0; iteration < slice.iterations; ++iteration) {
+            kernels::replay(block, plan.spec.operation, scalar);
+            if (plan.sign_flips) scalar = -scalar;
+        }
+    }
+    return after;
+}
+
+std::vector<std::size_t> StreamArrays::State::unsound_after(const kernels::StreamPlan& plan) const {
+    const std::vector<BlockState> after = replayed(plan);
+    std::vector<std::size_t> unsound;
+    for (std::size_t block = 0; block < after.size(); ++block) {
+        if (!kernels::is_sound(after[block], request.element)) unsound.push_back(block);
+    }
+    return unsound;
+}
+
+kernels::StreamPlan StreamArrays::State::plan(const KernelSpec& spec,
+                                              const SliceRequest& slice) const {
+    const double scalar = kernels::replay_scalar(request.element);
+    const bool update = spec.operation == Operation::update;
+    kernels::StreamPlan plan{
+        spec, find_kernel(spec), slice, update && negative ? -scalar : scalar, update, {}};
+    if (spec.operation != Operation::read) plan.refills = unsound_after(plan);
+    return plan;
+}
+
+Slice StreamArrays::run(const KernelSpec& spec, const SliceRequest& slice) {
+    State& state = *state_;
+    if (spec.element != state.request.element) {
+        throw RequestError("cannot run a kernel for " + std::string(to_string(spec.element)) +
+                           " on arrays of " + std::string(to_string(state.request.element)));
+    }
+    kernels::check_slice(slice, spec.operation, state.layout);
+    const kernels::StreamPlan plan = state.plan(spec, slice);
+    std::vector<kernels::StreamJob> jobs;
+    jobs.reserve(state.team.size());
+    std::vector<Job*> pointers;
+    for (std::size_t rank = 0; rank < state.team.size(); ++rank) {
+        pointers.push_back(&jobs.emplace_back(plan, state.layout, state.views, rank));
+    }
+    const double pingpong_ns = slice.pingpong ? state.team.pingpong_ns() : -1.0;
+    std::vector<BlockState> after =
+        spec.operation == Operation::read ? state.blocks : state.replayed(plan);
+    Slice result = state.team.run(pointers);
+    state.blocks.swap(after);
+    state.negative = !state.negative;
+    result.pingpong_ns = pingpong_ns;
+    return result;
+}
+
+std::array<Deviation, array_count> StreamArrays::State::deviations(std::size_t rank) const {
+    std::array<Deviation, array_count> found;
+    for (std::size_t index = 0; index < layout.blocks; ++index) {
+        for (std::size_t array = 0; array < array_count; ++array) {
+            const kernels::Multiple& multiple = blocks[index].arrays[array];
+            const double tolerance = std::max(kernels::stream_epsilon(request.element),
+                                              kernels::rounding_bound(multiple, request.element));
+            for_pieces(team, layout.block(rank, index), [&](const Range& piece) {
+                merge(found[array],
+                      kernels::deviation(request.element, views.at(array, piece.first), piece,
+                                         multiple.factor, tolerance));
+            });
+        }
+    }
+    return found;
+}
+
+std::vector<ArrayValidation> StreamArrays::validate(const StopCheck& stop) {
+    const State& state = *state_;
+    std::vector<std::array<Deviation, array_count>> found(state.team.size());
+    state_->team.parallel([&](std::size_t rank) { found[rank] = state.deviations(rank); }, stop);
+    std::vector<ArrayValidation> validations;
+    for (std::size_t array = 0; array < array_count; ++array) {
+        Deviation total;
+        for (const auto& of_rank : found) merge(total, of_rank[array]);
+        const double average = total.sum / static_cast<double>(elements());
+        const double epsilon = kernels::stream_epsilon(state.request.element);
+        validations.push_back({static_cast<char>('a' + array), average, epsilon, elements(),
+                               total.failed, total.first_failed,
+                               total.failed == 0 && average <= epsilon});
+    }
+    return validations;
+}
+
+std::vector<Backing> StreamArrays::backing() const {
+    std::vector<Backing> backings;
+    for (const Buffer& buffer : state_->buffers) backings.push_back(buffer.backing());
+    return backings;
+}
+
+std::size_t StreamArrays::elements() const noexcept {
+    return state_->layout.elements();
+}
+
+std::size_t StreamArrays::elements_per_block() const noexcept {
+    return state_->layout.elements_per_block;
+}
+
+// Flips the highest bit of the fraction: a large error, but still a number.
+void StreamArrays::corrupt(char array, std::size_t element) {
+    if (array < 'a' || array > 'c' || element >= elements()) {
+        throw RequestError("no element " + std::to_string(element) + " in array '" + array +
+                           "': arrays a, b and c have " + std::to_string(elements()));
+    }
+    std::byte* const at = state_->views.at(static_cast<std::size_t>(array - 'a'), element);
+    const std::size_t bytes = element_bytes(state_->request.element);
+    const std::size_t fraction_bits = bytes == sizeof(float) ? 23 : 52;
+    const std::size_t bit = fraction_bits - 1;
+    const std::size_t byte_of_bit =
+        std::endian::native == std::endian::little ? bit / 8 : bytes - 1 - bit / 8;
+    at[byte_of_bit] ^= static_cast<std::byte>(1U << bit % 8);
+}
+
+}  // namespace memgauge

@@ -1,0 +1,80 @@
+#include "kernels/stream_job.hpp"
+
+namespace memgauge::kernels {
+
+void fill(const ArrayViews& views, std::size_t array, const Range& range, double factor) noexcept {
+    static const KernelFunction kernels[] = {
+        find_kernel(default_tuned_spec(Operation::write, ElementType::f32)),
+        find_kernel(default_tuned_spec(Operation::write, ElementType::f64))};
+    const KernelFunction kernel = kernels[views.element == ElementType::f32 ? 0 : 1];
+    for (Range rest = range; rest.count > 0;) {
+        const Range part = before_wrap(views.element, rest);
+        KernelOperands operands{};
+        operands.a = views.at(array, part.first);
+        operands.count = part.count;
+        operands.ramp_begin = factor * ramp_at(views.element, part.first);
+        operands.ramp_step = factor * ramp_step_of(views.element);
+        kernel(operands);
+        rest = {rest.first + part.count, rest.count - part.count};
+    }
+}
+
+void fill_block(const ArrayViews& views, const Range& range) noexcept {
+    const BlockState fresh;
+    for (std::size_t array = 0; array < fresh.arrays.size(); ++array) {
+        fill(views, array, range, fresh.arrays[array].factor);
+    }
+}
+
+void call_kernel(const KernelSpec& spec, KernelFunction kernel, const ArrayViews& views,
+                 const Range& range, double scalar) noexcept {
+    for (Range rest = range; rest.count > 0;) {
+        const Range part =
+            spec.operation == Operation::write ? before_wrap(views.element, rest) : rest;
+        const double result = kernel(
+            {views.at(0, part.first), views.at(1, part.first), views.at(2, part.first), part.count,
+             scalar, ramp_at(views.element, part.first), ramp_step_of(views.element),
+             spec.prefetch_near_bytes, spec.prefetch_far_bytes});
+        // The result is used, as far as the compiler knows, and memory was seen.
+        asm volatile("" ::"m"(result) : "memory");
+        rest = {rest.first + part.count, rest.count - part.count};
+    }
+}
+
+StreamJob::StreamJob(const StreamPlan& plan, const ArrayLayout& layout, const ArrayViews& views,
+                     std::size_t rank) noexcept
+    : plan_(plan),
+      layout_(layout),
+      views_(views),
+      rank_(rank),
+      timed_(layout.ranges(rank, plan.slice.first_block, plan.slice.blocks)) {
+    if (plan.slice.prefix_elements > 0) {
+        timed_ = {{rank * layout.part_elements(), plan.slice.prefix_elements}, {0, 0}};
+    }
+}
+
+void StreamJob::walk(const ArrayLayout::Ranges& ranges, double scalar) const noexcept {
+    call_kernel(plan_.spec, plan_.kernel, views_, ranges.front, scalar);
+    call_kernel(plan_.spec, plan_.kernel, views_, ranges.back, scalar);
+}
+
+void StreamJob::prepare() {
+    for (const std::size_t block : plan_.refills) fill_block(views_, layout_.block(rank_, block));
+    const std::size_t lead_in = plan_.slice.lead_in_blocks;
+    const std::size_t first = plan_.slice.first_block + layout_.blocks - lead_in;
+    walk(layout_.ranges(rank_, first, lead_in), plan_.scalar);
+}
+
+void StreamJob::run(ThreadSlice& slice) noexcept {
+    const Clock& clock = Clock::instance();
+    double scalar = plan_.scalar;
+    for (std::size_t iteration = 0; iteration < plan_.slice.iterations; ++iteration) {
+        const Ticks begin = clock.now();
+        for (std::size_t repeat = 0; repeat < plan_.slice.repeats; ++repeat) walk(timed_, scalar);
+        const Ticks end = clock.now();
+        slice.iterations.push_back({begin, end});
+        if (plan_.sign_flips) scalar = -scalar;
+    }
+}
+
+}  // namespace memgauge::kernels
