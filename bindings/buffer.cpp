@@ -10,7 +10,7 @@ namespace nb = nanobind;
 namespace memgauge::bindings {
 
 void register_buffer(nb::module_& module) {
-    nb::class_<Backing>(module, "Backing")
+    nb::class_<Backing>(module, "Backing", nb::is_final())
         .def_ro("mapped_bytes", &Backing::mapped_bytes)
         .def_ro("resident_bytes", &Backing::resident_bytes)
         .def_ro("huge_bytes", &Backing::huge_bytes)

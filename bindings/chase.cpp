@@ -37,7 +37,7 @@ Slice run(Ring& self, std::size_t hops, std::size_t warm_hops, std::size_t itera
 }
 
 std::size_t nodes(Ring& self) {
-    return self.with([](const ChaseRing& ring) { return ring.nodes(); });
+    return self.look([](const ChaseRing& ring) { return ring.nodes(); });
 }
 
 bool is_single_cycle(Ring& self) {
@@ -51,7 +51,7 @@ Backing backing(Ring& self) {
 }  // namespace
 
 void register_chase(nb::module_& module) {
-    nb::class_<Ring>(module, "ChaseRing")
+    nb::class_<Ring>(module, "ChaseRing", nb::is_final())
         .def("__init__", &init_ring, nb::arg("team"), nb::arg("bytes"), nb::arg("node_bytes") = 64,
              nb::arg("block_bytes") = 0, nb::arg("order") = "random", nb::arg("pages") = "auto",
              nb::arg("node") = nb::none(), nb::arg("seed") = 1, nb::keep_alive<1, 2>(),

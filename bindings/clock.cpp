@@ -9,7 +9,7 @@ namespace nb = nanobind;
 namespace memgauge::bindings {
 
 void register_clock(nb::module_& module) {
-    nb::class_<ClockInfo>(module, "ClockInfo")
+    nb::class_<ClockInfo>(module, "ClockInfo", nb::is_final())
         .def_prop_ro("source", [](const ClockInfo& info) { return to_string(info.source); })
         .def_ro("ns_per_tick", &ClockInfo::ns_per_tick)
         .def_ro("cost_ns", &ClockInfo::cost_ns)

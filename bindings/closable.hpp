@@ -15,6 +15,12 @@ public:
     Closable(std::unique_ptr<Native> native, const char* name)
         : native_(std::move(native)), name_(name) {}
 
+    // Calls `use(native)` for what never changes, whoever else uses it. std::runtime_error: closed.
+    template <class Use>
+    auto look(Use&& use) {
+        return use(static_cast<const Native&>(*get()));
+    }
+
     // Calls `use(native)`; one thread at a time. std::runtime_error (RuntimeError in Python):
     // closed, or in use by another thread.
     template <class Use>

@@ -50,7 +50,7 @@ KernelSpec default_by_name(std::string_view operation, std::string_view element)
 }  // namespace
 
 void register_kernels(nb::module_& module) {
-    nb::class_<KernelSpec>(module, "KernelSpec")
+    nb::class_<KernelSpec>(module, "KernelSpec", nb::is_final())
         .def("__init__", &init_spec, nb::arg("operation"), nb::arg("element") = "double",
              nb::arg("variant") = "standard", nb::arg("isa") = "generic",
              nb::arg("store") = "temporal", nb::arg("unroll") = 1, nb::arg("streams") = 1,

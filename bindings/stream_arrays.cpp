@@ -57,17 +57,17 @@ void corrupt(Arrays& self, char array, std::size_t element) {
 }
 
 std::size_t elements(Arrays& self) {
-    return self.with([](const StreamArrays& arrays) { return arrays.elements(); });
+    return self.look([](const StreamArrays& arrays) { return arrays.elements(); });
 }
 
 std::size_t elements_per_block(Arrays& self) {
-    return self.with([](const StreamArrays& arrays) { return arrays.elements_per_block(); });
+    return self.look([](const StreamArrays& arrays) { return arrays.elements_per_block(); });
 }
 
 }  // namespace
 
 void register_stream_arrays(nb::module_& module) {
-    nb::class_<ArrayValidation>(module, "ArrayValidation")
+    nb::class_<ArrayValidation>(module, "ArrayValidation", nb::is_final())
         .def_ro("array", &ArrayValidation::array)
         .def_ro("average_relative_error", &ArrayValidation::average_relative_error)
         .def_ro("epsilon", &ArrayValidation::epsilon)
@@ -75,7 +75,7 @@ void register_stream_arrays(nb::module_& module) {
         .def_ro("failed_elements", &ArrayValidation::failed_elements)
         .def_ro("first_failed", &ArrayValidation::first_failed)
         .def_ro("passed", &ArrayValidation::passed);
-    nb::class_<Arrays>(module, "StreamArrays")
+    nb::class_<Arrays>(module, "StreamArrays", nb::is_final())
         .def("__init__", &init_arrays, nb::arg("team"), nb::arg("elements"),
              nb::arg("element") = "double", nb::arg("pages") = "auto", nb::arg("node") = nb::none(),
              nb::arg("offset_bytes") = 0, nb::arg("blocks") = 1, nb::keep_alive<1, 2>(),

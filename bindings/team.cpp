@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,11 +15,14 @@ namespace nb = nanobind;
 namespace memgauge::bindings {
 namespace {
 
-nb::list stamps_ns(const ThreadSlice& slice, Ticks Stamp::* edge) {
+using Nanoseconds = nb::typed<nb::list, std::int64_t>;
+
+// Built at once: a slice may hold thousands of stamps, and Python asks for each edge once.
+Nanoseconds stamps_ns(const ThreadSlice& slice, Ticks Stamp::* edge) {
     const Clock& clock = Clock::instance();
     nb::list list;
     for (const Stamp& stamp : slice.iterations) list.append(clock.to_ns(stamp.*edge));
-    return list;
+    return nb::borrow<Nanoseconds>(list);
 }
 
 std::optional<double> taken(double pingpong_ns) {
@@ -26,7 +30,7 @@ std::optional<double> taken(double pingpong_ns) {
 }
 
 void register_slice(nb::module_& module) {
-    nb::class_<ThreadSlice>(module, "ThreadSlice")
+    nb::class_<ThreadSlice>(module, "ThreadSlice", nb::is_final())
         .def_ro("cpu", &ThreadSlice::cpu)
         .def_ro("involuntary_switches", &ThreadSlice::involuntary_switches)
         .def_ro("page_faults", &ThreadSlice::page_faults)
@@ -34,7 +38,7 @@ void register_slice(nb::module_& module) {
                      [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::begin); })
         .def_prop_ro("end_ns",
                      [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::end); });
-    nb::class_<Slice>(module, "Slice")
+    nb::class_<Slice>(module, "Slice", nb::is_final())
         .def_prop_ro("threads", [](const Slice& slice) -> const auto& { return slice.threads; })
         .def_prop_ro("pingpong_ns", [](const Slice& slice) { return taken(slice.pingpong_ns); });
 }
@@ -44,7 +48,7 @@ void register_slice(nb::module_& module) {
 void register_team(nb::module_& module) {
     register_slice(module);
     module.def("allowed_cpus", &allowed_cpus);
-    nb::class_<Team>(module, "Team")
+    nb::class_<Team>(module, "Team", nb::is_final())
         .def(nb::init<std::vector<int>>(), nb::arg("cpus"), ReleaseGil())
         .def_prop_ro("cpus", &Team::cpus)
         .def(
