@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.system.cgroup import memory_headrooms
 from memgauge.system.topology import NODE_DIRECTORY, node_memory_bytes
-from memgauge.system.tree import Tree
+from memgauge.system.tree import Tree, sorted_numbers
 
 _KIB = 1024
+_MIB = 1 << 20
 _GIB = 1 << 30
 _SMALLEST_MARGIN_BYTES = 32 << 20
 _LARGEST_MARGIN_BYTES = 512 << 20
@@ -54,12 +56,13 @@ def require_memory(
     Explicit huge pages come from pools reserved beforehand: do not ask about them here.
 
     Raises:
-        RequestError: the memory, and a margin for the program itself, is not there.
+        RequestError: the memory, and a margin for the program itself, is not there, or the node
+            does not exist or is not ours to use.
     """
     tree = tree or Tree()
     limits = memory_limits(tree)
     if node is not None:
-        limits.append(_node_limit(tree, node))
+        limits += _node_limits(tree, node)
     if not limits:
         return
     tightest = min(limits, key=lambda limit: limit.free_bytes)
@@ -77,10 +80,9 @@ def margin_bytes(free_bytes: int) -> int:
 
 
 def gib(count: int) -> str:
-    """Bytes for a message; MiB below one GiB."""
-    if count < _GIB:
-        return f"{count / (1 << 20):.1f} MiB"
-    return f"{count / _GIB:.1f} GiB"
+    """Bytes for a message, rounded down so that what is offered can be had; MiB below one GiB."""
+    unit, name = (_GIB, "GiB") if count >= _GIB else (_MIB, "MiB")
+    return f"{count * 10 // unit / 10:.1f} {name}"
 
 
 def _system_limits(tree: Tree) -> list[MemoryLimit]:
@@ -108,13 +110,22 @@ def _address_space_limit(tree: Tree) -> MemoryLimit | None:
     return None
 
 
-def _node_limit(tree: Tree, node: int) -> MemoryLimit:
-    if not tree.exists(f"{NODE_DIRECTORY}/node{node}"):
-        known = ", ".join(map(str, tree.numbered(NODE_DIRECTORY, "node"))) or "0"
-        raise RequestError(f"node {node} does not exist: choose among {known}")
-    free = node_memory_bytes(tree, node, "MemFree") or 0
-    cached = node_memory_bytes(tree, node, "Inactive(file)") or 0
-    return MemoryLimit(free + cached, f"free on node {node}")
+def _node_limits(tree: Tree, node: int) -> list[MemoryLimit]:
+    """What the node has free; no bound where the system hides it. Refuses one we may not use."""
+    known = tree.numbered(NODE_DIRECTORY, "node") or [0]
+    if node not in known:
+        raise RequestError(f"node {node} does not exist: choose among {format_cpu_list(known)}")
+    allowed = tree.fields("/proc/self/status").get("Mems_allowed_list")
+    nodes = None if allowed is None else sorted_numbers(allowed)
+    if nodes is not None and node not in nodes:
+        raise RequestError(
+            f"node {node} is outside this process's cpuset: choose among {format_cpu_list(nodes)}"
+        )
+    free = node_memory_bytes(tree, node, "MemFree")
+    if free is None:
+        return []
+    reclaimable = node_memory_bytes(tree, node, "Inactive(file)") or 0
+    return [MemoryLimit(free + reclaimable, f"free on node {node}")]
 
 
 def _kib(text: str | None) -> int | None:

@@ -70,7 +70,7 @@ def node_directory(node: int, cpus: Iterable[int], size_kib: int, distances: str
     }
 
 
-def lists(online: Iterable[int], nodes: Iterable[int], offline: str = "") -> Files:
+def lists(online: Iterable[int], nodes: Sequence[int], offline: str = "") -> Files:
     text = format_cpu_list(online)
     return {
         f"{CPUS}/online": f"{text}\n",
@@ -78,7 +78,7 @@ def lists(online: Iterable[int], nodes: Iterable[int], offline: str = "") -> Fil
         f"{CPUS}/offline": f"{offline}\n",
         f"{NODES}/online": format_cpu_list(nodes) + "\n",
         "/proc/self/status": f"VmSize:\t    4096 kB\nCapEff:\t0000000000000000\n"
-        f"Uid:\t1000\t1000\t1000\t1000\nCpus_allowed_list:\t{text}\nMems_allowed_list:\t0\n",
+        f"Uid:\t1000\t1000\t1000\t1000\nCpus_allowed_list:\t{text}\nMems_allowed_list:\t{format_cpu_list(nodes)}\n",
     }
 
 
@@ -166,6 +166,7 @@ def with_cxl() -> Files:
     files = xeon() | node_directory(2, [], 128 << 20, "14 24 10")
     files |= {
         f"{NODES}/online": "0-2\n",
+        "/proc/self/status": files["/proc/self/status"].replace("list:\t0-1\n", "list:\t0-2\n"),
         f"{NODES}/node0/distance": "10 21 14\n",
         f"{NODES}/node1/distance": "21 10 24\n",
     }
