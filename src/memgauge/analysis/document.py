@@ -1,0 +1,200 @@
+"""The figures of a run as plain data: what `--json` prints, with a schema that can be published."""
+
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.claims import Status
+from memgauge.analysis.figures import Figures, figures_of
+from memgauge.analysis.intervals import CONFIDENCE, has_interval
+from memgauge.analysis.report import experiments_of, sections_of, status_line
+from memgauge.analysis.section import Estimate, Verdict
+from memgauge.analysis.speeds import PassTimes
+from memgauge.analysis.summary import PointSummary
+from memgauge.analysis.verdicts import run_verdicts
+from memgauge.analysis.workingset import find
+from memgauge.model.records import Point, Scalar, Validation, Warning
+from memgauge.model.run import Run
+from memgauge.model.system import System
+
+DOCUMENT_VERSION = 1
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure and its interval."""
+
+    value: float
+    low: float | None
+    """None: too few independent samples for an interval."""
+    high: float | None
+
+
+class PointFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One point in one regime."""
+
+    point: str
+    quantity: Literal["bandwidth", "latency"]
+    unit: str
+    """Of sustained and median: GB/s (1e9 bytes a second) or ns."""
+    role: Literal["slice", "pass"]
+    threads: int
+    regime: str | None
+    """None: the team was seen in one only."""
+    pingpong_ns: float | None
+    share: float | None
+    """Of the point's clean samples that were in this regime."""
+    sustained: Figure | None
+    """90th percentile of speed."""
+    median: Figure | None
+    cycles: Figure | None
+    """Sustained latency in core cycles."""
+    stream: PassTimes | None
+    """STREAM's best of N whole passes, of points with that role."""
+    moved_per_counted: float | None
+    """Bytes memory moves for each byte that the figures count; bandwidth only."""
+    samples: int
+    set_aside: int
+    noise: float | None
+    """(90th - 10th percentile) / median."""
+    asked_precision: float
+    reached: bool
+    asked: dict[str, Scalar]
+    effective: dict[str, Scalar]
+
+
+class LevelFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """A level of the memory hierarchy: found in the curve, claimed by the topology, or both."""
+
+    name: str
+    status: Status
+    latency_ns: float | None
+    capacity_low_bytes: int | None
+    """The largest footprint that fits; None where no end was found."""
+    capacity_high_bytes: int | None
+    """The smallest that no longer does."""
+    claimed_bytes: int | None
+
+
+class SectionFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One experiment."""
+
+    name: str
+    title: str
+    question: str
+    verdicts: list[Verdict]
+    points: list[PointFigures]
+    levels: list[LevelFigures]
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, analysed, as data."""
+
+    format_version: int
+    memgauge_version: str
+    run_id: str
+    started_at: str
+    experiments: list[str]
+    parameters: dict[str, dict[str, Scalar]]
+    budget_s: float
+    precision: float
+    confidence: float
+    """Of all intervals."""
+    end: Literal["complete", "budget", "interrupted", "failed"] | None
+    """None: killed, or still being written."""
+    status: str
+    rounds: int
+    system: System
+    software: dict[str, str]
+    verdicts: list[Verdict]
+    sections: list[SectionFigures]
+    validations: list[Validation]
+    warnings: list[Warning]
+
+
+def json_document(run: Run) -> Document:
+    """The figures of a run; of one that was killed, those of what was measured."""
+    figures = figures_of(run)
+    start = run.start
+    return Document(
+        format_version=DOCUMENT_VERSION,
+        memgauge_version=start.memgauge_version,
+        run_id=start.run_id,
+        started_at=start.started_at,
+        experiments=experiments_of(run),
+        parameters=start.parameters,
+        budget_s=start.budget_s,
+        precision=figures.precision,
+        confidence=CONFIDENCE,
+        end=run.end.status if run.end else None,
+        status=status_line(figures),
+        rounds=run.rounds,
+        system=start.system,
+        software=start.software,
+        verdicts=run_verdicts(figures),
+        sections=_sections(figures),
+        validations=run.validations,
+        warnings=run.warnings,
+    )
+
+
+def _sections(figures: Figures) -> list[SectionFigures]:
+    return [
+        SectionFigures(
+            name=section.name,
+            title=section.title,
+            question=section.question,
+            verdicts=section.verdicts,
+            points=[_point(point, summary) for point, summary in figures.of(section.name)],
+            levels=_levels(figures) if section.name == "workingset" else [],
+        )
+        for section in sections_of(figures)
+    ]
+
+
+def _point(point: Point, summary: PointSummary) -> PointFigures:
+    counted = point.bytes_counted
+    return PointFigures(
+        point=point.point,
+        quantity=point.quantity,
+        unit=summary.unit,
+        role=point.role,
+        threads=point.threads,
+        regime=summary.regime or None,
+        pingpong_ns=summary.pingpong_ns,
+        share=summary.share,
+        sustained=_figure(summary.sustained),
+        median=_figure(summary.median),
+        cycles=_figure(summary.cycles),
+        stream=summary.passes,
+        moved_per_counted=point.bytes_moved / counted if counted and point.bytes_moved else None,
+        samples=summary.samples,
+        set_aside=summary.set_aside,
+        noise=summary.noise,
+        asked_precision=summary.asked_precision,
+        reached=summary.reached,
+        asked=point.asked,
+        effective=point.effective,
+    )
+
+
+def _figure(estimate: Estimate | None) -> Figure | None:
+    """The estimate as data, which has no infinity."""
+    if estimate is None:
+        return None
+    if not has_interval(estimate):
+        return Figure(value=estimate.value, low=None, high=None)
+    return Figure(value=estimate.value, low=estimate.low, high=estimate.high)
+
+
+def _levels(figures: Figures) -> list[LevelFigures]:
+    return [
+        LevelFigures(
+            name=finding.name,
+            status=finding.status,
+            latency_ns=finding.level.latency_ns if finding.level else None,
+            capacity_low_bytes=finding.level.capacity_bytes if finding.level else None,
+            capacity_high_bytes=finding.level.capacity_high_bytes if finding.level else None,
+            claimed_bytes=finding.claimed_bytes,
+        )
+        for finding in find(figures)
+    ]

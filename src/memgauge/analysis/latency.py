@@ -1,0 +1,162 @@
+"""What the `latency` points say: ns and cycles of each level, order, page policy and node pair."""
+
+from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.section import (
+    Axis,
+    Cell,
+    Chart,
+    Column,
+    Estimate,
+    Section,
+    Table,
+    Verdict,
+)
+from memgauge.analysis.summary import PointSummary
+from memgauge.model.records import Point
+
+QUESTION = "How long does one load wait for its data when nothing else is going on?"
+MEMORY = "DRAM"
+Measured = list[tuple[Point, PointSummary]]
+
+
+def analyse(figures: Figures) -> Section:
+    """Table, chart and verdicts of the idle latencies of a run."""
+    measured = list(figures.slices("latency"))
+    return Section(
+        name="latency",
+        title="Idle latency",
+        question=QUESTION,
+        verdicts=_verdicts(measured),
+        tables=[_table(measured)] if measured else [],
+        charts=[_chart(measured)] if measured else [],
+    )
+
+
+def memory_latency(figures: Figures) -> tuple[Point, Estimate] | None:
+    """Latency of local memory: blocks in random order, the fastest pages."""
+    found = [
+        (point, summary.sustained)
+        for point, summary in figures.slices("latency")
+        if text_fact(point.asked, "level") == MEMORY and summary.sustained is not None
+    ]
+    return min(found, key=lambda entry: entry[1].value, default=None)
+
+
+def _nodes(point: Point) -> str:
+    here, there = (text_fact(point.asked, key) for key in ("cpu_node", "memory_node"))
+    return f"{here} to {there}" if here and there else ""
+
+
+def _pages(point: Point) -> str:
+    """Pages that were got, else those asked for."""
+    return text_fact(point.effective, "pages") or text_fact(point.asked, "pages")
+
+
+def _order(point: Point) -> str:
+    order = text_fact(point.asked, "order")
+    return "random in blocks" if order == "block-random" else order
+
+
+def _table(measured: Measured) -> Table:
+    nodes = any(_nodes(point) for point, _ in measured)
+    columns = [
+        Column(title="level"),
+        Column(title="order"),
+        Column(title="pages"),
+        Column(title="nodes", narrow=nodes),
+        Column(title="latency", unit="ns", digits=2),
+        Column(title="cycles"),
+        Column(title="median", unit="ns", digits=2, narrow=False),
+        Column(title="footprint", unit="B", narrow=not nodes),
+        Column(title="node spacing", unit="B", narrow=False),
+        Column(title="huge share", unit="%", narrow=False),
+        Column(title="samples", narrow=False),
+        Column(title="set aside", narrow=False),
+        Column(title="noise", unit="%", narrow=False),
+    ]
+    return Table(
+        name="latency",
+        title="Load-to-use latency",
+        columns=columns,
+        rows=[_row(point, summary) for point, summary in measured],
+        note="The 90th percentile of speed (10th of ns) and its 95% interval. Random in blocks: "
+        "within 2 MiB, then the next, so that translation costs little.",
+    )
+
+
+def _row(point: Point, summary: PointSummary) -> list[Cell]:
+    share = point.effective.get("huge_share")
+    return [
+        text_fact(point.asked, "level"),
+        _order(point),
+        _pages(point),
+        _nodes(point) or None,
+        summary.sustained,
+        summary.cycles,
+        summary.median,
+        number_fact(point.asked, "footprint_bytes"),
+        number_fact(point.asked, "node_bytes"),
+        float(share) if isinstance(share, int | float) else None,
+        summary.samples,
+        summary.set_aside,
+        summary.noise,
+    ]
+
+
+def _chart(measured: Measured) -> Chart:
+    """Bars for each level and order, a colour for each kind of pages."""
+    bars: dict[str, dict[str, Estimate | None]] = {}
+    labels: dict[str, None] = {}
+    for point, summary in measured:
+        level, nodes = text_fact(point.asked, "level"), _nodes(point)
+        label = f"{level}, {_order(point)}" if level == MEMORY else level
+        label += f", node {nodes}" if nodes else ""
+        labels[label] = None
+        bars.setdefault(_pages(point), {})[label] = summary.sustained
+    return Chart(
+        name="latency-levels",
+        title="Load-to-use latency",
+        kind="bar",
+        x=Axis(title="Level", unit=""),
+        y=Axis(title="Latency", unit="ns", scale="log10"),
+        series=[
+            series(f"{pages} pages", [*labels], [bar.get(label) for label in labels])
+            for pages, bar in bars.items()
+        ],
+    )
+
+
+def _verdicts(measured: Measured) -> list[Verdict]:
+    if not measured:
+        return [Verdict(level="warning", text="No latency was measured.")]
+    verdicts = []
+    local = [(p, s) for p, s in measured if text_fact(p.asked, "level") == MEMORY]
+    fastest = min(local, key=lambda e: e[1].sustained.value if e[1].sustained else 0, default=None)
+    if fastest is not None and fastest[1].sustained is not None:
+        verdicts.append(
+            Verdict(
+                level="good",
+                text=f"A load from memory takes {fastest[1].sustained.value:.1f} ns "
+                f"({_order(fastest[0])}, {_pages(fastest[0])} pages).",
+            )
+        )
+    verdicts += _pages_verdict(local)
+    return verdicts
+
+
+def _pages_verdict(memory: Measured) -> list[Verdict]:
+    """What base pages cost in fully random order."""
+    by_pages: dict[tuple[str, str], dict[str, Estimate | None]] = {}
+    for point, summary in memory:
+        if text_fact(point.asked, "order") == "random":
+            key = (_nodes(point), text_fact(point.asked, "footprint_bytes"))
+            by_pages.setdefault(key, {})[_pages(point)] = summary.sustained
+    for pages in by_pages.values():
+        huge = next((pages[name] for name in ("thp", "2m", "1g") if name in pages), None)
+        base = next((pages[name] for name in pages if name.endswith("k")), None)
+        cost = ratio(base, huge)
+        if cost is not None and cost.low > 1:
+            text = f"Base pages make random loads from memory {cost.value:.2f} times as slow."
+            return [Verdict(level="note", text=text, remedy="use huge pages where data is large")]
+    return []

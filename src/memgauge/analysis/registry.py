@@ -1,0 +1,13 @@
+"""The analysis of each experiment, by its name. Adding one is one line here."""
+
+from collections.abc import Callable
+
+from memgauge.analysis import latency, stream, workingset
+from memgauge.analysis.figures import Figures
+from memgauge.analysis.section import Section
+
+ANALYSES: dict[str, Callable[[Figures], Section]] = {
+    "stream": stream.analyse,
+    "latency": latency.analyse,
+    "workingset": workingset.analyse,
+}

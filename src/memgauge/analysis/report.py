@@ -1,0 +1,131 @@
+"""A run, analysed: sections of the experiments in it, verdicts, headlines, machine and status."""
+
+from memgauge.analysis.figures import Figures, figures_of
+from memgauge.analysis.latency import memory_latency
+from memgauge.analysis.machine import machine_line, system_table
+from memgauge.analysis.registry import ANALYSES
+from memgauge.analysis.section import Cell, Estimate, Headline, Report, Section, Verdict
+from memgauge.analysis.stream_cells import best, stream_cells
+from memgauge.analysis.verdicts import peak_share, reached_counts, run_verdicts
+from memgauge.analysis.workingset import find
+from memgauge.model.run import Run
+from memgauge.model.units import format_bytes, format_duration
+
+TITLES = {"stream": "Memory bandwidth", "latency": "Memory latency", "workingset": "Working sets"}
+ENDINGS = {
+    "complete": "complete",
+    "budget": "ended by its budget",
+    "interrupted": "interrupted",
+    "failed": "failed",
+}
+
+
+def analyse_run(run: Run) -> Report:
+    """Everything a renderer needs. Works on a run that was killed at any moment."""
+    figures = figures_of(run)
+    names = experiments_of(run)
+    title = TITLES.get(names[0], names[0]) if len(names) == 1 else "Memory survey"
+    return Report(
+        run_id=run.start.run_id,
+        started_at=run.start.started_at,
+        title=title,
+        machine=machine_line(run.start.system),
+        complete=run.end is not None and run.end.status == "complete",
+        status=status_line(figures),
+        verdicts=[*_unknown(names), *run_verdicts(figures)],
+        sections=sections_of(figures),
+        system=system_table(run.start.system),
+        headlines=_headlines(figures),
+        precision=figures.precision,
+    )
+
+
+def experiments_of(run: Run) -> list[str]:
+    """Experiments asked for at any start or with points, in that order."""
+    asked = [name for start in run.starts for name in start.experiments]
+    return list(dict.fromkeys([*asked, *(p.experiment for p in run.points.values())]))
+
+
+def sections_of(figures: Figures) -> list[Section]:
+    """A section for each experiment of which points were declared."""
+    present = {point.experiment for point in figures.run.points.values()}
+    names = (name for name in experiments_of(figures.run) if name in present)
+    return [ANALYSES[name](figures) for name in names if name in ANALYSES]
+
+
+def status_line(figures: Figures) -> str:
+    """How the run ended, how many points are precise enough, time and rounds."""
+    run = figures.run
+    reached, points = reached_counts(figures)
+    parts = [_ending(run)]
+    if points:
+        parts.append(f"{reached} of {points} points within {100 * figures.precision:g}%")
+    parts.append(f"{run.rounds} round{'' if run.rounds == 1 else 's'}")
+    if run.end is not None:
+        parts.append(format_duration(run.end.elapsed_s))
+    if len(run.starts) > 1:
+        parts.append(f"resumed {len(run.starts) - 1} times")
+    return "; ".join(parts).replace("resumed 1 times", "resumed once")
+
+
+def _ending(run: Run) -> str:
+    if run.end is None:
+        return "killed before its end, or still being written"
+    ending = ENDINGS[run.end.status]
+    return f"{ending}: {run.end.reason}" if run.end.reason else ending
+
+
+def _unknown(names: list[str]) -> list[Verdict]:
+    return [
+        Verdict(
+            level="warning",
+            text=f"The run holds the experiment {name}, which this version does not know.",
+            remedy="render it with the version that wrote it",
+        )
+        for name in names
+        if name not in ANALYSES
+    ]
+
+
+def _headlines(figures: Figures) -> list[Headline]:
+    found = [_bandwidth(figures), _latency(figures), _last_level(figures), _peak(figures)]
+    return [headline for headline in found if headline is not None]
+
+
+def _bandwidth(figures: Figures) -> Headline | None:
+    top = best(stream_cells(figures))
+    if top is None or top.sustained is None:
+        return None
+    threads = f"{top.threads} thread{'s' * (top.threads > 1)}"
+    detail = ", ".join(filter(None, (top.kernel, top.variant, threads, top.regime)))
+    value: Cell = top.sustained
+    return Headline(label="Best bandwidth", value=value, unit="GB/s", detail=detail)
+
+
+def _latency(figures: Figures) -> Headline | None:
+    found = memory_latency(figures)
+    if found is None:
+        return None
+    point, estimate = found
+    pages = point.effective.get("pages") or point.asked.get("pages")
+    detail = f"{point.asked.get('order')}, {pages} pages"
+    return Headline(label="Memory latency", value=estimate, unit="ns", detail=detail)
+
+
+def _last_level(figures: Figures) -> Headline | None:
+    caches = [f for f in find(figures) if f.level is not None and f.level.capacity_bytes]
+    if not caches or caches[-1].level is None:
+        return None
+    finding, level = caches[-1], caches[-1].level
+    claimed = finding.claimed_bytes
+    detail = f"{finding.name}, {format_bytes(claimed)} by the topology" if claimed else "hidden"
+    low, high = level.capacity_low_bytes, level.capacity_high_bytes
+    value = Estimate(float(low), float(low), float(high or low))
+    return Headline(label="Last-level cache found", value=value, unit="B", detail=detail)
+
+
+def _peak(figures: Figures) -> Headline | None:
+    share = peak_share(figures)
+    if share is None:
+        return None
+    return Headline(label="Share of peak", value=share, unit="%", detail="of the data sheet")

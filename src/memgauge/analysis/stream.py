@@ -1,0 +1,267 @@
+"""What the `stream` points say: bandwidth by kernel, variant, team and regime."""
+
+from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.section import (
+    Axis,
+    Cell,
+    Chart,
+    Column,
+    Estimate,
+    Rule,
+    Section,
+    Table,
+    Verdict,
+)
+from memgauge.analysis.stream_cells import (
+    STANDARD,
+    TUNED,
+    KernelCell,
+    best,
+    by_key,
+    stream_cells,
+)
+
+QUESTION = "How many bytes a second do simple loops over large arrays move?"
+NOTE = (
+    "GB/s = 1e9 bytes a second by STREAM's counting; the 90th percentile of speed and its 95% "
+    "interval. Regimes are never pooled."
+)
+
+
+def analyse(figures: Figures) -> Section:
+    """Tables, charts and verdicts of the bandwidth of a run."""
+    found = stream_cells(figures)
+    main = [cell for cell in found if not cell.candidate]
+    tables = [table for table in (_comparison(main), _details(main), _search(found)) if table]
+    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    return Section(
+        name="stream",
+        title="Bandwidth",
+        question=QUESTION,
+        verdicts=_verdicts(main, found),
+        tables=tables,
+        charts=[chart for chart in (_scaling(main, peak), _kernels(main)) if chart],
+    )
+
+
+def _comparison(cells: list[KernelCell]) -> Table | None:
+    """Standard beside tuned, a row for each kernel, team and regime."""
+    rows: list[list[Cell]] = []
+    for (kernel, element, threads, regime), variants in by_key(cells).items():
+        standard, tuned = (variants.get(name) for name in (STANDARD, TUNED))
+        plain = standard.sustained if standard else None
+        fast = tuned.sustained if tuned else None
+        whole = standard.best_gb_per_s if standard else None
+        name = kernel if element in {"", "double"} else f"{kernel} ({element})"
+        if plain or fast or whole:
+            rows.append([name, threads, regime or None, plain, fast, ratio(fast, plain), whole])
+    if not rows:
+        return None
+    regimes = any(row[2] for row in rows)
+    return Table(
+        name="stream",
+        title="Sustained bandwidth",
+        columns=[
+            Column(title="kernel"),
+            Column(title="threads"),
+            Column(title="regime", narrow=regimes),
+            Column(title="standard", unit="GB/s"),
+            Column(title="tuned", unit="GB/s"),
+            Column(title="tuned/standard", digits=2, narrow=not regimes),
+            Column(title="STREAM best", unit="GB/s", narrow=not regimes),
+        ],
+        rows=rows,
+        note=NOTE,
+    )
+
+
+def _details(cells: list[KernelCell]) -> Table:
+    """Everything of each point; too wide for a terminal."""
+    columns = [
+        ("kernel", None),
+        ("variant", None),
+        ("threads", None),
+        ("regime", None),
+        ("sustained", "GB/s"),
+        ("median", "GB/s"),
+        ("best of N", "GB/s"),
+        ("N", None),
+        ("memory moves", "GB/s"),
+        ("samples", None),
+        ("set aside", None),
+        ("noise", "%"),
+        ("share of time", "%"),
+        ("CPUs", None),
+        ("instructions", None),
+        ("stores", None),
+        ("pages", None),
+        ("each array", "B"),
+        ("by the STREAM rule", None),
+    ]
+    return Table(
+        name="stream-points",
+        title="Every point",
+        columns=[Column(title=title, unit=unit, narrow=False) for title, unit in columns],
+        rows=[_detail_row(cell) for cell in cells],
+        note="Memory moves: with lines that ordinary stores read first (write-allocate), unless "
+        "hardware avoids it. Noise: (90th - 10th percentile) / median.",
+    )
+
+
+def _detail_row(cell: KernelCell) -> list[Cell]:
+    part, facts = cell.slice, cell.point.effective
+    passes = cell.whole.passes if cell.whole else None
+    return [
+        cell.kernel,
+        cell.variant,
+        cell.threads,
+        cell.regime or None,
+        cell.sustained,
+        part.median if part else None,
+        cell.best_gb_per_s,
+        passes.passes if passes else None,
+        cell.moved,
+        part.samples if part else None,
+        part.set_aside if part else None,
+        part.noise if part else None,
+        part.share if part and cell.regime else None,
+        text_fact(facts, "cpus") or None,
+        text_fact(facts, "isa") or None,
+        text_fact(facts, "store") or None,
+        text_fact(facts, "pages") or None,
+        number_fact(facts, "array_bytes"),
+        facts.get("stream_conformant"),
+    ]
+
+
+def _search(cells: list[KernelCell]) -> Table | None:
+    """The winner of a search for each kernel, team and regime, with its margin over standard."""
+    candidates = [cell for cell in cells if cell.candidate]
+    plain = by_key(cell for cell in cells if cell.variant == STANDARD)
+    rows: list[list[Cell]] = []
+    for key in dict.fromkeys((c.kernel, c.element, c.threads, c.regime) for c in candidates):
+        mine = [c for c in candidates if (c.kernel, c.element, c.threads, c.regime) == key]
+        winner, standard = best(mine), plain.get(key, {}).get(STANDARD)
+        if winner is None:
+            continue
+        margin = ratio(winner.sustained, standard.sustained if standard else None)
+        rows.append(
+            [key[0], key[2], key[3] or None, winner.candidate, winner.sustained, margin, len(mine)]
+        )
+    if not rows:
+        return None
+    return Table(
+        name="stream-search",
+        title="Best variants found",
+        columns=[
+            Column(title="kernel"),
+            Column(title="threads"),
+            Column(title="regime", narrow=False),
+            Column(title="winner"),
+            Column(title="tuned", unit="GB/s"),
+            Column(title="over standard", digits=2),
+            Column(title="candidates", narrow=False),
+        ],
+        rows=rows,
+        note="The best of many is partly luck: what lies within the intervals is no difference.",
+    )
+
+
+def _scaling(cells: list[KernelCell], peak_bytes_per_s: float | None) -> Chart | None:
+    """Bandwidth over threads, a line for each kernel, variant and regime."""
+    threads = sorted({cell.threads for cell in cells if cell.sustained})
+    if len(threads) < 2:
+        return None
+    regimes = sorted({cell.regime for cell in cells if cell.regime})
+    lines: dict[tuple[str, str, str], dict[int, Estimate | None]] = {}
+    for cell in cells:
+        # A team without regimes, such as one thread, is the start of every regime's line.
+        for regime in [cell.regime] if cell.regime or not regimes else regimes:
+            key = (cell.kernel, cell.variant, regime)
+            lines.setdefault(key, {})[cell.threads] = cell.sustained
+    axis: list[float | str] = [float(count) for count in threads]
+    return Chart(
+        name="stream-scaling",
+        title="Bandwidth over threads",
+        kind="line",
+        x=Axis(title="Threads", unit="", scale="log2"),
+        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
+        series=[
+            series(", ".join(filter(None, key)), axis, [line.get(count) for count in threads])
+            for key, line in lines.items()
+        ],
+        rules=[Rule(label="theoretical peak", axis="y", value=peak_bytes_per_s * 1e-9)]
+        if peak_bytes_per_s
+        else [],
+    )
+
+
+def _kernels(cells: list[KernelCell]) -> Chart | None:
+    """Standard beside tuned for the largest team that was measured."""
+    largest = max((cell.threads for cell in cells if cell.sustained), default=None)
+    if largest is None:
+        return None
+    team = [cell for cell in cells if cell.threads == largest and cell.sustained]
+    kernels = list(dict.fromkeys(cell.kernel for cell in team))
+    bars: dict[tuple[str, str], dict[str, Estimate | None]] = {}
+    for cell in team:
+        bars.setdefault((cell.variant, cell.regime), {})[cell.kernel] = cell.sustained
+    return Chart(
+        name="stream-kernels",
+        title=f"Kernels with {largest} thread{'s' * (largest > 1)}",
+        kind="bar",
+        x=Axis(title="Kernel", unit=""),
+        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
+        series=[
+            series(", ".join(filter(None, key)), [*kernels], [bar.get(k) for k in kernels])
+            for key, bar in bars.items()
+        ],
+        note="Bars: 90th percentile of speed; whiskers: its 95% interval.",
+    )
+
+
+def _verdicts(main: list[KernelCell], found: list[KernelCell]) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    top = best(found)
+    if top is None or top.sustained is None:
+        return [Verdict(level="warning", text="No bandwidth was measured.")]
+    regime = f", {top.regime}" if top.regime else ""
+    verdicts.append(
+        Verdict(
+            level="good",
+            text=f"Memory delivers up to {top.sustained.value:.1f} GB/s ({top.kernel}, "
+            f"{top.variant}, {top.threads} thread{'s' * (top.threads > 1)}{regime}).",
+        )
+    )
+    verdicts += _gain_verdict(main)
+    if any(cell.point.effective.get("stream_conformant") is False for cell in main):
+        verdicts.append(
+            Verdict(
+                level="warning",
+                text="Some arrays are smaller than the STREAM rule asks (4 times the last-level "
+                "caches used, or the caches are not known): not STREAM-conformant.",
+                remedy="leave --array-bytes out, or give more",
+            )
+        )
+    return verdicts
+
+
+def _gain_verdict(main: list[KernelCell]) -> list[Verdict]:
+    """What tuning gives triad (else the first kernel) with the largest team that has both."""
+    gains = []
+    for (kernel, _, threads, _), variants in by_key(main).items():
+        if STANDARD in variants and TUNED in variants:
+            gain = ratio(variants[TUNED].sustained, variants[STANDARD].sustained)
+            if gain is not None:
+                gains.append((kernel == "triad", threads, kernel, gain))
+    if not gains:
+        return []
+    _, threads, kernel, gain = max(gains, key=lambda entry: entry[:2])
+    if gain.low > 1:
+        text = f"Tuned {kernel} is {gain.value:.2f} times standard with {threads} threads"
+    elif gain.high < 1:
+        text = f"Tuned {kernel} is slower than standard: {gain.value:.2f} times, {threads} threads"
+    else:
+        text = f"Tuned {kernel} is as fast as standard, within the intervals, {threads} threads"
+    return [Verdict(level="note", text=text.replace(" 1 threads", " 1 thread") + ".")]

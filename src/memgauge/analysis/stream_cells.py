@@ -1,0 +1,90 @@
+"""The `stream` points of a run, joined by kernel, variant, team and regime."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from memgauge.analysis.figures import Figures, scaled, text_fact
+from memgauge.analysis.section import Estimate
+from memgauge.analysis.summary import PointSummary
+from memgauge.model.records import Point
+
+STANDARD, TUNED = "standard", "tuned"
+
+
+class KernelCell(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything known of one kernel and variant, for one team in one regime."""
+
+    kernel: str
+    variant: str
+    element: str
+    threads: int
+    regime: str
+    candidate: str
+    point: Point
+    slice: PointSummary | None
+    whole: PointSummary | None
+    """Figures of the whole passes."""
+
+    @property
+    def sustained(self) -> Estimate | None:
+        """GB/s by STREAM's counting."""
+        return None if self.slice is None else self.slice.sustained
+
+    @property
+    def moved(self) -> Estimate | None:
+        """GB/s that memory really moves, write-allocate included."""
+        if not (self.point.bytes_counted and self.point.bytes_moved):
+            return None
+        return scaled(self.sustained, self.point.bytes_moved / self.point.bytes_counted)
+
+    @property
+    def best_gb_per_s(self) -> float | None:
+        """STREAM's best of N passes."""
+        passes = None if self.whole is None else self.whole.passes
+        return None if passes is None else passes.best_gb_per_s
+
+
+Key = tuple[str, str, int, str]
+"""Kernel, element, threads and regime."""
+
+
+def stream_cells(figures: Figures) -> list[KernelCell]:
+    """Slices and passes of a run, joined; only where one of them was measured."""
+    joined: dict[tuple[str, ...], dict[str, tuple[Point, PointSummary]]] = {}
+    for point, summary in figures.of("stream"):
+        if summary.has_figures:
+            asked = [text_fact(point.asked, key) for key in _ASKED]
+            key = (*asked, str(point.threads), summary.regime)
+            joined.setdefault(key, {})[point.role] = (point, summary)
+    return [_joined(roles) for roles in joined.values()]
+
+
+_ASKED = ("kernel", "variant", "element", "candidate")
+
+
+def _joined(roles: dict[str, tuple[Point, PointSummary]]) -> KernelCell:
+    point, summary = roles.get("slice") or roles["pass"]
+    return KernelCell(
+        **{key: text_fact(point.asked, key) for key in _ASKED},
+        threads=point.threads,
+        regime=summary.regime,
+        point=point,
+        slice=roles["slice"][1] if "slice" in roles else None,
+        whole=roles["pass"][1] if "pass" in roles else None,
+    )
+
+
+def best(cells: Iterable[KernelCell]) -> KernelCell | None:
+    """The cell with the highest sustained bandwidth."""
+    measured = [cell for cell in cells if cell.sustained is not None]
+    return max(measured, key=lambda c: c.sustained.value if c.sustained else 0.0, default=None)
+
+
+def by_key(cells: Iterable[KernelCell]) -> dict[Key, dict[str, KernelCell]]:
+    """Cells by kernel, element, threads and regime, then by variant."""
+    groups: dict[Key, dict[str, KernelCell]] = {}
+    for cell in cells:
+        key = (cell.kernel, cell.element, cell.threads, cell.regime)
+        groups.setdefault(key, {})[cell.variant] = cell
+    return groups

@@ -1,0 +1,87 @@
+"""Best-of-N figures in the table form of STREAM, labelled as its run rules ask."""
+
+from memgauge.analysis.figures import Figures, figures_of, number_fact, text_fact
+from memgauge.analysis.stream_cells import STANDARD, KernelCell, stream_cells
+from memgauge.model.records import Validation
+from memgauge.model.run import Run
+
+STREAM_ORDER = ("copy", "scale", "add", "triad")
+RULER = "-" * 61
+
+
+def stream_form(run: Run) -> str:
+    """One STREAM table for each variant, team and regime; says so where nothing was measured.
+
+    The best of N whole passes over the arrays, the first left out, 1 MB = 1e6 bytes. Results of
+    code that is not stream.c must be labelled as "based on a variant of the STREAM benchmark code"
+    (STREAM's licence, paragraph 3b).
+    """
+    figures = figures_of(run)
+    tables: dict[tuple[str, str, int, str], dict[str, KernelCell]] = {}
+    for cell in stream_cells(figures):
+        if cell.kernel in STREAM_ORDER and cell.whole and cell.whole.passes and not cell.candidate:
+            key = (cell.variant, cell.element, cell.threads, cell.regime)
+            tables.setdefault(key, {})[cell.kernel] = cell
+    if not tables:
+        return "No whole passes over the arrays were measured: there are no STREAM figures.\n"
+    parts = [_table(figures, cells) for cells in tables.values()]
+    return "\n".join(parts)
+
+
+def _table(figures: Figures, cells: dict[str, KernelCell]) -> str:
+    first = next(iter(cells.values()))
+    lines = [RULER, *_header(first), RULER, _TITLES]
+    lines += [_row(cells[kernel]) for kernel in STREAM_ORDER if kernel in cells]
+    lines += [RULER, _validation(figures.run.validations, first), RULER]
+    return "\n".join(lines) + "\n"
+
+
+_TITLES = "Function    Best Rate MB/s  Avg time     Min time     Max time"
+
+
+def _header(cell: KernelCell) -> list[str]:
+    lines = ["These results are based on a variant of the STREAM benchmark code."]
+    facts = cell.point.effective
+    array_bytes = number_fact(facts, "array_bytes")
+    element_bytes = 4 if cell.element == "float" else 8
+    passes = cell.whole.passes.passes + 1 if cell.whole and cell.whole.passes else 0
+    lines.append(f"Variant: {cell.variant}" + ("" if cell.variant == STANDARD else " (modified)"))
+    if facts.get("stream_conformant") is not True:
+        lines.append("Not STREAM-conformant: arrays too small, or caches not known.")
+    if array_bytes is not None:
+        lines.append(f"Array size = {array_bytes // element_bytes} (elements)")
+    lines.append(f"Each array element has {element_bytes} bytes; 1 MB = 1e6 bytes.")
+    lines.append(f"Number of Threads = {cell.threads}")
+    if cell.regime:
+        lines.append(f"Regime: {cell.regime}; the host moves the threads, so N differs by kernel.")
+    lines.append(f"Best of {passes} passes, the first of the run left out where it falls here.")
+    pages = text_fact(facts, "pages")
+    return [*lines, f"Pages: {pages}"] if pages else lines
+
+
+def _row(cell: KernelCell) -> str:
+    times = cell.whole.passes if cell.whole else None
+    if times is None:
+        return f"{cell.kernel.capitalize()}:"
+    return (
+        f"{cell.kernel.capitalize() + ':':<12}{times.best_gb_per_s * 1e3:12.1f}  "
+        f"{times.average_s:11.6f}  {times.minimum_s:11.6f}  {times.maximum_s:11.6f}"
+    )
+
+
+def _validation(validations: list[Validation], cell: KernelCell) -> str:
+    """STREAM's verdict on the arrays of this team."""
+    subjects = {f"{cell.element}, {cell.threads} threads", f"{cell.element}, 1 thread"}
+    mine = [v for v in validations if v.experiment == "stream" and v.subject in subjects]
+    checks = [check for validation in mine for check in validation.checks]
+    if not checks:
+        return "Solution was not validated: the run ended before."
+    failed = [check for check in checks if not check.passed]
+    if failed:
+        return "\n".join(
+            f"Failed Validation on array {check.array}[], AvgRelAbsErr > epsilon "
+            f"({check.epsilon:e}): {check.average_relative_error:e}"
+            for check in failed
+        )
+    epsilon = max(check.epsilon for check in checks)
+    return f"Solution Validates: avg error less than {epsilon:e} on all three arrays"

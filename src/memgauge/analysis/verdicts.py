@@ -1,0 +1,257 @@
+"""What the run as a whole says in plain words: what spoiled it, what is missing, what to change."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from memgauge.analysis.figures import Figures
+from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
+from memgauge.analysis.section import Verdict
+from memgauge.analysis.stream_cells import best, stream_cells
+from memgauge.analysis.summary import LEAST_SHARE, PointSummary
+from memgauge.model.records import Environment
+from memgauge.model.run import Run
+from memgauge.model.system import System
+
+STEAL_SHARE = 0.01
+OTHERS_SHARE = 0.03
+FREQUENCY_SPREAD = 0.05
+SET_ASIDE_SHARE = 0.05
+NOISY = 0.1
+"""Above these a reader is told."""
+
+
+def run_verdicts(figures: Figures) -> list[Verdict]:
+    """All verdicts that are not one experiment's own."""
+    return [verdict for rule in RULES for verdict in rule(figures)]
+
+
+def _validation(figures: Figures) -> Iterator[Verdict]:
+    validations = figures.run.validations
+    for validation in validations:
+        failed = [check for check in validation.checks if not check.passed]
+        if failed:
+            arrays = ", ".join(check.array for check in failed)
+            worst = max(check.average_relative_error for check in failed)
+            yield Verdict(
+                level="problem",
+                text=f"Validation failed ({validation.experiment}: {validation.subject}): arrays "
+                f"{arrays} do not hold what the kernels must have left (average relative error "
+                f"{worst:.3g}). This may be memory corruption.",
+                remedy="test the memory before trusting this machine or these figures",
+            )
+
+
+def _peak(figures: Figures) -> Iterator[Verdict]:
+    share = peak_share(figures)
+    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    if share is not None and peak:
+        suspicious = share > 1
+        text = f"The best bandwidth is {share:.0%} of the theoretical {peak * 1e-9:.1f} GB/s."
+        if suspicious:
+            text += " More than all is impossible: the arrays were cached, or the peak is wrong."
+        yield Verdict(level="problem" if suspicious else "note", text=text)
+
+
+def peak_share(figures: Figures) -> float | None:
+    """Best sustained bandwidth over the theoretical peak, by the bytes that memory moves.
+
+    None where either is not known. Bytes moved are an upper bound where hardware avoids the
+    write-allocate, so those that STREAM counts are used, which are surely moved.
+    """
+    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    top = best(stream_cells(figures))
+    if not peak or top is None or top.sustained is None:
+        return None
+    return top.sustained.value * 1e9 / peak
+
+
+def _regimes(figures: Figures) -> Iterator[Verdict]:
+    run = figures.run
+    for team, regimes in regimes_of_teams(run.points.values(), run.samples).items():
+        if len(regimes.regimes) > 1:
+            counts = _regime_counts(run, team, regimes)
+            total = sum(counts.values())
+            shares = ", ".join(
+                f"{counts[regime.name] / total:.0%} of the samples {regime.name}"
+                for regime in regimes.regimes
+            )
+            yield Verdict(
+                level="note",
+                text=f"The host moved the {team[0]} threads between two distances: {shares}. "
+                f"Figures are given for each and never pooled.",
+                remedy="compare figures of one regime only",
+            )
+
+
+def _regime_counts(run: Run, team: TeamKey, regimes: Regimes) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for point in run.points.values():
+        if team_of(point) == team:
+            found = (regimes.of(sample.pingpong_ns) for sample in run.samples_of(point.point))
+            counts.update(regime.name for regime in found if regime is not None)
+    return counts
+
+
+def _steal(figures: Figures) -> Iterator[Verdict]:
+    share = _share(figures, lambda record: record.steal_s)
+    if share is not None and share > STEAL_SHARE:
+        yield Verdict(
+            level="warning",
+            text=f"The hypervisor took {share:.1%} of the processors' time (steal).",
+            remedy="measure when the host is quiet, or on dedicated hardware",
+        )
+
+
+def _others(figures: Figures) -> Iterator[Verdict]:
+    share = _share(figures, lambda record: record.others_s)
+    if share is not None and share > OTHERS_SHARE:
+        yield Verdict(
+            level="warning",
+            text=f"Other programs used {share:.1%} of the processors' time while measuring.",
+            remedy="stop them and measure again",
+        )
+
+
+def _share(figures: Figures, seconds: Callable[[Environment], float | None]) -> float | None:
+    """Of the time of all CPUs over the run; None where the kernel did not tell."""
+    told = [(seconds(r), r.interval_s) for r in figures.run.environment]
+    used = sum(value for value, _ in told if value is not None)
+    time = sum(interval for value, interval in told if value is not None)
+    cpus = len(figures.run.start.system.cpus)
+    return used / (time * cpus) if time > 0 and cpus else None
+
+
+def _frequency(figures: Figures) -> Iterator[Verdict]:
+    told = [r.frequency_khz for r in figures.run.environment if r.frequency_khz]
+    system = figures.run.start.system
+    if told and max(told) - min(told) > FREQUENCY_SPREAD * max(told):
+        yield Verdict(
+            level="note",
+            text=f"The core clock went between {min(told) / 1e6:.2f} and {max(told) / 1e6:.2f} "
+            f"GHz while measuring.",
+            remedy="fix the frequency, or compare cycles instead of ns",
+        )
+    if system.governor and system.governor != "performance":
+        yield Verdict(
+            level="note",
+            text=f"The frequency governor is {system.governor}, not performance.",
+            remedy="cpupower frequency-set -g performance (as root)",
+        )
+
+
+def _huge_pages(figures: Figures) -> Iterator[Verdict]:
+    mode = figures.run.start.system.thp
+    remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)"
+    if mode == "madvise":
+        yield Verdict(
+            level="note",
+            text="Transparent huge pages are given only to programs that ask (madvise): others "
+            "here get base pages.",
+            remedy=remedy.replace("madvise", "always"),
+        )
+    elif mode != "always":
+        how = "switched off" if mode else "not built into this kernel"
+        text = f"Transparent huge pages are {how}: everything lies in base pages unless reserved."
+        yield Verdict(level="warning", text=text, remedy=remedy if mode else None)
+
+
+def _set_aside(figures: Figures) -> Iterator[Verdict]:
+    first = [summaries[0] for summaries in figures.summaries.values() if summaries]
+    total = sum(map(len, figures.run.samples.values()))
+    aside = sum(summary.set_aside for summary in first)
+    faults = sum(summary.page_faults for summary in first)
+    if faults:
+        yield Verdict(
+            level="warning",
+            text=f"In {faults} samples a page had gone away and came back; they were set aside.",
+            remedy="the kernel may reclaim idle pages: free memory, or measure with --pages 2m",
+        )
+    if total and aside > SET_ASIDE_SHARE * total:
+        switched = sum(summary.switched_out for summary in first)
+        yield Verdict(
+            level="warning",
+            text=f"{aside / total:.0%} of {total} samples were set aside, {switched} because a "
+            f"thread was switched out.",
+            remedy="leave a CPU free for the rest of the system: fewer --threads",
+        )
+
+
+def _noise(figures: Figures) -> Iterator[Verdict]:
+    noisy = sorted(
+        ((s.noise, s.point) for s in _slices(figures) if s.noise is not None), reverse=True
+    )
+    over = [entry for entry in noisy if entry[0] > NOISY]
+    if over:
+        yield Verdict(
+            level="note",
+            text=f"{len(over)} of {len(noisy)} figures are noisy (spread above {NOISY:.0%}); most "
+            f"of all {over[0][1]} with {over[0][0]:.0%}.",
+        )
+
+
+def _slices(figures: Figures) -> Iterator[PointSummary]:
+    for point in figures.run.points.values():
+        if point.role == "slice" and "candidate" not in point.asked:
+            for summary in figures.summaries[point.point]:
+                if summary.samples and (summary.share or 0) >= LEAST_SHARE:
+                    yield summary
+
+
+def reached_counts(figures: Figures) -> tuple[int, int]:
+    """Points within the asked precision in all regimes that matter, and points there are."""
+    names = {
+        point.point
+        for point in figures.run.points.values()
+        if point.role == "slice" and "candidate" not in point.asked
+    }
+    done: dict[str, bool] = {}
+    for summary in _slices(figures):
+        done[summary.point] = done.get(summary.point, True) and summary.reached
+    return sum(done.values()), len(names)
+
+
+def _precision(figures: Figures) -> Iterator[Verdict]:
+    reached, points = reached_counts(figures)
+    if reached < points:
+        yield Verdict(
+            level="note",
+            text=f"{points - reached} of {points} points did not reach the asked precision of "
+            f"{figures.precision:.2g}; their intervals say how well they are known.",
+            remedy="give more --budget, or resume the run",
+        )
+
+
+def _recorded(figures: Figures) -> Iterator[Verdict]:
+    """Warnings in the run, one verdict for each code, and what reading had to leave out."""
+    by_code: dict[str, list[int]] = {}
+    for index, warning in enumerate(figures.run.warnings):
+        by_code.setdefault(warning.code, []).append(index)
+    for indices in by_code.values():
+        warning = figures.run.warnings[indices[0]]
+        more = f" ({len(indices) - 1} more like this)" if len(indices) > 1 else ""
+        message = warning.message[:1].upper() + warning.message[1:]
+        yield Verdict(level="warning", text=f"{message}{more}.", remedy=warning.remedy)
+    for note in figures.run.notes:
+        yield Verdict(level="warning", text=note[:1].upper() + note[1:])
+
+
+def _topology(figures: Figures) -> Iterator[Verdict]:
+    system: System = figures.run.start.system
+    for note in system.topology_notes:
+        yield Verdict(level="note", text=note[:1].upper() + note[1:])
+
+
+RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
+    _validation,
+    _peak,
+    _regimes,
+    _steal,
+    _others,
+    _set_aside,
+    _frequency,
+    _huge_pages,
+    _noise,
+    _precision,
+    _topology,
+    _recorded,
+)

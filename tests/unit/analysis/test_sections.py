@@ -1,0 +1,255 @@
+import math
+
+import msgspec
+import pytest
+from tests.unit.analysis.runs import (
+    KIB,
+    MIB,
+    environment,
+    records,
+    start,
+    system,
+    validation,
+    whole_run,
+)
+
+from memgauge.analysis.document import Document, json_document
+from memgauge.analysis.figures import figures_of
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.report import analyse_run
+from memgauge.analysis.section import Cell, Estimate, Report, Section, Table
+from memgauge.analysis.stream_form import stream_form
+from memgauge.analysis.verdicts import run_verdicts
+from memgauge.model.records import RunEnd, Warning
+from memgauge.model.run import Run, run_of
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return whole_run()
+
+
+@pytest.fixture(scope="module")
+def report(run: Run) -> Report:
+    return analyse_run(run)
+
+
+def section(report: Report, name: str) -> Section:
+    return next(section for section in report.sections if section.name == name)
+
+
+def table(report: Report, name: str) -> Table:
+    found = [t for section in report.sections for t in section.tables if t.name == name]
+    return found[0]
+
+
+def rows(table: Table) -> list[dict[str, Cell]]:
+    return [dict(zip([c.title for c in table.columns], r, strict=True)) for r in table.rows]
+
+
+def value(cell: Cell) -> float:
+    assert isinstance(cell, Estimate)
+    assert cell.low <= cell.value <= cell.high
+    return cell.value
+
+
+def test_tables_and_charts_have_the_shape_they_say(report: Report) -> None:
+    for section in report.sections:
+        for table in section.tables:
+            assert all(len(row) == len(table.columns) for row in table.rows)
+        for chart in section.charts:
+            for series in chart.series:
+                assert len(series.x) == len(series.y)
+                assert series.low is not None
+                assert series.high is not None
+                assert len(series.low) == len(series.high) == len(series.x)
+
+
+def test_stream_table_sets_tuned_beside_standard_in_each_regime(report: Report) -> None:
+    found = {(r["kernel"], r["threads"], r["regime"]): r for r in rows(table(report, "stream"))}
+    one = found["triad", 1, None]
+    assert value(one["standard"]) == pytest.approx(20, rel=0.01)
+    assert value(one["tuned/standard"]) == pytest.approx(1.4, rel=0.01)
+    assert one["STREAM best"] == pytest.approx(20, rel=0.02)
+    near = found["triad", 2, "same complex (27 ns)"]
+    far = found["triad", 2, "across complexes (175 ns)"]
+    assert value(near["tuned"]) == pytest.approx(28, rel=0.01)
+    assert value(far["tuned"]) == pytest.approx(56, rel=0.01)
+    assert found["copy", 1, None]["standard"] is None
+    assert found["copy", 1, None]["tuned/standard"] is None
+
+
+def test_bytes_that_memory_moves_stand_beside_those_counted(report: Report) -> None:
+    for row in rows(table(report, "stream-points")):
+        factor = 4 / 3 if row["variant"] == "standard" else 1
+        assert value(row["memory moves"]) == pytest.approx(value(row["sustained"]) * factor)
+        assert row["N"] is None or isinstance(row["N"], int)
+
+
+def test_latency_is_given_in_ns_and_cycles(report: Report) -> None:
+    for row in rows(table(report, "latency")):
+        assert value(row["cycles"]) == pytest.approx(4 * value(row["latency"]), rel=1e-6)
+    texts = [verdict.text for verdict in section(report, "latency").verdicts]
+    assert texts[0].startswith("A load from memory takes 1")
+    assert texts[1] == "Base pages make random loads from memory 1.50 times as slow."
+
+
+def test_levels_found_stand_beside_those_claimed(report: Report) -> None:
+    found = {row["level"]: row for row in rows(table(report, "levels"))}
+    assert [row["verdict"] for row in found.values()] == ["agrees", "agrees", "smaller", "memory"]
+    assert (found["L1"]["found"], found["L2"]["found"]) == (32 * KIB, MIB)
+    assert (found["L3"]["found"], found["L3"]["topology"]) == (6 * MIB, 32 * MIB)
+    (verdict,) = section(report, "workingset").verdicts
+    assert verdict.text == "L3 holds 6 MiB to 7 MiB, not the 32 MiB of the topology."
+    latency, read = section(report, "workingset").charts
+    assert [band.label for band in latency.bands] == ["L1", "L2", "L3", "memory"]
+    assert [rule.value for rule in read.rules] == [32 * KIB, MIB, 32 * MIB]
+
+
+def test_report_leads_with_the_figures_that_matter(report: Report) -> None:
+    headlines = {headline.label: headline for headline in report.headlines}
+    best = headlines["Best bandwidth"]
+    assert value(best.value) == pytest.approx(80, rel=0.01)
+    assert best.detail == "copy, tuned, 2 threads, across complexes (175 ns)"
+    assert value(headlines["Memory latency"].value) == pytest.approx(150, rel=0.01)
+    assert value(headlines["Last-level cache found"].value) == 6 * MIB
+    assert "Share of peak" not in headlines
+    assert report.machine.startswith("Example Processor, 2 threads, L1 32 KiB, L2 1 MiB, L3 32 MiB")
+    assert report.status.startswith("ended by its budget; ")
+    assert not report.complete
+
+
+def test_stream_form_is_labelled_as_the_run_rules_ask(run: Run) -> None:
+    text = stream_form(run)
+    assert "based on a variant of the STREAM benchmark code" in text
+    assert "Function    Best Rate MB/s  Avg time     Min time     Max time" in text
+    assert "Solution Validates: avg error less than 1.0" in text
+    assert text.count("Triad:") == 2 * 3  # variants, times one thread and two regimes
+    lines = [line for line in text.splitlines() if line.startswith("Triad:")]
+    best = {float(line.split()[1]) for line in lines}
+    assert min(best) == pytest.approx(20_000, rel=0.02)
+    first = lines[0].split()
+    assert 24_000_000 / float(first[3]) / 1e6 == pytest.approx(float(first[1]), rel=1e-3)
+
+
+def test_document_is_the_run_as_data(run: Run) -> None:
+    document = json_document(run)
+    text = msgspec.json.encode(document)
+    assert msgspec.json.decode(text, type=Document) == document
+    assert b"NaN" not in text
+    names = [section.name for section in document.sections]
+    assert names == ["stream", "latency", "workingset"]
+    levels = document.sections[2].levels
+    assert [level.capacity_low_bytes for level in levels] == [32 * KIB, MIB, 6 * MIB, None]
+    msgspec.json.schema(Document)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 40, 300, 700, 1500])
+def test_a_run_killed_at_any_record_is_still_analysed(count: int) -> None:
+    run = run_of([record for record, _ in zip(records(12), range(count), strict=False)])
+    report = analyse_run(run)
+    assert not report.complete
+    assert report.status.startswith("killed before its end")
+    assert stream_form(run)
+    msgspec.json.decode(msgspec.json.encode(json_document(run)), type=Document)
+
+
+def test_few_samples_give_values_without_intervals() -> None:
+    report = analyse_run(run_of(records(5)))
+    estimate = rows(table(report, "latency"))[0]["latency"]
+    assert isinstance(estimate, Estimate)
+    assert estimate.precision == math.inf
+    document = json_document(run_of(records(5)))
+    figure = document.sections[0].points[0].sustained
+    assert figure is not None
+    assert (figure.low, figure.high) == (None, None)
+    assert not document.sections[0].points[0].reached
+
+
+def texts_of(run: Run, level: str) -> list[str]:
+    return [v.text for v in run_verdicts(figures_of(run)) if v.level == level]
+
+
+def small(*extra: object, **changes: object) -> Run:
+    begun = start(system(thp="always", topology_notes=[], **changes))
+    return run_of([begun, *extra])  # type: ignore[list-item]
+
+
+def test_a_quiet_run_has_no_verdicts() -> None:
+    end = RunEnd(status="complete", elapsed_s=1, rounds=0)
+    assert run_verdicts(figures_of(small(environment(), validation(), end))) == []
+
+
+def test_failed_validation_is_a_problem() -> None:
+    (text,) = texts_of(small(validation(passed=False)), "problem")
+    assert "memory corruption" in text
+    assert "double, 2 threads" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"steal_s": 1.0}, "The hypervisor took 5.0% of the processors' time (steal)."),
+        ({"others_s": 2.0}, "Other programs used 10.0% of the processors' time"),
+    ],
+)
+def test_disturbers_are_named(changes: dict[str, float], words: str) -> None:
+    (text,) = texts_of(small(environment(**changes)), "warning")
+    assert text.startswith(words)
+
+
+def test_what_the_kernel_does_not_tell_is_not_zero() -> None:
+    told = environment(steal_s=0.5)
+    silent = environment(steal_s=None, others_s=None)
+    (text,) = texts_of(small(silent, told, silent), "warning")
+    assert "took 2.5%" in text
+    assert texts_of(small(silent), "warning") == []
+
+
+def test_frequency_changes_and_governor_are_named() -> None:
+    run = small(
+        environment(frequency_khz=2_000_000),
+        environment(frequency_khz=3_000_000),
+        governor="powersave",
+    )
+    first, second = texts_of(run, "note")
+    assert first == "The core clock went between 2.00 and 3.00 GHz while measuring."
+    assert "governor is powersave" in second
+
+
+def test_missing_huge_pages_are_named() -> None:
+    run = run_of([start(system(thp="never", topology_notes=[]))])
+    (text,) = texts_of(run, "warning")
+    assert "switched off" in text
+
+
+def test_recorded_warnings_are_told_once_with_their_number() -> None:
+    warning = Warning(code="x", message="pages are missing", remedy="add some")
+    (text,) = texts_of(small(warning, warning, warning), "warning")
+    assert text == "Pages are missing (2 more like this)."
+
+
+def test_share_of_time_in_each_regime_is_told(run: Run) -> None:
+    text = next(t for t in texts_of(run, "note") if "moved the 2 threads" in t)
+    assert "same complex (27 ns)" in text
+    assert "across complexes (175 ns)" in text
+
+
+def test_more_than_the_theoretical_peak_is_a_problem() -> None:
+    run = run_of(records(40, of=system(theoretical_bandwidth_bytes_per_s=50e9)))
+    assert any("impossible" in text for text in texts_of(run, "problem"))
+    modest = run_of(records(40, of=system(theoretical_bandwidth_bytes_per_s=160e9)))
+    assert any(text.startswith("The best bandwidth is 50% of") for text in texts_of(modest, "note"))
+
+
+def test_ratio_has_the_interval_of_both() -> None:
+    found = ratio(Estimate(20.0, 18.0, 22.0), Estimate(10.0, 10.0, 10.0))
+    assert found is not None
+    assert (found.value, found.low, found.high) == pytest.approx((2.0, 1.8, 2.2))
+    both = ratio(Estimate(20.0, 18.0, 22.0), Estimate(10.0, 9.0, 11.0))
+    assert both is not None
+    assert both.low < 1.8
+    assert both.high > 2.2
+    assert ratio(None, Estimate(1.0, 1.0, 1.0)) is None
+    open_ended = ratio(Estimate(20.0, 0.0, math.inf), Estimate(10.0, 9.0, 11.0))
+    assert open_ended == Estimate(2.0, 0.0, math.inf)
