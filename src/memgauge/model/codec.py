@@ -77,7 +77,7 @@ class LineDecoder:
             raw = UPGRADES[step](raw)
         if raw.get("kind") == RunStart.__struct_config__.tag:
             raw["format_version"] = FORMAT_VERSION
-        record: AnyRecord = msgspec.convert(raw, AnyRecord)
+        record: AnyRecord = msgspec.convert(raw, AnyRecord, str_keys=True)
         return record
 
 

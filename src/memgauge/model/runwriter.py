@@ -41,7 +41,7 @@ class RunWriter:
         self.path = self.directory / RECORDS_NAME
         self._rules = StreamRules()
         self._failed = False
-        self._torn = False
+        self._over = False
         self._closed = False
         self._made_directory = False if resume else self._make_directory()
         self._fd = self._open(resume)
@@ -75,9 +75,10 @@ class RunWriter:
         """
         records = list(records)
         ending = all(isinstance(record, RunEnd) for record in records)
-        if self._closed or self._torn or (self._failed and not ending):
+        if self._closed or self._over or (self._failed and not ending):
             raise SystemFailure(f"{shown(self.path)}: writing has ended; resume the run to go on")
-        self._append(self._encode(records))
+        data = self._encode(records)
+        self._append(data, ends=bool(records) and isinstance(records[-1], RunEnd))
 
     def close(self) -> None:
         """Flush to the disk and let go of the run; one without a record is removed."""
@@ -162,7 +163,8 @@ class RunWriter:
         lines = []
         for record in records:
             try:
-                self._rules.check(record)
+                if not self._failed:
+                    self._rules.check(record)
                 lines.append(encode(record))
             except ValueError as error:
                 self._failed = True
@@ -172,7 +174,7 @@ class RunWriter:
                 ) from error
         return b"".join(lines)
 
-    def _append(self, data: bytes) -> None:
+    def _append(self, data: bytes, *, ends: bool) -> None:
         begin = os.fstat(self._fd).st_size
         rest = memoryview(data)
         try:
@@ -182,6 +184,7 @@ class RunWriter:
             # Also on Ctrl-C between two parts of a write: the file's size says what arrived.
             self._failed = True
             arrived = os.fstat(self._fd).st_size - begin
+            self._over = ends and arrived == len(data)
             self._cut(begin + data.rfind(b"\n", 0, arrived) + 1)
             if isinstance(error, OSError):
                 raise self._failure(error) from error
@@ -191,7 +194,7 @@ class RunWriter:
         try:
             os.ftruncate(self._fd, size)
         except OSError as error:
-            self._torn = True
+            self._over = True
             raise self._failure(error) from error
 
     def _remove(self) -> None:
