@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memgauge.model.errors import RequestError
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from memgauge.analysis.section import Chart
 
 WIDTH_PX = 640
-HEIGHT_PX = 340
 PNG_SCALE = 2.0
 """Pixels of the PNG to one of the layout."""
 
@@ -35,7 +35,7 @@ def vega_lite(chart: Chart, *, dark: bool = False, fill_container: bool = False)
     `fill_container` leaves the width to the page. Raises RequestError when Altair is missing.
     """
     width = "container" if fill_container else WIDTH_PX
-    specification: dict[str, Any] = _drawing().specification(chart, width, HEIGHT_PX)
+    specification: dict[str, Any] = _drawing().specification(chart, width)
     specification["config"] = config(dark=dark)
     return specification
 
@@ -57,6 +57,7 @@ def png(chart: Chart, *, dark: bool = False) -> bytes:
     return converted
 
 
+@cache
 def javascript(snippet: str) -> str:
     """The libraries that draw charts in a page, and the snippet that binds `vegaEmbed`."""
     bundled: str = _vl_convert().javascript_bundle(snippet)
@@ -71,7 +72,7 @@ def _drawing() -> ModuleType:
     return drawing
 
 
-def _vl_convert() -> Any:  # noqa: ANN401
+def _vl_convert() -> Any:
     try:
         import vl_convert
     except ImportError as error:

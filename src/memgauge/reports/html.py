@@ -34,6 +34,49 @@ _SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
 _SEVERITY = list(_SYMBOLS)
 
 
+_METHOD = (
+    (
+        "Figures",
+        (
+            "Bandwidths are sustained figures: the 90th percentile of speed over many short "
+            "slices, visited in turn with all other points. They count bytes as STREAM does: "
+            "what the kernel reads and writes by its definition, without write-allocate "
+            "traffic, unless a column says otherwise."
+        ),
+    ),
+    (
+        "Intervals",
+        (
+            "\N{PLUS-MINUS SIGN} is half the 95% interval, bootstrapped over rounds, as a share "
+            "of the figure{asked}. Figures marked * are less sure than asked. Hover over an "
+            "interval to see both ends."
+        ),
+    ),
+    (
+        "Missing",
+        (
+            "A dash stands for what was not measured. It is never shown as zero, and lines "
+            "break where a point is missing."
+        ),
+    ),
+    (
+        "Units",
+        (
+            "1 GB/s is 1,000,000,000 bytes a second, as in STREAM and in data sheets of "
+            "memory. KiB, MiB and GiB are powers of 1024. Latency is load-to-use, in "
+            "nanoseconds."
+        ),
+    ),
+    (
+        "More",
+        (
+            "The documentation of memgauge has a page per experiment: its method, where the "
+            "method comes from, and what would invalidate the answer."
+        ),
+    ),
+)
+
+
 def render(report: Report) -> str:
     """The whole page. Where charts cannot be drawn, it says so and shows the tables."""
     missing = figures.unavailable()
@@ -195,7 +238,8 @@ def _chart(at: int, chart: Chart) -> str:
     try:
         still = base64.b64encode(figures.svg(chart).encode()).decode()
     except (RequestError, ValueError) as error:
-        return f'<figure><h3>{_text(chart.title)}</h3><p class="aside">{_text(str(error))}</p></figure>'
+        reason = f'<p class="aside">{_text(str(error))}</p>'
+        return f"<figure><h3>{_text(chart.title)}</h3>{reason}</figure>"
     described = escape(_description(chart))
     note = f'<p class="aside">{_text(chart.note)}</p>' if chart.note else ""
     return f"""<figure id="chart-{at + 1}" data-chart="{at}">
@@ -216,7 +260,7 @@ def _description(chart: Chart) -> str:
     return plain(" ".join(said))
 
 
-def _table(table: Table, precision: float | None) -> str:
+def _table(table: Table, precision: float | None, *, titled: bool = True) -> str:
     numeric = [cells.is_numeric(row[at] for row in table.rows) for at in range(len(table.columns))]
     heads = "".join(
         f'<th scope="col"{" class=number" if figures_ else ""}>{_column_head(column)}</th>'
@@ -225,8 +269,8 @@ def _table(table: Table, precision: float | None) -> str:
     rows = "".join(_row(table, row, numeric, precision) for row in table.rows)
     note = f'<p class="aside">{_text(table.note)}</p>' if table.note else ""
     title = _text(table.title)
-    return f"""<div class="table">
-<h3>{title}</h3>
+    heading = f"<h3>{title}</h3>" if titled else ""
+    return f"""<div class="table">{heading}
 <div class="scroll" tabindex="0" role="region" aria-label="{title}">
 <table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>
 </div>{note}
@@ -270,42 +314,13 @@ def _system(report: Report) -> str:
     return f"""<section id="machine" aria-labelledby="machine-title">
 <h2 id="machine-title">Machine</h2>
 <p class="question">What the operating system told when the run began.</p>
-{_table(report.system, None)}
+{_table(report.system, None, titled=False)}
 </section>"""
 
 
 def _method(report: Report) -> str:
     asked = "" if report.precision is None else f" ({_asked(report.precision)} asked)"
-    notes = [
-        (
-            "Figures",
-            "Bandwidths are sustained figures: the 90th percentile of speed over many short "
-            "slices, visited in turn with all other points. They count bytes as STREAM does: what "
-            "the kernel reads and writes by its definition, without write-allocate traffic, unless "
-            "a column says otherwise.",
-        ),
-        (
-            "Intervals",
-            "\N{PLUS-MINUS SIGN} is half the 95% interval, bootstrapped over rounds, as a share of "
-            f"the figure{asked}; figures marked {cells.WIDE_MARK} are less sure than asked. Hover "
-            "over one to see both ends.",
-        ),
-        (
-            "Missing",
-            f"{cells.MISSING} stands for what was not measured. It is never shown as zero, and "
-            "lines break where a point is missing.",
-        ),
-        (
-            "Units",
-            "1 GB/s is 1,000,000,000 bytes a second, as in STREAM and in data sheets of memory. "
-            "KiB, MiB and GiB are powers of 1024. Latency is load-to-use, in nanoseconds.",
-        ),
-        (
-            "More",
-            "The pages stream, latency and workingset of memgauge's documentation give each "
-            "method, its source and what would invalidate it.",
-        ),
-    ]
+    notes = [(title, said.format(asked=asked)) for title, said in _METHOD]
     written = "".join(f"<dt>{title}</dt><dd>{escape(said)}</dd>" for title, said in notes)
     return f"""<section id="method" aria-labelledby="method-title">
 <h2 id="method-title">How to read this</h2>

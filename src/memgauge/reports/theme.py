@@ -11,7 +11,10 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans
 _LIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#4d4d4d"]
 _DARK = ["#56b4e9", "#e69f00", "#2fbf95", "#dd93ba", "#f0783c", "#8ab6d6", "#c8c8c8"]
 
-DASHES = [[1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [5, 2], [3, 3]]
+DASHES: dict[str, list[Any]] = {
+    "measured": [[1, 0], [7, 3], [11, 3, 3, 3], [4, 2]],
+    "unmeasured": [2, 3],
+}
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 
 

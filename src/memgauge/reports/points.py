@@ -1,0 +1,98 @@
+"""The points of a chart that can be drawn, with the words that explain them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from memgauge.analysis.section import Column, Estimate
+from memgauge.model.text import plain
+from memgauge.reports import cells
+
+if TYPE_CHECKING:
+    from memgauge.analysis.section import Axis, Chart, Series
+
+Row = dict[str, Any]
+
+_LARGEST = 1e300
+"""Beyond it the arithmetic of axes overflows; no measurement comes near."""
+
+
+def rows(chart: Chart) -> list[Row]:
+    """One row a point; a gap starts a new segment of its line."""
+    found: list[Row] = []
+    for order, series in enumerate(chart.series):
+        segment = 0
+        for at, (x, y) in enumerate(zip(series.x, series.y, strict=False)):
+            if y is None or not drawable(y, chart.y) or not drawable(x, chart.x):
+                segment += 1
+                continue
+            row = _row(chart, series, at, y)
+            found.append(row | {"dash": order, "segment": f"{order}.{segment}"})
+    return found
+
+
+def drawable(value: float | str, axis: Axis) -> bool:
+    """Whether a value has a place on the axis: finite, and above zero on a logarithmic one."""
+    if isinstance(value, str):
+        return True
+    lowest = -_LARGEST if axis.scale == "linear" else 1 / _LARGEST
+    return lowest <= value <= _LARGEST
+
+
+def x_numbers(chart: Chart) -> list[float]:
+    """The x of all points that are numbers."""
+    return [row["x"] for row in rows(chart) if not isinstance(row["x"], str)]
+
+
+def y_numbers(chart: Chart) -> list[float]:
+    """All that the y axis must hold: values, ends of intervals and rules."""
+    numbers = [row[name] for row in rows(chart) for name in ("y", "low", "high") if name in row]
+    rules = [rule.value for rule in chart.rules if rule.axis == "y"]
+    return numbers + [value for value in rules if drawable(value, chart.y)]
+
+
+def is_nominal(chart: Chart) -> bool:
+    """Whether x holds names rather than numbers."""
+    return chart.kind == "bar" or any(isinstance(row["x"], str) for row in rows(chart))
+
+
+def category(x: float | str) -> str:
+    """An x that stands for a bar."""
+    return plain(x) if isinstance(x, str) else cells.number(x, 1).removesuffix(".0")
+
+
+def _row(chart: Chart, series: Series, at: int, y: float) -> Row:
+    x = series.x[at]
+    row: Row = {
+        "series": plain(series.name),
+        "x": plain(x) if isinstance(x, str) else x,
+        "y": y,
+        "x_text": _said(x, chart.x),
+        "y_text": _said(y, chart.y),
+        "label": cells.plain_value(y, _unit(chart.y), _digits(y)),
+    }
+    low = series.low[at] if series.low and at < len(series.low) else None
+    high = series.high[at] if series.high and at < len(series.high) else None
+    if low is None or high is None or not drawable(low, chart.y) or not drawable(high, chart.y):
+        return row
+    column = Column(title="", unit=_unit(chart.y), digits=_digits(y))
+    between = cells.interval(Estimate(y, low, high), column)
+    return row | {"low": low, "high": high, "interval": between}
+
+
+def _unit(axis: Axis) -> str | None:
+    """The unit that changes how a value is written, if any."""
+    return axis.unit if axis.unit in {"B", "%"} else None
+
+
+def _digits(value: float) -> int:
+    return 2 if abs(value) < 10 and not float(value).is_integer() else 1
+
+
+def _said(value: float | str, axis: Axis) -> str:
+    if isinstance(value, str):
+        return plain(value)
+    digits = 0 if math.isfinite(value) and float(value).is_integer() else _digits(value)
+    written = cells.plain_value(value, _unit(axis), digits)
+    return written if axis.unit == "B" else plain(f"{written} {axis.unit}").strip()
