@@ -5,12 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include "mappings.hpp"
 #include "memory/huge_pages.hpp"
 #include "memory/numa.hpp"
 #include "memory/smaps.hpp"
@@ -20,6 +20,8 @@ using memgauge::Buffer;
 using memgauge::BufferRequest;
 using memgauge::PagePolicy;
 using memgauge::RequestError;
+using memgauge::test::mappings;
+using memgauge::test::mappings_since;
 
 namespace {
 
@@ -30,16 +32,6 @@ BufferRequest request_of(std::size_t bytes, PagePolicy pages = PagePolicy::autom
     request.bytes = bytes;
     request.pages = pages;
     return request;
-}
-
-std::size_t mappings() {
-    std::ifstream maps("/proc/self/maps");
-    std::string line;
-    std::size_t count = 0;
-    while (std::getline(maps, line)) {
-        ++count;
-    }
-    return count;
 }
 
 std::optional<std::string> refusal(const BufferRequest& request) {
@@ -173,7 +165,7 @@ TEST_CASE("absurd requests are refused before anything is mapped") {
         request.alignment = alignment;
         CHECK(contains(refusal(request), "not a power of two"));
     }
-    CHECK(mappings() == before);
+    CHECK(mappings_since(before) == 0);
 }
 
 TEST_CASE(
@@ -187,7 +179,7 @@ TEST_CASE(
             CHECK((contains(text, "as root: echo ") || contains(text, "no such pool")));
         }
     }
-    CHECK(mappings() == before);
+    CHECK(mappings_since(before) == 0);
 }
 
 TEST_CASE("explicit huge pages that are there back the whole range") {
@@ -218,7 +210,7 @@ TEST_CASE("nodes that are not there are refused by name") {
         CHECK(contains(text, "no memory on node " + std::to_string(node)));
         CHECK(contains(text, "choose among " + std::to_string(nodes.front())));
     }
-    CHECK(mappings() == before);
+    CHECK(mappings_since(before) == 0);
 }
 
 TEST_CASE("memory bound to a node lies there") {
@@ -251,7 +243,7 @@ TEST_CASE("a buffer moves without copying and frees once") {
         CHECK(third.data() == address);
         CHECK(third.size() == MiB);
     }
-    CHECK(mappings() == before);
+    CHECK(mappings_since(before) == 0);
 }
 
 TEST_CASE("smaps counts only what overlaps the range") {

@@ -116,11 +116,14 @@ Ticks smallest_step(Read read) {
     return smallest == std::numeric_limits<Ticks>::max() ? 0 : smallest;
 }
 
-// Finer than the alternative costs to ask: Arm's counter runs at 25 to 100 MHz on many servers.
+// Whether asking the kernel would show finer steps than the counter. Arm's runs at 25 to 100 MHz on
+// many servers, where the raw clock is the same counter read at more cost; emulators may show the
+// counter in steps of a microsecond.
 bool fine_enough(double ns_per_tick) {
     const double step_ns = static_cast<double>(smallest_step(timing::read_counter)) * ns_per_tick;
-    return step_ns <=
-           std::max(cost_ticks(timing::raw_ns), cost_ticks(timing::read_counter) * ns_per_tick);
+    const auto raw_step_ns = static_cast<double>(smallest_step(timing::raw_ns));
+    return step_ns > 0.0 &&
+           step_ns <= std::max(raw_step_ns + ns_per_tick, cost_ticks(timing::raw_ns));
 }
 
 }  // namespace
