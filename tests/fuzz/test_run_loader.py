@@ -31,7 +31,8 @@ TOKENS = [
     b"null", b"true", b"-1", b"0", b"1e308", b"-1e308", b"1e999", b"NaN", b"Infinity", b"{}", b"[]",
     b'""', b'"\\ud800"', b'"\\u0000"', b'"\\u001b[2J"', b"\xff", b"\xc0\x80", b"\0", b"\n",
     b"9223372036854775807", b"9223372036854775808", b"9" * 4400, b"[" * 3000, b'{"a":' * 3000,
-    b" " * 999, b'"kind"', b'"run"', b'"point"', b'"sample"', b'"end"', b'"resumed":true', b'"format_version":2', *LINES,
+    b" " * 999, b'"kind"', b'"run"', b'"point"', b'"sample"', b'"end"', b'"resumed":true',
+    b'"format_version":2', *LINES,
 ]  # fmt: skip
 
 

@@ -227,3 +227,21 @@ def test_a_killed_run_loses_at_most_the_line_under_way(tmp_path: Path) -> None:
 def test_only_errors_of_memgauge_have_exit_codes() -> None:
     assert issubclass(RunFileError, MemgaugeError)
     assert RunFileError.exit_code == 2
+
+
+def test_the_plain_python_of_the_documentation_reads_a_run(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "records.md"
+    code = re.search(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert code is not None
+    (tmp_path / "RUN").mkdir()
+    (tmp_path / "RUN" / RECORDS_NAME).write_bytes(b"".join(LINES) + b"torn")
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == sum(b'"kind":"sample"' in line for line in LINES)
+    assert lines[0] == "stream/triad/1 0 900 ns"
