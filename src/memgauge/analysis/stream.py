@@ -1,6 +1,7 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
     Axis,
@@ -235,6 +236,7 @@ def _verdicts(main: list[KernelCell], found: list[KernelCell]) -> list[Verdict]:
         )
     )
     verdicts += _gain_verdict(main)
+    verdicts += _regime_verdict(main)
     if any(cell.point.effective.get("stream_conformant") is False for cell in main):
         verdicts.append(
             Verdict(
@@ -253,7 +255,7 @@ def _gain_verdict(main: list[KernelCell]) -> list[Verdict]:
     for (kernel, _, threads, _), variants in by_key(main).items():
         if STANDARD in variants and TUNED in variants:
             gain = ratio(variants[TUNED].sustained, variants[STANDARD].sustained)
-            if gain is not None:
+            if gain is not None and has_interval(gain):
                 gains.append((kernel == "triad", threads, kernel, gain))
     if not gains:
         return []
@@ -265,3 +267,28 @@ def _gain_verdict(main: list[KernelCell]) -> list[Verdict]:
     else:
         text = f"Tuned {kernel} is as fast as standard, within the intervals, {threads} threads"
     return [Verdict(level="note", text=text.replace(" 1 threads", " 1 thread") + ".")]
+
+
+def _regime_verdict(main: list[KernelCell]) -> list[Verdict]:
+    """How far apart the regimes of the largest team are, for the kernel where it shows most."""
+    teams: dict[tuple[str, str, str, int], list[KernelCell]] = {}
+    for cell in main:
+        if cell.regime and has_interval(cell.sustained):
+            key = (cell.kernel, cell.variant, cell.element, cell.threads)
+            teams.setdefault(key, []).append(cell)
+    apart = []
+    for (kernel, variant, _, threads), cells in teams.items():
+        if len(cells) > 1:
+            faster = best(cells)
+            slower = next(cell for cell in cells if cell is not faster)
+            gain = ratio(faster.sustained, slower.sustained) if faster else None
+            if faster is not None and gain is not None and gain.low > 1:
+                apart.append((threads, gain.value, f"{kernel}, {variant}", faster, slower))
+    if not apart:
+        return []
+    threads, factor, what, faster, slower = max(apart, key=lambda entry: entry[:2])
+    text = (
+        f"Where the host puts the {threads} threads changes bandwidth up to {factor:.2f} times: "
+        f"{faster.regime} against {slower.regime} ({what})."
+    )
+    return [Verdict(level="warning", text=text, remedy="compare figures of one regime only")]

@@ -10,6 +10,8 @@ from memgauge.analysis.summary import PointSummary
 from memgauge.model.records import Point
 
 STANDARD, TUNED = "standard", "tuned"
+LEAST_SAMPLES = 10
+"""Below these the 90th percentile is the luckiest sample, which is no best bandwidth."""
 
 
 class KernelCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,9 +78,12 @@ def _joined(roles: dict[str, tuple[Point, PointSummary]]) -> KernelCell:
 
 
 def best(cells: Iterable[KernelCell]) -> KernelCell | None:
-    """The cell with the highest sustained bandwidth."""
+    """The cell with the highest sustained bandwidth, of those with enough samples if any has."""
     measured = [cell for cell in cells if cell.sustained is not None]
-    return max(measured, key=lambda c: c.sustained.value if c.sustained else 0.0, default=None)
+    known = [c for c in measured if c.slice is not None and c.slice.samples >= LEAST_SAMPLES]
+    return max(
+        known or measured, key=lambda c: c.sustained.value if c.sustained else 0.0, default=None
+    )
 
 
 def by_key(cells: Iterable[KernelCell]) -> dict[Key, dict[str, KernelCell]]:

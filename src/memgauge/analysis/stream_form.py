@@ -30,7 +30,7 @@ def stream_form(run: Run) -> str:
 
 def _table(figures: Figures, cells: dict[str, KernelCell]) -> str:
     first = next(iter(cells.values()))
-    lines = [RULER, *_header(first), RULER, _TITLES]
+    lines = [RULER, *_header(first, _passes(cells)), RULER, _TITLES]
     lines += [_row(cells[kernel]) for kernel in STREAM_ORDER if kernel in cells]
     lines += [RULER, _validation(figures.run.validations, first), RULER]
     return "\n".join(lines) + "\n"
@@ -39,12 +39,17 @@ def _table(figures: Figures, cells: dict[str, KernelCell]) -> str:
 _TITLES = "Function    Best Rate MB/s  Avg time     Min time     Max time"
 
 
-def _header(cell: KernelCell) -> list[str]:
+def _passes(cells: dict[str, KernelCell]) -> str:
+    counts = [c.whole.passes.passes for c in cells.values() if c.whole and c.whole.passes]
+    low, high = min(counts), max(counts)
+    return f"{high}" if low == high else f"{low} to {high}"
+
+
+def _header(cell: KernelCell, passes: str) -> list[str]:
     lines = ["These results are based on a variant of the STREAM benchmark code."]
     facts = cell.point.effective
     array_bytes = number_fact(facts, "array_bytes")
     element_bytes = 4 if cell.element == "float" else 8
-    passes = cell.whole.passes.passes + 1 if cell.whole and cell.whole.passes else 0
     lines.append(f"Variant: {cell.variant}" + ("" if cell.variant == STANDARD else " (modified)"))
     if facts.get("stream_conformant") is not True:
         lines.append("Not STREAM-conformant: arrays too small, or caches not known.")
@@ -53,8 +58,8 @@ def _header(cell: KernelCell) -> list[str]:
     lines.append(f"Each array element has {element_bytes} bytes; 1 MB = 1e6 bytes.")
     lines.append(f"Number of Threads = {cell.threads}")
     if cell.regime:
-        lines.append(f"Regime: {cell.regime}; the host moves the threads, so N differs by kernel.")
-    lines.append(f"Best of {passes} passes, the first of the run left out where it falls here.")
+        lines.append(f"Regime: {cell.regime}")
+    lines.append(f"Best of {passes} passes; the very first of each kernel is left out.")
     pages = text_fact(facts, "pages")
     return [*lines, f"Pages: {pages}"] if pages else lines
 

@@ -216,7 +216,7 @@ def _precision(figures: Figures) -> Iterator[Verdict]:
         yield Verdict(
             level="note",
             text=f"{points - reached} of {points} points did not reach the asked precision of "
-            f"{figures.precision:.2g}; their intervals say how well they are known.",
+            f"{100 * figures.precision:g}%; their intervals say how well they are known.",
             remedy="give more --budget, or resume the run",
         )
 

@@ -203,3 +203,23 @@ def test_autocorrelation_time_of_a_known_process() -> None:
 
 def test_equal_values_are_known_exactly() -> None:
     assert sustained([5.0] * 50) == Estimate(5.0, 5.0, 5.0)
+
+
+def stopped(rng: random.Random, phi: float, asked: float) -> Estimate:
+    """One point by the runner's rule: a look after 16 rounds, then at each growth by a quarter."""
+    series = autoregressive(rng, 1500, phi)
+    look = 16
+    while look < len(series):
+        estimate = sustained([10 + 0.3 * (value - 10) for value in series[:look]])
+        if precision(estimate) <= asked and estimate is not None:
+            return estimate
+        look = int(look * 1.25) + 1
+    raise AssertionError("never reached the precision")
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5])
+def test_two_runs_stopped_by_the_rule_agree_within_their_intervals(phi: float) -> None:
+    rng = random.Random(25)
+    pairs = [(stopped(rng, phi, 0.01), stopped(rng, phi, 0.01)) for _ in range(120)]
+    agreeing = sum(one.low <= two.high and two.low <= one.high for one, two in pairs)
+    assert agreeing / len(pairs) >= 0.95

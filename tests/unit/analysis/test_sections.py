@@ -253,3 +253,15 @@ def test_ratio_has_the_interval_of_both() -> None:
     assert ratio(None, Estimate(1.0, 1.0, 1.0)) is None
     open_ended = ratio(Estimate(20.0, 0.0, math.inf), Estimate(10.0, 9.0, 11.0))
     assert open_ended == Estimate(2.0, 0.0, math.inf)
+
+
+def test_regimes_that_differ_are_a_warning(report: Report) -> None:
+    texts = [v.text for v in section(report, "stream").verdicts if v.level == "warning"]
+    assert len(texts) == 1
+    assert "up to 2.0" in texts[0]
+    assert "across complexes (175 ns) against same complex (27 ns)" in texts[0]
+
+
+def test_no_gain_is_claimed_without_intervals() -> None:
+    few = analyse_run(run_of(records(5)))
+    assert not any("uned" in verdict.text for verdict in section(few, "stream").verdicts[1:])
