@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TextIO
 
 from memgauge.model.text import plain
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 LINE_EVERY_S = 10.0
 """Least time between two lines where no bar can be drawn."""
 
+REDRAW_EVERY_S = 0.25
+"""Least time between two drawings of the bar."""
+
 
 class Progress:
     """A context manager that a command feeds from the runner's callback; safe to feed often.
 
-    On a terminal a bar, elsewhere a line every 10 s at most, with `silent` nothing. It never raises
+    On a terminal a bar, elsewhere a line every 10 s at most, with `silent` nothing. It draws inside
+    `update` and starts no thread, which would take a CPU from what is measured. It never raises
     because a reader went away: a measurement does not end for its progress bar.
     """
 
@@ -36,7 +41,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self._silent = silent
         self._clock = clock
-        self._last_line_s: float | None = None
+        self._shown_at_s: float | None = None
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 
@@ -53,37 +58,39 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            with suppress(OSError, ValueError):
+                bar.stop()
 
     def update(
         self, phase: str, done_share: float, reached: int, points: int, remaining_s: float
     ) -> None:
         """Show the state: share of the budget used (0 to 1), points that reached the precision."""
-        if self._silent:
+        if self._silent or not self._is_due(LINE_EVERY_S if self._bar is None else REDRAW_EVERY_S):
             return
         share = min(max(done_share, 0.0), 1.0)
-        left = duration(remaining_s)
-        if self._bar is None:
-            self._line(f"{plain(phase)}: {share:.0%}, {reached}/{points} points, {left} left")
-        elif self._task is not None:
-            shown = f"{reached}/{points} points"
-            self._bar.update(
-                self._task, description=plain(phase), completed=share, reached=shown, left=left
-            )
-
-    def _line(self, text: str) -> None:
-        now = self._clock()
-        if self._last_line_s is not None and now - self._last_line_s < LINE_EVERY_S:
-            return
-        self._last_line_s = now
-        encoding = getattr(self._stream, "encoding", None) or "ascii"
+        counts, left = f"{reached}/{points} points", f"{duration(remaining_s)} left"
         try:
-            self._stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
-            self._stream.flush()
+            if self._bar is None or self._task is None:
+                self._line(f"{plain(phase)}: {share:.0%}, {counts}, {left}")
+            else:
+                state = {"completed": share, "reached": counts, "left": left}
+                self._bar.update(self._task, description=plain(phase), **state, refresh=True)
         except (OSError, ValueError):
             self._silent = True
+
+    def _is_due(self, every_s: float) -> bool:
+        now = self._clock()
+        if self._shown_at_s is not None and now - self._shown_at_s < every_s:
+            return False
+        self._shown_at_s = now
+        return True
+
+    def _line(self, text: str) -> None:
+        encoding = getattr(self._stream, "encoding", None) or "ascii"
+        self._stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        self._stream.flush()
 
 
 def duration(seconds: float) -> str:
@@ -93,7 +100,6 @@ def duration(seconds: float) -> str:
 
 
 def _bar(stream: TextIO) -> RichProgress:
-    """Redrawn four times a second by a thread that takes well under 1% of one CPU."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as RichProgress
@@ -105,9 +111,9 @@ def _bar(stream: TextIO) -> RichProgress:
         TextColumn("{task.description}", markup=False, table_column=wide),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[reached]}", markup=False, table_column=narrow),
-        TextColumn("{task.fields[left]} left", markup=False, table_column=narrow),
+        TextColumn("{task.fields[left]}", markup=False, table_column=narrow),
         console=Console(file=stream, emoji=False, highlight=False),
-        refresh_per_second=4,
+        auto_refresh=False,
         transient=True,
         expand=True,
     )
