@@ -89,7 +89,8 @@ def _name_by_platform(tree: Tree, cpuinfo: dict[str, str]) -> str | None:
     if tree.exists("/proc/device-tree/ibm,partition-name"):
         return "PowerVM"
     clocks = tree.text("/sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
-    return next((name for clock, name in _GUEST_CLOCKS if clock in clocks.split()), None)
+    made_for = (name for clock, name in _GUEST_CLOCKS if f" {clock}" in f" {clocks}")
+    return next(made_for, None)
 
 
 def _container(tree: Tree) -> str | None:

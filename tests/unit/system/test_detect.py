@@ -2,10 +2,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit.system.trees import CPUS, MACHINES, Files, altra, guest, hybrid, plant, xeon
+from tests.unit.system.trees import CPUS, MACHINES, Files, guest, hybrid, plant, x86, xeon
 
 from memgauge.model.system import System
 from memgauge.system.detect import detect
+from memgauge.system.processor import processor_name
 
 
 def found(root: Path, files: Files) -> System:
@@ -58,10 +59,17 @@ def test_the_machine_id_forgives_what_another_kernel_keeps_of_the_memory(tmp_pat
 
 
 def test_names_of_processors(tmp_path: Path) -> None:
-    assert found(tmp_path / "a", altra()).cpu_model == "Arm Neoverse N1"
-    assert found(tmp_path / "x", xeon()).cpu_model == "Xeon Example"
-    unnamed = altra() | {"/proc/cpuinfo": "CPU implementer\t: 0x99\nCPU part\t: 0x123\n"}
-    assert found(tmp_path / "u", unnamed).cpu_model == "Arm implementer 0x99 part 0x123"
+    def name(cpuinfo: str, architecture: str) -> str:
+        return processor_name(plant(tmp_path, {"/proc/cpuinfo": cpuinfo}), architecture)
+
+    arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: {}\n"
+    assert name(x86("Xeon  Example"), "x86_64") == "Xeon Example"
+    assert name(arm.format("0xd0c"), "aarch64") == "Arm Neoverse N1"
+    assert name(arm.format("0x123"), "aarch64") == "Arm implementer 0x41 part 0x123"
+    both = arm.format("0xd0b") + arm.format("0xd08") + arm.format("0xd0b")
+    assert name(both, "aarch64") == "Arm Cortex-A76 + Arm Cortex-A72"
+    assert name("cpu\t\t: POWER9, altivec supported\n", "ppc64le") == "POWER9, altivec supported"
+    assert name("", "riscv64") == "unknown riscv64"
 
 
 def test_a_mask_smaller_than_the_machine_is_respected(tmp_path: Path) -> None:
