@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -12,6 +15,7 @@
 
 #include "mappings.hpp"
 #include "memory/huge_pages.hpp"
+#include "memory/hugetlb_limit.hpp"
 #include "memory/numa.hpp"
 #include "memory/smaps.hpp"
 #include "sysfs.hpp"
@@ -176,7 +180,8 @@ TEST_CASE(
         const auto text = refusal(request_of(phys, pages));
         if (text) {
             CHECK(contains(text, "cannot map 1 GiB in explicit pages of"));
-            CHECK((contains(text, "as root: echo ") || contains(text, "no such pool")));
+            CHECK((contains(text, "as root: echo ") || contains(text, "no such pool") ||
+                   contains(text, "the cgroup allows")));
         }
     }
     CHECK(mappings_since(before) == 0);
@@ -305,4 +310,59 @@ TEST_CASE("sizes read as the largest unit that divides them") {
     CHECK(size_text(1000) == "1000 B");
     CHECK(size_text(1536 * MiB) == "1536 MiB");
     CHECK(size_text(std::size_t{1} << 50U) == "1 PiB");
+}
+
+TEST_CASE("numa_maps tells where the pages of one mapping lie") {
+    const std::string text =
+        "00400000 default file=/bin/x mapped=9 N0=9 kernelpagesize_kB=4\n"
+        "7f1000000000 bind:1 anon=100 dirty=100 N0=25 N1=75 kernelpagesize_kB=4\n"
+        "7f2000000000 default\n";
+    const auto parse = [&text](std::uintptr_t begin) {
+        std::istringstream stream(text);
+        return memgauge::memory::parse_numa_maps(stream, begin);
+    };
+    const auto placement = parse(0x7f1000000000);
+    REQUIRE(placement);
+    CHECK(placement->node == 1);
+    CHECK(placement->share == 0.75);
+    CHECK(!parse(0x7f2000000000));
+    CHECK(!parse(0x1000));
+}
+
+TEST_CASE("cgroups above a process are found in both versions") {
+    const auto find = [](const char* text) {
+        std::istringstream stream{std::string(text)};
+        return memgauge::memory::hugetlb_cgroups(stream, "/cg");
+    };
+    using Paths = std::vector<std::string>;
+    CHECK(find("0::/\n") == Paths{"/cg"});
+    CHECK(find("0::/a/b\n") == Paths{"/cg/a/b", "/cg/a", "/cg"});
+    CHECK(find("5:cpu,cpuacct:/x\n4:hugetlb:/y\n") == Paths{"/cg/hugetlb/y", "/cg/hugetlb"});
+    CHECK(find("0::/../outside\n") == Paths{"/cg"});
+    CHECK(find("").empty());
+    CHECK(find("nonsense\n:\n").empty());
+}
+
+TEST_CASE("the tightest cgroup limits explicit huge pages") {
+    const auto root =
+        std::filesystem::temp_directory_path() / ("memgauge-cgroup-" + std::to_string(getpid()));
+    std::filesystem::create_directories(root / "pod");
+    const auto write = [](const std::filesystem::path& path, const char* text) {
+        std::ofstream(path) << text << "\n";
+    };
+    write(root / "hugetlb.2MB.max", "max");
+    write(root / "hugetlb.1GB.max", "0");
+    write(root / "pod" / "hugetlb.2MB.max", "8388608");
+    write(root / "pod" / "hugetlb.2MB.current", "6291456");
+    write(root / "pod" / "hugetlb.64KB.limit_in_bytes", "65536");
+    write(root / "pod" / "hugetlb.64KB.usage_in_bytes", "131072");
+    const std::vector<std::string> cgroups{(root / "pod").string(), root.string()};
+    const auto room_2m = memgauge::memory::hugetlb_room(cgroups, 2 * MiB);
+    REQUIRE(room_2m);
+    CHECK(room_2m->bytes == 2 * MiB);
+    CHECK(room_2m->limit_file == cgroups[0] + "/hugetlb.2MB.max");
+    CHECK(memgauge::memory::hugetlb_room(cgroups, 1024 * MiB)->bytes == 0);
+    CHECK(memgauge::memory::hugetlb_room(cgroups, 65536)->bytes == 0);
+    CHECK(!memgauge::memory::hugetlb_room(cgroups, 16 * MiB));
+    std::filesystem::remove_all(root);
 }

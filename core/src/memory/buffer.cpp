@@ -248,7 +248,7 @@ Backing Buffer::backing() const {
                                                                  : memory::transparent_page_bytes();
         }
     }
-    if (const auto where = memory::placement(data_, size())) {
+    if (const auto where = memory::placement(mapping_.begin(), mapping_.size())) {
         backing.node = where->node;
         backing.share_on_node = where->share;
     }

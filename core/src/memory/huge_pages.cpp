@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 
 #include "memgauge/error.hpp"
+#include "memory/hugetlb_limit.hpp"
 #include "sysfs.hpp"
 
 namespace memgauge::memory {
@@ -76,6 +78,16 @@ std::string remedy(std::size_t page_bytes, std::uint64_t wanted_total, std::opti
     return text;
 }
 
+void require_cgroup_room(const std::string& what, std::size_t page_bytes, std::uint64_t bytes) {
+    std::ifstream membership("/proc/self/cgroup");
+    const auto room = hugetlb_room(hugetlb_cgroups(membership, "/sys/fs/cgroup"), page_bytes);
+    if (room && room->bytes < bytes) {
+        throw RequestError(what + ": the cgroup allows " + size_text(room->bytes) +
+                           " more of them; raise " + room->limit_file +
+                           " (in Kubernetes the pod's hugepages limit) or use --pages thp");
+    }
+}
+
 }  // namespace
 
 std::size_t transparent_page_bytes() {
@@ -108,10 +120,11 @@ void require_explicit_pages(std::size_t page_bytes, std::size_t bytes, std::opti
         throw RequestError(what + ": this machine has no such pool (it has: " + existing_pools() +
                            "); use --pages thp or 4k");
     }
+    require_cgroup_room(what, page_bytes, needed * page_bytes);
     if (found->available < needed) {
         const std::uint64_t wanted_total = found->total + needed - found->available;
-        throw RequestError(what + ": " + std::to_string(needed) + " pages needed, " +
-                           std::to_string(found->available) + " free; " +
+        throw RequestError(what + ": pages needed: " + std::to_string(needed) +
+                           ", free: " + std::to_string(found->available) + "; " +
                            remedy(page_bytes, wanted_total, node));
     }
 }

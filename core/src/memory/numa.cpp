@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "memgauge/buffer.hpp"
@@ -40,6 +44,21 @@ std::string bind_failure(int node, int error) {
                "/proc/self/status); choose another or widen the cpuset";
     }
     return what + SystemError("mbind", error).what();
+}
+
+using PagesOnNode = std::map<int, std::uint64_t>;
+
+std::optional<Placement> majority(const PagesOnNode& pages) {
+    std::uint64_t total = 0;
+    auto most = pages.end();
+    for (auto entry = pages.begin(); entry != pages.end(); ++entry) {
+        total += entry->second;
+        most = most == pages.end() || entry->second > most->second ? entry : most;
+    }
+    if (total == 0) {
+        return std::nullopt;
+    }
+    return Placement{most->first, static_cast<double>(most->second) / static_cast<double>(total)};
 }
 
 std::vector<void*> sample(const std::byte* begin, std::size_t bytes) {
@@ -95,28 +114,42 @@ void bind_to_node(std::byte* begin, std::size_t bytes, int node) {
     throw RequestError(bind_failure(node, error));
 }
 
+std::optional<Placement> parse_numa_maps(std::istream& text, std::uintptr_t begin) {
+    std::string line;
+    while (std::getline(text, line)) {
+        std::istringstream words(line);
+        std::uintptr_t start = 0;
+        if (!(words >> std::hex >> start) || start != begin) {
+            continue;
+        }
+        PagesOnNode pages;
+        for (std::string word; words >> word;) {
+            int node = 0;
+            std::uint64_t count = 0;
+            if (std::sscanf(word.c_str(), "N%d=%" SCNu64, &node, &count) == 2) {
+                pages[node] += count;
+            }
+        }
+        return majority(pages);
+    }
+    return std::nullopt;
+}
+
 std::optional<Placement> placement(const std::byte* begin, std::size_t bytes) {
     std::vector<void*> pages = sample(begin, bytes);
     std::vector<int> where(pages.size(), -1);
     // Without a list of targets move_pages moves nothing and tells where each page is.
     if (syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, where.data(), 0) != 0) {
-        return std::nullopt;
+        std::ifstream file("/proc/self/numa_maps");
+        return parse_numa_maps(file, reinterpret_cast<std::uintptr_t>(begin));
     }
-    std::map<int, std::size_t> count;
-    std::size_t resident = 0;
+    PagesOnNode counts;
     for (const int node : where) {
         if (node >= 0) {
-            ++count[node];
-            ++resident;
+            ++counts[node];
         }
     }
-    if (resident == 0) {
-        return std::nullopt;
-    }
-    const auto most =
-        std::ranges::max_element(count, {}, [](const auto& entry) { return entry.second; });
-    return Placement{most->first,
-                     static_cast<double>(most->second) / static_cast<double>(resident)};
+    return majority(counts);
 }
 
 }  // namespace memgauge::memory

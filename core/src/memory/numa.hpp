@@ -2,6 +2,8 @@
 // NUMA placement by raw system calls: libnuma is not linked.
 
 #include <cstddef>
+#include <cstdint>
+#include <istream>
 #include <optional>
 #include <vector>
 
@@ -19,11 +21,15 @@ void bind_to_node(std::byte* begin, std::size_t bytes, int node);
 
 struct Placement {
     int node;
-    double share;  // of the sampled resident pages
+    double share;  // of the resident pages looked at
 };
 
-// Where most of some hundred evenly spaced pages lie; empty where none is resident or the kernel
-// does not tell.
+// Where most pages of a mapping lie; empty where none is resident or the kernel does not tell. Some
+// hundred evenly spaced pages are asked for by move_pages; where a container forbids that, all are
+// counted from numa_maps, which has a line for the mapping that starts at `begin`.
 std::optional<Placement> placement(const std::byte* begin, std::size_t bytes);
+
+// The counts of that line of /proc/self/numa_maps (numa(7)).
+std::optional<Placement> parse_numa_maps(std::istream& text, std::uintptr_t begin);
 
 }  // namespace memgauge::memory
