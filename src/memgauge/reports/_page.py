@@ -133,6 +133,9 @@ class Page:
             self.table(table, precision)
 
     def table(self, table: Table, precision: float | None) -> None:
+        if not table.rows:
+            self.line("nothing was measured", "dim")
+            return
         shown = [index for index, column in enumerate(table.columns) if column.narrow]
         columns = [table.columns[index] for index in shown]
         rows = [[row[index] for index in shown] for row in table.rows]

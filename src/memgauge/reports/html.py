@@ -270,6 +270,8 @@ def _table(table: Table, precision: float | None, *, titled: bool = True) -> str
     note = f'<p class="aside">{_text(table.note)}</p>' if table.note else ""
     title = _text(table.title)
     heading = f"<h3>{title}</h3>" if titled else ""
+    if not table.rows:
+        return f'<div class="table">{heading}<p class="aside">Nothing was measured.</p></div>'
     return f"""<div class="table">{heading}
 <div class="scroll" tabindex="0" role="region" aria-label="{title}">
 <table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>

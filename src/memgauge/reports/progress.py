@@ -75,8 +75,11 @@ class Progress:
             if self._bar is None or self._task is None:
                 self._line(f"{plain(phase)}: {share:.0%}, {counts}, {left}")
             else:
-                state = {"completed": share, "reached": counts, "left": left}
-                self._bar.update(self._task, description=plain(phase), **state, refresh=True)
+                said = plain(phase)
+                self._bar.update(
+                    self._task, description=said, completed=share, reached=counts, left=left
+                )
+                self._bar.refresh()
         except (OSError, ValueError):
             self._silent = True
 
