@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from memgauge.analysis.intervals import precision, sustained
-from memgauge.analysis.regimes import Regime, Regimes
-from memgauge.analysis.speeds import clean_value, fast_quantile
+from memgauge.analysis.regimes import Regimes
+from memgauge.analysis.speeds import fast_quantile, values_of
+from memgauge.analysis.summary import worst_precision
 from memgauge.experiments.base import Bench
 from memgauge.model.records import Point, Sample
 
@@ -48,24 +46,13 @@ class Cell:
 
     def values(self) -> list[float]:
         """GB/s or ns of all samples that count, in order of time."""
-        taken = (clean_value(self.point, sample) for sample in self.samples)
-        return [value for value in taken if value is not None]
+        return [value.value for value in values_of(self.point, self.samples).clean]
 
     def look(self, asked: float, regimes: Regimes) -> None:
-        """Decide whether the asked precision is reached, in the regime with most samples."""
+        """Decide whether the asked precision is reached in every regime that was seen."""
         if self.point.role == "pass":
             self.reached = len(self.samples) >= PASSES
             return
         self._look_at = int(self._look_at * GROWTH) + 1
-        by_regime: Counter[Regime | None] = Counter()
-        values: dict[Regime | None, list[float]] = {}
-        for sample in self.samples:
-            value = clean_value(self.point, sample)
-            if value is not None:
-                regime = regimes.of(sample.pingpong_ns)
-                by_regime[regime] += 1
-                values.setdefault(regime, []).append(value)
-        if by_regime:
-            largest, _ = by_regime.most_common(1)[0]
-            estimate = sustained(values[largest], fast_quantile(self.point))
-            self.reached = precision(estimate) <= asked
+        clean = values_of(self.point, self.samples).clean
+        self.reached = worst_precision(clean, regimes, fast_quantile(self.point)) <= asked

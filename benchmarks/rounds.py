@@ -1,0 +1,29 @@
+"""Interleaved rounds and what is made of them: ratios with their spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+
+
+@dataclass
+class Ratios:
+    """Paired ratios of one comparison."""
+
+    values: list[float] = field(default_factory=list)
+
+    def text(self) -> str:
+        """Median, and the middle half of the rounds."""
+        if not self.values:
+            return "-"
+        if len(self.values) < 4:
+            return f"{median(self.values):.2f} ({min(self.values):.2f}..{max(self.values):.2f})"
+        low, _, high = quantiles(self.values, n=4)
+        return f"{median(self.values):.2f} ({low:.2f}..{high:.2f}, n={len(self.values)})"
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    rows = [list(header), ["---"] * len(header), *map(list, lines)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
