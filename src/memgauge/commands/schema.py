@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
-from memgauge.model.schema import document_schema, record_schema
+from memgauge.analysis.schema import document_schema
+from memgauge.model.schema import record_schema, schema_text
 
 
 @click.command("schema")
@@ -20,4 +20,4 @@ from memgauge.model.schema import document_schema, record_schema
 def command(subject: str) -> None:
     """Print the JSON Schema of a run's records, or of the document that --json prints."""
     made = record_schema() if subject == "record" else document_schema()
-    click.echo(msgspec.json.format(msgspec.json.encode(made), indent=2).decode())
+    click.echo(schema_text(made), nl=False)
