@@ -14,6 +14,7 @@ class Cache(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["data", "unified", "instruction"]
     bytes: int
     line_bytes: int
+    """0: not told, and `topology_notes` says so."""
     ways: int | None
     """None: unknown; 0: fully associative."""
     sets: int | None
@@ -41,7 +42,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     node: int
     cpus: list[int]
     bytes: int
+    """0: no memory of its own."""
     distances: dict[int, int]
+    """To each node, 10 being local (ACPI SLIT); empty where the kernel does not tell."""
 
 
 class HugePagePool(msgspec.Struct, frozen=True, kw_only=True):

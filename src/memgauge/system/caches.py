@@ -99,6 +99,9 @@ def _missing_notes(found: dict[_Key, Cache | None], silent: list[int]) -> list[s
     for (level, kind, shared), cache in found.items():
         if cache is None:
             unsized[level, kind].extend(shared)
+    unlined = {f"L{c.level}" for c in found.values() if c is not None and not c.line_bytes}
+    if unlined:
+        notes.append(f"the line size of {', '.join(sorted(unlined))} caches is not shown")
     notes.extend(
         f"the L{level} {kind} cache of CPUs {format_cpu_list(sorted(set(cpus)))} is shown "
         "without a size: it is left out"

@@ -43,13 +43,11 @@ def load_isas() -> Isas:
 
 
 def core_compiler() -> str | None:
-    """The compiler the native core was built with; None where it is missing or does not tell."""
+    """The compiler the native core was built with; None where the core is missing."""
     try:
-        compiler = getattr(import_module("memgauge._core"), "compiler", None)
+        return str(import_module("memgauge._core").compiler)
     except ImportError:
         return None
-    told = compiler() if callable(compiler) else compiler
-    return None if told is None else str(told)
 
 
 def _reason(error: ImportError) -> str:

@@ -65,6 +65,11 @@ def test_a_cache_without_a_size_is_left_out_and_said(tmp_path: Path) -> None:
     ]
 
 
+def test_a_line_size_that_is_not_told_is_said(tmp_path: Path) -> None:
+    files = {path: text for path, text in xeon().items() if "coherency" not in path}
+    assert notes_of(tmp_path, files) == "the line size of L1, L2, L3 caches is not shown"
+
+
 def test_a_guest_without_l3_is_said(tmp_path: Path) -> None:
     notes = notes_of(tmp_path, guest())
     assert "no cache above L2 is told" in notes
