@@ -68,10 +68,12 @@ class LevelFigures(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     status: Status
     latency_ns: float | None
+    fits_bytes: int | None
+    """The largest footprint wholly on the plateau."""
     capacity_low_bytes: int | None
-    """The largest footprint that fits; None where no end was found."""
+    """The largest nearer to this level than to the next; None where no end was found."""
     capacity_high_bytes: int | None
-    """The smallest that no longer does."""
+    """The smallest nearer to the next."""
     claimed_bytes: int | None
 
 
@@ -192,6 +194,7 @@ def _levels(figures: Figures) -> list[LevelFigures]:
             name=finding.name,
             status=finding.status,
             latency_ns=finding.level.latency_ns if finding.level else None,
+            fits_bytes=finding.level.fits_bytes if finding.level else None,
             capacity_low_bytes=finding.level.capacity_bytes if finding.level else None,
             capacity_high_bytes=finding.level.capacity_high_bytes if finding.level else None,
             claimed_bytes=finding.claimed_bytes,

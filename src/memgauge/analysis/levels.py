@@ -3,9 +3,10 @@
 The curve of log latency over footprint is cut into constant pieces by optimal partitioning (Jackson
 et al. 2005, an exact dynamic program), with a penalty for each cut as in the Bayesian information
 criterion (Yao 1988). A piece that is long and flat is a plateau; plateaus less than 1.6 times apart
-are one level, seen through different levels of address translation or beside a neighbour; short and
-steep pieces are transitions and no level. A level's capacity lies between the largest footprint
-still on its plateau and the next one measured.
+are one level, seen through different levels of address translation or beside a neighbour; short,
+steep or uneven pieces are transitions and no level. A level ends where the latency passes the
+geometric mean of its own and that of the next level, where the two explain it equally well: its
+capacity lies between the last footprint below that and the first above.
 
 What would invalidate it: fewer than about three footprints an octave, a walk that a prefetcher can
 follow, or a cache whose share changes during the run.
@@ -13,8 +14,8 @@ follow, or a cache whose share changes during the run.
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
-from statistics import median
+from itertools import accumulate, zip_longest
+from statistics import median, pstdev
 
 import msgspec
 
@@ -24,10 +25,12 @@ LEAST_POINTS = 3
 LEAST_OCTAVES = 0.9
 STEEPEST = 0.32
 """Log latency an octave that a plateau may rise by; transitions rise by far more."""
+MOST_UNEVEN = 0.08
+"""Standard deviation of log latency on a plateau; a transition beside noise has more."""
 LEAST_RATIO = 1.6
 """Latency of a level over that of the one below."""
 ON_PLATEAU = 1.15
-"""Up to this multiple of the plateau's latency a footprint is still held by its level."""
+"""Up to this multiple of the plateau's latency a footprint fits wholly."""
 
 
 Curve = Sequence[tuple[int, float]]
@@ -43,14 +46,16 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     """Least and most latency on the plateau."""
     first_bytes: int
     """Smallest footprint on the plateau."""
+    fits_bytes: int
+    """Largest footprint still wholly on the plateau."""
     capacity_low_bytes: int
-    """Largest footprint still on the plateau."""
+    """Largest footprint nearer to this level than to the next."""
     capacity_high_bytes: int | None
-    """Smallest footprint above it; None: the curve ends on this plateau."""
+    """Smallest footprint nearer to the next; None: the curve ends in this level."""
 
     @property
     def capacity_bytes(self) -> int | None:
-        """The capacity, as far as the footprints resolve it: the largest that still fitted."""
+        """The capacity, as far as the footprints resolve it; None: no end was seen."""
         return None if self.capacity_high_bytes is None else self.capacity_low_bytes
 
 
@@ -62,7 +67,12 @@ def find_levels(curve: Curve) -> list[Level]:
     logs = [math.log(ns) for _, ns in points]
     pieces = partition(logs, penalty_of(logs))
     plateaus = [piece for piece in pieces if _is_plateau(points, piece)]
-    return [_level(points, like) for like in _grouped(points, plateaus)]
+    groups = _grouped(points, plateaus)
+    return [
+        _level(points, group, beyond)
+        for group, beyond in zip_longest(groups, groups[1:])
+        if group is not None
+    ]
 
 
 def penalty_of(logs: Sequence[float]) -> float:
@@ -106,7 +116,7 @@ def _is_plateau(points: Curve, piece: Piece) -> bool:
     logs = [math.log(ns) for _, ns in points[begin:end]]
     if octaves[-1] - octaves[0] < LEAST_OCTAVES:
         return False
-    return abs(_slope(octaves, logs)) <= STEEPEST
+    return abs(_slope(octaves, logs)) <= STEEPEST and pstdev(logs) <= MOST_UNEVEN
 
 
 def _slope(xs: Sequence[float], ys: Sequence[float]) -> float:
@@ -131,21 +141,30 @@ def _latency(points: Curve, piece: Piece) -> float:
     return median(ns for _, ns in points[slice(*piece)])
 
 
-def _level(points: Curve, like: Sequence[Piece]) -> Level:
-    """The level of a group: its latency from the longest plateau, its capacity from the last."""
+def _level(points: Curve, like: Sequence[Piece], beyond: Sequence[Piece] | None) -> Level:
+    """The level of a group: latency from its longest plateau, capacity from where it ends."""
     longest = max(like, key=lambda piece: piece[1] - piece[0])
-    begin, end = like[-1]
-    limit = _latency(points, like[-1]) * ON_PLATEAU
-    while end < len(points) and points[end][1] <= limit:
-        end += 1
-    while end < len(points) and end - 1 > begin and points[end - 1][1] > limit:
-        end -= 1
     latencies = [ns for _, ns in points[slice(*longest)]]
+    last = _latency(points, like[-1])
+    start = like[-1][0]
+    fits = max(start + 1, _first_above(points, start, last * ON_PLATEAU))
+    edge = fits
+    if beyond is not None:
+        edge = max(fits, _first_above(points, start, math.sqrt(last * _latency(points, beyond[0]))))
     return Level(
         latency_ns=median(latencies),
         latency_low_ns=min(latencies),
         latency_high_ns=max(latencies),
         first_bytes=points[like[0][0]][0],
-        capacity_low_bytes=points[end - 1][0],
-        capacity_high_bytes=points[end][0] if end < len(points) else None,
+        fits_bytes=points[fits - 1][0],
+        capacity_low_bytes=points[edge - 1][0],
+        capacity_high_bytes=points[edge][0] if edge < len(points) else None,
     )
+
+
+def _first_above(points: Curve, start: int, limit_ns: float) -> int:
+    """Index from which on two footprints in a row lie above the limit: one alone is noise."""
+    for index in range(start, len(points)):
+        if all(ns > limit_ns for _, ns in points[index : index + 2]):
+            return index
+    return len(points)

@@ -81,14 +81,14 @@ def _levels_table(findings: list[Finding]) -> Table:
             Column(title="topology", unit="B"),
             Column(title="latency", unit="ns", digits=2),
             Column(title="verdict"),
-            Column(title="fits", unit="B", narrow=False),
-            Column(title="no longer fits", unit="B", narrow=False),
+            Column(title="fits wholly", unit="B", narrow=False),
+            Column(title="beyond", unit="B", narrow=False),
             Column(title="least on plateau", unit="ns", digits=2, narrow=False),
             Column(title="most on plateau", unit="ns", digits=2, narrow=False),
         ],
         rows=[_levels_row(finding) for finding in findings],
-        note="Found: the largest footprint still on the plateau; the capacity lies between it and "
-        "the next one measured.",
+        note="Found: the largest footprint whose latency is nearer to this level's than to the "
+        "next one's.",
     )
 
 
@@ -103,7 +103,7 @@ def _levels_row(finding: Finding) -> list[Cell]:
         finding.claimed_bytes,
         level.latency_ns,
         finding.status,
-        level.capacity_low_bytes,
+        level.fits_bytes,
         level.capacity_high_bytes,
         level.latency_low_ns,
         level.latency_high_ns,
@@ -136,7 +136,7 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: list[Clai
 
 
 def _bands(findings: list[Finding]) -> list[Band]:
-    """Each level from its first footprint on the plateau to its last; transitions stay bare."""
+    """Each level from its first footprint on the plateau to its end; transitions stay bare."""
     return [
         Band(
             label=finding.name,
