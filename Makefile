@@ -78,10 +78,10 @@ wheel: $(VENV)/.dev ## source archive and wheel in dist/, checked
 
 # ---- set-up --------------------------------------------------------------------------------
 
-dev: $(VENV)/.dev $(VENV)/.installed ## install so that imports follow the tree and rebuild the core
+dev: $(VENV)/.dev ## install so that imports follow the tree and rebuild the core
 	@touch $(VENV)/.editable
-	@$(STEP) "memgauge, editable" $(PIP) --no-build-isolation --editable .
-	@touch $(VENV)/.installed
+	@rm -f $(VENV)/.installed
+	@$(MAKE) --no-print-directory $(VENV)/.installed
 	@echo "now: . $(BIN)/activate" >&2
 
 clean: ## remove what was built, and the virtual environment
