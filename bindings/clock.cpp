@@ -17,10 +17,13 @@ void register_clock(nb::module_& module) {
         .def_ro("calibration_error_ppm", &ClockInfo::calibration_error_ppm)
         .def_ro("epoch_raw_ns", &ClockInfo::epoch_raw_ns);
     module.def("clock_info", [] { return Clock::instance().info(); }, ReleaseGil());
-    module.def("clock_now_ns", [] {
-        const Clock& clock = Clock::instance();
-        return clock.to_ns(clock.now());
-    });
+    module.def(
+        "clock_now_ns",
+        [] {
+            const Clock& clock = Clock::instance();
+            return clock.to_ns(clock.now());
+        },
+        ReleaseGil());
 }
 
 }  // namespace memgauge::bindings

@@ -34,7 +34,7 @@ struct Disturbances {
 class Burst {
 public:
     Burst(std::span<Job* const> jobs, std::uint32_t parties, Slice& slice)
-        : jobs_(jobs), barrier_(parties), slice_(slice), lead_(start_lead(parties)) {}
+        : barrier_(parties), jobs_(jobs), slice_(slice), lead_(start_lead(parties)) {}
 
     void operator()(std::size_t rank) {
         ThreadSlice mine;  // on this thread's stack, away from the others' lines
@@ -79,13 +79,47 @@ private:
         mine.page_faults = after.page_faults - before.page_faults;
     }
 
-    std::span<Job* const> jobs_;
     SpinBarrier barrier_;
+    std::span<Job* const> jobs_;
     Slice& slice_;
     const Clock& clock_ = Clock::instance();
     Ticks lead_;
     Ticks deadline_ = 0;  // published by the barrier
     std::atomic<bool> failed_{false};
+};
+
+// The stop flag of one parallel(), and how the caller's StopCheck answered.
+class Stopping {
+public:
+    Stopping(const StopCheck& check, std::atomic<bool>& flag) noexcept
+        : check_(check), flag_(flag) {}
+    ~Stopping() { flag_.store(false, std::memory_order_relaxed); }
+    Stopping(const Stopping&) = delete;
+    Stopping& operator=(const Stopping&) = delete;
+
+    void order() noexcept { flag_.store(true, std::memory_order_relaxed); }
+
+    void ask() noexcept {
+        if (wished_ || !check_) return;
+        try {
+            wished_ = check_();
+        } catch (...) {
+            wished_ = true;
+            error_ = std::current_exception();
+        }
+        if (wished_) order();
+    }
+
+    void throw_if_wished() const {
+        if (error_) std::rethrow_exception(error_);
+        if (wished_) throw Interrupted();
+    }
+
+private:
+    const StopCheck& check_;
+    std::atomic<bool>& flag_;
+    bool wished_ = false;
+    std::exception_ptr error_;
 };
 
 }  // namespace
@@ -131,40 +165,25 @@ Slice Team::run(std::span<Job* const> jobs) {
 
 void Team::parallel(const std::function<void(std::size_t)>& work, const StopCheck& stop) {
     const Workers::Claim claim(state_->workers);
-    std::atomic<bool>& stopping = state_->stop;
-    stopping.store(false, std::memory_order_relaxed);
+    Stopping stopping(stop, state_->stop);
     const Workers::Task task = [&](std::size_t rank) {
         try {
             work(rank);
         } catch (...) {
-            stopping.store(true, std::memory_order_relaxed);  // no use in the others going on
+            stopping.order();  // no use in the others going on
             throw;
         }
     };
-    bool interrupted = false;
-    std::exception_ptr stop_error;
-    const auto tick = [&] {
-        if (interrupted || stop_error) return;
-        try {
-            interrupted = stop && stop();
-        } catch (...) {
-            stop_error = std::current_exception();
-        }
-        if (interrupted || stop_error) stopping.store(true, std::memory_order_relaxed);
-    };
     std::vector<std::size_t> ranks(size());
     std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-    std::exception_ptr work_error;
     try {
-        state_->workers.run(ranks, task, tick);
+        state_->workers.run(ranks, task, [&stopping] { stopping.ask(); });
     } catch (...) {
-        work_error = std::current_exception();
+        // The caller's wish to end outranks what it made the workers do.
+        stopping.throw_if_wished();
+        throw;
     }
-    stopping.store(false, std::memory_order_relaxed);
-    // The caller's wish to end outranks what it made the workers do.
-    if (stop_error) std::rethrow_exception(stop_error);
-    if (interrupted) throw Interrupted();
-    if (work_error) std::rethrow_exception(work_error);
+    stopping.throw_if_wished();
 }
 
 }  // namespace memgauge

@@ -77,11 +77,11 @@ void Workers::start(const std::vector<int>& cpus) {
                 serve(worker, rank);
             });
         } catch (const std::system_error& error) {
-            throw SystemError("cannot start thread " + std::to_string(rank) + " of a team of " +
-                                  std::to_string(cpus.size()) +
-                                  "; use fewer threads or raise the process limit (ulimit -u, "
-                                  "cgroup pids.max)",
-                              error.code().value());
+            throw SystemError(
+                "cannot start thread " + std::to_string(rank) + " of a team of " +
+                    std::to_string(cpus.size()) +
+                    " (use fewer threads, or raise ulimit -u or the cgroup's pids.max)",
+                error.code().value());
         }
     }
     finish_one();
