@@ -56,11 +56,11 @@ def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
         order = _by_policy(policy, system)
     else:
         order = _explicit(policy, system)
+    if not order:
+        raise RequestError("no CPU is allowed to this process: widen its affinity mask or cpuset")
     wanted = len(order) if threads is None else threads
     if wanted > len(order):
         raise RequestError(_too_many(policy, wanted, len(order), system))
-    if not order:
-        raise RequestError("no CPU is allowed to this process: widen its affinity mask or cpuset")
     return order[:wanted]
 
 

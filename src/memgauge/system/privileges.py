@@ -49,19 +49,20 @@ def core_pmus(tree: Tree) -> list[str]:
 def _counters(tree: Tree, rights: set[str]) -> Capability:
     pmus = core_pmus(tree)
     paranoid = tree.integer(_PARANOID)
+    setting = f"perf_event_paranoid {'not shown' if paranoid is None else paranoid}"
     if not pmus:
-        detail = "no processor counters are shown"
         return Capability(
             name="performance counters",
             available=False,
-            detail=f"{detail} (perf_event_paranoid {paranoid})" if paranoid is not None else detail,
+            detail=f"no processor counters are shown; {setting}",
             remedy="in a virtual machine: ask the host for a virtual PMU",
         )
     # 2 still lets a process count its own user-space events; 3 (Debian, Android) does not.
-    open_to_us = bool(rights & {"CAP_SYS_ADMIN", "CAP_PERFMON"}) or (paranoid or 0) <= 2
+    entitled = bool(rights & {"CAP_SYS_ADMIN", "CAP_PERFMON"})
+    open_to_us = entitled or (paranoid is not None and paranoid <= 2)
     return Capability(
         name="performance counters",
         available=open_to_us,
-        detail=f"{', '.join(pmus)}; perf_event_paranoid {paranoid}",
+        detail=f"{', '.join(pmus)}; {setting}",
         remedy=None if open_to_us else "as root: sysctl kernel.perf_event_paranoid=2",
     )

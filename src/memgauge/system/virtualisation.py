@@ -19,6 +19,8 @@ _DMI_NAMES = (
     ("google compute engine", "KVM"),
     ("openstack", "KVM"),
     ("ovirt", "KVM"),
+    ("alibaba cloud ecs", "KVM"),
+    ("hetzner vserver", "KVM"),
     ("bochs", "QEMU"),
     ("vmware", "VMware"),
     ("virtualbox", "VirtualBox"),

@@ -245,9 +245,10 @@ def test_refusals_are_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_no_allowed_cpu_is_refused() -> None:
+@pytest.mark.parametrize("threads", [None, 1])
+def test_no_allowed_cpu_is_refused(threads: int | None) -> None:
     with pytest.raises(RequestError, match="no CPU is allowed"):
-        cpus_for("compact", None, machine(Shape(), allowed=[]))
+        cpus_for("compact", threads, machine(Shape(), allowed=[]))
 
 
 @given(machines())
