@@ -1,5 +1,7 @@
 """What the `latency` points say: ns and cycles of each level, order, page policy and node pair."""
 
+import math
+
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
@@ -17,6 +19,8 @@ from memgauge.model.records import Point
 
 QUESTION = "How long does one load wait for its data when nothing else is going on?"
 MEMORY = "DRAM"
+LOST_SHARE = 0.5
+"""Of memory's latency, above which a cache level does not do its work."""
 Measured = list[tuple[Point, PointSummary]]
 
 
@@ -141,8 +145,28 @@ def _verdicts(measured: Measured) -> list[Verdict]:
                 f"({_order(fastest[0])}, {_pages(fastest[0])} pages).",
             )
         )
+        verdicts += _lost_levels(measured, fastest[1].sustained)
     verdicts += _pages_verdict(local)
     return verdicts
+
+
+def _lost_levels(measured: Measured, memory: Estimate) -> list[Verdict]:
+    """Cache levels that read like memory: their lines are gone before they are read again."""
+    lost: dict[str, float] = {}
+    for point, summary in measured:
+        level = text_fact(point.asked, "level")
+        if level != MEMORY and summary.sustained is not None:
+            lost[level] = min(lost.get(level, math.inf), summary.sustained.value)
+    return [
+        Verdict(
+            level="warning",
+            text=f"Loads from {level} take {ns:.1f} ns, {ns / memory.value:.0%} of those from "
+            f"memory: most of its lines are evicted before they are read again.",
+            remedy="run again when neighbours are quiet; compare the levels of workingset",
+        )
+        for level, ns in lost.items()
+        if ns > LOST_SHARE * memory.value
+    ]
 
 
 def _pages_verdict(memory: Measured) -> list[Verdict]:

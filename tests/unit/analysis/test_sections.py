@@ -2,6 +2,7 @@ import math
 
 import msgspec
 import pytest
+from tests.unit.analysis.records import latency_point, sample_of
 from tests.unit.analysis.runs import (
     KIB,
     MIB,
@@ -20,7 +21,7 @@ from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Cell, Estimate, Report, Section, Table
 from memgauge.analysis.stream_form import stream_form
 from memgauge.analysis.verdicts import run_verdicts
-from memgauge.model.records import RunEnd, Warning
+from memgauge.model.records import Point, RunEnd, Warning
 from memgauge.model.run import Run, run_of
 
 
@@ -265,3 +266,17 @@ def test_regimes_that_differ_are_a_warning(report: Report) -> None:
 def test_no_gain_is_claimed_without_intervals() -> None:
     few = analyse_run(run_of(records(5)))
     assert not any("uned" in verdict.text for verdict in section(few, "stream").verdicts[1:])
+
+
+def test_a_cache_that_reads_like_memory_is_named() -> None:
+    def point(level: str, order: str) -> Point:
+        asked = {"level": level, "order": order, "pages": "thp"}
+        return latency_point(f"latency/{level}", experiment="latency", asked=asked)
+
+    measured = [(point("L2", "random"), 4.0), (point("L3", "random"), 140.0)]
+    measured.append((point("DRAM", "block-random"), 155.0))
+    declared = [point for point, _ in measured]
+    taken = [sample_of(p, ns * (1 + 0.001 * i), i) for i in range(9) for p, ns in measured]
+    texts = [v.text for v in section(analyse_run(small(*declared, *taken)), "latency").verdicts]
+    assert [text.split(" take")[0] for text in texts] == ["A load from memory", "Loads from L3"]
+    assert "90% of those from memory" in texts[1]
