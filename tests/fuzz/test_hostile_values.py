@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.unit.analysis import runs
 from tests.unit.model import build
 
 from memgauge.analysis.document import json_document
@@ -34,7 +35,8 @@ STRINGS = [
     "", "stream", "latency", "workingset", "nosuch", "0-1", "-", "node:9", "NaN", "1e999", "=1+1",
     "\x1b[2J\x1b]0;owned\x07", "\u202egnp.exe", "<script>alert(1)</script>", "x" * 5000, "\0",
 ]  # fmt: skip
-LINES = [encode(record) for record in build.records(3)]
+SMALL = [encode(record) for record in build.records(3)]
+SURVEY = [encode(record) for record in runs.records(rounds=2)]
 
 Place = tuple[Any, Any]
 
@@ -60,7 +62,7 @@ def other(value: object, dice: random.Random) -> object:
 
 def mutant(seed: int) -> bytes:
     dice = random.Random(seed)
-    records = [json.loads(line) for line in LINES]
+    records = [json.loads(line) for line in (SMALL if seed % 9 else SURVEY)]
     places = list(leaves(records))
     for node, key in dice.sample(places, dice.choice([1, 2, 4])):
         node[key] = other(node[key], dice)
