@@ -2,7 +2,7 @@ import math
 
 import msgspec
 import pytest
-from tests.unit.analysis.records import latency_point, sample_of
+from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
 from tests.unit.analysis.runs import (
     KIB,
     MIB,
@@ -280,3 +280,15 @@ def test_a_cache_that_reads_like_memory_is_named() -> None:
     texts = [v.text for v in section(analyse_run(small(*declared, *taken)), "latency").verdicts]
     assert [text.split(" take")[0] for text in texts] == ["A load from memory", "Loads from L3"]
     assert "90% of those from memory" in texts[1]
+
+
+def test_slices_set_aside_and_passes_that_suffered_are_told_apart() -> None:
+    slice_ = bandwidth_point("s", asked={"kernel": "copy"})
+    pass_ = bandwidth_point("s/pass", role="pass", asked={"kernel": "copy"})
+    taken = [sample_of(slice_, 10, i, switches=i % 2) for i in range(10)]
+    taken += [sample_of(pass_, 5, i, switches=int(i < 4)) for i in range(10)]
+    faulty = sample_of(slice_, 10, 10, faults=1)
+    pages, slices, passes = texts_of(small(slice_, pass_, *taken, faulty), "warning")
+    assert pages.startswith("In 1 samples a page had gone away")
+    assert slices.startswith("55% of 11 slices were set aside, 5 because")
+    assert passes.startswith("In 4 of 10 whole passes a thread was switched out")
