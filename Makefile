@@ -20,7 +20,7 @@ CXX_FILES := $(shell find core bindings -name '*.cpp' -o -name '*.hpp')
 SHELL_FILES := .ci/provide .ci/quietly .ci/run
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
 
-.PHONY: help survey test lint types format core-test sanitize cross-test wheel dev clean
+.PHONY: help survey test lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test wheel dev clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -38,13 +38,24 @@ test: $(VENV)/.installed $(VENV)/.test ## the Python tests; one: ARGS=tests/unit
 
 # ---- checks --------------------------------------------------------------------------------
 
-lint: $(VENV)/.lint build/release/compile_commands.json ## ruff, clang-format, shellcheck, clang-tidy
+lint: ruff clang-format shellcheck clang-tidy ## all of: ruff clang-format shellcheck clang-tidy
+
+ruff: $(VENV)/.lint
+	$(BIN)/ruff check --quiet $(PYTHON_FILES)
+	$(BIN)/ruff format --check --quiet $(PYTHON_FILES)
+
+clang-format: $(VENV)/.lint
+	@echo "clang-format --dry-run -Werror core bindings"
+	@$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+
+shellcheck:
 	@.ci/provide lint
-	$(BIN)/ruff check $(PYTHON_FILES)
-	$(BIN)/ruff format --check $(PYTHON_FILES)
-	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 	shellcheck $(SHELL_FILES)
-	sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/release/compile_commands.json | \
+
+# Files of other architectures are not in the list of what is compiled here.
+clang-tidy: $(VENV)/.lint build/release/compile_commands.json
+	@echo "clang-tidy core/src"
+	@sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/release/compile_commands.json | \
 		xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/release --quiet \
 		--extra-arg=-Wno-ignored-optimization-argument --extra-arg=-Wno-unknown-warning-option
 
