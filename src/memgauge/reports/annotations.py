@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def table_of(rows: list[Row]) -> Any:
     """A chart without marks over rows that travel inside the specification."""
-    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
+    return alt.Chart(alt.InlineData(values=rows))
 
 
 def bands(chart: Chart) -> list[Any]:

@@ -16,6 +16,9 @@ MISSING = "\N{EN DASH}"
 WIDE_MARK = "*"
 """Follows an estimate whose interval is wider than the precision asked."""
 
+_LONGEST = 1e15
+"""From here on digits say less than a power of ten; no measurement comes near."""
+
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -25,14 +28,16 @@ def number(value: float, digits: int) -> str:
         return MISSING
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    if value != 0 and abs(value) < 0.5 * 10.0**-digits:
+    if value != 0 and abs(value) <= 0.5 * 10.0**-digits:
         return f"{value:.2g}"
+    if abs(value) >= _LONGEST:
+        return f"{value:.3g}"
     return f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
 
 
 def size(value: float, digits: int = 1) -> str:
     """Bytes in the largest binary unit that does not make them a fraction: `32 MiB`."""
-    if not math.isfinite(value):
+    if not abs(value) < _LONGEST * 1024:
         return number(value, 0)
     for bytes_, name in _BINARY:
         if abs(value) >= bytes_:
@@ -68,13 +73,15 @@ def plain_value(value: float | str | bool | None, unit: str | None, digits: int)
 
 def centre(cell: Cell, column: Column) -> str:
     """The cell's value, in words or digits, without its interval."""
-    value = cell.value if isinstance(cell, Estimate) else cell
+    value = float(cell.value) if isinstance(cell, Estimate) else cell
     return plain_value(value, column.unit, column.digits)
 
 
 def interval(estimate: Estimate, column: Column) -> str:
     """Both ends: `49.9 to 50.3`."""
-    ends = (plain_value(end, column.unit, column.digits) for end in (estimate.low, estimate.high))
+    ends = (
+        plain_value(float(end), column.unit, column.digits) for end in (estimate.low, estimate.high)
+    )
     return " to ".join(ends)
 
 

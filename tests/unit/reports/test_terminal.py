@@ -1,0 +1,108 @@
+import io
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from tests.unit.reports.strangers import reports
+from tests.unit.reports.synthetic import hostile, machine, survey
+
+from memgauge.analysis.section import Estimate, Report
+from memgauge.reports import cells
+from memgauge.reports.terminal import Look, render, render_system
+
+
+def controls(text: str) -> set[str]:
+    return {char for char in text if char != "\n" and unicodedata.category(char).startswith("C")}
+
+
+@settings(max_examples=60)
+@given(reports, st.sampled_from([80, 40, 20]), st.sampled_from(["utf-8", "ascii"]))
+def test_every_line_fits_and_nothing_steers_the_terminal(
+    report: Report, width: int, encoding: str
+) -> None:
+    text = render(report, width, color=False, encoding=encoding)
+    assert max(cell_len(line) for line in text.splitlines()) <= width
+    assert controls(text) == set()
+    text.encode(encoding, "strict")
+
+
+@pytest.mark.parametrize("width", [80, 60, 40, 20])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_a_survey_and_a_machine_fit(width: int, encoding: str) -> None:
+    for text in (
+        render(survey(), width, encoding=encoding),
+        render_system(machine(), width, encoding=encoding),
+    ):
+        assert max(map(cell_len, text.splitlines())) <= width
+        text.encode(encoding, "strict")
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_every_narrow_figure_appears_whole(width: int) -> None:
+    text = render(survey(), width)
+    seen = " ".join(text.split())
+    for table in (table for section in survey().sections for table in section.tables):
+        for row in table.rows:
+            for cell, column in zip(row, table.columns, strict=True):
+                if isinstance(cell, Estimate) and column.narrow:
+                    assert cells.centre(cell, column) in seen
+                    assert cells.spread(cell, column.unit) in seen
+
+
+def test_wide_columns_are_left_out() -> None:
+    text = render(survey())
+    assert "each array" not in text
+    assert "samples" not in text
+
+
+def test_verdicts_come_first_and_worst_first_with_sign_and_word() -> None:
+    lines = render(survey()).splitlines()
+    at = {
+        word: next(n for n, line in enumerate(lines) if f"{sign} {word}" in line)
+        for sign, word in (("✗", "problem"), ("!", "warning"), ("·", "note"), ("✓", "good"))
+    }
+    assert list(at.values()) == sorted(at.values())
+    assert max(at.values()) < next(n for n, line in enumerate(lines) if line.startswith("kernel"))
+
+
+def test_missing_is_a_dash_and_what_missed_the_precision_is_marked() -> None:
+    read = next(line for line in render(survey()).splitlines() if line.startswith("read"))
+    assert read.split()[2:4] == ["\N{EN DASH}", "\N{EN DASH}"]
+    assert "±2.1%*" in render(survey())
+    assert "* the interval is wider than the ±1% asked" in render(survey())
+
+
+def test_colour_only_where_it_is_wanted() -> None:
+    assert "\x1b[" not in render(survey(), color=False)
+    assert "\x1b[" in render(survey(), color=True)
+
+
+def test_hostile_text_neither_colours_nor_rings_nor_reorders() -> None:
+    text = render(hostile())
+    assert controls(text) == set()
+    assert "[bold]" in text, "markup is shown, not obeyed"
+
+
+def test_remedies_of_a_machine_are_shown() -> None:
+    text = render_system(machine())
+    assert "✗ no      2 MiB pages: the pool is empty" in text
+    assert "→ echo 512 > /proc/sys/vm/nr_hugepages (as root)" in text
+
+
+class _Terminal(io.StringIO):
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_look_follows_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert Look.of(_Terminal()) == Look(columns=70, color=True, encoding="utf-8")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not Look.of(_Terminal()).color
+    assert Look.of(io.StringIO()) == Look(columns=80, color=False, encoding="ascii")
