@@ -19,6 +19,8 @@ def plain(text: str) -> str:
     Escape sequences, control characters, bidirectional overrides, zero-width and private-use
     characters and lone surrogates are dropped; line ends and tabs become spaces.
     """
+    if text.isascii() and text.isprintable():
+        return text
     text = _ESCAPES.sub("", text)
     spaced = "".join(" " if char in "\t\n\r\v\f\x85\u2028\u2029" else char for char in text)
     return "".join(char for char in spaced if not unicodedata.category(char).startswith("C"))
