@@ -26,3 +26,12 @@ endif()
 # The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.
 set_source_files_properties(src/kernels/standard.cpp PROPERTIES COMPILE_OPTIONS
   "-ffp-contract=off;-fno-tree-loop-distribute-patterns")
+
+# A test that reads the emitted instructions; it has nothing to say of unoptimised builds.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(MEMGAUGE_TESTS AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$" AND NOT MEMGAUGE_SANITIZE
+   AND CMAKE_OBJDUMP AND Python3_FOUND)
+  add_test(NAME emitted_code
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/emitted_code.py
+      ${CMAKE_OBJDUMP} ${CMAKE_SYSTEM_PROCESSOR} $<TARGET_FILE:memgauge_core>)
+endif()

@@ -118,8 +118,29 @@ std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element) {
     return specs;
 }
 
+// Stores: AVX2 before AVX-512. 256-bit non-temporal stores are 7-15% faster than 512-bit ones on
+// Zen 4 and as fast on Zen 5. Two sub-streams of one line each: against one, on Zen 5, +7% for copy
+// and scale, -1% for add and triad; on Zen 4 +4% for triad. Four cost triad 10% (twelve address
+// streams). An update reads its destination anyway, so that a non-temporal store saves nothing and
+// loses the cached line. Prefetch is left to the search: on these it changes less than 3%.
+//
+// Reads: the widest loads. From memory they equal AVX2's, from the first level they are twice as
+// fast (390 against 210 GB/s on Zen 5). Two sub-streams are 2-7% faster than one from memory.
+//
+// On Arm and POWER the same shapes are assumed, not measured.
 KernelSpec default_tuned_spec(Operation operation, ElementType element) {
-    return tuned_specs(operation, element).front();
+    const std::vector<KernelSpec> specs = tuned_specs(operation, element);
+    const auto preference = [operation](const KernelSpec& spec) {
+        const bool reads = operation == Operation::read;
+        const bool streams_stores = spec.store == StoreKind::non_temporal;
+        const bool wants_streaming = operation != Operation::update && !reads;
+        const unsigned streams = wants_streaming || reads ? 2 : 1;
+        return std::array{reads == (spec.isa == Isa::avx512), streams_stores == wants_streaming,
+                          spec.streams == streams, spec.unroll == (wants_streaming ? 2U : 4U)};
+    };
+    return *std::max_element(specs.begin(), specs.end(), [&](const auto& x, const auto& y) {
+        return preference(x) < preference(y);
+    });
 }
 
 }  // namespace memgauge

@@ -12,6 +12,7 @@ template <class T>
 struct Vector;
 
 struct Shapes : X86Streams {
+    static constexpr unsigned most_sums = 16;
     static consteval bool offers(unsigned unroll, unsigned streams) {
         return streams == 1 || (unroll <= 2);
     }

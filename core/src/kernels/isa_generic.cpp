@@ -15,6 +15,7 @@ struct Vector {
     static constexpr std::size_t lanes = 16 / sizeof(T);
     static constexpr std::size_t line_bytes = 64;
     static consteval bool can_stream(unsigned) { return false; }
+    static constexpr unsigned most_sums = 8;
     static consteval bool offers(unsigned unroll, unsigned streams) {
         return streams == 1 || unroll == 4;
     }
@@ -33,8 +34,14 @@ struct Vector {
         for (std::size_t i = 0; i < lanes; ++i) total += value[i];
         return total;
     }
-    static void prefetch_near(const void* at) { __builtin_prefetch(at, 0, 0); }
-    static void prefetch_far(const void* at) { __builtin_prefetch(at, 0, 2); }
+    // Always inlined: gcc takes a function that only prefetches for one without effect, and drops
+    // calls of it.
+    [[gnu::always_inline]] static void prefetch_near(const void* at) {
+        __builtin_prefetch(at, 0, 0);
+    }
+    [[gnu::always_inline]] static void prefetch_far(const void* at) {
+        __builtin_prefetch(at, 0, 2);
+    }
 };
 
 }  // namespace memgauge::kernels::generic

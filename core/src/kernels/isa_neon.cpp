@@ -19,6 +19,7 @@ struct Vector;
 struct ArmStreams {
     static constexpr std::size_t line_bytes = 64;
     static consteval bool can_stream(unsigned) { return true; }
+    static constexpr unsigned most_sums = 8;
     static consteval bool offers(unsigned unroll, unsigned streams) {
         return streams == 1 || (unroll >= 2 && unroll * streams <= 8);
     }

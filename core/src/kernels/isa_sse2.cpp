@@ -13,6 +13,7 @@ struct Vector;
 
 // Sub-streams only in steps of whole lines: the write-combining buffers hold a line each.
 struct Shapes : X86Streams {
+    static constexpr unsigned most_sums = 8;
     static consteval bool offers(unsigned unroll, unsigned streams) {
         return streams == 1 || (unroll == 4);
     }

@@ -16,6 +16,7 @@ namespace memgauge::kernels::vsx {
 struct PowerStreams {
     static constexpr std::size_t line_bytes = 128;
     static consteval bool can_stream(unsigned unroll) { return unroll == 4; }
+    static constexpr unsigned most_sums = 16;
     static consteval bool offers(unsigned unroll, unsigned streams) {
         return streams == 1 || unroll == 4;
     }

@@ -326,15 +326,17 @@ consteval Slot slot_at(std::size_t index) {
     return slot;
 }
 
-// What is worth compiling. `read` always adds up at least eight vectors, so that less unrolling
-// would be the same code again; `write` has no sources to prefetch.
+// What is worth compiling. `read` adds up at least eight vectors in all its shapes, so that less
+// unrolling would be the same code again; `write` has no sources to prefetch.
 template <class T>
 consteval bool is_offered(const Slot& slot) {
     using V = Vector<T>;
     const auto operation = static_cast<Operation>(slot.operation);
     const unsigned unroll = 1U << slot.log_unroll;
     const bool streaming = static_cast<StoreKind>(slot.store) == StoreKind::non_temporal;
-    if (operation == Operation::read && (streaming || unroll != 4)) return false;
+    if (operation == Operation::read) {
+        return !streaming && unroll == 4 && (unroll << slot.log_streams) <= V::most_sums;
+    }
     if (operation == Operation::write && slot.prefetch > 0) return false;
     if (streaming && !V::can_stream(unroll)) return false;
     return V::offers(unroll, 1U << slot.log_streams);
