@@ -6,18 +6,21 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from memgauge.model.cpulist import format_cpu_list
+from memgauge.system.memory_limits import gib
 
 if TYPE_CHECKING:
     from memgauge.model.system import Cache, System
     from memgauge.system.virtualisation import Virtualisation
 
 _MIB = 1 << 20
+_MEMORY_TOLERANCE = 0.1
 
 
 def topology_contradictions(system: System, virtualisation: Virtualisation) -> list[str]:
     """Sentences on what cannot be right or need not be this machine's alone."""
     caches = [cache for cache in system.caches if cache.type != "instruction"]
     notes = _overlaps(caches) + _inversions(caches) + _missing_levels(caches)
+    notes += _node_memory(system)
     if virtualisation.hypervisor is not None:
         notes += _guest_notes(system, caches)
     return notes
@@ -74,6 +77,18 @@ def _missing_levels(caches: list[Cache]) -> list[str]:
             )
         ]
     return []
+
+
+def _node_memory(system: System) -> list[str]:
+    nodes_bytes = sum(node.bytes for node in system.nodes)
+    if abs(nodes_bytes - system.memory_bytes) <= _MEMORY_TOLERANCE * system.memory_bytes:
+        return []
+    return [
+        (
+            f"the NUMA nodes hold {gib(nodes_bytes)} by their own count, the system "
+            f"{gib(system.memory_bytes)}: memory may be coming and going, as with a guest's balloon"
+        )
+    ]
 
 
 def _guest_notes(system: System, caches: list[Cache]) -> list[str]:

@@ -122,7 +122,7 @@ def _node_limits(tree: Tree, node: int) -> list[MemoryLimit]:
             f"node {node} is outside this process's cpuset: choose among {format_cpu_list(nodes)}"
         )
     free = node_memory_bytes(tree, node, "MemFree")
-    if free is None:
+    if free is None or len(known) == 1:  # the only node: the system's bounds are its own
         return []
     reclaimable = node_memory_bytes(tree, node, "Inactive(file)") or 0
     return [MemoryLimit(free + reclaimable, f"free on node {node}")]

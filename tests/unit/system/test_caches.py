@@ -6,6 +6,7 @@ from tests.unit.system.trees import (
     cache,
     guest,
     hybrid,
+    node_directory,
     plant,
     power9,
     xeon,
@@ -91,6 +92,13 @@ def test_contradictions_are_said(tmp_path: Path) -> None:
     assert "L3 caches contradict each other" in notes_of(tmp_path / "overlap", files)
     gap = {path: text for path, text in xeon().items() if "cache/index2" not in path}
     assert "no L2 cache is told though L3 is" in notes_of(tmp_path / "gap", gap)
+
+
+def test_nodes_that_do_not_add_up_to_the_system_are_said(tmp_path: Path) -> None:
+    files = guest() | node_directory(0, range(4), 3 << 20, "10")
+    assert "the NUMA nodes hold 3.0 GiB by their own count, the system 8.0 GiB" in notes_of(
+        tmp_path, files
+    )
 
 
 def test_a_sound_machine_has_no_notes(tmp_path: Path) -> None:

@@ -164,6 +164,7 @@ def power9() -> Files:
 def with_cxl() -> Files:
     """The Xeon and a node of CXL memory without CPUs."""
     files = xeon() | node_directory(2, [], 128 << 20, "14 24 10")
+    files |= process("x86_64", 192 << 20, x86("Xeon Example"))
     files |= {
         f"{NODES}/online": "0-2\n",
         "/proc/self/status": files["/proc/self/status"].replace("list:\t0-1\n", "list:\t0-2\n"),
