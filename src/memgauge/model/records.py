@@ -9,6 +9,8 @@ intervals are made from these by `memgauge.analysis` and are never stored.
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Annotated, Literal
 
 import msgspec
@@ -126,11 +128,17 @@ class ArrayCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     array: str
     average_relative_error: float
+    """Saturates at the largest double, as where an element became NaN: JSON has no infinity."""
     epsilon: float
     elements: Count
     failed_elements: Count
     first_failed: Integer
     passed: bool
+
+    def __post_init__(self) -> None:
+        """Keep the error writable, however badly the array was corrupted."""
+        if not math.isfinite(self.average_relative_error):
+            msgspec.structs.force_setattr(self, "average_relative_error", sys.float_info.max)
 
 
 class Validation(Record, frozen=True, kw_only=True, tag="validation"):

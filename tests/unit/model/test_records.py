@@ -1,5 +1,6 @@
 import math
 import re
+import sys
 
 import msgspec
 import pytest
@@ -8,7 +9,16 @@ from hypothesis import strategies as st
 from tests.unit.model import build
 
 from memgauge.model.codec import LineDecoder, encode
-from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, Sample, ThreadSample, Warning
+from memgauge.model.records import (
+    LARGEST_INTEGER,
+    AnyRecord,
+    ArrayCheck,
+    Point,
+    Sample,
+    ThreadSample,
+    Validation,
+    Warning,
+)
 
 names = st.text(st.characters(codec="utf-8"))
 counts = st.integers(0, LARGEST_INTEGER)
@@ -103,6 +113,22 @@ def test_what_is_no_record_is_refused_in_words(line: bytes, why: str) -> None:
     with pytest.raises(ValueError, match=re.escape(why)) as error:
         decode(line)
     assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("error", [math.nan, math.inf])
+def test_an_array_corrupted_beyond_measure_can_be_recorded(error: float) -> None:
+    check = ArrayCheck(
+        array="a",
+        average_relative_error=error,
+        epsilon=1e-13,
+        elements=9,
+        failed_elements=1,
+        first_failed=3,
+        passed=False,
+    )
+    record = Validation(experiment="stream", subject="double", checks=[check])
+    assert check.average_relative_error == sys.float_info.max
+    assert decode(encode(record)) == record
 
 
 def test_fields_of_later_versions_are_passed_over() -> None:
