@@ -84,7 +84,8 @@ def test_report_needs_no_native_core(quick_run: Path, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nsys.modules['memgauge._core'] = None\n", encoding="utf-8"
     )
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     for arguments in (["report", str(quick_run)], ["export", str(quick_run)], ["--help"]):
         done = subprocess.run(
             command(*arguments), capture_output=True, text=True, env=environment, check=False
@@ -237,15 +238,14 @@ def test_a_killed_run_can_be_reported_and_resumed(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_leaves_the_pipe_is_no_error(quick_run: Path) -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m memgauge export {quick_run} | head -1",
-        shell=True,  # noqa: S602 - the pipe is what is tested
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.startswith("point,")
-    assert done.stderr == ""
+    process = started("export", str(quick_run), cwd=quick_run)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
+        assert process.stdout.readline().startswith("run,point,")
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 0
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:

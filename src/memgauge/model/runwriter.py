@@ -43,7 +43,7 @@ class RunWriter:
         self._failed = False
         self._over = False
         self._closed = False
-        self._made_directory = False if resume else self._make_directory()
+        self._made = [] if resume else self._make_directory()
         self._fd = self._open(resume)
         try:
             self._lock()
@@ -96,10 +96,12 @@ class RunWriter:
         finally:
             os.close(self._fd)
 
-    def _make_directory(self) -> bool:
-        """Make the directory, or accept an empty one; whether it was made."""
-        existed = os.path.isdir(self.directory)  # noqa: PTH112 - never raises
+    def _make_directory(self) -> list[Path]:
+        """Make the directory, or accept an empty one; what was made, innermost first."""
         try:
+            missing = [
+                path for path in (self.directory, *self.directory.parents) if not path.exists()
+            ]
             self.directory.mkdir(parents=True, exist_ok=True)
             inside = [entry.name for entry in self.directory.iterdir()]
         except (OSError, ValueError) as error:
@@ -112,7 +114,7 @@ class RunWriter:
             raise RequestError(
                 f"{shown(self.directory)}: not empty and no run; name a new or empty directory"
             )
-        return not existed
+        return missing
 
     def _open(self, resume: bool) -> int:
         if resume:
@@ -199,8 +201,8 @@ class RunWriter:
 
     def _remove(self) -> None:
         self.path.unlink(missing_ok=True)
-        if self._made_directory:
-            self.directory.rmdir()
+        for directory in self._made:
+            directory.rmdir()
 
     def _failure(self, error: OSError) -> SystemFailure:
         remedy = "free some space" if error.errno in _FULL else "check the disk"

@@ -19,6 +19,7 @@ from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
 from memgauge.runner.cell import Cell
+from memgauge.runner.requirements import require_placement
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.waves import Planned, waves
 from memgauge.system.clock import clock_record
@@ -67,12 +68,13 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
     packed = waves(planned, request.system.available_bytes)
     prior = _prior(request)
     with RunWriter(request.directory, resume=request.resume) as writer:
-        writer.write([_start(request)])
         _Recording(request, budget, writer, prior, on_progress).record(packed)
     return read_run(request.directory)
 
 
 def _plan(request: Request) -> list[Planned]:
+    for _, parameters in request.experiments:
+        require_placement(parameters, request.system)
     return [
         (experiment, parameters, group)
         for experiment, parameters in request.experiments
@@ -132,7 +134,7 @@ class _Recording:
         self._rounds = Rounds(writer, self._monitor, budget, request.precision)
         if prior is not None:
             self._rounds.completed = prior.rounds
-        self._reached_before = 0
+        self._started = False
         self._all_reached = True
 
     def record(self, packed: Sequence[Sequence[Planned]]) -> None:
@@ -153,6 +155,8 @@ class _Recording:
     def _end(
         self, status: Literal["complete", "budget", "interrupted", "failed"], reason: str | None
     ) -> None:
+        if not self._started:
+            return
         self._writer.write(
             [
                 RunEnd(
@@ -168,12 +172,19 @@ class _Recording:
         with ExitStack() as stack:
             began_s = self._budget.elapsed_s
             benches = [self._open(stack, *planned) for planned in wave]
+            self._start()
             cells = [cell for bench in benches for cell in self._cells(bench)]
             experiments = {experiment.name: experiment for experiment, _, _ in wave}
             opening_s = self._budget.elapsed_s - began_s
             self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick)
             self._close(benches, cells, experiments)
         self._all_reached &= not any(cell.wanted for cell in cells)
+
+    def _start(self) -> None:
+        """The first record, once something could be opened: a refused request leaves no run."""
+        if not self._started:
+            self._writer.write([_start(self._request)])
+            self._started = True
 
     def _open(
         self,

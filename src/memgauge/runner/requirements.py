@@ -1,0 +1,43 @@
+"""What a request needs of the machine, checked before anything is opened."""
+
+from __future__ import annotations
+
+from memgauge.model.errors import RequestError
+from memgauge.model.parameters import CommonParameters
+from memgauge.model.system import System
+
+EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
+
+
+def require_placement(parameters: CommonParameters, system: System) -> None:
+    """Check that the memory and the pages that were asked for exist.
+
+    Whether explicit pages suffice for the buffers is checked by the core when it allocates.
+
+    Raises:
+        RequestError: no such node, or no explicit page of that size is free.
+    """
+    _require_node(parameters.memory.node, system)
+    _require_pages(parameters.pages, system)
+
+
+def _require_node(node: int | None, system: System) -> None:
+    present = [one.node for one in system.nodes if one.bytes > 0]
+    if node is not None and node not in present:
+        listed = ", ".join(map(str, present)) or "none"
+        raise RequestError(
+            f"--memory node:{node}: this machine has no such node with memory; choose among "
+            f"{listed}, or leave --memory out"
+        )
+
+
+def _require_pages(pages: str, system: System) -> None:
+    size = EXPLICIT_PAGE_BYTES.get(pages)
+    if size is None:
+        return
+    if not any(pool.page_bytes == size and pool.free > 0 for pool in system.huge_pages):
+        path = f"/sys/kernel/mm/hugepages/hugepages-{size >> 10}kB/nr_hugepages"
+        raise RequestError(
+            f"--pages {pages}: no explicit huge page of that size is free; reserve some as root "
+            f"(echo N > {path}), or use --pages thp"
+        )
