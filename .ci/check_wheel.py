@@ -36,14 +36,18 @@ def only(paths: list[Path]) -> Path:
     return paths[0]
 
 
+def build_inputs() -> set[str]:
+    """Files of the tree that the build reads."""
+    paths = (Path(name) for name in BUILD_INPUTS)
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    return {str(file) for file in files if file.is_file() and "__pycache__" not in file.parts}
+
+
 def missing_from(sdist: Path) -> set[str]:
-    """Files git tracks among the build's inputs that the archive lacks."""
+    """The build's inputs that the archive lacks."""
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    tracked = subprocess.run(
-        ["git", "ls-files", "--", *BUILD_INPUTS], check=True, capture_output=True, text=True
-    ).stdout.split("\n")
-    return {name for name in tracked if name and Path(name).exists()} - held
+    return build_inputs() - held
 
 
 def faults_in(wheel: Path) -> list[str]:
