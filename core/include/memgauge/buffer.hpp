@@ -67,14 +67,18 @@ private:
 // Owns one anonymous mapping. Nothing is left mapped when the constructor throws.
 // Nothing is touched: who touches first places the pages, unless a node was asked for. Explicit
 // huge pages are reserved here, so that touching them cannot fail; bound to a node they are also
-// faulted in here, because the kernel reserves for the machine as a whole only. RequestError: zero
-// or absurd size (more than the machine's memory), unknown node, no free huge pages, transparent
-// ones switched off (names the remedy).
+// faulted in here, because the kernel reserves for the machine as a whole only. A buffer moved from
+// may only be assigned to or destroyed.
+//
+// RequestError: zero or absurd size (more than the machine's memory), unknown node, no free huge
+// pages, transparent ones switched off (names the remedy).
 class Buffer {
 public:
     explicit Buffer(const BufferRequest& request);
 
-    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] std::byte* data() const noexcept {
+        return mapping_.begin() + request_.offset_bytes;
+    }
     [[nodiscard]] std::size_t size() const noexcept { return request_.bytes; }
     [[nodiscard]] const BufferRequest& request() const noexcept { return request_; }
     [[nodiscard]] Backing backing() const;
@@ -82,7 +86,6 @@ public:
 private:
     BufferRequest request_{};
     MappedPages mapping_;
-    std::byte* data_ = nullptr;
 };
 
 }  // namespace memgauge

@@ -232,7 +232,6 @@ Buffer::Buffer(const BufferRequest& request) : request_(request) {
     map_over(mapping_, request);
     advise(mapping_, request);
     place(mapping_, request);
-    data_ = mapping_.begin() + request.offset_bytes;
 }
 
 Backing Buffer::backing() const {

@@ -34,7 +34,7 @@ bool shuffle_into_one_cycle(std::size_t count, Node node, SplitMix64& random, co
         __builtin_prefetch(partner, 1);
         partners[drawn-- % ahead] = partner;
     };
-    while (drawn > 0 && count - drawn <= ahead) {
+    for (std::size_t early = std::min(ahead, drawn); early != 0; --early) {
         draw();
     }
     for (std::size_t last = count - 1; last > 0; --last) {

@@ -22,9 +22,10 @@ void add_upwards(std::vector<std::string>& directories, const std::string& root,
 
 // As the files are named: hugetlb.64KB, hugetlb.2MB, hugetlb.1GB.
 std::string file_prefix(std::size_t page_bytes) {
+    constexpr std::size_t kib_per_gib = std::size_t{1} << 20U;
     const std::size_t kib = page_bytes / 1024;
-    if (kib % (1024 * 1024) == 0) {
-        return "/hugetlb." + std::to_string(kib / (1024 * 1024)) + "GB.";
+    if (kib % kib_per_gib == 0) {
+        return "/hugetlb." + std::to_string(kib / kib_per_gib) + "GB.";
     }
     return "/hugetlb." +
            (kib % 1024 == 0 ? std::to_string(kib / 1024) + "MB." : std::to_string(kib) + "KB.");

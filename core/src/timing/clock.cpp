@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 
 #include "timing/counter.hpp"
 
@@ -77,7 +78,7 @@ Calibration calibrate() {
     return {whole, (highest - lowest) / whole * 1e6, anchors.back()};
 }
 
-bool usable(const Calibration& calibration) {
+bool consistent(const Calibration& calibration) {
     return std::isfinite(calibration.ns_per_tick) && calibration.ns_per_tick > 0.0 &&
            calibration.ns_per_tick < largest_ns_per_tick &&
            calibration.error_ppm < largest_error_ppm;
@@ -126,6 +127,17 @@ bool fine_enough(double ns_per_tick) {
            step_ns <= std::max(raw_step_ns + ns_per_tick, cost_ticks(timing::raw_ns));
 }
 
+// A machine busy elsewhere may spoil one calibration, hardly three.
+std::optional<Calibration> trusted_calibration() {
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        const Calibration calibration = calibrate();
+        if (consistent(calibration)) {
+            return fine_enough(calibration.ns_per_tick) ? std::optional(calibration) : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view to_string(ClockSource source) noexcept {
@@ -153,15 +165,14 @@ Clock::Clock() {
 }
 
 void Clock::use(ClockSource source) {
-    if (source != ClockSource::monotonic_raw) {
-        const Calibration calibration = calibrate();
-        if (usable(calibration) && fine_enough(calibration.ns_per_tick)) {
-            epoch_ticks_ = calibration.epoch.ticks;
-            info_ = {source, calibration.ns_per_tick, 0.0,
-                     0.0,    calibration.error_ppm,   calibration.epoch.raw_ns};
-            scale_ = static_cast<std::uint64_t>(std::ldexp(calibration.ns_per_tick, scale_bits));
-            return;
-        }
+    const auto calibration =
+        source == ClockSource::monotonic_raw ? std::nullopt : trusted_calibration();
+    if (calibration) {
+        epoch_ticks_ = calibration->epoch.ticks;
+        info_ = {source, calibration->ns_per_tick, 0.0,
+                 0.0,    calibration->error_ppm,   calibration->epoch.raw_ns};
+        scale_ = static_cast<std::uint64_t>(std::ldexp(calibration->ns_per_tick, scale_bits));
+        return;
     }
     epoch_ticks_ = timing::raw_ns();
     info_ = {ClockSource::monotonic_raw, 1.0, 0.0, 0.0, 0.0, epoch_ticks_};
