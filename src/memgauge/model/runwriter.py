@@ -5,6 +5,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -201,8 +202,9 @@ class RunWriter:
 
     def _remove(self) -> None:
         self.path.unlink(missing_ok=True)
-        for directory in self._made:
-            directory.rmdir()
+        with suppress(OSError):  # another run may have been made beside this one since
+            for directory in self._made:
+                directory.rmdir()
 
     def _failure(self, error: OSError) -> SystemFailure:
         remedy = "free some space" if error.errno in _FULL else "check the disk"

@@ -1,6 +1,7 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -77,6 +78,10 @@ def test_a_run_without_a_record_leaves_nothing(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run"):
         pass
     assert not (tmp_path / "run").exists()
+    with RunWriter(tmp_path / "runs" / "one"):
+        (tmp_path / "runs" / "two").mkdir()
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["two"]
+    shutil.rmtree(tmp_path / "runs")
     with RunWriter(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
