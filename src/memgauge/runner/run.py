@@ -19,11 +19,12 @@ from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
 from memgauge.runner.cell import Cell
-from memgauge.runner.requirements import require_placement
+from memgauge.runner.requirements import EXPLICIT_PAGE_BYTES, require_placement
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.waves import Planned, waves
 from memgauge.system.clock import clock_record
 from memgauge.system.environment import EnvironmentMonitor
+from memgauge.system.memory_limits import require_memory
 from memgauge.system.software import software_versions
 
 REPORT_RESERVE_S = 4.0
@@ -194,6 +195,9 @@ class _Recording:
         group: Any,
     ) -> Bench:
         self._show(f"preparing {experiment.name}: {group.name}", 0, len(group.points))
+        if parameters.pages not in EXPLICIT_PAGE_BYTES:
+            what = f"{experiment.name}: {group.name}"
+            require_memory(group.bytes, what, node=parameters.memory.node)
         return stack.enter_context(experiment.open(group, parameters, self._request.system))
 
     def _cells(self, bench: Bench) -> list[Cell]:
