@@ -127,6 +127,8 @@ class Page:
         self.line(section.question, "dim")
         self.verdicts(section.verdicts)
         for table in section.tables:
+            if not any(column.narrow for column in table.columns):
+                continue
             self.blank()
             if table.title != section.title:
                 self.line(table.title, "underline")

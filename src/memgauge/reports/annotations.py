@@ -71,10 +71,14 @@ def rules(chart: Chart, *, values_lie: bool = False) -> list[Any]:
 
 
 def _upright(rows: list[Row], x: Any) -> list[Any]:
-    base = table_of(rows)
-    label = base.mark_text(style="rule-label", align="right", baseline="top", dx=-5, dy=6)
-    rule = base.mark_rule(style="rule-mark", clip=True)
-    return [rule.encode(x=x), label.encode(x=x, y=alt.value(0), text="label:N")]
+    """Names one below the other, so that those of neighbours do not meet."""
+    layers = [table_of(rows).mark_rule(style="rule-mark", clip=True).encode(x=x)]
+    for at, row in enumerate(rows):
+        label = table_of([row]).mark_text(
+            style="rule-label", align="right", baseline="top", dx=-5, dy=6 + 15 * (at % 4)
+        )
+        layers.append(label.encode(x=x, y=alt.value(0), text="label:N"))
+    return layers
 
 
 def _level(rows: list[Row], y: Any) -> list[Any]:

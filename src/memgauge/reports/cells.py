@@ -78,7 +78,9 @@ def centre(cell: Cell, column: Column) -> str:
 
 
 def interval(estimate: Estimate, column: Column) -> str:
-    """Both ends: `49.9 to 50.3`."""
+    """Both ends: `49.9 to 50.3`; none is known where a side is open."""
+    if not math.isfinite(estimate.low) or not math.isfinite(estimate.high):
+        return "not known: too few samples"
     ends = (
         plain_value(float(end), column.unit, column.digits) for end in (estimate.low, estimate.high)
     )

@@ -14,14 +14,14 @@ from memgauge.model.text import plain
 from memgauge.reports.annotations import bands, rules, table_of
 from memgauge.reports.axes import title, x_channel, y_axis, y_scale
 from memgauge.reports.points import Row, category, rows
-from memgauge.reports.theme import DASHES, SHAPES
+from memgauge.reports.theme import DASHES, SHAPES, WIDTH_PX, legend_columns
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Chart
 
 _HEIGHT_PX = 340
-_BAR_PX = 22
-"""Of one lying bar and the space around it."""
+_BAR_PX = 18
+"""Of the place of one lying bar."""
 
 _BAND_LABEL_PX = 18
 """Height of the strip above the picture with the names of bands."""
@@ -44,16 +44,21 @@ def specification(chart: Chart, width: int | str) -> Row:
     with debug_mode(False):
         layers = _lines(chart) if chart.kind == "line" else _bars(chart)
         drawn: Row = alt.layer(*layers).properties(width=width, height=_height_px(chart)).to_dict()
-    return drawn
+    longest = max(map(len, _names(chart)), default=0)
+    return drawn | {"usermeta": {"longestName": longest}}
 
 
 def _height_px(chart: Chart) -> int:
     """Taller where many bars lie below each other."""
-    return max(_HEIGHT_PX, _BAR_PX * len(rows(chart)) if chart.kind == "bar" else 0)
+    if chart.kind == "line":
+        return _HEIGHT_PX
+    categories = {row["x"] for row in rows(chart)}
+    return max(_HEIGHT_PX, _BAR_PX * len(categories) * len(_names(chart)))
 
 
 def _names(chart: Chart) -> list[str]:
-    return [plain(series.name) for series in chart.series]
+    """Series that have a point, in their order."""
+    return list(dict.fromkeys(row["series"] for row in rows(chart)))
 
 
 def _color(chart: Chart) -> Any:
@@ -69,8 +74,9 @@ def _shape(chart: Chart) -> Any:
 
 def _dash(chart: Chart) -> Any:
     """Lines differ by their dashes too; dots are for what was not measured here."""
+    measured = DASHES["measured"]
     dashes = [
-        DASHES["unmeasured"] if series.dashed else DASHES["measured"][at % len(DASHES["measured"])]
+        DASHES["unmeasured"] if series.dashed else measured[at % len(measured)]
         for at, series in enumerate(chart.series)
     ]
     # Not by name: legends of one domain merge, and dashes would blur the shapes there.
@@ -80,9 +86,11 @@ def _dash(chart: Chart) -> Any:
 
 def _legend(chart: Chart) -> Any:
     """Above the picture, and above the names of its bands; none for a single series."""
-    if len(chart.series) < 2:
+    names = _names(chart)
+    if len(names) < 2:
         return None
-    return alt.Legend(offset=_BAND_LABEL_PX + 8 if chart.bands else 12)
+    columns = legend_columns(max(map(len, names)), WIDTH_PX)
+    return alt.Legend(offset=_BAND_LABEL_PX + 8 if chart.bands else 12, columns=columns)
 
 
 def _picked() -> tuple[Any, Any]:
@@ -160,18 +168,21 @@ def _bars(chart: Chart) -> list[Any]:
         *rules(chart, values_lie=lying),
         mark.add_params(picked),
         *(_whiskers(chart, base, places, lying=lying) if _has_intervals(bars) else []),
-        _value_labels(base, places, lying=lying),
+        _value_labels(base, places, lying=lying, dx=11 if dots else 6),
     ]
 
 
 def _places(chart: Chart, order: list[str], *, lying: bool, domain: bool) -> dict[str, Any]:
     """Where each bar stands: its category, and within it its series."""
-    axis = alt.Axis(title=title(chart.x), labelAngle=0, grid=False, ticks=False, domain=domain)
+    plain_axis: dict[str, Any] = {"labelAngle": 0, "grid": False, "ticks": False, "domain": domain}
     spaced = alt.Scale(paddingInner=0.28, paddingOuter=0.14)
     names = _names(chart)
     if lying:
+        # `DRAM, random` takes two lines, and the names need no title: they leave room for values.
+        axis = alt.Axis(title=None, labelExpr="split(datum.label, ', ')", **plain_axis)
         below = alt.YOffset("series:N", sort=names)
         return {"y": alt.Y("x:N", sort=order, axis=axis, scale=spaced), "yOffset": below}
+    axis = alt.Axis(title=title(chart.x), **plain_axis)
     beside = alt.XOffset("series:N", sort=names)
     return {"x": alt.X("x:N", sort=order, axis=axis, scale=spaced), "xOffset": beside}
 
@@ -190,10 +201,10 @@ def _whiskers(chart: Chart, base: Any, places: dict[str, Any], *, lying: bool) -
     return [known.mark_rule(style="whisker").encode(**places, **ends)]
 
 
-def _value_labels(base: Any, places: dict[str, Any], *, lying: bool) -> Any:
+def _value_labels(base: Any, places: dict[str, Any], *, lying: bool, dx: int) -> Any:
     """The figure itself, beyond the end of its bar and interval."""
-    beside: dict[str, Any] = {"align": "left", "baseline": "middle", "dx": 6}
-    above: dict[str, Any] = {"align": "center", "baseline": "bottom", "dy": -5}
+    beside: dict[str, Any] = {"align": "left", "baseline": "middle", "dx": dx}
+    above: dict[str, Any] = {"align": "center", "baseline": "bottom", "dy": 1 - dx}
     ends = base.transform_calculate(end="isValid(datum.high) ? datum.high : datum.y")
     labels = ends.mark_text(style="value-label", **(beside if lying else above))
     value = alt.X("end:Q") if lying else alt.Y("end:Q")

@@ -7,14 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memgauge.model.errors import RequestError
-from memgauge.reports.theme import config
+from memgauge.reports.theme import WIDTH_PX, config
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from memgauge.analysis.section import Chart
 
-WIDTH_PX = 640
 PNG_SCALE = 2.0
 """Pixels of the PNG to one of the layout."""
 

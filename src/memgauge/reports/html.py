@@ -34,6 +34,13 @@ _SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
 _SEVERITY = list(_SYMBOLS)
 
 
+_LONG_CELL = 32
+_LONG_FACT = 16
+"""Characters beyond which a cell of words wraps, in a table and in one of just two columns."""
+
+_MOST_SIDE_BY_SIDE = 6
+"""Series of a chart that is legible in half the page's width."""
+
 _METHOD = (
     (
         "Figures",
@@ -221,7 +228,8 @@ def _section(
         drawn = f'<p class="aside">No pictures: {_text(missing)}.</p>'
     else:
         drawn = "".join(_chart(first_chart + n, chart) for n, chart in enumerate(section.charts))
-        several = " several" if len(section.charts) > 1 else ""
+        crowded = any(len(chart.series) > _MOST_SIDE_BY_SIDE for chart in section.charts)
+        several = " several" if len(section.charts) > 1 and not crowded else ""
         drawn = f'<div class="charts{several}">{drawn}</div>' if drawn else ""
     tables = "".join(_table(table, precision) for table in section.tables)
     return f"""<section id="{anchor}" aria-labelledby="{anchor}-title">
@@ -287,10 +295,13 @@ def _column_head(column: Column) -> str:
 
 def _row(table: Table, row: list[Cell], numeric: list[bool], precision: float | None) -> str:
     written = []
+    long = _LONG_CELL if len(table.columns) > 2 else _LONG_FACT
     for at, (cell, column) in enumerate(zip(row, table.columns, strict=True)):
         classes = ["number"] if numeric[at] else []
         if cells.is_wide(cell, column, precision):
             classes.append("wide")
+        if isinstance(cell, str) and len(cell) > long:
+            classes.append("words")
         attribute = f' class="{" ".join(classes)}"' if classes else ""
         figure = _figure(cell, column, precision)
         head = at == 0 and not numeric[at]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+WIDTH_PX = 640
+"""Of a picture's plot, where a page does not set it."""
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
 
 # Okabe and Ito, "Color Universal Design" (2008), ordered so that neighbours differ in lightness
@@ -61,3 +64,8 @@ def config(*, dark: bool) -> dict[str, Any]:
             "whisker": {"color": ink, "strokeWidth": 1.4},
         },
     }
+
+
+def legend_columns(longest_name: int, width_px: float) -> int:
+    """Entries of a legend that fit side by side, for the longest name in characters."""
+    return max(1, int(width_px // (7 * longest_name + 44)))

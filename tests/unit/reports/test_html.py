@@ -1,9 +1,9 @@
 import base64
 import hashlib
-from itertools import pairwise
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings

@@ -92,7 +92,7 @@ def test_remedies_of_a_machine_are_shown() -> None:
 
 
 class _Terminal(io.StringIO):
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def isatty(self) -> bool:
         return True
