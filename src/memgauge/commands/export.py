@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -31,8 +32,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
     """Write every sample of a run, one row for each thread and iteration."""
     made = EXPORTERS[form](read_run(run))
     if output is None:
-        stream = click.get_binary_stream("stdout")
-        stream.write(made)
-        stream.flush()
+        sys.stdout.buffer.write(made)
+        sys.stdout.buffer.flush()
     else:
         write_bytes(output, made)
