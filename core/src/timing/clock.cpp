@@ -67,7 +67,7 @@ Calibration calibrate() {
     double lowest = std::numeric_limits<double>::infinity();
     double highest = 0.0;
     for (std::size_t part = 1; part <= parts; ++part) {
-        while (timing::raw_ns() < anchors[0].raw_ns + part * part_ns) {
+        while (timing::raw_ns() < anchors[part - 1].raw_ns + part_ns) {
         }
         anchors[part] = take_anchor();
         const double rate = slope(anchors[part - 1], anchors[part]);
