@@ -43,7 +43,8 @@ def specification(chart: Chart, width: int | str) -> Row:
     # tests check whole charts instead.
     with debug_mode(False):
         layers = _lines(chart) if chart.kind == "line" else _bars(chart)
-        drawn: Row = alt.layer(*layers).properties(width=width, height=_height_px(chart)).to_dict()
+        sized = alt.layer(*layers).properties(width=width, height=_height_px(chart))
+        drawn: Row = sized.to_dict(validate=False)
     longest = max(map(len, _names(chart)), default=0)
     return drawn | {"usermeta": {"longestName": longest}}
 
