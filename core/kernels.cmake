@@ -1,14 +1,22 @@
 # Which instruction-set files exist for the target processor, and the flags of each.
 
+# No loop may become a call to memcpy or memset; and, in files whose vectors are written out, heads
+# and tails stay scalar and small.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(memgauge_no_idioms -fno-tree-loop-distribute-patterns)
+  set(memgauge_no_vectorizer -fno-tree-vectorize)
+else()
+  set(memgauge_no_idioms -fno-builtin)
+  set(memgauge_no_vectorizer -fno-vectorize -fno-slp-vectorize)
+endif()
+
 # One table of kernels in isa_<name>.cpp; what follows the name are its flags.
+# -ffp-contract=off: no fused multiply-add, so that every variant gives the same bits.
 function(memgauge_add_isa name)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/kernels/isa_${name}.cpp)
   target_sources(memgauge_core PRIVATE ${source})
-  # -ffp-contract=off: no fused multiply-add, so that every variant gives the same bits.
-  # -fno-tree-vectorize: vectors are written out; heads and tails stay scalar and small.
-  # -fno-tree-loop-distribute-patterns: no loop becomes a call to memcpy or memset.
   set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-    "-ffp-contract=off;-fno-tree-vectorize;-fno-tree-loop-distribute-patterns;${ARGN}")
+    "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${ARGN}")
 endfunction()
 
 memgauge_add_isa(generic)
@@ -25,7 +33,7 @@ endif()
 
 # The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.
 set_source_files_properties(src/kernels/standard.cpp PROPERTIES COMPILE_OPTIONS
-  "-ffp-contract=off;-fno-tree-loop-distribute-patterns")
+  "-ffp-contract=off;${memgauge_no_idioms}")
 
 # A test that reads the emitted instructions; it has nothing to say of unoptimised builds.
 find_package(Python3 COMPONENTS Interpreter QUIET)

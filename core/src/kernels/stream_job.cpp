@@ -60,6 +60,10 @@ void StreamJob::walk(const ArrayLayout::Ranges& ranges, double scalar) const noe
 
 void StreamJob::prepare() {
     for (const std::size_t block : plan_.refills) fill_block(views_, layout_.block(rank_, block));
+    if (plan_.slice.prefix_elements > 0) {
+        walk(timed_, plan_.scalar);
+        return;
+    }
     const std::size_t lead_in = plan_.slice.lead_in_blocks;
     const std::size_t first = plan_.slice.first_block + layout_.blocks - lead_in;
     walk(layout_.ranges(rank_, first, lead_in), plan_.scalar);
