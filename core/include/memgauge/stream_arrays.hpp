@@ -28,7 +28,8 @@ struct SliceRequest {
     std::size_t lead_in_blocks = 0;  // the ones just before, run untimed with the same kernel
     std::size_t iterations = 1;      // times the timed blocks are walked, each stamped
     // read only: walk just the first `prefix_elements` of each thread's part (0: the blocks), with
-    // `repeats` walks inside one stamp, so that small footprints outlast the clock.
+    // `repeats` walks inside one stamp, so that small footprints outlast the clock. They are walked
+    // once untimed before, in place of a lead-in.
     std::size_t prefix_elements = 0;
     std::size_t repeats = 1;
     bool pingpong = false;  // tag the slice with the team's core-to-core latency

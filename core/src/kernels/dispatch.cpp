@@ -47,7 +47,7 @@ KernelFunction tuned_kernel(const KernelSpec& spec) noexcept {
 
 bool runs_here(Isa isa) {
     const std::vector<Isa> isas = supported_isas();
-    return std::find(isas.begin(), isas.end(), isa) != isas.end();
+    return std::ranges::find(isas, isa) != isas.end();
 }
 
 std::string joined(const std::vector<Isa>& isas) {
@@ -139,9 +139,7 @@ KernelSpec default_tuned_spec(Operation operation, ElementType element) {
         return std::array{reads == (spec.isa == Isa::avx512), streams_stores == wants_streaming,
                           spec.streams == streams, spec.unroll == (wants_streaming ? 2U : 4U)};
     };
-    return *std::max_element(specs.begin(), specs.end(), [&](const auto& x, const auto& y) {
-        return preference(x) < preference(y);
-    });
+    return *std::ranges::max_element(specs, {}, preference);
 }
 
 }  // namespace memgauge

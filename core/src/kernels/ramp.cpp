@@ -10,7 +10,7 @@ namespace memgauge::kernels {
 namespace {
 
 constexpr std::size_t float_period = std::size_t{1} << 23;
-constexpr std::size_t lanes = 8;  // independent sums, so that the check is not bound by latency
+constexpr std::int32_t lanes = 8;  // independent sums, so that the check is not bound by latency
 
 struct Expected {
     double begin;  // x of the first element
@@ -31,9 +31,9 @@ template <class T>
 Deviation scan(const T* values, std::int32_t count, const Expected& expected) noexcept {
     double sums[lanes] = {};
     double failed[lanes] = {};
-    const std::int32_t whole = count - count % static_cast<std::int32_t>(lanes);
-    for (std::int32_t j = 0; j < whole; j += static_cast<std::int32_t>(lanes)) {
-        for (std::int32_t k = 0; k < static_cast<std::int32_t>(lanes); ++k) {
+    const std::int32_t whole = count - count % lanes;
+    for (std::int32_t j = 0; j < whole; j += lanes) {
+        for (std::int32_t k = 0; k < lanes; ++k) {
             const double error = relative_error(values[j + k], expected, j + k);
             sums[k] += error < 1.0 ? error : 1.0;
             failed[k] += error <= expected.tolerance ? 0.0 : 1.0;
@@ -45,7 +45,7 @@ Deviation scan(const T* values, std::int32_t count, const Expected& expected) no
         failed[0] += error <= expected.tolerance ? 0.0 : 1.0;
     }
     Deviation result;
-    for (std::size_t k = 0; k < lanes; ++k) {
+    for (std::int32_t k = 0; k < lanes; ++k) {
         result.sum += sums[k];
         result.failed += static_cast<std::size_t>(failed[k]);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace memgauge::kernels {
 
@@ -20,7 +21,7 @@ Multiple added(const Multiple& x, const Multiple& y) noexcept {
 }  // namespace
 
 double replay_scalar(ElementType element) noexcept {
-    const double scalar = std::sqrt(2.0) - 1.0;
+    const double scalar = std::numbers::sqrt2 - 1.0;
     return element == ElementType::f32 ? static_cast<double>(static_cast<float>(scalar)) : scalar;
 }
 
@@ -62,7 +63,7 @@ double rounding_bound(const Multiple& multiple, ElementType element) noexcept {
 }
 
 bool is_sound(const BlockState& state, ElementType element) noexcept {
-    return std::all_of(state.arrays.begin(), state.arrays.end(), [&](const Multiple& multiple) {
+    return std::ranges::all_of(state.arrays, [&](const Multiple& multiple) {
         const double size = std::fabs(multiple.factor);
         return size >= 0x1p-20 && size <= 0x1p20 &&
                rounding_bound(multiple, element) <= 2.0 * stream_epsilon(element);

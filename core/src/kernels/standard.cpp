@@ -88,7 +88,7 @@ double standard_read(const KernelOperands& operands) noexcept {
     }
     for (; j < operands.count; ++j) sum[0] += a[j];
     double total = 0.0;
-    for (std::size_t k = 0; k < sums; ++k) total += static_cast<double>(sum[k]);
+    for (const T part : sum) total += static_cast<double>(part);
     return total;
 }
 

@@ -60,10 +60,10 @@ struct StreamArrays::State {
           views{request.element, {buffers[0].data(), buffers[1].data(), buffers[2].data()}},
           blocks(layout.blocks) {}
 
-    kernels::StreamPlan plan(const KernelSpec& spec, const SliceRequest& slice) const;
-    std::vector<BlockState> replayed(const kernels::StreamPlan& plan) const;
-    std::vector<std::size_t> unsound_after(const kernels::StreamPlan& plan) const;
-    std::array<Deviation, array_count> deviations(std::size_t rank) const;
+    [[nodiscard]] kernels::StreamPlan plan(const KernelSpec& spec, const SliceRequest& slice) const;
+    [[nodiscard]] std::vector<BlockState> replayed(const kernels::StreamPlan& plan) const;
+    [[nodiscard]] std::vector<std::size_t> unsound_after(const kernels::StreamPlan& plan) const;
+    [[nodiscard]] std::array<Deviation, array_count> deviations(std::size_t rank) const;
 
     Team& team;
     ArraysRequest request;
@@ -138,6 +138,7 @@ Slice StreamArrays::run(const KernelSpec& spec, const SliceRequest& slice) {
     std::vector<kernels::StreamJob> jobs;
     jobs.reserve(state.team.size());
     std::vector<Job*> pointers;
+    pointers.reserve(state.team.size());
     for (std::size_t rank = 0; rank < state.team.size(); ++rank) {
         pointers.push_back(&jobs.emplace_back(plan, state.layout, state.views, rank));
     }
