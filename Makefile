@@ -57,7 +57,7 @@ clang-tidy: $(VENV)/.lint build/release/compile_commands.json
 	@echo "clang-tidy core/src"
 	@sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/release/compile_commands.json | \
 		xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/release --quiet \
-		--extra-arg=-Wno-ignored-optimization-argument --extra-arg=-Wno-unknown-warning-option
+		--removed-arg=-fno-tree-loop-distribute-patterns
 
 format: $(VENV)/.lint ## rewrite the code as lint wants it
 	$(BIN)/ruff check --fix $(PYTHON_FILES)

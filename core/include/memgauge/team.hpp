@@ -41,7 +41,8 @@ public:
     [[nodiscard]] virtual std::size_t iterations() const noexcept { return 1; }
 };
 
-// CPUs this process may run on: affinity mask, cgroup cpuset and online CPUs intersected, ascending.
+// CPUs this process may run on: affinity mask, cgroup cpuset and online CPUs intersected,
+// ascending.
 std::vector<int> allowed_cpus();
 
 class Team {
@@ -71,7 +72,8 @@ public:
     // One-way core-to-core latency in ns between threads a and b: the low quantile over
     // `round_trips` handovers of a cache line (default well under 0.2 ms).
     double pingpong_ns(std::size_t a, std::size_t b, unsigned round_trips = 200);
-    // The largest of the pairs (0, i) for teams up to 8, of (i, i+1) beyond; negative for one thread.
+    // The largest of the pairs (0, i) for teams up to 8, of (i, i+1) beyond; negative for one
+    // thread.
     double pingpong_ns();
 
 private:

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "memgauge/error.hpp"
 #include "memory/hugetlb_limit.hpp"
@@ -16,8 +18,12 @@ namespace memgauge::memory {
 
 namespace {
 
-const std::string transparent_root = "/sys/kernel/mm/transparent_hugepage/";
-const std::string explicit_root = "/sys/kernel/mm/hugepages/";
+constexpr std::string_view transparent_root = "/sys/kernel/mm/transparent_hugepage/";
+constexpr std::string_view explicit_root = "/sys/kernel/mm/hugepages/";
+
+std::string transparent(std::string_view name) {
+    return std::string(transparent_root).append(name);
+}
 
 std::string pool_name(std::size_t page_bytes) {
     return "hugepages-" + std::to_string(page_bytes / 1024) + "kB";
@@ -25,9 +31,9 @@ std::string pool_name(std::size_t page_bytes) {
 
 std::string transparent_mode() {
     // Since Linux 6.8 each size has a switch of its own, which may defer to the common one.
-    const auto common = sysfs::chosen_word(transparent_root + "enabled");
+    const auto common = sysfs::chosen_word(transparent("enabled"));
     const auto own =
-        sysfs::chosen_word(transparent_root + pool_name(transparent_page_bytes()) + "/enabled");
+        sysfs::chosen_word(transparent(pool_name(transparent_page_bytes()) + "/enabled"));
     return own && *own != "inherit" ? *own : common.value_or("");
 }
 
@@ -45,7 +51,7 @@ std::optional<Pool> pool(std::size_t page_bytes, std::optional<int> node) {
         return free ? std::optional(Pool{sysfs::number(path + "nr_hugepages").value_or(0), *free})
                     : std::nullopt;
     }
-    const std::string path = explicit_root + pool_name(page_bytes) + "/";
+    const std::string path = std::string(explicit_root) + pool_name(page_bytes) + "/";
     const auto free = sysfs::number(path + "free_hugepages");
     if (!free) {
         return std::nullopt;
@@ -69,7 +75,7 @@ std::string existing_pools() {
 std::string remedy(std::size_t page_bytes, std::uint64_t wanted_total, std::optional<int> node) {
     const std::string directory =
         node ? "/sys/devices/system/node/node" + std::to_string(*node) + "/hugepages/"
-             : explicit_root;
+             : std::string(explicit_root);
     std::string text = "as root: echo " + std::to_string(wanted_total) + " > " + directory +
                        pool_name(page_bytes) + "/nr_hugepages";
     if (page_bytes >= std::size_t{1} << 30U) {
@@ -91,7 +97,7 @@ void require_cgroup_room(const std::string& what, std::size_t page_bytes, std::u
 }  // namespace
 
 std::size_t transparent_page_bytes() {
-    return sysfs::number(transparent_root + "hpage_pmd_size").value_or(0);
+    return sysfs::number(transparent("hpage_pmd_size")).value_or(0);
 }
 
 std::optional<std::string> transparent_pages_obstacle() {
@@ -100,8 +106,8 @@ std::optional<std::string> transparent_pages_obstacle() {
         return "this kernel has no transparent huge pages; use --pages 4k";
     }
     if (mode == "never") {
-        return "they are switched off (" + transparent_root +
-               "enabled is never); as root: echo madvise > " + transparent_root + "enabled";
+        return "they are switched off (" + transparent("enabled") +
+               " is never); as root: echo madvise > " + transparent("enabled");
     }
     if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) {
         return "they are switched off for this process (prctl PR_SET_THP_DISABLE by its parent); "

@@ -92,15 +92,15 @@ void check_cpus(const std::vector<int>& cpus, const std::vector<int>& allowed) {
                            choices);
     }
     for (const int cpu : cpus) {
-        if (!std::binary_search(allowed.begin(), allowed.end(), cpu)) {
+        if (!std::ranges::binary_search(allowed, cpu)) {
             throw RequestError("cpu " + std::to_string(cpu) +
                                " is not allowed to this process; allowed: " + choices +
                                "; choose among these, or widen its affinity mask or cgroup cpuset");
         }
     }
     std::vector<int> sorted = cpus;
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted);
     if (twice != sorted.end()) {
         throw RequestError("cpu " + std::to_string(*twice) +
                            " is listed twice; a team runs one thread per CPU, name each once");

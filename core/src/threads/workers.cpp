@@ -1,11 +1,11 @@
 #include "threads/workers.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -35,7 +35,7 @@ public:
     SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
 private:
-    sigset_t previous_;
+    sigset_t previous_{};
 };
 
 }  // namespace
@@ -119,7 +119,7 @@ void Workers::serve(Worker& me, std::size_t rank) noexcept {
 
 void Workers::finish_one() noexcept {
     if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    const std::lock_guard lock(done_mutex_);
+    const std::scoped_lock lock(done_mutex_);
     done_ = true;
     done_cv_.notify_one();
 }
@@ -143,7 +143,7 @@ void Workers::run(std::span<const std::size_t> ranks, const Task& task,
     for (const std::size_t rank : ranks) {
         Worker& worker = *workers_[rank];
         {
-            const std::lock_guard lock(worker.mutex);
+            const std::scoped_lock lock(worker.mutex);
             worker.task = &task;
         }
         worker.wake.notify_one();
@@ -160,7 +160,7 @@ void Workers::run(std::span<const std::size_t> ranks, const Task& task,
 void Workers::dismiss() noexcept {
     for (const auto& worker : workers_) {
         {
-            const std::lock_guard lock(worker->mutex);
+            const std::scoped_lock lock(worker->mutex);
             worker->quit = true;
         }
         worker->wake.notify_one();
