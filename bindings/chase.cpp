@@ -32,8 +32,10 @@ void init_ring(Ring* self, Team& team, std::size_t bytes, std::size_t node_bytes
     new (self) Ring(std::make_unique<ChaseRing>(team, request, signal_raised), "ChaseRing");
 }
 
-Slice run(Ring& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations) {
-    return self.with([&](ChaseRing& ring) { return ring.run(hops, warm_hops, iterations); });
+Slice run(Ring& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations,
+          unsigned sweeps) {
+    return self.with(
+        [&](ChaseRing& ring) { return ring.run(hops, warm_hops, iterations, sweeps); });
 }
 
 std::size_t nodes(Ring& self) {
@@ -58,7 +60,7 @@ void register_chase(nb::module_& module) {
              ReleaseGil())
         .def_prop_ro("nodes", &nodes)
         .def("run", &run, nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
-             ReleaseGil())
+             nb::arg("sweeps") = 0, ReleaseGil())
         .def("is_single_cycle", &is_single_cycle, ReleaseGil())
         .def("backing", &backing, ReleaseGil())
         .def("close", &Ring::close, ReleaseGil());

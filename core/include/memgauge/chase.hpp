@@ -38,9 +38,12 @@ public:
     ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop = {});
     ~ChaseRing();
 
-    // Thread 0 walks `warm_hops` untimed from where the last walk ended, then `iterations` stamped
-    // walks of `hops` each.
-    Slice run(std::size_t hops, std::size_t warm_hops = 0, std::size_t iterations = 1);
+    // Untimed, thread 0 reads every line of the buffer in order, `sweeps` times, then walks
+    // `warm_hops` from where the last walk ended; then `iterations` stamped walks of `hops` each.
+    // Sweeps bring back whatever the caches can hold, at the speed of the bandwidth. One does not
+    // do: a last-level cache that adapts its insertion keeps what it saw come back.
+    Slice run(std::size_t hops, std::size_t warm_hops = 0, std::size_t iterations = 1,
+              unsigned sweeps = 0);
     [[nodiscard]] std::size_t nodes() const noexcept;
     // Walks the ring once: true when every node is visited exactly once before the start returns.
     [[nodiscard]] bool is_single_cycle() const;

@@ -20,10 +20,21 @@ BufferRequest buffer_request(const ChaseRequest& request) {
 
 class Walk final : public Job {
 public:
-    Walk(void**& position, std::size_t hops, std::size_t warm_hops, std::size_t iterations)
-        : position_(position), hops_(hops), warm_hops_(warm_hops), iterations_(iterations) {}
+    Walk(void**& position, const Buffer& buffer, unsigned sweeps, std::size_t hops,
+         std::size_t warm_hops, std::size_t iterations)
+        : position_(position),
+          buffer_(buffer),
+          sweeps_(sweeps),
+          hops_(hops),
+          warm_hops_(warm_hops),
+          iterations_(iterations) {}
 
-    void prepare() override { position_ = memory::walk(position_, warm_hops_); }
+    void prepare() override {
+        for (unsigned sweep = 0; sweep < sweeps_; ++sweep) {
+            memory::sweep(buffer_.data(), buffer_.size());
+        }
+        position_ = memory::walk(position_, warm_hops_);
+    }
 
     void run(ThreadSlice& slice) noexcept override {
         const Clock& clock = Clock::instance();
@@ -40,6 +51,8 @@ public:
 
 private:
     void**& position_;
+    const Buffer& buffer_;
+    unsigned sweeps_;
     std::size_t hops_;
     std::size_t warm_hops_;
     std::size_t iterations_;
@@ -95,8 +108,9 @@ ChaseRing::ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& s
 
 ChaseRing::~ChaseRing() = default;
 
-Slice ChaseRing::run(std::size_t hops, std::size_t warm_hops, std::size_t iterations) {
-    Walk walk(state_->position, hops, warm_hops, iterations);
+Slice ChaseRing::run(std::size_t hops, std::size_t warm_hops, std::size_t iterations,
+                     unsigned sweeps) {
+    Walk walk(state_->position, state_->buffer, sweeps, hops, warm_hops, iterations);
     std::vector<Job*> jobs(state_->team.size(), nullptr);
     jobs.front() = &walk;
     return state_->team.run(jobs);

@@ -1,5 +1,7 @@
 #include "memory/chase_walk.hpp"
 
+#include <cstdint>
+
 namespace memgauge::memory {
 
 namespace {
@@ -29,6 +31,13 @@ void** walk(void** position, std::size_t hops) noexcept {
     // The result is used in a way no compiler sees through, even when it inlines the caller.
     asm volatile("" : "+r"(position));
     return position;
+}
+
+void sweep(const std::byte* begin, std::size_t bytes) noexcept {
+    constexpr std::size_t line = 64;
+    for (std::size_t at = 0; at < bytes; at += line) {
+        asm volatile("" ::"r"(*reinterpret_cast<const std::uintptr_t*>(begin + at)));
+    }
 }
 
 }  // namespace memgauge::memory

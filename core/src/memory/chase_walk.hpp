@@ -8,4 +8,7 @@ namespace memgauge::memory {
 // path: no address arithmetic, and the loop count runs beside it.
 void** walk(void** position, std::size_t hops) noexcept;
 
+// Loads one word of every 64-byte line, in order.
+void sweep(const std::byte* begin, std::size_t bytes) noexcept;
+
 }  // namespace memgauge::memory

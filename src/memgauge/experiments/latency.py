@@ -36,6 +36,17 @@ BLOCK_BYTES = 2 * MIB
 MEMORY_NODE_BYTES = 512
 MEMORY_LEAST_BYTES = 256 * MIB
 MEMORY_CACHE_MULTIPLE = 4
+"""A ring touches every eighth line. All rings of a run together touch more lines than the
+last-level caches hold, and each is walked on from where it was, so that no load finds its line
+left over from the visit before."""
+
+SWEEPS = 4
+"""Reads of a whole ring, in order, before each walk of one that should sit in a cache. A walk in
+random order does not bring a ring back into a last-level cache that adapts its insertion."""
+
+WARM_HOPS = 4_000
+"""After the sweeps, so that translations and replacement state are those of the walk."""
+
 SLICE_HOPS = {"L1": 40_000, "L2": 20_000, "L3": 10_000, "L4": 4_000, "DRAM": 2_000}
 
 
@@ -71,9 +82,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         return SLICE_HOPS[self.level]
 
     @property
-    def warm_hops(self) -> int:
-        """A whole ring where it should sit in a cache; memory needs none."""
-        return 0 if self.level == "DRAM" else self.footprint_bytes // self.node_bytes
+    def is_cached(self) -> bool:
+        """Whether the ring should sit in a cache."""
+        return self.level != "DRAM"
 
 
 def targets(parameters: LatencyParameters, system: System) -> list[Target]:
@@ -119,21 +130,20 @@ def _page_policies(parameters: LatencyParameters, system: System) -> list[str]:
 
 
 def cache_footprints(caches: Mapping[int, Cache]) -> list[tuple[str, int]]:
-    """Level name and ring size: half the level, and for the last one at most four of the one above.
+    """Level name and ring size: half the level, or four of the level above if that is less.
 
-    A random cycle over more than a level holds never hits it (every line is evicted before its
-    turn), so each ring measures its own level alone. Of a large shared last level only a part may
-    belong to this core or this virtual machine, hence the cap.
+    A random cycle over several times what a level holds hardly ever hits it, so each ring measures
+    its own level. More would measure conflicts: not all of a level's sets are free for one buffer,
+    and of a shared level only a part may belong to this core or this virtual machine.
     """
     sizes: list[tuple[str, int]] = []
     above = 0
     for level in sorted(caches):
-        size = caches[level].bytes // 2
-        if level > 2 and above:
-            size = min(size, 4 * above)
+        here = caches[level].bytes
+        size = min(here // 2, 4 * above) if above else here // 2
         if size > above:
             sizes.append((f"L{level}", size))
-        above = caches[level].bytes
+        above = here
     return sizes
 
 
@@ -173,7 +183,8 @@ class LatencyBench:
     def measure(self, point: str, round_: int) -> Sample:
         """Walk a little further, and take the core's clock beside it."""
         target, team, ring = self._rings[point]
-        taken = ring.run(target.hops, target.warm_hops)
+        warm_hops = WARM_HOPS if target.is_cached else 0
+        taken = ring.run(target.hops, warm_hops, sweeps=SWEEPS if target.is_cached else 0)
         return to_sample(point, round_, taken, cycles_per_ns=team.core_cycles_per_ns())
 
     def validate(self) -> list[Validation]:

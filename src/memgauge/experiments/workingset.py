@@ -4,8 +4,9 @@ Question: over footprints from 4 KiB to four times the last-level cache, how lon
 and how fast can one core read; where are the levels, and how large are they really?
 
 Method: for each footprint a ring over all its lines in random order (latency), and repeated reads
-of a prefix of one array with independent vector loads (bandwidth). What should sit in a cache is
-walked once untimed before each visit. The levels are found afterwards from the curve.
+of a prefix of one array with independent vector loads (bandwidth). Before each visit all of the
+footprint is read in order, untimed, up to four times: a last-level cache that adapts its insertion
+keeps only what it saw come back. The levels are found afterwards from the curve.
 Source: the memory mountain (Bryant and O'Hallaron) and lmbench's lat_mem_rd (McVoy and Staelin).
 
 What would invalidate it: base pages, where TLB misses raise the curve before the cache does (the
@@ -37,6 +38,9 @@ SLICE_READ_BYTES = 6 << 20
 """Bytes of one timed read: at 30 GB/s a fifth of a millisecond."""
 
 SLICE_HOPS = 4_000
+WARM_HOPS = 1_000
+SWEEPS = 4
+"""Reads of a footprint, in order, before each walk, where a cache may hold it."""
 DENSE_STEPS = (4, 5, 6, 7)
 SPARSE_STEPS = (4, 6)
 """Quarters of a power of two: four sizes an octave while rings are quickly walked, then two."""
@@ -74,6 +78,13 @@ def largest_footprint(parameters: WorkingsetParameters, system: System, cpu: int
     return max(LEAST_BYTES, wanted // LINE_BYTES * LINE_BYTES)
 
 
+def sweeps_for(footprint_bytes: int, cpu: int, system: System) -> int:
+    """Four up to twice what the last level is said to hold; beyond, nothing more stays."""
+    caches = caches_of(cpu, system)
+    last = caches[max(caches)].bytes if caches else LEAST_LARGEST_BYTES
+    return SWEEPS if footprint_bytes <= 2 * last else 1
+
+
 class WorkingsetBench:
     """One array to read prefixes of, and one ring for each footprint."""
 
@@ -93,14 +104,13 @@ class WorkingsetBench:
     def measure(self, point: str, round_: int) -> Sample:
         """Walk a ring, or read a prefix."""
         if point in self._rings:
-            ring, warm_hops = self._rings[point]
-            return to_sample(point, round_, ring.run(SLICE_HOPS, warm_hops))
+            ring, sweeps = self._rings[point]
+            return to_sample(point, round_, ring.run(SLICE_HOPS, WARM_HOPS, sweeps=sweeps))
         footprint = int(point.rsplit("/", 1)[1])
         taken = self._arrays.run(
             self._spec,
             prefix_elements=footprint // self._element_bytes,
             repeats=_repeats(footprint),
-            lead_in_blocks=1,
         )
         return to_sample(point, round_, taken)
 
@@ -145,7 +155,6 @@ class Workingset:
     ) -> Iterator[Bench]:
         """Allocate the array and link all rings."""
         cpu = cpus_for(parameters.cpus, 1, system)[0]
-        last_level_bytes = max((c.bytes for c in caches_of(cpu, system).values()), default=0)
         largest = max(_footprint(point) for point in group.points)
         team = _core.Team([cpu])
         node = parameters.memory.node
@@ -162,8 +171,7 @@ class Workingset:
                     continue
                 ring = _core.ChaseRing(team, size, pages=parameters.pages, node=node)
                 stack.callback(ring.close)
-                warm_hops = ring.nodes if size <= last_level_bytes else 0
-                rings[planned.point] = (ring, warm_hops)
+                rings[planned.point] = (ring, sweeps_for(size, cpu, system))
                 facts = backing_facts([ring.backing()], parameters.pages)
                 points.append(_point("latency", size, parameters, cpu, facts))
             yield WorkingsetBench(points, rings, arrays, _core.default_tuned_spec("read"))
