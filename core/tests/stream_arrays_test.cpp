@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,28 @@ TEST_CASE("the ramp is real, never zero and does not repeat") {
     CHECK(kernels::ramp_at(ElementType::f32, period) == 1.0);
     CHECK(kernels::before_wrap(ElementType::f32, {period - 3, 10}).count == 3);
     CHECK(kernels::before_wrap(ElementType::f64, {period - 3, 10}).count == 10);
+}
+
+TEST_CASE("every kind of wrong element is found, wherever it stands") {
+    const double inf = std::numeric_limits<double>::infinity();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const double wrong : {0.0, -1.0, 1.0 + 1e-12, 1e300, inf, -inf, nan, 1e-310}) {
+        for (const std::size_t at : {0, 7, 16383, 16384, 19999, 20002}) {
+            std::vector<double> values(20003);
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                values[i] = 2.0 * kernels::ramp_at(ElementType::f64, 5 + i);
+            }
+            const kernels::Range range{5, values.size()};
+            CHECK(kernels::deviation(ElementType::f64, values.data(), range, 2.0, 1e-13).failed ==
+                  0);
+            values[at] *= wrong;
+            const kernels::Deviation found =
+                kernels::deviation(ElementType::f64, values.data(), range, 2.0, 1e-13);
+            CHECK(found.failed == 1);
+            CHECK(found.first_failed == 5 + at);
+            CHECK(found.sum <= 1.0 + 1e-9);
+        }
+    }
 }
 
 TEST_CASE("a round of copy, scale, add, triad gives the first array back") {
