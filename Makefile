@@ -64,7 +64,7 @@ format: $(VENV)/.lint ## rewrite the code as lint wants it
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-types: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint ## strict mypy
+types: $(VENV)/.installed $(VENV)/.dev ## strict mypy
 	$(BIN)/mypy
 
 core-test: $(VENV)/.tools ## the C++ tests; PRESET=debug or another, ARGS="-R buffer"
