@@ -11,7 +11,7 @@ from memgauge.model.system import System
 
 UNMATCHED = 2.5
 """Octaves of difference at which two sizes count as badly matched as each being left alone."""
-SMALLER = 0.6
+SMALLER = 0.8
 """Of the claimed size: a level that ends below is smaller than claimed."""
 LARGER = 1.5
 """Times the claimed size and all levels before it (a victim cache adds to them)."""

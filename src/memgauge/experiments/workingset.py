@@ -1,6 +1,6 @@
 """Working set: what do latency and read bandwidth become as the data grows?
 
-Question: over footprints from 4 KiB to four times the last-level cache, how long does a load wait
+Question: over footprints from 4 KiB to six times the last-level cache, how long does a load wait
 and how fast can one core read; where are the levels, and how large are they really?
 
 Method: for each footprint a ring over all its lines in random order (latency), and repeated reads
@@ -31,7 +31,9 @@ from memgauge.system.placement import caches_of, cpus_for
 
 KIB = 1 << 10
 LEAST_BYTES = 4 * KIB
-CACHE_MULTIPLE = 4
+CACHE_MULTIPLE = 6
+"""Three footprints beyond twice the last level, so that memory shows as a plateau of its own."""
+
 LEAST_LARGEST_BYTES = 64 << 20
 LINE_BYTES = 64
 SLICE_READ_BYTES = 6 << 20
@@ -55,7 +57,7 @@ class WorkingsetParameters(CommonParameters, frozen=True, kw_only=True):
 
     largest_bytes: Annotated[
         int | None,
-        size_option("largest footprint", automatic="four times the last-level cache"),
+        size_option("largest footprint", automatic="six times the last-level cache"),
     ] = None
 
 
@@ -71,7 +73,7 @@ def footprints(largest_bytes: int) -> list[int]:
 
 
 def largest_footprint(parameters: WorkingsetParameters, system: System, cpu: int) -> int:
-    """Four times the last-level cache, or as asked."""
+    """Six times the last-level cache, or as asked."""
     caches = caches_of(cpu, system)
     last = caches[max(caches)].bytes if caches else 0
     wanted = parameters.largest_bytes or max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * last)
@@ -79,10 +81,13 @@ def largest_footprint(parameters: WorkingsetParameters, system: System, cpu: int
 
 
 def sweeps_for(footprint_bytes: int, cpu: int, system: System) -> int:
-    """Four up to twice what the last level is said to hold; beyond, nothing more stays."""
+    """Four up to twice what the last level is said to hold, none beyond.
+
+    There a sweep would only leave the end of the ring in the cache.
+    """
     caches = caches_of(cpu, system)
     last = caches[max(caches)].bytes if caches else LEAST_LARGEST_BYTES
-    return SWEEPS if footprint_bytes <= 2 * last else 1
+    return SWEEPS if footprint_bytes <= 2 * last else 0
 
 
 class WorkingsetBench:

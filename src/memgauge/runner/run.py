@@ -27,7 +27,7 @@ from memgauge.system.environment import EnvironmentMonitor
 from memgauge.system.memory_limits import require_memory
 from memgauge.system.software import software_versions
 
-REPORT_RESERVE_S = 4.0
+REPORT_RESERVE_S = 6.0
 """Kept at the end of the budget for validation and the report."""
 
 
