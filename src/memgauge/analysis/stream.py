@@ -1,5 +1,7 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
+from collections import Counter
+
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
@@ -28,6 +30,8 @@ NOTE = (
     "GB/s = 1e9 bytes a second by STREAM's counting; the 90th percentile of speed and its 95% "
     "interval. Gain: tuned over standard. STREAM best: of whole passes with the standard kernel."
 )
+
+SCALING_KERNELS = ("copy", "triad", "read")
 
 
 def analyse(figures: Figures) -> Section:
@@ -169,18 +173,24 @@ def _search(cells: list[KernelCell]) -> Table | None:
     )
 
 
+SCALING_KERNELS = ("copy", "triad", "read")
+
+
 def _scaling(cells: list[KernelCell], peak_bytes_per_s: float | None) -> Chart | None:
-    """Bandwidth over threads, a line for each kernel, variant and regime."""
+    """Bandwidth over threads: few enough lines to tell apart, in the regime seen most.
+
+    The table has all kernels and regimes.
+    """
     threads = sorted({cell.threads for cell in cells if cell.sustained})
     if len(threads) < 2:
         return None
-    regimes = sorted({cell.regime for cell in cells if cell.regime})
-    lines: dict[tuple[str, str, str], dict[int, Estimate | None]] = {}
+    kernels = {cell.kernel for cell in cells}
+    shown = [kernel for kernel in SCALING_KERNELS if kernel in kernels] or sorted(kernels)[:3]
+    usual = _usual_regime(cells)
+    lines: dict[tuple[str, str], dict[int, Estimate | None]] = {}
     for cell in cells:
-        # A team without regimes, such as one thread, is the start of every regime's line.
-        for regime in [cell.regime] if cell.regime or not regimes else regimes:
-            key = (cell.kernel, cell.variant, regime)
-            lines.setdefault(key, {})[cell.threads] = cell.sustained
+        if cell.kernel in shown and _regime_kind(cell) in {"", usual}:
+            lines.setdefault((cell.kernel, cell.variant), {})[cell.threads] = cell.sustained
     axis: list[float | str] = [float(count) for count in threads]
     return Chart(
         name="stream-scaling",
@@ -189,13 +199,28 @@ def _scaling(cells: list[KernelCell], peak_bytes_per_s: float | None) -> Chart |
         x=Axis(title="Threads", unit="", scale="log2"),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
         series=[
-            series(", ".join(filter(None, key)), axis, [line.get(count) for count in threads])
+            series(", ".join(key), axis, [line.get(count) for count in threads])
             for key, line in lines.items()
         ],
         rules=[Rule(label="theoretical peak", axis="y", value=peak_bytes_per_s * 1e-9)]
         if peak_bytes_per_s
         else [],
+        note=f"Teams in the regime seen most: {usual}." if usual else None,
     )
+
+
+def _regime_kind(cell: KernelCell) -> str:
+    """Name of the regime without its ping-pong, which differs a little from team to team."""
+    return cell.regime.split(" (")[0]
+
+
+def _usual_regime(cells: list[KernelCell]) -> str:
+    """The regime with most samples; empty where no team was seen in two."""
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        if cell.regime and cell.slice is not None:
+            seen[_regime_kind(cell)] += cell.slice.samples
+    return seen.most_common(1)[0][0] if seen else ""
 
 
 def _kernels(cells: list[KernelCell]) -> Chart | None:

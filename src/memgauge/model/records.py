@@ -103,9 +103,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample"):
     point: str
     round: Count
     threads: list[ThreadSample]
-    pingpong_ns: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    pingpong_ns: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
     """One-way core-to-core latency just before a multi-thread slice; None: not taken."""
-    cycles_per_ns: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None
     """Core clock measured beside the sample; None: not taken."""
 
 

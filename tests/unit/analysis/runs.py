@@ -20,7 +20,7 @@ from memgauge.model.run import Run, run_of
 from memgauge.model.system import Cache, Cpu, Node, System
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-ROUNDS = 80
+ROUNDS = 140
 NEAR_NS, FAR_NS = 27.0, 175.0
 
 SPEEDS = {("triad", "standard"): 20.0, ("triad", "tuned"): 28.0, ("copy", "tuned"): 40.0}
