@@ -1,7 +1,6 @@
 """A run, analysed: sections of the experiments in it, verdicts, headlines, machine and status."""
 
 from memgauge.analysis.figures import Figures, figures_of
-from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.machine import machine_line, system_table
 from memgauge.analysis.registry import ANALYSES
@@ -94,8 +93,7 @@ def _headlines(figures: Figures) -> list[Headline]:
 
 
 def _bandwidth(figures: Figures) -> Headline | None:
-    cells = stream_cells(figures)
-    top = best(cell for cell in cells if has_interval(cell.sustained)) or best(cells)
+    top = best(stream_cells(figures))
     if top is None or top.sustained is None:
         return None
     threads = f"{top.threads} thread{'s' * (top.threads > 1)}"
