@@ -25,8 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("interrupted", ExitCode.INTERRUPTED)
     except click.ClickException as error:
         return _fail(_usage(error), ExitCode.CANNOT_BE_MET)
-    except BrokenPipeError:
-        # The reader of a pipe left. Nothing is wrong, and nothing more can be said on stdout.
+    except (BrokenPipeError, SystemExit):
+        # The reader of a pipe left (click makes of that a SystemExit, and of nothing else here).
+        # Nothing is wrong, and nothing more can be said on stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except MemgaugeError as error:
