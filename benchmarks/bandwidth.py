@@ -1,10 +1,11 @@
 """Bandwidth of memgauge's best variant against its peers, interleaved, as ratios with their spread.
 
-    python -m benchmarks.bandwidth --rounds 8 --peers DIR [--threads 1,2] [--autotune]
+    python -m benchmarks.bandwidth --rounds 8 --peers DIR [--threads 1,2]
 
-In each round memgauge times ten passes of every kernel, and every peer runs once; each ratio pairs
-figures of one round. On a virtual machine a ping-pong before and after each call names the regime,
-and a pair counts only when both were taken in the same.
+memgauge first searches its variants. In each round it times ten passes of every kernel and takes
+the best, and every peer runs once; each ratio pairs figures of one round. On a virtual machine a
+ping-pong before and after each call names the regime, and a pair counts only when both were taken
+in the same.
 """
 
 from __future__ import annotations
@@ -12,21 +13,26 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import quantiles
 
 from benchmarks.peers import PEERS, Figures, find, run
 from benchmarks.rounds import Ratios, table
 from memgauge import _core
-from memgauge.analysis.speeds import sample_value
-from memgauge.experiments.base import Bench
-from memgauge.experiments.stream import Stream
-from memgauge.experiments.stream_parameters import KERNELS, StreamParameters
+from memgauge.experiments.stream_parameters import KERNELS
+from memgauge.experiments.stream_search import label
 from memgauge.system.detect import detect
 from memgauge.system.placement import cpus_for
 
 PASSES = 10
+HEATS = (3, 6, 12)
+BLOCKS = 16
+LEAD_IN_BLOCKS = 4
+"""As much as the last-level cache holds, or ordinary stores look fast that only stay in it."""
+ARRAY_BYTES = 160_000_000
+"""As STREAM's here; at least four times the last-level cache, or change both."""
+
 FAR_NS = 90.0
 """Between one-way times of cores that share a last-level cache and of those that do not."""
 
@@ -45,27 +51,47 @@ class Regime:
         return "one" if ns is None else "far" if ns > FAR_NS else "near"
 
 
-@contextmanager
-def opened(threads: int) -> Iterator[tuple[Bench, int]]:
-    """memgauge's arrays and kernels, and the bytes of an array."""
-    experiment = Stream()
-    system = detect()
-    parameters = StreamParameters(threads=(threads,))
-    group = experiment.plan(parameters, system)[0]
-    with experiment.open(group, parameters, system) as bench:
-        yield bench, int(str(bench.points[0].effective["array_bytes"]))
+class Ours:
+    """memgauge's arrays, and for each kernel its standard loop and the best tuned variant."""
 
+    def __init__(self, team: _core.Team) -> None:
+        self._threads = len(team.cpus)
+        elements = ARRAY_BYTES // 8
+        self._arrays = _core.StreamArrays(team, elements, blocks=BLOCKS)
+        self._kernels = {f"{kernel}/standard": _core.KernelSpec(kernel) for kernel in KERNELS}
+        for kernel in KERNELS:
+            self._kernels[f"{kernel}/tuned"] = self._search(kernel)
 
-def ours(bench: Bench, round_: int) -> dict[str, float]:
-    """Best of ten slices or passes of every point: kernel/variant to GB/s."""
-    best: dict[str, float] = defaultdict(float)
-    for point in bench.points:
-        for _ in range(PASSES):
-            value = sample_value(point, bench.measure(point.point, round_))
-            name = f"{point.asked['kernel']}/{point.asked['variant']}"
-            if value is not None and (point.role == "pass" or name[:4] in {"read", "writ", "upda"}):
-                best[name] = max(best[name], value)
-    return best
+    def variants(self) -> str:
+        """The winners of the search."""
+        tuned = ((name, spec) for name, spec in self._kernels.items() if name.endswith("tuned"))
+        return ", ".join(f"{name.split('/')[0]} {label(spec)}" for name, spec in tuned)
+
+    def figures(self) -> dict[str, float]:
+        """kernel/variant to GB/s: the best of ten passes, as STREAM reports it."""
+        return {
+            name: max(self._speed(spec, blocks=BLOCKS) for _ in range(PASSES))
+            for name, spec in self._kernels.items()
+        }
+
+    def _search(self, kernel: str) -> _core.KernelSpec:
+        """The variant with the highest 90th percentile of speed: the better half of each heat."""
+        field = [(spec, list[float]()) for spec in _core.tuned_specs(kernel)]
+        for visits in HEATS:
+            for visit in range(visits):
+                for spec, speeds in field:
+                    speeds.append(
+                        self._speed(spec, first_block=visit % BLOCKS, lead_in_blocks=LEAD_IN_BLOCKS)
+                    )
+            field.sort(key=lambda entry: -quantiles(entry[1], n=10)[-1])
+            field = field[: max(1, len(field) // 2)]
+        return field[0][0]
+
+    def _speed(self, spec: _core.KernelSpec, blocks: int = 1, **where: int) -> float:
+        taken = self._arrays.run(spec, blocks=blocks, **where).threads
+        elapsed_ns = max(t.end_ns[-1] for t in taken) - min(t.begin_ns[0] for t in taken)
+        elements = self._arrays.elements_per_block * blocks * self._threads
+        return elements * (spec.counted_read_bytes + spec.counted_write_bytes) / elapsed_ns
 
 
 def measure(threads: int, rounds: int, directories: Sequence[Path]) -> str:
@@ -76,16 +102,17 @@ def measure(threads: int, rounds: int, directories: Sequence[Path]) -> str:
     against_stream: dict[str, Ratios] = defaultdict(Ratios)
     figures: dict[tuple[str, str], list[float]] = defaultdict(list)
     missed = [peer.name for peer in PEERS if find(peer, directories) is None]
-    with opened(threads) as (bench, array_bytes):
-        for round_ in range(rounds):
-            before = regime.now()
-            mine = ours(bench, round_)
-            if before != regime.now():
-                continue
-            theirs = _peers(threads, array_bytes, cpus, regime, before, directories)
-            _pair(mine, theirs, against_best, against_stream, figures)
-            print(f"{threads} threads, round {round_ + 1} of {rounds}, {before}", file=sys.stderr)
+    team = _core.Team(cpus)
+    mine = Ours(team)
+    for round_ in range(rounds):
+        before = regime.now()
+        found = mine.figures()
+        if before == regime.now():
+            theirs = _peers(threads, ARRAY_BYTES, cpus, regime, before, directories)
+            _pair(found, theirs, against_best, against_stream, figures)
+        print(f"{threads} threads, round {round_ + 1} of {rounds}, {before}", file=sys.stderr)
     text = [f"## {threads} thread{'s' * (threads > 1)}", "", _ratio_table(against_best), ""]
+    text += [f"Tuned variants: {mine.variants()}.", ""]
     text += ["standard / STREAM compiled with the same flags (-O3):", ""]
     text += [_ratio_table(against_stream), "", _figure_table(figures), ""]
     if missed:
