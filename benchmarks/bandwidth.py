@@ -87,8 +87,12 @@ class Ours:
             field = field[: max(1, len(field) // 2)]
         return field[0][0]
 
-    def _speed(self, spec: _core.KernelSpec, blocks: int = 1, **where: int) -> float:
-        taken = self._arrays.run(spec, blocks=blocks, **where).threads
+    def _speed(
+        self, spec: _core.KernelSpec, blocks: int = 1, first_block: int = 0, lead_in_blocks: int = 0
+    ) -> float:
+        taken = self._arrays.run(
+            spec, first_block=first_block, blocks=blocks, lead_in_blocks=lead_in_blocks
+        ).threads
         elapsed_ns = max(t.end_ns[-1] for t in taken) - min(t.begin_ns[0] for t in taken)
         elements = self._arrays.elements_per_block * blocks * self._threads
         return elements * (spec.counted_read_bytes + spec.counted_write_bytes) / elapsed_ns

@@ -42,4 +42,4 @@ def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_names_are_those_promised() -> None:
     assert set(memgauge.__all__) <= set(dir(memgauge))
     with pytest.raises(AttributeError, match="no attribute 'bandwith'"):
-        _ = memgauge.bandwith  # type: ignore[attr-defined]
+        _ = memgauge.bandwith

@@ -14,11 +14,15 @@ STREAM_CACHE_MULTIPLE = 4
 STREAM_LEAST_ELEMENTS = 1_000_000
 """STREAM run rules: four times the last-level caches used, or a million elements."""
 
-BLOCK_BYTES = 4 << 20
-"""Of one array and one thread. Three such blocks take about half a millisecond."""
+BLOCK_BYTES = 16 << 20
+"""Of one array and one thread: half a millisecond or more. Over a quarter of that, the first
+translations and the last stores on their way cost a fast kernel several per cent."""
 
 UNKNOWN_CACHE_BYTES = 64 << 20
 """Assumed where the system hides its caches; the result is then not called STREAM-conformant."""
+
+LEAST_BLOCKS = 4
+"""So that a lead-in fits before the timed block."""
 
 MEMORY_SHARE = 0.5
 """Of what is available, that arrays sized by default may take at most."""
@@ -53,7 +57,7 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
         rule_bytes, int(system.available_bytes * MEMORY_SHARE) // 3
     )
     part_bytes = max(element_bytes, array_bytes // len(cpus))
-    blocks = max(1, part_bytes // BLOCK_BYTES)
+    blocks = max(LEAST_BLOCKS, part_bytes // BLOCK_BYTES)
     block_bytes = part_bytes // blocks
     # Two or three arrays pass through the caches with every block; two is the cautious count.
     lead_in = -(-cache_bytes // (len(cpus) * 2 * block_bytes)) if block_bytes else 0

@@ -48,7 +48,8 @@ def test_each_struct_gets_its_own_values() -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_help_of_an_experiment_names_every_parameter_and_default(name: str) -> None:
     text = CliRunner().invoke(root, [name, "--help"], terminal_width=200).output
-    for field in (*fields_of(load(name).parameters), *fields_of(RunOptions)):
+    parameters: type[CommonParameters] = load(name).parameters
+    for field in (*fields_of(parameters), *fields_of(RunOptions)):
         assert field.flag in text
         assert field.option.help in " ".join(text.split())
 

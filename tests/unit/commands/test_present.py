@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
+from tests.unit.analysis.runs import records
 
 from memgauge.api import Result
 from memgauge.commands.measure import present
 from memgauge.model.errors import ExitCode
 from memgauge.model.records import ArrayCheck, Validation
 from memgauge.model.run import run_of
-from tests.unit.analysis.runs import records
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def result(*, passed: bool) -> Result:

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 pytest.importorskip("memgauge._core")
 
+from tests.unit.runner.fakes import a_system
+
 from memgauge.experiments.latency import Latency, LatencyParameters, cache_footprints, targets
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 from memgauge.model.system import Cache, Cpu, Node
 from memgauge.system.detect import detect
-from tests.unit.runner.fakes import a_system
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ def test_footprints_rise_from_4_kib_to_the_largest_in_whole_lines(largest: int) 
 @given(st.integers(20, 34))
 def test_no_step_is_wider_than_half_an_octave(power: int) -> None:
     sizes = footprints(1 << power)
-    assert max(b / a for a, b in zip(sizes, sizes[1:], strict=False)) <= 1.5
+    assert max(b / a for a, b in pairwise(sizes)) <= 1.5
 
 
 def test_more_than_one_thread_is_refused() -> None:
