@@ -63,7 +63,9 @@ def losers(speeds: Mapping[str, Sequence[float]]) -> set[str]:
     for point, values in speeds.items():
         contest, _, candidate = point.rpartition("/")
         if candidate.count("-") >= 3 and len(values) >= LEAST_SAMPLES:
-            contests.setdefault(contest, {})[point] = quantiles(values, n=10)[-1]
+            contests.setdefault(contest, {})[point] = quantiles(values, n=10, method="inclusive")[
+                -1
+            ]
     for rated in contests.values():
         leader = max(rated.values())
         behind |= {point for point, speed in rated.items() if speed < leader * (1 - MARGIN)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
-from memgauge.reports.machine import system_table
+from memgauge.analysis.machine import system_table
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Report

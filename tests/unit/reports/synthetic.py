@@ -2,6 +2,7 @@
 
 import math
 
+from memgauge.analysis.machine import system_table
 from memgauge.analysis.section import (
     Axis,
     Band,
@@ -18,7 +19,6 @@ from memgauge.analysis.section import (
     Verdict,
 )
 from memgauge.model.system import Cache, Capability, Cpu, HugePagePool, Node, System
-from memgauge.reports.machine import system_table
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
