@@ -2,10 +2,10 @@
 
     python -m benchmarks.latency --rounds 10 --peers DIR
 
-multichase visits nodes 256 bytes apart, at random within 256 KiB, and reports the best of its
-samples of half a second; here memgauge walks rings of the same shape, a tenth of that time for each
-figure. Printed: the ratio of the two best values, and how long memgauge needed for an interval of
-one per cent.
+multichase visits nodes at random within 256 KiB (in memory 256 bytes apart, here in caches 64) and
+reports the best of its samples of half a second. memgauge walks rings of the same shape, a tenth of
+that time for each figure. Printed: the ratio of the two best values, and how long memgauge needed
+for an interval of one per cent.
 """
 
 from __future__ import annotations
@@ -32,10 +32,15 @@ ASKED = 0.01
 LEAST_SAMPLES = 40
 
 
-def multichase(program: str, size: int, *, huge: bool) -> float | None:
+def shape(level: str) -> tuple[int, int]:
+    """Bytes of a node and of a block: every line where a cache is meant, or it would hold more."""
+    return (NODE_BYTES, BLOCK_BYTES) if level == "DRAM" else (64, min(SIZES[level], BLOCK_BYTES))
+
+
+def multichase(program: str, level: str, *, huge: bool) -> float | None:
     """Its best latency in ns; None when it prints no number."""
-    node = 64 if size < BLOCK_BYTES else NODE_BYTES
-    locality = min(size, BLOCK_BYTES)
+    size = SIZES[level]
+    node, locality = shape(level)
     arguments = [
         "-m",
         str(size),
@@ -63,17 +68,17 @@ class Ring:
 
     def __init__(self, level: str, *, huge: bool) -> None:
         size = SIZES[level]
-        small = size <= BLOCK_BYTES
+        node, block = shape(level)
         self._hops = SLICE_HOPS[level]
         self._ring = _core.ChaseRing(
             _core.Team([0]),
             size,
-            node_bytes=64 if small else NODE_BYTES,
-            block_bytes=0 if small else BLOCK_BYTES,
-            order="random" if small else "block-random",
+            node_bytes=node,
+            block_bytes=block,
+            order="block-random",
             pages="thp" if huge else "4k",
         )
-        self._warm_hops = self._ring.nodes if level != "DRAM" else 0
+        self._sweeps = 4 if level != "DRAM" else 0
 
     def measure(self, limit_s: float) -> tuple[float, float | None]:
         """Best ns an access, and seconds until its interval was one per cent; None: not reached."""
@@ -81,7 +86,7 @@ class Ring:
         began = time.monotonic()
         reached: float | None = None
         while time.monotonic() - began < limit_s:
-            taken = self._ring.run(self._hops, 0 if values else self._warm_hops).threads[0]
+            taken = self._ring.run(self._hops, sweeps=0 if values else self._sweeps).threads[0]
             values.append((taken.end_ns[0] - taken.begin_ns[0]) / self._hops)
             if reached is None and len(values) >= LEAST_SAMPLES:
                 estimate = sustained(values, 0.1)
@@ -108,7 +113,7 @@ def main() -> None:
     for _ in range(chosen.rounds):
         for key, ring in rings.items():
             level, pages = key
-            theirs = multichase(program, SIZES[level], huge=pages == "thp")
+            theirs = multichase(program, level, huge=pages == "thp")
             mine, reached = ring.measure(MULTICHASE_SECONDS / 10)
             times[key].append(reached)
             if theirs:

@@ -45,7 +45,11 @@ SWEEPS = 4
 random order does not bring a ring back into a last-level cache that adapts its insertion."""
 
 WARM_HOPS = 4_000
-"""After the sweeps, so that translations and replacement state are those of the walk."""
+WARM_MULTIPLE = 3
+"""Halves of the level above that are walked after the sweeps. What they left there would be hit;
+what the walk leaves there is not visited again before the whole ring is."""
+
+LINE_BYTES = 64
 
 SLICE_HOPS = {"L1": 40_000, "L2": 20_000, "L3": 10_000, "L4": 4_000, "DRAM": 2_000}
 
@@ -81,10 +85,20 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         """Loads of one visit: a fraction of a millisecond."""
         return SLICE_HOPS[self.level]
 
+    above_bytes: int = 0
+    """Of the cache level above the one that is meant."""
+
     @property
-    def is_cached(self) -> bool:
-        """Whether the ring should sit in a cache."""
-        return self.level != "DRAM"
+    def sweeps(self) -> int:
+        """Of the whole ring, where it should sit in a cache."""
+        return 0 if self.level == "DRAM" else SWEEPS
+
+    @property
+    def warm_hops(self) -> int:
+        """As many as make the level above forget the end of the sweep."""
+        if self.level == "DRAM":
+            return 0
+        return max(WARM_HOPS, self.above_bytes * WARM_MULTIPLE // (LINE_BYTES * 2))
 
 
 def targets(parameters: LatencyParameters, system: System) -> list[Target]:
@@ -96,14 +110,15 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
             Target(
                 level=level,
                 footprint_bytes=footprint,
-                node_bytes=64,
+                above_bytes=above,
+                node_bytes=LINE_BYTES,
                 order="random",
                 pages=pages,
                 cpu=cpu,
                 cpu_node=_node_of(cpu, system),
                 memory_node=parameters.memory.node,
             )
-            for level, footprint in cache_footprints(caches_of(cpu, system))
+            for level, footprint, above in cache_footprints(caches_of(cpu, system))
         ]
         found += [
             Target(
@@ -129,20 +144,20 @@ def _page_policies(parameters: LatencyParameters, system: System) -> list[str]:
     return ["thp", "4k"] if system.thp in {"always", "madvise"} else ["4k"]
 
 
-def cache_footprints(caches: Mapping[int, Cache]) -> list[tuple[str, int]]:
-    """Level name and ring size: half the level, or four of the level above if that is less.
+def cache_footprints(caches: Mapping[int, Cache]) -> list[tuple[str, int, int]]:
+    """Level, ring size and size of the level above: half the level, or four times the one above.
 
     A random cycle over several times what a level holds hardly ever hits it, so each ring measures
     its own level. More would measure conflicts: not all of a level's sets are free for one buffer,
     and of a shared level only a part may belong to this core or this virtual machine.
     """
-    sizes: list[tuple[str, int]] = []
+    sizes: list[tuple[str, int, int]] = []
     above = 0
     for level in sorted(caches):
         here = caches[level].bytes
         size = min(here // 2, 4 * above) if above else here // 2
         if size > above:
-            sizes.append((f"L{level}", size))
+            sizes.append((f"L{level}", size, above))
         above = here
     return sizes
 
@@ -183,8 +198,7 @@ class LatencyBench:
     def measure(self, point: str, round_: int) -> Sample:
         """Walk a little further, and take the core's clock beside it."""
         target, team, ring = self._rings[point]
-        warm_hops = WARM_HOPS if target.is_cached else 0
-        taken = ring.run(target.hops, warm_hops, sweeps=SWEEPS if target.is_cached else 0)
+        taken = ring.run(target.hops, target.warm_hops, sweeps=target.sweeps)
         return to_sample(point, round_, taken, cycles_per_ns=team.core_cycles_per_ns())
 
     def validate(self) -> list[Validation]:

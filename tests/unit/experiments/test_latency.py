@@ -30,8 +30,9 @@ def cache(level: int, size: int) -> Cache:
 def test_a_ring_fits_its_level_and_no_level_above(sizes: list[int]) -> None:
     sizes = sorted(sizes)
     caches = {level: cache(level, size) for level, size in enumerate(sizes, start=1)}
-    for name, footprint in cache_footprints(caches):
+    for name, footprint, above in cache_footprints(caches):
         level = int(name[1:])
+        assert above == (sizes[level - 2] if level > 1 else 0)
         assert footprint <= sizes[level - 1] // 2
         if level > 1:
             assert footprint > sizes[level - 2]
@@ -39,7 +40,11 @@ def test_a_ring_fits_its_level_and_no_level_above(sizes: list[int]) -> None:
 
 def test_a_desktop_has_a_ring_for_each_level() -> None:
     caches = {1: cache(1, 48 * KIB), 2: cache(2, MIB), 3: cache(3, 32 * MIB)}
-    assert cache_footprints(caches) == [("L1", 24 * KIB), ("L2", 192 * KIB), ("L3", 4 * MIB)]
+    assert cache_footprints(caches) == [
+        ("L1", 24 * KIB, 0),
+        ("L2", 192 * KIB, 48 * KIB),
+        ("L3", 4 * MIB, MIB),
+    ]
 
 
 def test_every_node_is_reached_from_every_node_with_cpus() -> None:
