@@ -3,7 +3,8 @@
     python -m benchmarks.repeatability --budget 60s --pairs 3
 
 For every point and regime that both runs measured, the two sustained figures agree when their
-difference is within the two intervals taken together (root of the sum of squared half widths).
+difference is within what both runs state: their intervals and the wander of the machine's pace,
+taken together (root of the sum of squared half widths).
 Printed: the share that agrees, which is meant to be 95% or more, and the worst that does not.
 """
 
@@ -44,25 +45,29 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         for pair in range(chosen.pairs):
-            first, second = (
-                estimates(
-                    memgauge.survey(
-                        budget=chosen.budget, output=str(Path(directory) / f"{pair}-{which}")
-                    )
+            runs = [
+                memgauge.survey(
+                    budget=chosen.budget, output=str(Path(directory) / f"{pair}-{which}")
                 )
                 for which in "ab"
-            )
+            ]
+            first, second = map(estimates, runs)
+            paces_of = [run.document()["wander"] or 0.0 for run in runs]
             both = first.keys() & second.keys()
             apart = {}
             for key in both:
                 a, b = first[key], second[key]
-                allowed = math.hypot(half_width(a), half_width(b))
+                paces = (paces_of[0] * a.value, paces_of[1] * b.value)
+                allowed = math.hypot(half_width(a), half_width(b), *paces)
                 if abs(a.value - b.value) > allowed:
                     apart[key] = abs(a.value - b.value) / a.value
             share = 1 - len(apart) / len(both)
             worst = sorted(apart.items(), key=lambda item: -item[1])[:3]
             listed = ", ".join(f"{point} by {by:.1%}" for (point, _), by in worst) or "none"
-            print(f"pair {pair + 1}: {share:.1%} of {len(both)} points agree; apart most: {listed}")
+            print(
+                f"pair {pair + 1}: {share:.1%} of {len(both)} points agree "
+                f"(wander {paces_of[0]:.1%}, {paces_of[1]:.1%}); apart most: {listed}"
+            )
 
 
 if __name__ == "__main__":

@@ -101,6 +101,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     precision: float
     confidence: float
     """Of all intervals."""
+    wander: float | None
+    """Half width of the interval for the machine's pace in another run, as a share of it, beyond
+    the intervals of the figures; None: too few points or rounds to tell."""
     end: Literal["complete", "budget", "interrupted", "failed"] | None
     """None: killed, or still being written."""
     status: str
@@ -127,6 +130,7 @@ def json_document(run: Run) -> Document:
         budget_s=start.budget_s,
         precision=figures.precision,
         confidence=CONFIDENCE,
+        wander=figures.wander,
         end=run.end.status if run.end else None,
         status=status_line(figures),
         rounds=run.rounds,

@@ -7,6 +7,7 @@ import msgspec
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Estimate, Series
 from memgauge.analysis.summary import PointSummary, summarise
+from memgauge.analysis.wander import wander
 from memgauge.model.records import Point, Scalar
 from memgauge.model.run import Run
 
@@ -17,6 +18,9 @@ class Figures(msgspec.Struct, frozen=True):
     run: Run
     summaries: dict[str, list[PointSummary]]
     """By name of point; near regimes first."""
+
+    wander: float | None
+    """How far the machine's pace may lie elsewhere in another run, as a share; None: not told."""
 
     @property
     def precision(self) -> float:
@@ -38,7 +42,11 @@ class Figures(msgspec.Struct, frozen=True):
 
 def figures_of(run: Run) -> Figures:
     """The figures of a run; regimes are found over all of it."""
-    return Figures(run, summarise(run.points.values(), run.samples, run.starts[-1].precision))
+    return Figures(
+        run,
+        summarise(run.points.values(), run.samples, run.starts[-1].precision),
+        wander(run.points, run.samples, run.rounds),
+    )
 
 
 def text_fact(facts: dict[str, Scalar], key: str) -> str:

@@ -41,6 +41,16 @@ def _validation(figures: Figures) -> Iterator[Verdict]:
             )
 
 
+def _wander(figures: Figures) -> Iterator[Verdict]:
+    if figures.wander is not None and figures.wander > figures.precision:
+        yield Verdict(
+            level="note",
+            text=f"The pace of the whole machine wandered while measuring: another run may differ "
+            f"by {figures.wander:.1%}, besides the intervals of the figures.",
+            remedy="fix the clock frequency and stop what else runs, where that is yours to do",
+        )
+
+
 def _peak(figures: Figures) -> Iterator[Verdict]:
     share = peak_share(figures)
     peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
@@ -264,6 +274,7 @@ def _topology(figures: Figures) -> Iterator[Verdict]:
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,
     _peak,
+    _wander,
     _regimes,
     _steal,
     _others,

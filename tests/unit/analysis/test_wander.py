@@ -1,0 +1,80 @@
+"""The machine's common pace over a run, on made-up runs whose pace is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from memgauge.analysis.wander import BLOCKS, wander
+from memgauge.model.records import Point, Sample, ThreadSample
+
+ROUNDS = 400
+
+
+def made(
+    pace: Callable[[int], float], points: int = 10, noise: float = 0.01, rounds: int = ROUNDS
+) -> float | None:
+    """Wander of a run in which every point's speed follows `pace` of the round."""
+    draw = random.Random(7)
+    named = {
+        str(n): Point(
+            point=str(n),
+            experiment="fake",
+            quantity="bandwidth" if n % 2 else "latency",
+            asked={},
+            effective={},
+            bytes_counted=1000,
+            accesses=1000,
+        )
+        for n in range(points)
+    }
+    samples = {
+        name: [
+            Sample(
+                point=name,
+                round=round_,
+                threads=[ThreadSample(cpu=0, begin_ns=[0], end_ns=[max(1, elapsed)])],
+            )
+            for round_ in range(rounds)
+            for elapsed in [int(1e6 / pace(round_) / (1 + draw.uniform(0, noise)))]
+        ]
+        for name in named
+    }
+    return wander(named, samples, rounds)
+
+
+def test_a_steady_machine_hardly_wanders() -> None:
+    found = made(lambda _: 1.0)
+    assert found is not None
+    assert found < 0.003
+
+
+@pytest.mark.parametrize("step", [0.02, 0.05, 0.1])
+def test_a_pace_that_steps_half_way_is_covered(step: float) -> None:
+    found = made(lambda round_: 1.0 if round_ < ROUNDS / 2 else 1.0 - step)
+    assert found is not None
+    assert step / 2 < found < 2 * step
+
+
+def alternating(size: float) -> Callable[[int], float]:
+    return lambda round_: 1 - size * (round_ * BLOCKS // ROUNDS % 2)
+
+
+def test_more_wander_is_never_found_less() -> None:
+    found = [made(alternating(size)) for size in (0, 0.02, 0.1)]
+    assert all(a is not None and b is not None and a < b for a, b in pairwise(found))
+
+
+def test_points_noise_is_not_the_machines_pace() -> None:
+    found = made(lambda _: 1.0, points=60, noise=0.3)
+    assert found is not None
+    assert found < 0.05
+
+
+def test_too_few_points_or_rounds_tell_nothing() -> None:
+    assert made(lambda _: 1.0, points=4) is None
+    assert made(lambda _: 1.0, rounds=50) is None
+    assert wander({}, {}, 0) is None
