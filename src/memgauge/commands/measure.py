@@ -41,8 +41,9 @@ def measure(
             resume=resume_run,
             on_progress=show,
         )
-        result.save()
-    return present(result, as_json=options.json)
+    code = present(result, as_json=options.json)
+    save(result)
+    return code
 
 
 def resume(directory: Path, options: RunOptions, given: dict[str, Any]) -> int:
@@ -59,13 +60,11 @@ def resume(directory: Path, options: RunOptions, given: dict[str, Any]) -> int:
 
 
 def present(result: api.Result, *, as_json: bool) -> int:
-    """Print the run on stdout, where it is on stderr, and choose the exit code."""
+    """Print the run on stdout, a failed validation on stderr, and choose the exit code."""
     if as_json:
         print_json(result.document())
     else:
         print_report(result.report)
-    page = result.directory / "report.html"
-    click.echo(f"run: {plain(str(result.directory))}  report: {plain(str(page))}", err=True)
     if result.failed_validations:
         click.echo(
             "memgauge: validation failed: the arrays do not hold what the kernels must have left; "
@@ -74,3 +73,10 @@ def present(result: api.Result, *, as_json: bool) -> int:
         )
         return ExitCode.VALIDATION_FAILED
     return ExitCode.DONE
+
+
+def save(result: api.Result) -> None:
+    """Write summary and page beside the records, and say where; after all was printed."""
+    result.save()
+    page = result.directory / "report.html"
+    click.echo(f"run: {plain(str(result.directory))}  report: {plain(str(page))}", err=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.commands.measure import save
 from memgauge.commands.output import print_json, print_report
-from memgauge.model.text import plain
 
 
 @click.command("report")
@@ -35,7 +35,5 @@ def command(run: Path, form: str | None) -> None:
     elif form == "summary":
         click.echo(result.text())
     else:
-        result.save()
         print_report(result.report)
-        page = result.directory / "report.html"
-        click.echo(f"report: {plain(str(page))}", err=True)
+        save(result)
