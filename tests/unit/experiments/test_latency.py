@@ -11,7 +11,8 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.runner.fakes import a_system
 
-from memgauge.experiments.latency import Latency, LatencyParameters, cache_footprints, targets
+from memgauge.experiments.latency import Latency
+from memgauge.experiments.latency_targets import LatencyParameters, cache_footprints, targets
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 from memgauge.model.system import Cache, Cpu, Node
