@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memgauge.model.errors import RequestError
+from memgauge.reports.script_cache import kept
 from memgauge.reports.theme import WIDTH_PX, config
 
 if TYPE_CHECKING:
@@ -45,22 +47,44 @@ def vega_lite_json(chart: Chart, *, dark: bool = False) -> bytes:
 
 
 def svg(chart: Chart, *, dark: bool = False) -> str:
-    """The chart as a vector picture. Raises RequestError when nothing here can draw."""
-    picture: str = _vl_convert().vegalite_to_svg(vega_lite(chart, dark=dark))
+    """The chart as a vector picture. Raises RequestError where it cannot be drawn."""
+    convert = _vl_convert()
+    try:
+        picture: str = convert.vegalite_to_svg(vega_lite(chart, dark=dark))
+    except ValueError as error:
+        raise _refused(chart, error) from error
     return picture
 
 
 def png(chart: Chart, *, dark: bool = False) -> bytes:
     """The chart as pixels, twice as fine as the layout. Raises RequestError as `svg` does."""
-    converted: bytes = _vl_convert().vegalite_to_png(vega_lite(chart, dark=dark), scale=PNG_SCALE)
+    convert = _vl_convert()
+    try:
+        converted: bytes = convert.vegalite_to_png(vega_lite(chart, dark=dark), scale=PNG_SCALE)
+    except ValueError as error:
+        raise _refused(chart, error) from error
     return converted
+
+
+def _refused(chart: Chart, error: ValueError) -> RequestError:
+    """Vega-Lite takes some names for expressions, such as a category called `if`."""
+    why = " ".join(str(error).split("\n")[:2])
+    return RequestError(
+        f"chart {chart.name!r} cannot be drawn ({why}); its table holds the figures"
+    )
 
 
 @cache
 def javascript(snippet: str) -> str:
     """The libraries that draw charts in a page, and the snippet that binds `vegaEmbed`."""
-    bundled: str = _vl_convert().javascript_bundle(snippet)
-    return bundled
+    convert = _vl_convert()
+    made_of = hashlib.sha256(f"{convert.__version__} {snippet}".encode()).hexdigest()[:16]
+
+    def bundle() -> str:
+        bundled: str = convert.javascript_bundle(snippet)
+        return bundled
+
+    return kept(f"vega-{made_of}.js", bundle)
 
 
 def _drawing() -> ModuleType:

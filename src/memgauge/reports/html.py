@@ -245,7 +245,7 @@ def _chart(at: int, chart: Chart) -> str:
     """The still picture shows at once, without script and on paper; the live one replaces it."""
     try:
         still = base64.b64encode(figures.svg(chart).encode()).decode()
-    except (RequestError, ValueError) as error:
+    except RequestError as error:
         reason = f'<p class="aside">{_text(str(error))}</p>'
         return f"<figure><h3>{_text(chart.title)}</h3>{reason}</figure>"
     described = escape(_description(chart))
