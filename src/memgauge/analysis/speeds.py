@@ -89,13 +89,6 @@ def had_page_fault(sample: Sample) -> bool:
     return any(thread.page_faults for thread in sample.threads)
 
 
-def clean_value(point: Point, sample: Sample) -> float | None:
-    """The sample's value, or None when it has to be set aside: for the runner's stopping rule."""
-    if was_switched_out(sample) or had_page_fault(sample):
-        return None
-    return sample_value(point, sample)
-
-
 def values_of(point: Point, samples: Sequence[Sample]) -> Values:
     """Values of a point's samples, in the order given."""
     clean: list[Value] = []

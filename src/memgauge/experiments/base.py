@@ -38,8 +38,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     points: list[Point]
     bytes: int
     """Memory it allocates."""
-    setup_s: float
-    """Estimate of the time to open it."""
 
 
 class Experiment(Protocol):

@@ -135,7 +135,6 @@ def _group(members: Sequence[Target]) -> Group:
         name=name,
         points=[_point(target, {}) for target in members],
         bytes=total,
-        setup_s=total / 1e9,
     )
 
 

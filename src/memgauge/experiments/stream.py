@@ -102,7 +102,6 @@ class Stream:
             name=f"{threads} thread{'s' * (threads > 1)}",
             points=points,
             bytes=3 * shape.array_bytes,
-            setup_s=3 * shape.array_bytes / 2e9,
         )
 
     @contextmanager

@@ -150,7 +150,6 @@ class Workingset:
                 name=f"{len(sizes)} footprints",
                 points=points,
                 bytes=sum(sizes) + 3 * sizes[-1],
-                setup_s=(sum(sizes) + 3 * sizes[-1]) / 1e9,
             )
         ]
 

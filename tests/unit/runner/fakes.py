@@ -121,7 +121,6 @@ class FakeExperiment:
                 name=name,
                 points=[a_point(p, "pass" if p.endswith("/pass") else "slice") for p in points],
                 bytes=self._group_bytes,
-                setup_s=0.0,
             )
             for name, points in self.groups.items()
         ]
