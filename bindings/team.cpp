@@ -34,6 +34,8 @@ void register_slice(nb::module_& module) {
         .def_ro("cpu", &ThreadSlice::cpu)
         .def_ro("involuntary_switches", &ThreadSlice::involuntary_switches)
         .def_ro("page_faults", &ThreadSlice::page_faults)
+        .def_ro("read_bytes", &ThreadSlice::read_bytes)
+        .def_ro("write_bytes", &ThreadSlice::write_bytes)
         .def_prop_ro("begin_ns",
                      [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::begin); })
         .def_prop_ro("end_ns",

@@ -107,7 +107,7 @@ def measure(
     from memgauge.runner.run import Request, execute
 
     request = Request(
-        experiments=chosen,
+        experiments=[(one, asked.for_budget(options.budget_s)) for one, asked in chosen],
         budget_s=options.budget_s,
         precision=options.precision,
         directory=resume or Path(options.output or default_directory(name)),

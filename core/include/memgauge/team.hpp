@@ -22,6 +22,8 @@ struct ThreadSlice {
     int cpu = -1;                            // where it ended; differs from the pin only if moved
     std::uint64_t involuntary_switches = 0;  // during the timed part
     std::uint64_t page_faults = 0;           // during the timed part: a page went away
+    std::uint64_t read_bytes = 0;  // between the stamps, where the job counts its own work
+    std::uint64_t write_bytes = 0;
     std::vector<Stamp> iterations;
 };
 

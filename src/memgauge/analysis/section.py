@@ -68,6 +68,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     high: list[float | None] | None = None
     dashed: bool = False
     """For what was not measured here: modelled, published, theoretical."""
+    notes: list[str | None] | None = None
+    """What a reader is told beside each point, such as the delay it was measured with."""
 
 
 class Band(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,18 +88,33 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     value: float
 
 
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """A labelled place in the picture, such as the knee of a curve, with what it may also be."""
+
+    label: str
+    x: float
+    y: float
+    x_low: float | None = None
+    x_high: float | None = None
+
+
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """One picture."""
 
     name: str
     """File name of the figure, such as `workingset-latency`."""
     title: str
-    kind: Literal["line", "bar"]
+    kind: Literal["line", "bar", "heatmap"]
+    """line: points joined in the order given. heatmap: a row for each series, a column for each x,
+    y as colour and in digits."""
     x: Axis
     y: Axis
     series: list[Series]
+    rows: Axis | None = None
+    """Of a heatmap: what tells its series apart."""
     bands: list[Band] = []
     rules: list[Rule] = []
+    marks: list[Mark] = []
     note: str | None = None
 
 

@@ -74,6 +74,8 @@ def sample_value(point: Point, sample: Sample) -> float | None:
     iterations = counts.pop()
     if elapsed_ns <= 0:
         return None
+    if point.work == "counted":
+        return sum(t.read_bytes + t.write_bytes for t in sample.threads) / elapsed_ns or None
     if point.quantity == "bandwidth":
         return point.bytes_counted * iterations / elapsed_ns or None
     return elapsed_ns / (point.accesses * iterations) if point.accesses > 0 else None

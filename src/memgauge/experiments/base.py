@@ -6,29 +6,44 @@ statistics, no printing, no files and no argument parsing.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import msgspec
 
 from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 
+Values = Mapping[str, Sequence[float]]
+"""GB/s or ns of all samples of each point that count, in order of time."""
 
-class Bench(Protocol):
+
+class Bench(ABC):
     """A group of points that share buffers and threads, opened and ready to be visited."""
 
     points: list[Point]
     """With their `effective` filled in: what was got, read back from the kernel."""
 
-    def measure(self, point: str, round_: int) -> Sample:
-        """One visit: one native call, a few milliseconds, raw stamps back."""
-        ...
+    @abstractmethod
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """One visit: one native call, a few milliseconds, raw stamps back.
+
+        The samples of the point, and of those that are `measured_with` it.
+        """
+
+    def refine(self, values: Values) -> list[Point]:
+        """Further points, where what was measured so far shows that they are worth their time.
+
+        Asked every few rounds. The points are ready to be visited when this returns them.
+        """
+        del values
+        return []
 
     def validate(self) -> list[Validation]:
         """Check what the kernels left in memory; empty where nothing is written."""
-        ...
+        return []
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +55,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Memory it allocates."""
 
 
-class Experiment(Protocol):
+class Experiment(ABC):
     """One question asked of the memory system."""
 
     name: ClassVar[str]
@@ -48,10 +63,17 @@ class Experiment(Protocol):
     parameters: ClassVar[type[Any]]
     """A frozen struct of `memgauge.model.parameters`; the CLI flags and API signature follow it."""
 
+    @abstractmethod
     def plan(self, parameters: Any, system: System) -> list[Group]:
-        """The points to measure. Pure; raises RequestError when the machine cannot do it."""
-        ...
+        """The points to measure. Pure.
 
+        Raises:
+            RequestError: what was asked cannot be done.
+            NotPossibleHere: this machine lacks what the experiment needs, whatever is asked; a
+                survey goes on without it.
+        """
+
+    @abstractmethod
     def open(
         self,
         group: Group,
@@ -59,15 +81,16 @@ class Experiment(Protocol):
         system: System,
     ) -> AbstractContextManager[Bench]:
         """Allocate and start what the group needs; all is freed on leaving, however it is left."""
-        ...
 
-    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
-        """Points that a search may stop visiting, judged by the speeds of all points so far.
+    def losers(self, values: Values) -> set[str]:
+        """Points that a search may stop visiting, judged by the values of all points so far.
 
-        What they measured is kept. Empty for every experiment that searches nothing.
+        What they measured is kept.
         """
-        ...
+        del values
+        return set()
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Typed warnings about one point's samples."""
-        ...
+        del point, samples, system
+        return []

@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from typing import ClassVar
 
 from memgauge import _core
-from memgauge.experiments.base import Bench, Group
+from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.latency_targets import (
     BLOCK_BYTES,
     LatencyParameters,
@@ -30,11 +30,11 @@ from memgauge.experiments.latency_targets import (
 )
 from memgauge.experiments.native import backing_facts, to_sample
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 
 
-class LatencyBench:
+class LatencyBench(Bench):
     """Rings of one group, each with its own buffer."""
 
     def __init__(
@@ -43,18 +43,14 @@ class LatencyBench:
         self._rings = rings
         self.points = points
 
-    def measure(self, point: str, round_: int) -> Sample:
+    def measure(self, point: str, round_: int) -> list[Sample]:
         """Walk a little further, and take the core's clock beside it."""
         target, team, ring = self._rings[point]
         taken = ring.run(target.hops, target.warm_hops, sweeps=target.sweeps)
-        return to_sample(point, round_, taken, cycles_per_ns=team.core_cycles_per_ns())
-
-    def validate(self) -> list[Validation]:
-        """Nothing is written."""
-        return []
+        return [to_sample(point, round_, taken, cycles_per_ns=team.core_cycles_per_ns())]
 
 
-class Latency:
+class Latency(Experiment):
     """The `latency` experiment."""
 
     name: ClassVar[str] = "latency"
@@ -100,11 +96,6 @@ class Latency:
                 got = backing_facts([ring.backing()], target.pages)
                 points.append(_point(target, got))
             yield LatencyBench(rings, points)
-
-    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
-        """Nothing is searched."""
-        del speeds
-        return set()
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Huge pages asked for and not got."""

@@ -22,6 +22,8 @@ def to_sample(
                 end_ns=thread.end_ns,
                 involuntary_switches=thread.involuntary_switches,
                 page_faults=thread.page_faults,
+                read_bytes=thread.read_bytes,
+                write_bytes=thread.write_bytes,
             )
             for thread in taken.threads
             if thread.begin_ns

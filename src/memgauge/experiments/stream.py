@@ -25,7 +25,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments import stream_search
-from memgauge.experiments.base import Bench, Group
+from memgauge.experiments.base import Bench, Experiment, Group, Values
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import Layout, layout
@@ -44,7 +44,7 @@ class _Cell(msgspec.Struct, frozen=True):
     spec: _core.KernelSpec
 
 
-class StreamBench:
+class StreamBench(Bench):
     """Arrays of one team with the kernels that walk them."""
 
     def __init__(
@@ -57,7 +57,7 @@ class StreamBench:
         self._next_block = 0
         self.points = [cell.point for cell in cells]
 
-    def measure(self, point: str, round_: int) -> Sample:
+    def measure(self, point: str, round_: int) -> list[Sample]:
         """Time one slice, or one pass over all arrays."""
         cell = self._cells[point]
         tagged = cell.point.threads > 1
@@ -71,14 +71,14 @@ class StreamBench:
                 pingpong=tagged,
             )
             self._next_block = (self._next_block + 1) % self._shape.blocks
-        return to_sample(point, round_, taken)
+        return [to_sample(point, round_, taken)]
 
     def validate(self) -> list[Validation]:
         """STREAM's check of all three arrays."""
         return [to_validation("stream", self._subject, self._arrays.validate())]
 
 
-class Stream:
+class Stream(Experiment):
     """The `stream` experiment."""
 
     name: ClassVar[str] = "stream"
@@ -129,9 +129,9 @@ class Stream:
         finally:
             arrays.close()
 
-    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
+    def losers(self, values: Values) -> set[str]:
         """Variants that a search has ruled out."""
-        return stream_search.losers(speeds)
+        return stream_search.losers(values)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Arrays too small for the STREAM rule."""

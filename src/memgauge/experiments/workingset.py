@@ -15,17 +15,17 @@ report names the pages that were got); neighbours that take their share of a sha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Annotated, ClassVar
 
 from memgauge import _core
-from memgauge.experiments.base import Bench, Group
+from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.native import backing_facts, to_sample
 from memgauge.model.errors import RequestError
 from memgauge.model.option import size_option
 from memgauge.model.parameters import CommonParameters
-from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
 from memgauge.system.placement import caches_of, cpus_for
 
@@ -90,7 +90,7 @@ def sweeps_for(footprint_bytes: int, cpu: int, system: System) -> int:
     return SWEEPS if footprint_bytes <= 2 * last else 0
 
 
-class WorkingsetBench:
+class WorkingsetBench(Bench):
     """One array to read prefixes of, and one ring for each footprint."""
 
     def __init__(
@@ -106,25 +106,21 @@ class WorkingsetBench:
         self._spec = spec
         self._element_bytes = 8
 
-    def measure(self, point: str, round_: int) -> Sample:
+    def measure(self, point: str, round_: int) -> list[Sample]:
         """Walk a ring, or read a prefix."""
         if point in self._rings:
             ring, sweeps = self._rings[point]
-            return to_sample(point, round_, ring.run(SLICE_HOPS, WARM_HOPS, sweeps=sweeps))
+            return [to_sample(point, round_, ring.run(SLICE_HOPS, WARM_HOPS, sweeps=sweeps))]
         footprint = int(point.rsplit("/", 1)[1])
         taken = self._arrays.run(
             self._spec,
             prefix_elements=footprint // self._element_bytes,
             repeats=_repeats(footprint),
         )
-        return to_sample(point, round_, taken)
-
-    def validate(self) -> list[Validation]:
-        """Nothing is written."""
-        return []
+        return [to_sample(point, round_, taken)]
 
 
-class Workingset:
+class Workingset(Experiment):
     """The `workingset` experiment."""
 
     name: ClassVar[str] = "workingset"
@@ -179,16 +175,6 @@ class Workingset:
                 facts = backing_facts([ring.backing()], parameters.pages)
                 points.append(_point("latency", size, parameters, cpu, facts))
             yield WorkingsetBench(points, rings, arrays, _core.default_tuned_spec("read"))
-
-    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
-        """Nothing is searched."""
-        del speeds
-        return set()
-
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Nothing beyond what every point is checked for."""
-        del point, samples, system
-        return []
 
 
 def _footprint(point: Point) -> int:

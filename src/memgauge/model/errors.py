@@ -25,6 +25,10 @@ class RequestError(MemgaugeError):
     exit_code = ExitCode.CANNOT_BE_MET
 
 
+class NotPossibleHere(RequestError):
+    """This machine lacks what an experiment needs, whatever is asked of it."""
+
+
 class SystemFailure(MemgaugeError):
     """The operating system refused something that should have worked, such as a full disk."""
 

@@ -37,6 +37,8 @@ MAX_THREADS = 65_536
 
 PAGE_POLICIES = ("auto", "4k", "thp", "2m", "1g")
 PIN_POLICIES = ("compact", "scatter", "cores")
+SWEEPS = ("coarse", "fine")
+FINE_BUDGET_S = 300.0
 
 
 class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,8 +164,31 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
         ),
     ] = None
     cpus: Annotated[str, _cpus_option] = "scatter"
+    nodes: Annotated[
+        tuple[int, ...] | None,
+        counts_option(
+            "NUMA nodes whose CPUs are used, such as 0 or 0,2-3", 0, _MAX_NODE, automatic="all"
+        ),
+    ] = None
     memory: Annotated[MemoryPlacement, _memory_option] = MemoryPlacement()
     pages: Annotated[str, _pages_option] = "auto"
+    sweep: Annotated[
+        str | None,
+        choice_option(
+            "how finely to sweep", SWEEPS, automatic="coarse; fine from a budget of 5m on"
+        ),
+    ] = None
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether to sweep in small steps."""
+        return self.sweep == "fine"
+
+    def for_budget(self, budget_s: float) -> Self:
+        """With the sweep that the budget has time for, where none was asked for."""
+        if self.sweep is not None:
+            return self
+        return self.replace(sweep="fine" if budget_s >= FINE_BUDGET_S else "coarse")
 
 
 def _path(text: str, flag: str) -> str:

@@ -83,6 +83,12 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)] = 1
     role: Literal["slice", "pass"] = "slice"
     """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times."""
+    work: Literal["fixed", "counted"] = "fixed"
+    """fixed: every iteration does the same work. counted: each sample's threads say how many bytes
+    they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those of
+    the smallest piece of work, and their ratio holds for all of it. Bandwidth only."""
+    measured_with: str | None = None
+    """Point in whose visits this one is measured too; None: visited by itself."""
 
 
 class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -95,6 +101,9 @@ class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """One per iteration, each after its begin."""
     involuntary_switches: Count = 0
     page_faults: Count = 0
+    read_bytes: Count = 0
+    """By the program's own count, of points whose work is counted."""
+    write_bytes: Count = 0
 
 
 class Sample(Record, frozen=True, kw_only=True, tag="sample"):
@@ -107,6 +116,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample"):
     """One-way core-to-core latency just before a multi-thread slice; None: not taken."""
     cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None
     """Core clock measured beside the sample; None: not taken."""
+    load_ns: list[tuple[Count, Count]] = []
+    """Loads timed one by one, beside the stamps: ns, the clock's own cost in it, and how many took
+    that long; ascending."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):

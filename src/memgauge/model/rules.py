@@ -58,6 +58,11 @@ class StreamRules:
             raise ValueError(f"declares point {name} of bandwidth without bytes")
         if point.quantity == "latency" and not point.accesses:
             raise ValueError(f"declares point {name} of latency without accesses")
+        if point.work == "counted" and point.quantity != "bandwidth":
+            raise ValueError(f"declares point {name} of counted work that is no bandwidth")
+        leader = point.measured_with
+        if leader is not None and leader not in self.points:
+            raise ValueError(f"declares point {name} before {quoted(leader)}, it is measured with")
         before = self.points.get(point.point)
         if before is not None and _work(before) != _work(point):
             raise ValueError(f"declares point {name} again with other work")
@@ -89,6 +94,8 @@ def _work(point: Point) -> tuple[object, ...]:
         point.accesses,
         point.threads,
         point.role,
+        point.work,
+        point.measured_with,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from memgauge.analysis.regimes import Regimes
 from memgauge.analysis.speeds import fast_quantile, values_of
 from memgauge.analysis.summary import worst_precision
@@ -24,6 +26,8 @@ class Cell:
         self.bench = bench
         self.point = point
         self.samples = samples
+        self.followers: list[Cell] = []
+        """Points that are measured in the visits of this one."""
         self.reached = False
         self.given_up = False
         self._look_at = FIRST_LOOK
@@ -34,15 +38,25 @@ class Cell:
         return not (self.reached or self.given_up)
 
     @property
+    def to_visit(self) -> bool:
+        """Whether a round visits this point: for itself, or for one measured with it."""
+        if self.point.measured_with is not None:
+            return False
+        return self.wanted or any(follower.wanted for follower in self.followers)
+
+    @property
     def due(self) -> bool:
         """Whether there is enough new to look at."""
         return self.wanted and (self.point.role == "pass" or len(self.samples) >= self._look_at)
 
-    def visit(self, round_: int) -> Sample:
-        """Measure once."""
-        sample = self.bench.measure(self.point.point, round_)
-        self.samples.append(sample)
-        return sample
+    def visit(self, round_: int) -> list[Sample]:
+        """Measure once; each sample is kept with the point it is of."""
+        taken = self.bench.measure(self.point.point, round_)
+        for sample in taken:
+            for cell in (self, *self.followers):
+                if cell.point.point == sample.point:
+                    cell.samples.append(sample)
+        return taken
 
     def values(self) -> list[float]:
         """GB/s or ns of all samples that count, in order of time."""
@@ -56,3 +70,22 @@ class Cell:
         self._look_at = int(self._look_at * GROWTH) + 1
         clean = values_of(self.point, self.samples).clean
         self.reached = worst_precision(clean, regimes, fast_quantile(self.point)) <= asked
+
+
+class CellValues(Mapping[str, list[float]]):
+    """The values of cells by the names of their points, made when one is asked for."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._cells = {cell.point.point: cell for cell in cells}
+
+    def __getitem__(self, point: str) -> list[float]:
+        """GB/s or ns of the point's samples that count, in order of time."""
+        return self._cells[point].values()
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of points."""
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        """Number of points."""
+        return len(self._cells)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 
 from memgauge.analysis.regimes import TeamKey, find_regimes, team_of
-from memgauge.experiments.base import Experiment
-from memgauge.model.records import AnyRecord
+from memgauge.experiments.base import Bench, Experiment
+from memgauge.model.records import AnyRecord, Point
 from memgauge.model.runfile import RunWriter
 from memgauge.runner.budget import Budget
-from memgauge.runner.cell import Cell
+from memgauge.runner.cell import Cell, CellValues
 from memgauge.system.environment import EnvironmentMonitor
 
 ENVIRONMENT_EVERY_S = 1.0
@@ -17,6 +17,9 @@ SEARCH_EVERY_ROUNDS = 4
 
 Tick = Callable[[Sequence[Cell]], None]
 """Called after each round, to show progress."""
+
+Declare = Callable[[Bench, Sequence[Point]], list[Cell]]
+"""Records further points of a bench and makes their cells."""
 
 
 class Rounds:
@@ -37,18 +40,29 @@ class Rounds:
         self._environment_due_s = 0.0
 
     def run(
-        self, cells: Sequence[Cell], experiments: Iterable[Experiment], share_s: float, tick: Tick
+        self,
+        cells: MutableSequence[Cell],
+        experiments: Iterable[Experiment],
+        share_s: float,
+        tick: Tick,
+        declare: Declare,
     ) -> None:
-        """Go round until all cells are done, or `share_s` seconds have passed."""
+        """Go round until all cells are done, or `share_s` seconds have passed.
+
+        Cells of points that a bench adds on the way are added to `cells`.
+        """
         deadline_s = self._budget.elapsed_s + share_s
         searching = list(experiments)
+        benches = list(dict.fromkeys(cell.bench for cell in cells))
         look(cells, self._precision)
-        while any(cell.wanted for cell in cells) and not self._is_over(deadline_s):
+        while any(cell.to_visit for cell in cells) and not self._is_over(deadline_s):
             self._one_round(cells, deadline_s)
             look(cells, self._precision)
             if self.completed % SEARCH_EVERY_ROUNDS == 0:
                 for experiment in searching:
                     give_up(experiment, cells)
+                for bench in benches:
+                    cells.extend(declare(bench, refined(bench, cells)))
             tick(cells)
 
     def _is_over(self, deadline_s: float) -> bool:
@@ -58,8 +72,8 @@ class Rounds:
         records: list[AnyRecord] = []
         try:
             for cell in cells:
-                if cell.wanted:
-                    records.append(cell.visit(self.completed))
+                if cell.to_visit:
+                    records.extend(cell.visit(self.completed))
                 if self._is_over(deadline_s):
                     break
         finally:
@@ -91,5 +105,10 @@ def give_up(experiment: Experiment, cells: Sequence[Cell]) -> None:
         for cell in cells
         if cell.point.experiment == experiment.name and cell.point.role == "slice"
     }
-    for name in experiment.losers({name: cell.values() for name, cell in mine.items()}):
+    for name in experiment.losers(CellValues(list(mine.values()))):
         mine[name].given_up = True
+
+
+def refined(bench: Bench, cells: Sequence[Cell]) -> list[Point]:
+    """Points that a bench asks for, by what it measured so far."""
+    return bench.refine(CellValues([cell for cell in cells if cell.bench is bench]))

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import msgspec
 
 from memgauge.experiments.base import Bench, Experiment
-from memgauge.model.errors import MemgaugeError, RequestError
+from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
 from memgauge.model.parameters import CommonParameters, texts
-from memgauge.model.records import FORMAT_VERSION, AnyRecord, RunEnd, RunStart
+from memgauge.model.records import FORMAT_VERSION, AnyRecord, Point, RunEnd, RunStart, Warning
 from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
@@ -25,6 +25,7 @@ from memgauge.runner.waves import Planned, waves
 from memgauge.system.clock import clock_record
 from memgauge.system.environment import EnvironmentMonitor
 from memgauge.system.memory_limits import require_memory
+from memgauge.system.placement import within
 from memgauge.system.software import software_versions
 
 REPORT_RESERVE_S = 6.0
@@ -65,22 +66,31 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         KeyboardInterrupt: after the record was closed as interrupted.
     """
     budget = Budget(request.budget_s, reserve_s=REPORT_RESERVE_S)
-    planned = _plan(request)
+    planned, left_out = _plan(request)
     packed = waves(planned, request.system.available_bytes)
     prior = _prior(request)
     with RunWriter(request.directory, resume=request.resume) as writer:
-        _Recording(request, budget, writer, prior, on_progress).record(packed)
+        _Recording(request, budget, writer, prior, on_progress).record(packed, left_out)
     return read_run(request.directory)
 
 
-def _plan(request: Request) -> list[Planned]:
-    for _, parameters in request.experiments:
+def _plan(request: Request) -> tuple[list[Planned], list[Warning]]:
+    """What to measure, and why some of several experiments are not possible on this machine."""
+    planned: list[Planned] = []
+    left_out: list[Warning] = []
+    for experiment, parameters in request.experiments:
         require_placement(parameters, request.system)
-    return [
-        (experiment, parameters, group)
-        for experiment, parameters in request.experiments
-        for group in experiment.plan(parameters, request.system)
-    ]
+        try:
+            groups = experiment.plan(parameters, within(request.system, parameters.nodes))
+        except NotPossibleHere as error:
+            if len(request.experiments) == 1:
+                raise
+            left_out.append(
+                Warning(code="left-out", message=str(error), experiment=experiment.name)
+            )
+        else:
+            planned += [(experiment, parameters, group) for group in groups]
+    return planned, left_out
 
 
 def _prior(request: Request) -> Run | None:
@@ -138,13 +148,14 @@ class _Recording:
         self._started = False
         self._all_reached = True
 
-    def record(self, packed: Sequence[Sequence[Planned]]) -> None:
-        """Measure every wave; the last record says how it ended."""
+    def record(self, packed: Sequence[Sequence[Planned]], left_out: Sequence[Warning]) -> None:
+        """Measure every wave; the last records say what was left out, and how it ended."""
         self._monitor.start()
         try:
             for index, wave in enumerate(packed):
                 share_s = self._budget.remaining_s / (len(packed) - index)
                 self._wave(wave, share_s)
+            self._writer.write(left_out)
         except KeyboardInterrupt:
             self._end("interrupted", "Ctrl-C")
             raise
@@ -174,10 +185,12 @@ class _Recording:
             began_s = self._budget.elapsed_s
             benches = [self._open(stack, *planned) for planned in wave]
             self._start()
-            cells = [cell for bench in benches for cell in self._cells(bench)]
+            cells = [cell for bench in benches for cell in self._declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in wave}
             opening_s = self._budget.elapsed_s - began_s
-            self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick)
+            self._rounds.run(
+                cells, experiments.values(), share_s - opening_s, self._tick, self._declare
+            )
             self._close(benches, cells, experiments)
         self._all_reached &= not any(cell.wanted for cell in cells)
 
@@ -198,15 +211,22 @@ class _Recording:
         if parameters.pages not in EXPLICIT_PAGE_BYTES:
             what = f"{experiment.name}: {group.name}"
             require_memory(group.bytes, what, node=parameters.memory.node)
-        return stack.enter_context(experiment.open(group, parameters, self._request.system))
+        system = within(self._request.system, parameters.nodes)
+        return stack.enter_context(experiment.open(group, parameters, system))
 
-    def _cells(self, bench: Bench) -> list[Cell]:
+    def _declare(self, bench: Bench, points: Sequence[Point]) -> list[Cell]:
         known = self._prior.points if self._prior else {}
-        self._writer.write([point for point in bench.points if point.point not in known])
-        return [
-            Cell(bench, point, self._prior.samples_of(point.point) if self._prior else [])
-            for point in bench.points
-        ]
+        self._writer.write([point for point in points if point.point not in known])
+        cells = {
+            point.point: Cell(
+                bench, point, self._prior.samples_of(point.point) if self._prior else []
+            )
+            for point in points
+        }
+        for cell in cells.values():
+            if cell.point.measured_with is not None:
+                cells[cell.point.measured_with].followers.append(cell)
+        return list(cells.values())
 
     def _close(
         self, benches: Sequence[Bench], cells: Sequence[Cell], experiments: dict[str, Experiment]

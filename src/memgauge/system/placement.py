@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from memgauge.model.cpulist import format_cpu_list, parse_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.system import Cache
@@ -62,6 +64,31 @@ def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
     if wanted > len(order):
         raise RequestError(_too_many(policy, wanted, len(order), system))
     return order[:wanted]
+
+
+def within(system: System, nodes: Sequence[int] | None) -> System:
+    """The machine as seen by a program that uses the CPUs of some NUMA nodes only.
+
+    Raises:
+        RequestError: no such node, or none of its CPUs may be used.
+    """
+    if nodes is None:
+        return system
+    present = sorted({node.node for node in system.nodes})
+    missing = sorted(set(nodes) - set(present))
+    if missing:
+        raise RequestError(
+            f"--nodes {missing[0]}: this machine has no such node; choose among "
+            f"{format_cpu_list(present)}"
+        )
+    there = {cpu.cpu for cpu in system.cpus if cpu.node in set(nodes)}
+    allowed = [cpu for cpu in system.allowed_cpus if cpu in there]
+    if not allowed:
+        raise RequestError(
+            f"--nodes {format_cpu_list(sorted(nodes))}: has no CPU that this process may use; "
+            f"choose another node, or widen the affinity mask"
+        )
+    return msgspec.structs.replace(system, allowed_cpus=allowed)
 
 
 def default_team_sizes(system: System, policy: Policy = "scatter") -> tuple[int, ...]:

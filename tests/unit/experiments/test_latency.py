@@ -84,7 +84,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     with experiment.open(group, parameters, system) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
-            sample = bench.measure(point.point, 0)
+            (sample,) = bench.measure(point.point, 0)
             assert sample.cycles_per_ns is not None
             assert sample.cycles_per_ns > 0
             assert point.accesses > 0

@@ -49,7 +49,8 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     with experiment.open(group, parameters, system) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
-            (thread,) = bench.measure(point.point, 0).threads
+            (sample,) = bench.measure(point.point, 0)
+            (thread,) = sample.threads
             assert thread.end_ns[0] > thread.begin_ns[0]
             assert (point.accesses > 0) == (point.quantity == "latency")
             assert (point.bytes_counted > 0) == (point.quantity == "bandwidth")

@@ -151,7 +151,11 @@ def test_any_run_options_read_back_from_their_text(budget_s: float, precision: f
         ("autotune", "yes", "neither true nor false"),
         ("autotune", 1, "neither true nor false"),
         ("repeats", 11, "from 1 to 10"),
-        ("colour", "red", "no parameter here; choose from threads, cpus, memory, pages, kernel"),
+        (
+            "colour",
+            "red",
+            "no parameter here; choose from threads, cpus, nodes",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(keyword: str, value: object, message: str) -> None:
@@ -168,7 +172,7 @@ def test_a_constructor_checks_as_build_does() -> None:
 
 def test_flags_and_help_follow_the_declaration() -> None:
     fields = {field.name: field for field in fields_of(Example)}
-    assert list(fields)[:4] == ["threads", "cpus", "memory", "pages"]
+    assert list(fields)[:6] == ["threads", "cpus", "nodes", "memory", "pages", "sweep"]
     assert fields["array_bytes"].flag == "--array-bytes"
     assert fields["array_bytes"].default_text == "by the STREAM rule"
     assert fields["array_bytes"].option.metavar == "SIZE"

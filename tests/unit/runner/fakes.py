@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
-from memgauge.experiments.base import Bench, Group
+from memgauge.experiments.base import Bench, Experiment, Group, Values
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import (
     ArrayCheck,
@@ -61,22 +61,24 @@ def steady(noise: float = 0.001, seed: int = 1) -> Duration:
     return lambda _point, _round: int(100_000 * (1 + draw.uniform(0, noise)))
 
 
-class FakeBench:
+class FakeBench(Bench):
     def __init__(self, points: list[Point], duration: Duration, *, valid: bool) -> None:
         self.points = points
         self.visits: list[tuple[str, int]] = []
         self._duration = duration
         self._valid = valid
 
-    def measure(self, point: str, round_: int) -> Sample:
+    def measure(self, point: str, round_: int) -> list[Sample]:
         self.visits.append((point, round_))
         begin = len(self.visits) * 1_000_000
         end = begin + self._duration(point, round_)
-        return Sample(
-            point=point,
-            round=round_,
-            threads=[ThreadSample(cpu=0, begin_ns=[begin], end_ns=[end])],
-        )
+        return [
+            Sample(
+                point=point,
+                round=round_,
+                threads=[ThreadSample(cpu=0, begin_ns=[begin], end_ns=[end])],
+            )
+        ]
 
     def validate(self) -> list[Validation]:
         check = ArrayCheck(
@@ -91,7 +93,7 @@ class FakeBench:
         return [Validation(experiment="fake", subject="arrays", checks=[check])]
 
 
-class FakeExperiment:
+class FakeExperiment(Experiment):
     name: ClassVar[str] = "fake"
     title: ClassVar[str] = "Fake"
     parameters: ClassVar[type[CommonParameters]] = CommonParameters
@@ -137,8 +139,8 @@ class FakeExperiment:
         finally:
             self.open_now.remove(group.name)
 
-    def losers(self, speeds: Mapping[str, Sequence[float]]) -> set[str]:
-        return set(speeds) & self._losers
+    def losers(self, values: Values) -> set[str]:
+        return set(values) & self._losers
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         del system
