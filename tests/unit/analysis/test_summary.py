@@ -35,6 +35,18 @@ def test_a_sample_is_all_its_work_over_all_its_time() -> None:
     assert sample_value(bandwidth_point(bytes_counted=1000, threads=2), sample) == 2000 / 400
 
 
+def test_counted_work_is_what_its_threads_say_over_their_window() -> None:
+    point = bandwidth_point(work="counted", threads=2)
+    threads = [
+        ThreadSample(cpu=0, begin_ns=[100], end_ns=[300], read_bytes=600, write_bytes=200),
+        ThreadSample(cpu=1, begin_ns=[100], end_ns=[300], read_bytes=150, write_bytes=50),
+    ]
+    sample = Sample(point="p", round=0, threads=threads)
+    assert sample_value(point, sample) == pytest.approx(1000 / 200)
+    idle = [ThreadSample(cpu=0, begin_ns=[100], end_ns=[300])]
+    assert sample_value(point, Sample(point="p", round=0, threads=idle)) is None
+
+
 def test_latency_is_time_over_accesses() -> None:
     sample = two_threads([[0, 1000]], [[1000, 3000]])
     assert sample_value(latency_point(accesses=100), sample) == 15.0

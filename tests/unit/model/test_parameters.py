@@ -193,6 +193,15 @@ def test_run_options_are_asked_for_by_their_flags() -> None:
         build(RunOptions, output="")
 
 
+def test_the_sweep_follows_the_budget_unless_it_was_asked_for() -> None:
+    assert not CommonParameters().is_fine
+    assert CommonParameters().for_budget(60.0).sweep == "coarse"
+    assert CommonParameters().for_budget(300.0).is_fine
+    assert build(CommonParameters, sweep="fine").for_budget(10.0).is_fine
+    with pytest.raises(RequestError, match="--sweep 'wide' is not known; choose from coarse, fine"):
+        build(CommonParameters, sweep="wide")
+
+
 def test_a_declaration_without_an_option_is_a_defect() -> None:
     class Bare(Parameters, frozen=True, kw_only=True):
         size: int = 1

@@ -136,6 +136,8 @@ def thread(index: int, **changes: Any) -> AnyRecord:
         ([START, TRIAD, RESUMED, replace(TRIAD, bytes_counted=1)], "other work"),
         ([START, replace(TRIAD, bytes_counted=0)], "without bytes"),
         ([START, replace(DRAM, accesses=0)], "without accesses"),
+        ([START, replace(DRAM, work="counted")], "counted work that is no bandwidth"),
+        ([START, replace(TRIAD, measured_with=DRAM.point)], "before .*, it is measured with"),
         ([START, TRIAD, replace(SAMPLE, threads=SAMPLE.threads[:1])], "1 threads where .* has 2"),
         ([START, TRIAD, thread(1, end_ns=[1, 2, 3])], "unequal numbers"),
         ([START, TRIAD, thread(1, end_ns=[2000, 1500])], "took no time"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
-from tests.unit.runner.fakes import FakeExperiment, a_system, steady
+from tests.unit.runner.fakes import FakeBench, FakeExperiment, a_point, a_system, steady
 
-from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.experiments.base import Bench, Group, Values
+from memgauge.model.errors import NotPossibleHere, RequestError, SystemFailure
 from memgauge.model.parameters import CommonParameters
+from memgauge.model.records import Point, Sample
 from memgauge.model.runfile import read_run
 from memgauge.runner import run as runner
 from memgauge.runner.cell import PASSES
@@ -176,3 +181,77 @@ def test_progress_never_goes_back(tmp_path: Path) -> None:
     assert shares == sorted(shares)
     assert {progress.phase for progress in seen} >= {"measuring", "validating"}
     assert all(0 <= progress.remaining_s <= 5.0 for progress in seen)
+
+
+class PairBench(FakeBench):
+    """Each visit of `a` also measures `a/traffic`; a search adds `b` once."""
+
+    def __init__(self, points: list[Point]) -> None:
+        super().__init__(points, steady(), valid=True)
+        self.asked: list[int] = []
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        (own,) = super().measure(point, round_)
+        return [own, msgspec.structs.replace(own, point=f"{point}/traffic")]
+
+    def refine(self, values: Values) -> list[Point]:
+        self.asked.append(len(values["a"]))
+        return _pair("b") if len(self.asked) == 1 else []
+
+
+class PairExperiment(FakeExperiment):
+    @contextmanager
+    def open(self, group: Group, parameters: CommonParameters, system: object) -> Iterator[Bench]:
+        bench = PairBench(_pair("a"))
+        self.benches.append(bench)
+        yield bench
+
+
+def _pair(name: str) -> list[Point]:
+    follower = msgspec.structs.replace(a_point(f"{name}/traffic"), measured_with=name)
+    return [a_point(name), follower]
+
+
+def test_a_point_measured_with_another_gets_a_sample_of_each_of_its_visits(tmp_path: Path) -> None:
+    experiment = PairExperiment({"g": ["a"]})
+    run = runner.execute(request(experiment, tmp_path / "r"))
+    (bench,) = experiment.benches
+    assert {point for point, _ in bench.visits} == {"a", "b"}
+    assert len(run.samples["a"]) == len(run.samples["a/traffic"]) > 30
+    assert run.end is not None
+    assert run.end.status == "complete"
+
+
+def test_points_that_a_bench_adds_are_declared_and_visited(tmp_path: Path) -> None:
+    experiment = PairExperiment({"g": ["a"]})
+    run = runner.execute(request(experiment, tmp_path / "r"))
+    (bench,) = experiment.benches
+    assert isinstance(bench, PairBench)
+    assert bench.asked[0] == 4
+    assert list(run.points) == ["a", "a/traffic", "b", "b/traffic"]
+    assert run.samples["b"][0].round == 4
+
+
+class ImpossibleExperiment(FakeExperiment):
+    name = "impossible"
+
+    def plan(self, parameters: CommonParameters, system: object) -> list[Group]:
+        raise NotPossibleHere("impossible: needs two CPUs, one may be used; allow another")
+
+
+def test_a_survey_goes_on_without_what_the_machine_cannot_do(tmp_path: Path) -> None:
+    asked = request(FakeExperiment({"g": ["a"]}), tmp_path / "r")
+    both = [*asked.experiments, (ImpossibleExperiment({}), CommonParameters())]
+    run = runner.execute(msgspec.structs.replace(asked, experiments=both))
+    (warning,) = run.warnings
+    assert (warning.code, warning.experiment) == ("left-out", "impossible")
+    assert "needs two CPUs" in warning.message
+    assert run.samples["a"]
+
+
+def test_what_the_machine_cannot_do_is_refused_when_it_was_all_that_was_asked(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(NotPossibleHere, match="needs two CPUs"):
+        runner.execute(request(ImpossibleExperiment({}), tmp_path / "r"))
+    assert not (tmp_path / "r").exists()

@@ -17,6 +17,7 @@ from memgauge.system.placement import (
     hides_caches,
     last_level_caches,
     nodes_of,
+    within,
 )
 
 
@@ -285,3 +286,24 @@ def test_nodes_of_cpus() -> None:
     system = machine(Shape(sockets=2, cores_per_node=2))
     assert nodes_of([3, 0], system) == [0, 1]
     assert nodes_of([1], system) == [0]
+
+
+def test_nodes_narrow_every_policy_to_their_cpus() -> None:
+    system = machine(Shape(sockets=2, cores_per_node=2, threads_per_core=2))
+    assert within(system, None) is system
+    assert cpus_for("scatter", None, within(system, (1,))) == [2, 3, 6, 7]
+    assert default_team_sizes(within(system, (1,))) == (1, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "allowed", "message"),
+    [
+        ((7,), None, "--nodes 7: this machine has no such node; choose among 0-1"),
+        ((1,), [0], "--nodes 1: has no CPU that this process may use"),
+    ],
+)
+def test_nodes_that_cannot_be_used_are_refused(
+    nodes: tuple[int, ...], allowed: list[int] | None, message: str
+) -> None:
+    with pytest.raises(RequestError, match=message):
+        within(machine(Shape(sockets=2), allowed), nodes)
