@@ -36,17 +36,23 @@ def wander(
 ) -> float | None:
     """Half width of the 95% prediction interval of the machine's pace, as a share of it.
 
-    None where there are too few points or rounds to tell. Only points of one thread count: those
-    of several also see where a hypervisor puts them.
+    None where there are too few points or rounds to tell. Only points of one thread that runs alone
+    count: those of several also see where a hypervisor puts them, as do those of one that others
+    run beside, which the ping-pong of its samples shows.
     """
     paces: list[list[float]] = [[] for _ in range(BLOCKS)]
     for name, point in points.items():
-        if point.role == "slice" and point.threads == 1 and rounds:
-            for block, pace in _paces(point, samples.get(name, ()), rounds):
+        taken = samples.get(name, ())
+        if point.role == "slice" and point.threads == 1 and rounds and _ran_alone(taken):
+            for block, pace in _paces(point, taken, rounds):
                 paces[block].append(pace)
     if any(len(block) < LEAST_POINTS for block in paces):
         return None
     return STUDENT_T * stdev(median(block) for block in paces) * math.sqrt(1 + 1 / BLOCKS)
+
+
+def _ran_alone(samples: Sequence[Sample]) -> bool:
+    return all(sample.pingpong_ns is None for sample in samples)
 
 
 def _paces(point: Point, samples: Sequence[Sample], rounds: int) -> list[tuple[int, float]]:

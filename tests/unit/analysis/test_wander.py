@@ -15,9 +15,16 @@ ROUNDS = 400
 
 
 def made(
-    pace: Callable[[int], float], points: int = 10, noise: float = 0.01, rounds: int = ROUNDS
+    pace: Callable[[int], float],
+    points: int = 10,
+    noise: float = 0.01,
+    rounds: int = ROUNDS,
+    beside_others: int = 0,
 ) -> float | None:
-    """Wander of a run in which every point's speed follows `pace` of the round."""
+    """Wander of a run in which every point's speed follows `pace` of the round.
+
+    The first few are of one thread that others run beside, and go at half the speed at times.
+    """
     draw = random.Random(7)
     named = {
         str(n): Point(
@@ -36,12 +43,14 @@ def made(
             Sample(
                 point=name,
                 round=round_,
-                threads=[ThreadSample(cpu=0, begin_ns=[0], end_ns=[max(1, elapsed)])],
+                threads=[ThreadSample(cpu=0, begin_ns=[0], end_ns=[max(1, elapsed * slower)])],
+                pingpong_ns=27.0 if index < beside_others else None,
             )
             for round_ in range(rounds)
             for elapsed in [int(1e6 / pace(round_) / (1 + draw.uniform(0, noise)))]
+            for slower in [2 if index < beside_others and round_ * BLOCKS // rounds % 2 else 1]
         ]
-        for name in named
+        for index, name in enumerate(named)
     }
     return wander(named, samples, rounds)
 
@@ -72,6 +81,13 @@ def test_points_noise_is_not_the_machines_pace() -> None:
     found = made(lambda _: 1.0, points=60, noise=0.3)
     assert found is not None
     assert found < 0.05
+
+
+def test_a_thread_that_others_run_beside_does_not_tell_the_machines_pace() -> None:
+    found = made(lambda _: 1.0, points=20, beside_others=15)
+    assert found is not None
+    assert found < 0.003
+    assert made(lambda _: 1.0, points=10, beside_others=6) is None
 
 
 def test_too_few_points_or_rounds_tell_nothing() -> None:
