@@ -131,6 +131,23 @@ def share_option(help: str, *, automatic: str | None = None) -> Option:  # noqa:
     )
 
 
+def shares_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
+    """A list of shares from 0 to 1, both included; native value `tuple[float, ...]`."""
+
+    def parse(text: str, flag: str) -> tuple[float, ...]:
+        shares = (units.parse_whole_share(part, flag) for part in text.split(","))
+        return tuple(dict.fromkeys(shares))
+
+    return Option(
+        help=help,
+        metavar="SHARE,...",
+        parse=parse,
+        write=_shares,
+        repeatable=True,
+        automatic=automatic,
+    )
+
+
 def count_option(
     help: str,  # noqa: A002
     low: int,
@@ -199,6 +216,12 @@ def _counts(value: object) -> str:
     if isinstance(value, Sequence) and value and all(type(item) is int for item in value):
         return units.counts_text(tuple(value))
     return _join(value)
+
+
+def _shares(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(_number_text, value))
+    return _number_text(value)
 
 
 def _number_text(value: object) -> str:

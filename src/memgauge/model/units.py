@@ -75,6 +75,16 @@ def parse_share(text: str, option: str) -> float:
     return _nonzero_float(value, text, option)
 
 
+def parse_whole_share(text: str, option: str) -> float:
+    """A share such as `75%` or `0.75`; 0 and 1 are allowed."""
+    units = {"": Fraction(1), "%": Fraction(1, 100)}
+    example = "write a share from 0% to 100%, such as 75% or 0.75"
+    value = _amount(text, option, "a share", units, example)
+    if value > 1:
+        raise RequestError(f"{option} {quoted(text)} is more than 100%; {example}")
+    return float(value)
+
+
 def parse_count(text: str, option: str, low: int, high: int) -> int:
     """A whole number from low to high."""
     if not re.fullmatch(r"[0-9]{1,20}", text, re.ASCII) or not low <= int(text) <= high:
@@ -173,16 +183,22 @@ def format_duration(seconds: float) -> str:
 def _quantity(
     text: str, option: str, what: str, units: dict[str, int] | dict[str, Fraction], example: str
 ) -> Fraction:
+    value = _amount(text, option, what, units, example)
+    if value == 0:
+        raise RequestError(f"{option} {quoted(text)} is zero; {example}")
+    return value
+
+
+def _amount(
+    text: str, option: str, what: str, units: dict[str, int] | dict[str, Fraction], example: str
+) -> Fraction:
     stripped = text.strip()
     if _NEGATIVE.match(stripped):
         raise RequestError(f"{option} {quoted(text)} is negative; {example}")
     match = _NUMBER.fullmatch(stripped)
     if match is None or match[2] not in {"", *units}:
         raise RequestError(f"{option} {quoted(text)} is not {what}; {example}")
-    value = Fraction(match[1]) * units.get(match[2], 1)
-    if value == 0:
-        raise RequestError(f"{option} {quoted(text)} is zero; {example}")
-    return value
+    return Fraction(match[1]) * units.get(match[2], 1)
 
 
 def _nonzero_float(value: Fraction, text: str, option: str) -> float:

@@ -12,6 +12,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.option import (
     choices_option,
     count_option,
+    shares_option,
     size_option,
     sizes_option,
     switch_option,
@@ -36,6 +37,7 @@ class Example(CommonParameters, frozen=True, kw_only=True):
         int | None, size_option("bytes of each array", automatic="by the STREAM rule")
     ] = None
     footprints: Annotated[tuple[int, ...], sizes_option("sizes to visit")] = (4096,)
+    shares: Annotated[tuple[float, ...], shares_option("parts of a whole")] = (1.0, 0.5)
     repeats: Annotated[int, count_option("times to repeat", 1, 10)] = 3
     autotune: Annotated[bool, switch_option("search the best variant")] = False
 
@@ -54,6 +56,7 @@ def test_text_and_native_values_are_the_same() -> None:
         kernel="triad,copy",
         array_bytes="64MiB",
         footprints="4KiB,1MB",
+        shares="75%,0,100%",
         repeats="5",
         autotune="true",
     )
@@ -65,6 +68,7 @@ def test_text_and_native_values_are_the_same() -> None:
         kernel=["triad", "copy"],
         array_bytes=64 << 20,
         footprints=(4096, 10**6),
+        shares=(0.75, 0, 1),
         repeats=5,
         autotune=True,
     )
@@ -151,6 +155,9 @@ def test_any_run_options_read_back_from_their_text(budget_s: float, precision: f
         ("autotune", "yes", "neither true nor false"),
         ("autotune", 1, "neither true nor false"),
         ("repeats", 11, "from 1 to 10"),
+        ("shares", "75%,101%", "--shares '101%' is more than 100%"),
+        ("shares", [], "'' is not a share"),
+        ("shares", (0.5, True), "'True' is not a share"),
         (
             "colour",
             "red",

@@ -17,6 +17,7 @@ from memgauge.model.units import (
     parse_counts,
     parse_duration,
     parse_share,
+    parse_whole_share,
 )
 
 WRONG_NUMBERS = [
@@ -109,6 +110,28 @@ def test_shares() -> None:
 def test_what_is_no_share_is_refused(text: str) -> None:
     with pytest.raises(RequestError, match="--precision"):
         parse_share(text, "--precision")
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("0", 0.0), ("0%", 0.0), ("75%", 0.75), ("0.75", 0.75), ("100%", 1.0)]
+)
+def test_shares_of_a_whole_include_none_and_all(text: str, share: float) -> None:
+    assert parse_whole_share(text, "--read-share") == share
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("101%", "more than 100%"),
+        ("50", "more than 100%"),
+        ("-1%", "is negative"),
+        ("half", "is not a share"),
+        ("", "is not a share"),
+    ],
+)
+def test_what_is_no_share_of_a_whole_is_refused(text: str, why: str) -> None:
+    with pytest.raises(RequestError, match=why):
+        parse_whole_share(text, "--read-share")
 
 
 def test_counts_keep_their_order_and_lose_repetitions() -> None:
