@@ -18,7 +18,13 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 ALLOWED_LIBRARIES = ("libc.so.", "libm.so.", "libstdc++.so.", "libgcc_s.so.", "ld-linux", "ld64.so")
-REQUIRED_IN_WHEEL = ("memgauge/__init__.py", "memgauge/_core.pyi", "memgauge/py.typed")
+REQUIRED_IN_WHEEL = (
+    "memgauge/__init__.py",
+    "memgauge/_core.pyi",
+    "memgauge/py.typed",
+    "memgauge/references/data/nvdimm.csv",
+    "memgauge/references/data/nvdimm.toml",
+)
 SOURCE_SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cmake", ".a")
 BUILD_INPUTS = ("CMakeLists.txt", "LICENSE", "pyproject.toml", "core", "bindings", "src")
 

@@ -18,16 +18,20 @@ ROOT = "memgauge"
 # core and of all that measures: a run renders on a laptop that cannot measure it.
 ALLOWED: dict[str, set[str]] = {
     "model": set(),
-    "analysis": {"model"},
+    "references": {"model"},
+    "analysis": {"references", "model"},
     "reports": {"analysis", "model"},
     "system": {"model", NATIVE},
     "counters": {"system", "model", NATIVE},
     "experiments": {"system", "counters", "model", NATIVE},
     "runner": {"experiments", "counters", "system", "analysis", "model"},
-    "api": {"runner", "experiments", "counters", "system", "reports", "analysis", "model"},
+    "api": {
+        "runner", "experiments", "counters", "system", "reports", "analysis", "references", "model",
+    },
     ROOT: {"api", "model"},
     "commands": {
-        ROOT, "api", "runner", "experiments", "counters", "system", "reports", "analysis", "model",
+        ROOT, "api", "runner", "experiments", "counters", "system", "reports", "analysis",
+        "references", "model",
     },
     "__main__": {"commands", "model", ROOT},
 }  # fmt: skip
@@ -150,7 +154,7 @@ def test_start_is_light(statement: str) -> None:
     assert f"{ROOT}.{NATIVE}" not in loaded
 
 
-@pytest.mark.parametrize("layer", ["model", "analysis", "reports"])
+@pytest.mark.parametrize("layer", ["model", "references", "analysis", "reports"])
 def test_rendering_layers_load_without_the_native_core(layer: str) -> None:
     names = [".".join([ROOT, *dotted(path)]) for path in MODULES if layer_of(dotted(path)) == layer]
     imports = "".join(f"import {name}\n" for name in names)

@@ -1,0 +1,1 @@
+"""Published measurements, shipped as data with their sources."""
