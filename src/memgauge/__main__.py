@@ -5,24 +5,27 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
 from memgauge.commands.root import root
 from memgauge.model.errors import ExitCode, MemgaugeError
+from memgauge.model.termination import Terminated, unwinding
 from memgauge.model.text import plain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line tool; returns its exit code."""
     try:
-        code = root.main(
-            args=list(arguments) if arguments is not None else None,
-            prog_name="memgauge",
-            standalone_mode=False,
-        )
-    except (KeyboardInterrupt, click.exceptions.Abort):
-        return _fail("interrupted", ExitCode.INTERRUPTED)
+        with unwinding():
+            code = root.main(
+                args=list(arguments) if arguments is not None else None,
+                prog_name="memgauge",
+                standalone_mode=False,
+            )
+    except (KeyboardInterrupt, click.exceptions.Abort) as error:
+        return _interrupted(error)
     except click.ClickException as error:
         return _fail(_usage(error), ExitCode.CANNOT_BE_MET)
     except (BrokenPipeError, SystemExit):
@@ -35,8 +38,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else ExitCode.DONE
 
 
-def _fail(message: str, code: ExitCode) -> ExitCode:
-    click.echo(f"memgauge: {plain(message)}", err=True)
+def _interrupted(error: BaseException) -> int:
+    """By Ctrl-C, or by a signal that was made to unwind as it does; click wraps either."""
+    cause = error if isinstance(error, Terminated) else error.__cause__
+    if isinstance(cause, Terminated):
+        return _fail(f"ended by {cause}", cause.exit_code)
+    return _fail("interrupted", ExitCode.INTERRUPTED)
+
+
+def _fail(message: str, code: int) -> int:
+    with suppress(OSError):  # after SIGHUP the terminal may be gone
+        click.echo(f"memgauge: {plain(message)}", err=True)
     return code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memgauge.model.errors import ValidationFailed
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
-from memgauge.model.records import Validation
+from memgauge.model.records import Validation, Warning
 from memgauge.model.runfile import Run, default_directory, read_run
 
 if TYPE_CHECKING:
@@ -90,13 +90,14 @@ def system() -> System:
     return detect()
 
 
-def measure(
+def measure(  # noqa: PLR0913 - all but two by name
     chosen: Sequence[tuple[Experiment, CommonParameters]],
     options: RunOptions,
     *,
     name: str,
     resume: Path | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_warning: Callable[[Warning], None] = lambda _: None,
 ) -> Result:
     """Run experiments and write the report; what the command line and the functions below share.
 
@@ -104,17 +105,22 @@ def measure(
         RequestError: the machine cannot do what was asked.
         KeyboardInterrupt: interrupted; what was measured is in the run directory.
     """
+    from memgauge.runner.huge_pages import prepared
     from memgauge.runner.run import Request, execute
 
-    request = Request(
-        experiments=[(one, asked.for_budget(options.budget_s)) for one, asked in chosen],
-        budget_s=options.budget_s,
-        precision=options.precision,
-        directory=resume or Path(options.output or default_directory(name)),
-        system=system(),
-        resume=resume is not None,
-    )
-    return Result(execute(request, on_progress), request.directory)
+    with prepared(chosen) as noticed:
+        for warning in noticed:
+            on_warning(warning)
+        request = Request(
+            experiments=[(one, asked.for_budget(options.budget_s)) for one, asked in chosen],
+            budget_s=options.budget_s,
+            precision=options.precision,
+            directory=resume or Path(options.output or default_directory(name)),
+            system=system(),
+            resume=resume is not None,
+            warnings=noticed,
+        )
+        return Result(execute(request, on_progress), request.directory)
 
 
 def survey(**options: Any) -> Result:

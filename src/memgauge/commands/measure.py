@@ -15,6 +15,7 @@ from memgauge.experiments.base import Experiment
 from memgauge.experiments.registry import load
 from memgauge.model.errors import ExitCode
 from memgauge.model.parameters import CommonParameters, RunOptions, build
+from memgauge.model.records import Warning
 from memgauge.model.runfile import read_run
 from memgauge.model.text import plain
 
@@ -40,10 +41,16 @@ def measure(
             name=name or chosen[0][0].name,
             resume=resume_run,
             on_progress=show,
+            on_warning=_warn,
         )
     code = present(result, as_json=options.json)
     save(result)
     return code
+
+
+def _warn(warning: Warning) -> None:
+    remedy = f"; {warning.remedy}" if warning.remedy else ""
+    click.echo(f"memgauge: {plain(warning.message + remedy)}", err=True)
 
 
 def resume(directory: Path, options: RunOptions, given: dict[str, Any]) -> int:

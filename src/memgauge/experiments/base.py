@@ -15,6 +15,7 @@ import msgspec
 
 from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
+from memgauge.system.reservation import PagesWanted
 
 Values = Mapping[str, Sequence[float]]
 """GB/s or ns of all samples of each point that count, in order of time."""
@@ -81,6 +82,11 @@ class Experiment(ABC):
         system: System,
     ) -> AbstractContextManager[Bench]:
         """Allocate and start what the group needs; all is freed on leaving, however it is left."""
+
+    def reservation(self, parameters: Any) -> PagesWanted | None:
+        """Explicit huge pages to add to the kernel's pool before the machine is looked at."""
+        del parameters
+        return None
 
     def losers(self, values: Values) -> set[str]:
         """Points that a search may stop visiting, judged by the values of all points so far.

@@ -55,6 +55,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     directory: Path
     system: System
     resume: bool = False
+    warnings: Sequence[Warning] = ()
+    """What was noticed before the run, to be recorded with it."""
 
 
 def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
@@ -77,7 +79,7 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
 def _plan(request: Request) -> tuple[list[Planned], list[Warning]]:
     """What to measure, and why some of several experiments are not possible on this machine."""
     planned: list[Planned] = []
-    left_out: list[Warning] = []
+    left_out: list[Warning] = [*request.warnings]
     for experiment, parameters in request.experiments:
         require_placement(parameters, request.system)
         try:
@@ -156,8 +158,8 @@ class _Recording:
                 share_s = self._budget.remaining_s / (len(packed) - index)
                 self._wave(wave, share_s)
             self._writer.write(left_out)
-        except KeyboardInterrupt:
-            self._end("interrupted", "Ctrl-C")
+        except KeyboardInterrupt as interruption:
+            self._end("interrupted", str(interruption) or "Ctrl-C")
             raise
         except MemgaugeError as error:
             self._end("failed", str(error))
