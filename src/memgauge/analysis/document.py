@@ -4,7 +4,9 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.checks import Check
 from memgauge.analysis.claims import Status
+from memgauge.analysis.crosschecks import crosschecks
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.intervals import CONFIDENCE, has_interval
 from memgauge.analysis.report import experiments_of, sections_of, status_line
@@ -88,6 +90,24 @@ class SectionFigures(msgspec.Struct, frozen=True, kw_only=True):
     levels: list[LevelFigures]
 
 
+class CheckFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Two figures that two experiments give for the same thing."""
+
+    what: str
+    unit: str
+    one_name: str
+    """Point, and regime where there are several, of the first side; the next of the other."""
+    other_name: str
+    one: Figure | None
+    other: Figure | None
+    difference: float | None
+    """Of the first side from the other, as a share of the other."""
+    allowed: float | None
+    outcome: Literal["agrees", "disagrees", "not told"]
+    why: str | None
+    """Why it cannot be told."""
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A run, analysed, as data."""
 
@@ -112,6 +132,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     software: dict[str, str]
     verdicts: list[Verdict]
     sections: list[SectionFigures]
+    cross_checks: list[CheckFigures]
+    """Of experiments against each other; empty where the run holds no two that measure the same."""
     validations: list[Validation]
     warnings: list[Warning]
 
@@ -138,8 +160,24 @@ def json_document(run: Run) -> Document:
         software=start.software,
         verdicts=run_verdicts(figures),
         sections=_sections(figures),
+        cross_checks=[_check(check) for check in crosschecks(figures)],
         validations=run.validations,
         warnings=run.warnings,
+    )
+
+
+def _check(check: Check) -> CheckFigures:
+    return CheckFigures(
+        what=check.what,
+        unit=check.unit,
+        one_name=check.one_name,
+        other_name=check.other_name,
+        one=_figure(check.one),
+        other=_figure(check.other),
+        difference=check.difference,
+        allowed=check.allowed,
+        outcome=check.outcome,
+        why=check.why,
     )
 
 

@@ -1,5 +1,9 @@
 """A run, analysed: sections of the experiments in it, verdicts, headlines, machine and status."""
 
+import msgspec
+
+from memgauge.analysis import crosschecks
+from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.machine import machine_line, system_table
@@ -47,10 +51,20 @@ def experiments_of(run: Run) -> list[str]:
 
 
 def sections_of(figures: Figures) -> list[Section]:
-    """A section for each experiment of which points were declared."""
+    """A section for each experiment of which points were declared, then their cross-checks.
+
+    What disturbed the samples of an experiment is said in its own section.
+    """
     present = {point.experiment for point in figures.run.points.values()}
-    names = (name for name in experiments_of(figures.run) if name in present)
-    return [ANALYSES[name](figures) for name in names if name in ANALYSES]
+    names = [name for name in experiments_of(figures.run) if name in present & ANALYSES.keys()]
+    disturbed = with_disturbances(figures, names)
+    sections = [_with(ANALYSES[name](figures), disturbed[name]) for name in names]
+    checked = crosschecks.section(figures)
+    return sections if checked is None else [*sections, checked]
+
+
+def _with(section: Section, verdicts: list[Verdict]) -> Section:
+    return msgspec.structs.replace(section, verdicts=[*section.verdicts, *verdicts])
 
 
 def status_line(figures: Figures) -> str:

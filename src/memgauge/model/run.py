@@ -33,6 +33,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Beside `samples`: the index in `starts` of the leg each was taken in. Stamps of different
     legs are on different clocks."""
     environment: list[Environment]
+    environment_legs: list[int]
+    """Beside `environment`: as in `legs`."""
     validations: list[Validation]
     warnings: list[Warning]
     end: RunEnd | None
@@ -76,6 +78,7 @@ def run_of(
         samples={},
         legs={},
         environment=[],
+        environment_legs=[],
         validations=[],
         warnings=[],
         end=None,
@@ -105,6 +108,7 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.legs[record.point].append(len(run.starts) - 1)
         case Environment():
             run.environment.append(record)
+            run.environment_legs.append(len(run.starts) - 1)
         case Validation():
             run.validations.append(record)
         case Warning():

@@ -139,7 +139,13 @@ def test_document_is_the_run_as_data(run: Run) -> None:
     assert msgspec.json.decode(text, type=Document) == document
     assert b"NaN" not in text
     names = [section.name for section in document.sections]
-    assert names == ["stream", "latency", "workingset"]
+    assert names == ["stream", "latency", "workingset", "crosschecks"]
+    assert [check.what for check in document.cross_checks] == [
+        "latency of L1",
+        "latency of L2",
+        "latency of L3",
+        "latency of memory",
+    ]
     levels = document.sections[2].levels
     assert [level.capacity_low_bytes for level in levels] == [32 * KIB, MIB, 6 * MIB, None]
     msgspec.json.schema(Document)

@@ -1,0 +1,276 @@
+"""Whether experiments that measure the same thing by different means agree: the instrument's check.
+
+Each check sets two figures of one run beside each other, taken in the same rounds, so that the pace
+of the machine is common to both. Latencies must agree within their intervals (and the machine's
+wander), bandwidths within 3%. A disagreement is never hidden: one of the two figures, or what both
+are believed to measure, is then wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.checks import Check, Side, bandwidth_check, by_kind, latency_check, untold
+from memgauge.analysis.claims import Finding
+from memgauge.analysis.figures import Figures, number_fact, text_fact
+from memgauge.analysis.levelcheck import level_checks
+from memgauge.analysis.section import Column, Section, Table, Verdict
+from memgauge.analysis.summary import LEAST_SHARE, PointSummary
+from memgauge.analysis.workingset import find
+from memgauge.model.records import Point
+
+NAME = "crosschecks"
+QUESTION = "Do experiments that measure the same thing by different means agree?"
+SAME_SHARE = 0.002
+"""Read shares closer than this are the same: 2:1 is written 66.7%."""
+LINE_BYTES = 64
+Measured = tuple[Point, list[PointSummary]]
+"""A point and its figures in every regime that has its share of the samples."""
+
+
+def crosschecks(figures: Figures) -> list[Check]:
+    """All checks that a run holds both sides of; empty for a run of one experiment."""
+    return [
+        *_unloaded(figures),
+        *_full_load(figures),
+        *_all_reads(figures),
+        *level_checks(figures, _findings(figures)),
+    ]
+
+
+def section(figures: Figures) -> Section | None:
+    """The checks of a run; None where it holds no two sides of any."""
+    checks = crosschecks(figures)
+    if not checks:
+        return None
+    return Section(
+        name=NAME,
+        title="Cross-checks",
+        question=QUESTION,
+        verdicts=_verdicts(checks),
+        tables=[_table(checks)],
+    )
+
+
+def _findings(figures: Figures) -> list[Finding]:
+    return find(figures) if figures.run.points_of("latency") else []
+
+
+def _unloaded(figures: Figures) -> Iterator[Check]:
+    """Loaded latency at the longest delay against idle latency."""
+    probes = [
+        (point, summaries)
+        for point, summaries in _measured(figures, "loaded")
+        if point.quantity == "latency"
+        and _share(point) == 1
+        and text_fact(point.asked, "order") == "sequential"
+    ]
+    idle = [
+        (point, summaries)
+        for point, summaries in _measured(figures, "latency")
+        if text_fact(point.asked, "level") == "DRAM"
+        and text_fact(point.asked, "order") == "block-random"
+    ]
+    if not probes or not idle:
+        return
+    longest = max(probes, key=lambda entry: (_count(entry[0], "generators"), _delay(entry[0])))
+    what = "latency, traffic at its longest delay"
+    name = longest[0].point
+    alike = [entry for entry in idle if _same_place(longest[0], entry[0])]
+    if not alike:
+        why = "no idle latency of the same CPU, node and pages was measured"
+        yield untold(what, name, "latency", "ns", why)
+        return
+    for summary in longest[1]:
+        other = Side(alike[0][0].point, alike[0][1][0])
+        yield latency_check(what, Side(name, summary), other, figures.wander or 0.0)
+
+
+def _full_load(figures: Figures) -> Iterator[Check]:
+    """Bandwidth of the generators without delay against that of as many threads without a probe."""
+    latencies = dict(_by_name(figures, "loaded"))
+    alone = [*_measured(figures, "mix"), *_stream_reads(figures)]
+    if not alone:
+        return
+    for point, summaries in _measured(figures, "loaded"):
+        if point.quantity != "bandwidth" or _delay(point) != 0:
+            continue
+        what = f"bandwidth at no delay, {_load(point)}"
+        found = [entry for entry in alone if _same_load(point, entry[0])]
+        if not found:
+            why = f"no such load of {point.threads} threads without a probe was measured"
+            yield untold(what, point.point, "mix", "GB/s", why)
+            continue
+        other = found[0]
+        probes = latencies.get(point.measured_with or "", [])
+        for one, against in by_kind(summaries, other[1]):
+            lost = _probe_gb_per_s(probes, one.regime)
+            sides = (Side(point.point, one), Side(other[0].point, against))
+            yield bandwidth_check(what, *sides, beside_gb_per_s=lost)
+
+
+def _all_reads(figures: Figures) -> Iterator[Check]:
+    """`mix` of reads alone against `stream`'s tuned read, each team."""
+    streams = _stream_reads(figures)
+    for point, summaries in _measured(figures, "mix"):
+        if _share(point) != 1 or text_fact(point.asked, "order") != "sequential":
+            continue
+        same_team = [
+            entry
+            for entry in streams
+            if entry[0].threads == point.threads and _same_pages(point, entry[0])
+        ]
+        if not same_team:
+            if streams:
+                why = f"stream did not read with {point.threads} threads and the same pages"
+                yield untold("all reads", point.point, "stream", "GB/s", why)
+            continue
+        other, against = same_team[0]
+        for one, two in by_kind(summaries, against):
+            yield bandwidth_check("all reads", Side(point.point, one), Side(other.point, two))
+
+
+def _measured(figures: Figures, experiment: str) -> list[Measured]:
+    """Points with figures, each with those of its regimes that matter."""
+    return [(figures.run.points[name], s) for name, s in _by_name(figures, experiment)]
+
+
+def _by_name(figures: Figures, experiment: str) -> list[tuple[str, list[PointSummary]]]:
+    found: dict[str, list[PointSummary]] = {}
+    for point, summary in figures.slices(experiment):
+        if (summary.share or 0) >= LEAST_SHARE and "candidate" not in point.asked:
+            found.setdefault(point.point, []).append(summary)
+    return [*found.items()]
+
+
+def _stream_reads(figures: Figures) -> list[Measured]:
+    return [
+        (point, summaries)
+        for point, summaries in _measured(figures, "stream")
+        if text_fact(point.asked, "kernel") == "read"
+        and text_fact(point.asked, "variant") == "tuned"
+    ]
+
+
+def _share(point: Point) -> float | None:
+    share = point.asked.get("read_share")
+    return float(share) if isinstance(share, int | float) else None
+
+
+def _delay(point: Point) -> int:
+    return _count(point, "delay")
+
+
+def _count(point: Point, key: str) -> int:
+    found = number_fact(point.asked, key)
+    return -1 if found is None else found
+
+
+def _load(point: Point) -> str:
+    share = _share(point)
+    parts = ["reads unknown" if share is None else f"{share:.3g} reads".replace("1 reads", "reads")]
+    parts += [text_fact(point.asked, "store")] if share != 1 else []
+    return ", ".join(filter(None, [*parts, text_fact(point.asked, "order")]))
+
+
+def _same_load(point: Point, other: Point) -> bool:
+    """As many threads, the same accesses in the same order, the same pages."""
+    if point.threads != other.threads or not _same_pages(point, other):
+        return False
+    if other.experiment == "stream":
+        return _share(point) == 1 and text_fact(point.asked, "order") == "sequential"
+    mine, its = _share(point), _share(other)
+    if mine is None or its is None or abs(mine - its) > SAME_SHARE:
+        return False
+    keys = ("order",) if mine == 1 else ("order", "store")
+    return all(text_fact(point.asked, key) == text_fact(other.asked, key) for key in keys)
+
+
+def _same_pages(one: Point, other: Point) -> bool:
+    return text_fact(one.effective, "pages") == text_fact(other.effective, "pages")
+
+
+def _same_place(probe: Point, idle: Point) -> bool:
+    """The same CPU waits for the same memory in the same pages, as far as both tell."""
+    places = [
+        (text_fact(probe.effective, "probe_cpu"), text_fact(idle.effective, "cpus")),
+        (text_fact(probe.effective, "node"), text_fact(idle.effective, "node")),
+    ]
+    return _same_pages(probe, idle) and all(a == b for a, b in places if a and b)
+
+
+def _probe_gb_per_s(probes: Sequence[PointSummary], regime: str) -> float:
+    """What the probe itself read: a line for each load."""
+    found = next((s.sustained for s in probes if s.regime == regime and s.sustained), None)
+    return LINE_BYTES / found.value if found is not None and found.value > 0 else 0.0
+
+
+def _table(checks: Sequence[Check]) -> Table:
+    return Table(
+        name=NAME,
+        title="The same, measured twice",
+        columns=[
+            Column(title="what"),
+            Column(title="one side", digits=2),
+            Column(title="other side", digits=2),
+            Column(title="unit"),
+            Column(title="difference", unit="%", digits=1),
+            Column(title="allowed", unit="%", digits=1),
+            Column(title="verdict"),
+            Column(title="one is", narrow=False),
+            Column(title="other is", narrow=False),
+            Column(title="figures", narrow=False),
+            Column(title="why", narrow=False),
+        ],
+        rows=[
+            [
+                check.what,
+                check.one,
+                check.other,
+                check.unit,
+                check.difference,
+                check.allowed,
+                check.outcome,
+                check.one_name,
+                check.other_name,
+                check.figure,
+                check.why,
+            ]
+            for check in checks
+        ],
+        note="Difference: of the one side from the other. Allowed for latencies: both intervals "
+        "and the wander of the machine; for bandwidths 3%, and what the probe itself reads where "
+        "one runs beside. Figures are sustained ones (90th percentile of speed), or medians where "
+        "these have no interval yet.",
+    )
+
+
+def _verdicts(checks: Sequence[Check]) -> list[Verdict]:
+    verdicts = [_disagreement(check) for check in checks if check.outcome == "disagrees"]
+    agreed = sum(check.outcome == "agrees" for check in checks)
+    untold_ones = [check for check in checks if check.outcome == "not told"]
+    if agreed and agreed == len(checks):
+        text = f"All {agreed} cross-checks between experiments agree."
+        verdicts.append(Verdict(level="good", text=text))
+    elif agreed:
+        text = f"{agreed} of {len(checks)} cross-checks between experiments agree."
+        verdicts.append(Verdict(level="note", text=text))
+    if untold_ones:
+        reasons = "; ".join(dict.fromkeys(check.why or "" for check in untold_ones))
+        text = f"{len(untold_ones)} of {len(checks)} cross-checks cannot be told: {reasons}."
+        remedy = "give more --budget, or resume the run"
+        verdicts.append(Verdict(level="note", text=text, remedy=remedy))
+    return verdicts
+
+
+def _disagreement(check: Check) -> Verdict:
+    one, other = check.one, check.other
+    values = f"{one.value:.2f} {check.unit} by {check.one_name}" if one else check.one_name
+    values += f", {other.value:.2f} {check.unit} by {check.other_name}" if other else ""
+    return Verdict(
+        level="warning",
+        text=f"Two measurements of the same thing disagree ({check.what}): {values}, "
+        f"{abs(check.difference or 0):.1%} apart where {check.allowed or 0:.1%} is allowed. "
+        f"Likely causes: {check.causes}.",
+        remedy="trust neither until a run on a quiet machine agrees",
+    )

@@ -1,0 +1,213 @@
+"""What disturbed the samples of each experiment: said beside the figures it spoils.
+
+The environment records cut a run into intervals of about a second. A sample is disturbed when the
+interval it ended in saw more steal or more of other programs than is usual, or a slower clock.
+Stamps of the legs of a resumed run are on different clocks, so each leg has its own intervals.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from memgauge.analysis.figures import Figures
+from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
+from memgauge.analysis.section import Verdict
+from memgauge.analysis.speeds import values_of
+from memgauge.analysis.spread import Growth, growth
+from memgauge.analysis.summary import by_regime
+from memgauge.analysis.verdicts import FREQUENCY_SPREAD, OTHERS_SHARE, STEAL_SHARE
+from memgauge.model.records import Environment, Point, Sample
+from memgauge.model.run import Run
+
+LEAST_SECONDS = 0.03
+"""Of steal or of other programs in one interval: the kernel counts in ticks, 10 ms mostly."""
+SAID_SHARE = 0.01
+"""Of an experiment's samples: fewer disturbed ones are not worth a sentence."""
+SPOILED_SHARE = 0.1
+"""From here on it is a warning: the 90th percentile of speed stands on a tenth of the samples."""
+CHANCE = 0.001
+"""Of calling the spread of an experiment's points grown where none has."""
+LEAST_SPREAD = 0.03
+"""A spread that grew to less is still small."""
+WORST = 2
+"""Points named, where they are worse off than the others"""
+WORSE = 1.5
+"""by this factor."""
+
+STEAL = f"the hypervisor took more than {STEAL_SHARE:.0%} of the processors' time"
+OTHERS = f"other programs used more than {OTHERS_SHARE:.0%} of the processors' time"
+SLOW = f"the core clock was more than {FREQUENCY_SPREAD:.0%} below its highest"
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """The time between two environment records, on the clock of its leg."""
+
+    begin_ns: int
+    end_ns: int
+    reasons: tuple[str, ...]
+    """Why samples in it are disturbed; empty where they are not."""
+
+
+Intervals = Mapping[int, Sequence[Interval]]
+"""By leg of the run, in order of time."""
+
+
+class Disturbed(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened to the samples of one point."""
+
+    point: str
+    samples: int
+    """In intervals that the kernel told of."""
+    disturbed: int
+    reasons: dict[str, int]
+    taken: int
+    """Samples in all."""
+    switched_out: int
+    """Set aside, because a thread was switched out against its will."""
+
+
+def with_disturbances(figures: Figures, experiments: Sequence[str]) -> dict[str, list[Verdict]]:
+    """Verdicts about the disturbed samples of each experiment, by its name."""
+    intervals = intervals_of(figures.run)
+    teams = regimes_of_teams(figures.run.points.values(), figures.run.samples)
+    return {
+        name: [
+            *_disturbed_verdict([disturbed(figures, p, intervals) for p in _points(figures, name)]),
+            *_growth_verdict(_grown(figures, name, teams)),
+        ]
+        for name in experiments
+    }
+
+
+def intervals_of(run: Run) -> Intervals:
+    """What the environment records of each leg say."""
+    told = [record.frequency_khz for record in run.environment if record.frequency_khz]
+    highest_khz = max(told, default=0)
+    found: dict[int, list[Interval]] = {}
+    for record, leg in zip(run.environment, run.environment_legs, strict=True):
+        cpus = len(run.starts[leg].system.cpus)
+        begin_ns = record.at_ns - round(record.interval_s * 1e9)
+        reasons = tuple(_reasons(record, cpus, highest_khz))
+        found.setdefault(leg, []).append(Interval(begin_ns, record.at_ns, reasons))
+    return found
+
+
+def _reasons(record: Environment, cpus: int, highest_khz: int) -> Iterator[str]:
+    time_s = record.interval_s * cpus
+    for seconds, share, reason in (
+        (record.steal_s, STEAL_SHARE, STEAL),
+        (record.others_s, OTHERS_SHARE, OTHERS),
+    ):
+        if seconds is not None and seconds > max(LEAST_SECONDS, share * time_s):
+            yield reason
+    if record.frequency_khz and record.frequency_khz < (1 - FREQUENCY_SPREAD) * highest_khz:
+        yield SLOW
+
+
+def disturbed(figures: Figures, point: Point, intervals: Intervals) -> Disturbed:
+    """Count the samples of a point that fell into disturbed intervals."""
+    run = figures.run
+    samples = run.samples_of(point.point)
+    found = [
+        _interval_of(sample, intervals.get(leg, ()))
+        for sample, leg in zip(samples, run.legs[point.point], strict=True)
+    ]
+    told = [interval for interval in found if interval is not None]
+    summary = figures.summaries[point.point][0]
+    return Disturbed(
+        point=point.point,
+        samples=len(told),
+        disturbed=sum(bool(interval.reasons) for interval in told),
+        reasons=Counter(reason for interval in told for reason in interval.reasons),
+        taken=len(samples),
+        switched_out=summary.switched_out if point.role == "slice" else 0,
+    )
+
+
+def _interval_of(sample: Sample, intervals: Sequence[Interval]) -> Interval | None:
+    """The interval in which the sample ended; None where no record tells of that time."""
+    end_ns = max((thread.end_ns[-1] for thread in sample.threads), default=0)
+    index = bisect_left(intervals, end_ns, key=lambda interval: interval.end_ns)
+    if index == len(intervals) or end_ns < intervals[index].begin_ns:
+        return None
+    return intervals[index]
+
+
+def _points(figures: Figures, experiment: str) -> list[Point]:
+    """Points that figures are made of: variants that lost a search are left out."""
+    return [p for p in figures.run.points_of(experiment) if "candidate" not in p.asked]
+
+
+def _disturbed_verdict(found: Sequence[Disturbed]) -> Iterator[Verdict]:
+    told, taken = sum(one.samples for one in found), sum(one.taken for one in found)
+    share = sum(one.disturbed for one in found) / told if told else 0.0
+    aside = sum(one.switched_out for one in found)
+    aside_share = aside / taken if taken else 0.0
+    parts = [_share_text(found, told, share)] if share >= SAID_SHARE else []
+    if aside_share >= SAID_SHARE:
+        named = _worst({o.point: o.switched_out / o.taken for o in found if o.taken}, aside_share)
+        text = f"{aside} of {taken} samples were set aside because a thread was switched out"
+        parts.append(text + named)
+    if parts:
+        yield Verdict(
+            level="warning" if max(share, aside_share) > SPOILED_SHARE else "note",
+            text=f"{'; '.join(parts)}.",
+            remedy="measure again when the machine is quiet",
+        )
+
+
+def _share_text(found: Sequence[Disturbed], told: int, share: float) -> str:
+    reasons: Counter[str] = Counter()
+    for one in found:
+        reasons.update(one.reasons)
+    named = _worst({o.point: o.disturbed / o.samples for o in found if o.samples}, share)
+    if len(reasons) == 1:
+        return f"{share:.0%} of the samples were taken while {next(iter(reasons))}{named}"
+    why = ", ".join(f"{count / told:.0%} while {reason}" for reason, count in reasons.most_common())
+    return f"{share:.0%} of the samples were disturbed ({why}){named}"
+
+
+def _worst(shares: Mapping[str, float], usual: float) -> str:
+    """The points that are far worse off than all together; empty where none is."""
+    worst = sorted(shares.items(), key=lambda entry: -entry[1])[:WORST]
+    named = [f"{point} ({share:.0%})" for point, share in worst if share > WORSE * usual]
+    return f", most of all {' and '.join(named)}" if named else ""
+
+
+def _grown(
+    figures: Figures, experiment: str, teams: Mapping[TeamKey, Regimes]
+) -> tuple[list[tuple[str, Growth]], int]:
+    """Points whose spread grew, beyond chance, and how many could be told."""
+    tested: list[tuple[str, Growth]] = []
+    for point in _points(figures, experiment):
+        if point.role == "slice":
+            clean = values_of(point, figures.run.samples_of(point.point)).clean
+            for members in by_regime(clean, teams[team_of(point)]).values():
+                found = growth([member.value for member in members])
+                if found is not None:
+                    tested.append((point.point, found))
+    limit = CHANCE / max(1, len(tested))
+    grown = [
+        (name, found)
+        for name, found in tested
+        if found.p < limit and found.last > max(found.first, LEAST_SPREAD)
+    ]
+    return grown, len({name for name, _ in tested})
+
+
+def _growth_verdict(found: tuple[list[tuple[str, Growth]], int]) -> Iterator[Verdict]:
+    grown, told = found
+    if grown:
+        name, worst = max(grown, key=lambda entry: entry[1].last / max(entry[1].first, 1e-9))
+        count = len({point for point, _ in grown})
+        yield Verdict(
+            level="warning",
+            text=f"The spread of {count} of {told} points grew while measuring; most of all that "
+            f"of {name}, from {worst.first:.1%} in its first third to {worst.last:.1%} in its "
+            f"last.",
+            remedy="something changed on the way: measure again, and compare both runs",
+        )
