@@ -103,7 +103,7 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
         found += [
             Target(
                 level="DRAM",
-                footprint_bytes=_memory_footprint(system),
+                footprint_bytes=memory_footprint(system),
                 node_bytes=MEMORY_NODE_BYTES,
                 order=order,
                 pages=pages,
@@ -142,7 +142,8 @@ def cache_footprints(caches: Mapping[int, Cache]) -> list[tuple[str, int, int]]:
     return sizes
 
 
-def _memory_footprint(system: System) -> int:
+def memory_footprint(system: System) -> int:
+    """Bytes of a ring whose loads go to memory."""
     largest = max((cache.bytes for cache in system.caches), default=0)
     wanted = max(MEMORY_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * largest)
     return min(wanted, system.available_bytes // 8) // BLOCK_BYTES * BLOCK_BYTES

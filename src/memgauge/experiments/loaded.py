@@ -1,0 +1,187 @@
+"""Loaded latency: how long does a load wait while other cores use the memory?
+
+Question: latency of memory as a function of the bandwidth that others draw, for mixes of reads and
+writes, from an idle memory to a saturated one: where is the knee, and what lies beyond it?
+
+Method: one pinned probe chases pointers over the ring that `latency` walks for memory, while other
+pinned threads issue whole-line reads and writes with a calibrated pause after every KiB. Delays are
+swept, and the sweep is refined where the curve bends. The bandwidth is the generators' own count
+over the window in which all of them and the probe ran; single loads of the probe, timed one by one
+in the same window, give the tail.
+Source: Intel Memory Latency Checker (loaded latency with injected delays), multichase's multiload,
+and the bandwidth-latency families of Mess (Esmaili-Dokht et al., MICRO 2024).
+
+What would invalidate it: a probe and generators that share a core (hardware threads, named in the
+record); traffic that fits the caches; virtual CPUs moved by the host between two visits (told apart
+by the ping-pong); anything else that loads the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from statistics import linear_regression, median
+from typing import ClassVar
+
+from memgauge import _core
+from memgauge.experiments.base import Bench, Experiment, Group, Values
+from memgauge.experiments.latency_targets import BLOCK_BYTES, MEMORY_NODE_BYTES
+from memgauge.experiments.loaded_parameters import LoadedParameters
+from memgauge.experiments.loaded_points import (
+    HOPS,
+    Got,
+    Pair,
+    TeamPlan,
+    pair,
+    planned_pairs,
+    samples_of,
+    team_plans,
+)
+from memgauge.experiments.loaded_refine import further_delays
+from memgauge.experiments.native import backing_facts, to_validation
+from memgauge.experiments.traffic_loads import Load, issued_share, warnings_of
+from memgauge.model.records import Point, Sample, Validation, Warning
+from memgauge.model.system import System
+
+WARM_HOPS = 150
+"""Before the timed walk, while the traffic builds up."""
+TIMED_LOADS = 300
+"""Loads timed one by one, for the tail."""
+
+CALIBRATION_UNITS = (2_000, 5_000, 10_000, 20_000)
+
+LEAST_VALUES = 4
+"""Of every point of a curve, before a delay is added to it."""
+
+
+class LoadedBench(Bench):
+    """A probe's ring and the generators' memory."""
+
+    def __init__(
+        self, plan: TeamPlan, traffic: _core.Traffic, ring: _core.ChaseRing, got: Got
+    ) -> None:
+        self._plan = plan
+        self._traffic = traffic
+        self._ring = ring
+        self._got = got
+        self._pairs = [got.complete(planned) for planned in planned_pairs(plan)]
+        self._visits = {one.latency.point: one for one in self._pairs}
+        self._led_in: tuple[int, str] | None = None
+        self.points = _points(self._pairs)
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """Chase under load: the latency and the bandwidth of the same moment."""
+        visited = self._visits[point]
+        self._lead_in(visited.load, round_)
+        taken = self._traffic.run_loaded(
+            visited.spec,
+            self._ring,
+            HOPS,
+            warm_hops=WARM_HOPS,
+            timed_loads=TIMED_LOADS,
+            pingpong=True,
+        )
+        return samples_of(visited, round_, taken)
+
+    def _lead_in(self, load: Load, round_: int) -> None:
+        """Fill the caches with lines of this load, lest others' dirty ones be charged to it.
+
+        Once for each curve and round: its delays are visited one after the other.
+        """
+        if self._led_in != (round_, load.name):
+            self._traffic.run(load.spec(), self._plan.sizes.lead_in_bytes)
+            self._led_in = (round_, load.name)
+
+    def refine(self, values: Values) -> list[Point]:
+        """One more delay for each curve, where it bends."""
+        added: list[Pair] = []
+        for curve in self._plan.curves:
+            there = [one for one in self._pairs if one.load == curve.load]
+            most = curve.further - (len(there) - len(curve.delays))
+            added += [
+                self._got.complete(pair(self._plan, curve.load, delay))
+                for delay in further_delays(_places(there, values), min(1, most))
+            ]
+        self._pairs += added
+        self._visits |= {one.latency.point: one for one in added}
+        return _points(added)
+
+    def validate(self) -> list[Validation]:
+        """Every line the generators wrote holds what it must."""
+        return [to_validation("loaded", self._plan.name, self._traffic.validate())]
+
+
+class Loaded(Experiment):
+    """The `loaded` experiment."""
+
+    name: ClassVar[str] = "loaded"
+    title: ClassVar[str] = "Loaded latency"
+    parameters: ClassVar[type[LoadedParameters]] = LoadedParameters
+
+    def plan(self, parameters: LoadedParameters, system: System) -> list[Group]:
+        """One group for each number of generators."""
+        return [
+            Group(name=plan.name, points=_points(planned_pairs(plan)), bytes=plan.total_bytes)
+            for plan in team_plans(parameters, system)
+        ]
+
+    @contextmanager
+    def open(self, group: Group, parameters: LoadedParameters, system: System) -> Iterator[Bench]:
+        """Pin probe and generators, link the ring, fill the generators' memory."""
+        plan = next(one for one in team_plans(parameters, system) if one.name == group.name)
+        node = parameters.memory.node
+        team = _core.Team(plan.cpus)
+        with (
+            closing(
+                _core.ChaseRing(
+                    team,
+                    plan.ring_bytes,
+                    node_bytes=MEMORY_NODE_BYTES,
+                    block_bytes=BLOCK_BYTES,
+                    order="block-random",
+                    pages=parameters.pages,
+                    node=node,
+                )
+            ) as ring,
+            closing(
+                _core.Traffic(
+                    team,
+                    plan.sizes.region_bytes,
+                    first_rank=1,
+                    pages=parameters.pages,
+                    node=node,
+                )
+            ) as traffic,
+        ):
+            got = Got(
+                ns_per_unit=_ns_per_unit(team),
+                issued_shares={
+                    curve.load.name: issued_share(traffic, curve.load) for curve in plan.curves
+                },
+                ring=backing_facts([ring.backing()], parameters.pages),
+                traffic=backing_facts(traffic.backing(), parameters.pages),
+            )
+            yield LoadedBench(plan, traffic, ring, got)
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """Stores that this processor has not."""
+        del samples, system
+        return warnings_of(point)
+
+
+def _points(pairs: Sequence[Pair]) -> list[Point]:
+    return [point for one in pairs for point in (one.latency, one.traffic)]
+
+
+def _places(pairs: Sequence[Pair], values: Values) -> dict[int, tuple[float, float]]:
+    """Bandwidth and latency by delay; empty until all of them are well enough known."""
+    seen = {one.delay: (values[one.traffic.point], values[one.latency.point]) for one in pairs}
+    if any(len(side) < LEAST_VALUES for sides in seen.values() for side in sides):
+        return {}
+    return {delay: (median(sides[0]), median(sides[1])) for delay, sides in seen.items()}
+
+
+def _ns_per_unit(team: _core.Team) -> float:
+    """Of the pause, on the first generator."""
+    times_ns = [_core.pause_ns(team, units, rank=1) for units in CALIBRATION_UNITS]
+    return linear_regression(CALIBRATION_UNITS, times_ns, proportional=True).slope

@@ -1,0 +1,202 @@
+"""What `loaded` measures with one team: its curves, and the two points of each visit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.latency_targets import memory_footprint
+from memgauge.experiments.loaded_parameters import LoadedParameters, generator_counts
+from memgauge.experiments.native import to_sample
+from memgauge.experiments.traffic_loads import Load, left_out
+from memgauge.experiments.traffic_sizes import TrafficSizes, traffic_sizes
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.records import Point, Sample, Scalar, ThreadSample
+from memgauge.model.system import System
+from memgauge.system.placement import cpus_for
+
+HOPS = 1_500
+"""Dependent loads of one visit, timed as a whole: 0.2 ms when nothing else is going on."""
+
+Facts = Mapping[str, Scalar]
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """One load at several delays."""
+
+    load: Load
+    delays: tuple[int, ...]
+    further: int
+    """So many delays may be added where it bends."""
+
+
+class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of generators with the curves it is measured on."""
+
+    cpus: list[int]
+    """The probe's first."""
+    curves: list[Curve]
+    sizes: TrafficSizes
+    ring_bytes: int
+    asked: dict[str, Scalar]
+    """Of all points."""
+    left_out: dict[str, Scalar]
+
+    @property
+    def generators(self) -> int:
+        """Threads that load the memory."""
+        return len(self.cpus) - 1
+
+    @property
+    def total_bytes(self) -> int:
+        """Memory that is allocated for it."""
+        return self.sizes.total_bytes + self.ring_bytes
+
+    @property
+    def name(self) -> str:
+        """Of its group."""
+        return f"{self.generators} generator{'s' * (self.generators > 1)}"
+
+
+def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
+    """Every team to measure with; all curves for the largest, and for each that was asked for.
+
+    The others tell where adding threads stops paying: all reads, at both ends of the curve.
+    """
+    counts = generator_counts(parameters, system)
+    full = [
+        Curve(load=load, delays=parameters.delays, further=parameters.further_points)
+        for load in parameters.loads
+    ]
+    reads = Load(read_share=1.0, reads=1, writes=0, store=None, order="sequential")
+    ends = tuple(dict.fromkeys((parameters.delays[0], parameters.delays[-1])))
+    ends_only = [Curve(load=reads, delays=ends, further=0)]
+    return [
+        _team_plan(
+            parameters,
+            system,
+            cpus_for(parameters.cpus, count + 1, system),
+            full if parameters.threads is not None or count == counts[-1] else ends_only,
+        )
+        for count in counts
+    ]
+
+
+def _team_plan(
+    parameters: LoadedParameters, system: System, cpus: list[int], curves: list[Curve]
+) -> TeamPlan:
+    return TeamPlan(
+        cpus=cpus,
+        curves=curves,
+        sizes=traffic_sizes(cpus[1:], system),
+        ring_bytes=memory_footprint(system),
+        asked={"memory": str(parameters.memory), "pages": parameters.pages},
+        left_out=left_out(parameters.store) if any(c.load.writes for c in curves) else {},
+    )
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """The two points of a visit, and what the generators are told in it."""
+
+    latency: Point
+    traffic: Point
+    load: Load
+    delay: int
+    spec: _core.TrafficSpec
+
+
+def planned_pairs(plan: TeamPlan) -> list[Pair]:
+    """Before anything is opened: names, what is asked, and where it will run."""
+    pairs = [pair(plan, curve.load, delay) for curve in plan.curves for delay in curve.delays]
+    if plan.left_out:
+        first = next(index for index, one in enumerate(pairs) if one.load.writes)
+        pairs[first] = msgspec.structs.replace(
+            pairs[first], latency=_with(pairs[first].latency, plan.left_out)
+        )
+    return pairs
+
+
+def pair(plan: TeamPlan, load: Load, delay: int) -> Pair:
+    """Both points of one load at one delay."""
+    name = f"loaded/{load.name}/{plan.generators}g/d{delay}"
+    asked = load.asked | {"generators": plan.generators, "delay": delay} | plan.asked
+    effective: dict[str, Scalar] = {
+        "cpus": format_cpu_list(plan.cpus),
+        "probe_cpu": plan.cpus[0],
+        "generator_cpus": format_cpu_list(plan.cpus[1:]),
+        "footprint_bytes": plan.ring_bytes,
+        **plan.sizes.facts,
+    }
+    counted, moved = load.bytes_of(load.reads + load.writes)
+    latency = Point(
+        point=name,
+        experiment="loaded",
+        quantity="latency",
+        asked=asked,
+        effective=effective,
+        accesses=HOPS,
+    )
+    traffic = Point(
+        point=f"{name}/traffic",
+        experiment="loaded",
+        quantity="bandwidth",
+        asked=asked,
+        effective=effective,
+        bytes_counted=counted,
+        bytes_moved=moved,
+        threads=plan.generators,
+        work="counted",
+        measured_with=name,
+    )
+    return Pair(latency=latency, traffic=traffic, load=load, delay=delay, spec=load.spec(delay))
+
+
+class Got(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known once buffers and threads are there."""
+
+    ns_per_unit: float
+    """Of the generators' pause."""
+    issued_shares: dict[str, float | None]
+    """Reads among the accesses really made, by name of the load."""
+    ring: Facts
+    traffic: Facts
+
+    def complete(self, planned: Pair) -> Pair:
+        """Both points with these facts."""
+        both: dict[str, Scalar] = {
+            "delay_ns": round(planned.delay * self.ns_per_unit, 2),
+            "read_share_issued": self.issued_shares[planned.load.name],
+        }
+        return msgspec.structs.replace(
+            planned,
+            latency=_with(planned.latency, {**both, **self.ring}),
+            traffic=_with(planned.traffic, {**both, **self.traffic}),
+        )
+
+
+def _with(point: Point, facts: Facts) -> Point:
+    return msgspec.structs.replace(point, effective={**point.effective, **facts})
+
+
+def samples_of(visited: Pair, round_: int, taken: _core.LoadedSlice) -> list[Sample]:
+    """Both samples of a visit.
+
+    Latency and bandwidth of a visit belong together: where a thread was switched out, the others
+    met another load than the one asked for, so either sample carries the switches of all.
+    """
+    whole = to_sample(visited.latency.point, round_, taken.slice)
+    probe, *generators = whole.threads
+    switches = sum(thread.involuntary_switches for thread in whole.threads)
+    return [
+        msgspec.structs.replace(whole, threads=_switched([probe], switches), load_ns=taken.load_ns),
+        msgspec.structs.replace(
+            whole, point=visited.traffic.point, threads=_switched(generators, switches)
+        ),
+    ]
+
+
+def _switched(threads: Sequence[ThreadSample], switches: int) -> list[ThreadSample]:
+    first, *others = threads
+    return [msgspec.structs.replace(first, involuntary_switches=switches), *others]

@@ -1,0 +1,64 @@
+"""How much memory traffic walks over, and how much of it goes before what is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.model.records import Scalar
+from memgauge.model.system import System
+from memgauge.system.placement import hides_caches, last_level_caches
+
+MIB = 1 << 20
+CACHE_MULTIPLE = 4
+"""Memory of all threads together over the last-level caches they use, as in the STREAM run rules:
+a line comes round again long after the caches let go of it."""
+
+LEAST_REGION_BYTES = 32 * MIB
+REGION_STEP_BYTES = 2 * MIB
+"""A huge page of most machines."""
+
+UNKNOWN_CACHE_BYTES = 64 * MIB
+"""Assumed where the system hides its caches."""
+
+MEMORY_SHARE = 0.5
+"""Of what is available, that traffic may take at most."""
+
+
+class TrafficSizes(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory of one team of generating threads."""
+
+    region_bytes: int
+    """A thread reads from so many bytes, and writes to as many others."""
+    threads: int
+    lead_in_bytes: int
+    """Issued by each thread before what is timed: together as much as the caches hold."""
+    llc_bytes: int | None
+    """Sum of the last-level caches the team uses; None where the system does not tell."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all threads."""
+        return 2 * self.region_bytes * self.threads
+
+    @property
+    def facts(self) -> dict[str, Scalar]:
+        """What the records say of it."""
+        return {"traffic_bytes": self.total_bytes, "llc_bytes": self.llc_bytes}
+
+
+def traffic_sizes(cpus: Sequence[int], system: System) -> TrafficSizes:
+    """Sizes for threads on these CPUs; smaller where memory is short."""
+    hidden = hides_caches(cpus, system)
+    cache_bytes = UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
+    regions = 2 * len(cpus)
+    wanted = max(LEAST_REGION_BYTES, -(-CACHE_MULTIPLE * cache_bytes // regions))
+    most = int(system.available_bytes * MEMORY_SHARE) // regions
+    steps = max(1, min(-(-wanted // REGION_STEP_BYTES), most // REGION_STEP_BYTES))
+    return TrafficSizes(
+        region_bytes=steps * REGION_STEP_BYTES,
+        threads=len(cpus),
+        lead_in_bytes=-(-cache_bytes // len(cpus)),
+        llc_bytes=None if hidden else cache_bytes,
+    )
