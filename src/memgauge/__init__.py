@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memgauge.api import Result, latency, load, stream, survey, system, workingset
+    from memgauge.api import Result, compare, latency, load, stream, survey, system, workingset
 
-__all__ = ["Result", "latency", "load", "stream", "survey", "system", "workingset"]
+__all__ = ["Result", "compare", "latency", "load", "stream", "survey", "system", "workingset"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,12 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memgauge.model.errors import ValidationFailed
+from memgauge.model.errors import RequestError, ValidationFailed
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.records import Validation, Warning
 from memgauge.model.runfile import Run, default_directory, read_run
 
 if TYPE_CHECKING:
+    from memgauge.analysis.comparable import Source
+    from memgauge.analysis.comparison import Comparison, Row
     from memgauge.analysis.section import Report
     from memgauge.experiments.base import Experiment
     from memgauge.model.system import System
@@ -71,6 +73,137 @@ class Result:
 
         write_text(self.directory / "summary.txt", self.text())
         write_text(self.directory / "report.html", self.html())
+
+
+class Compared:
+    """Sources side by side, the first being the baseline."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    @property
+    def judged(self) -> list[str]:
+        """Figures with intervals in the baseline and in another source, so that chance is known."""
+        return [row.name for pair in self.comparison.pairs for row in pair.judged]
+
+    @property
+    def not_judged(self) -> list[str]:
+        """The baseline's figures that another source lacks or that have no interval."""
+        names = [
+            name
+            for pair in self.comparison.pairs
+            for name in (
+                *(row.name for row in pair.of("not told")),
+                *(left.name for left in pair.unpaired if left.source == "baseline"),
+            )
+        ]
+        return list(dict.fromkeys(names))
+
+    def slower_than(self, share: float) -> list[tuple[str, Row]]:
+        """Source and figure wherever the ratio's interval lies wholly beyond `share` slower."""
+        return [
+            (pair.other.name, row)
+            for pair in self.comparison.pairs
+            for row in pair.slower_than(share)
+        ]
+
+    @cached_property
+    def report(self) -> Report:
+        """Sections with verdicts, tables and charts."""
+        from memgauge.analysis.comparison_report import report_of
+
+        return report_of(self.comparison)
+
+    def text(self, width: int = 80) -> str:
+        """The report for a terminal, without colour."""
+        from memgauge.reports.terminal import render
+
+        return render(self.report, width=width, color=False)
+
+    def html(self) -> str:
+        """One self-contained HTML page."""
+        from memgauge.reports.html import render
+
+        return render(self.report)
+
+    def document(self) -> dict[str, Any]:
+        """The comparison as plain data: what `--json` prints."""
+        import msgspec
+
+        from memgauge.analysis.comparison_document import comparison_document
+
+        made: dict[str, Any] = msgspec.to_builtins(comparison_document(self.comparison))
+        return made
+
+    def save(self, page: str | Path) -> None:
+        """Write the HTML page."""
+        from memgauge.reports.files import write_text
+
+        write_text(Path(page), self.html())
+
+
+def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
+    """Runs or published results (`reference:nvdimm-dram`) side by side; the first is the baseline.
+
+    `only` keeps figures whose names match a glob, such as `stream/copy/*`.
+
+    Raises:
+        RunFileError: a source is no run.
+        RequestError: fewer than two sources, an unknown reference, or nothing to compare.
+    """
+    from memgauge.analysis import comparison
+
+    if len(sources) < 2:
+        raise RequestError(
+            f"compare: {len(sources) or 'no'} source{'s' * (len(sources) != 1)} given, and two or "
+            "more are needed; give directories of runs, or names that 'memgauge compare --list' "
+            "prints"
+        )
+    opened = [_source(source) for source in sources]
+    if only is not None:
+        opened = [comparison.only(source, only) for source in opened]
+    made = comparison.compare(opened)
+    _refuse_nothing(opened, made, only)
+    return Compared(made)
+
+
+def _source(source: str | Path | Result) -> Source:
+    from memgauge.analysis.comparable import of_reference, of_run
+    from memgauge.analysis.figures import figures_of
+    from memgauge.references import library
+
+    if isinstance(source, str) and source.startswith(library.PREFIX):
+        return of_reference(library.load(source))
+    if str(source) in library.NAMES and not Path(source).exists():  # type: ignore[arg-type]
+        raise RequestError(
+            f"{source}: no such run; write {library.PREFIX}{source} for the published results"
+        )
+    result = source if isinstance(source, Result) else load(source)
+    return of_run(figures_of(result.run), str(result.directory))
+
+
+def _refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None) -> None:
+    """Say why no figure can be compared, if none can."""
+    from memgauge.model.text import quoted
+
+    matching = "" if only is None else f" that matches --only {quoted(only)}"
+    for source in sources:
+        if not source.comparables:
+            why = f"; {source.caveats[0]}" if source.caveats and not only else ""
+            raise RequestError(
+                f"{quoted(source.name)}: holds no figure{matching}{why}; compare another source"
+            )
+    if not any(pair.rows for pair in made.pairs):
+        baseline, *others = (_kinds(source) for source in sources)
+        raise RequestError(
+            f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
+            f"another source ({'; '.join(others)}) too; compare runs that measured the same"
+        )
+
+
+def _kinds(source: Source) -> str:
+    """The experiments of its figures."""
+    return ", ".join(dict.fromkeys(one.name.partition("/")[0] for one in source.comparables))
 
 
 def load(path: str | Path) -> Result:

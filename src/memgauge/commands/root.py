@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     **{name: entry.summary for name, entry in EXPERIMENTS.items()},
     "system": "Show what was found about this machine and what is possible on it.",
     "report": "Render a run again, on any machine.",
+    "compare": "Compare runs with each other or with published results.",
     "figures": "Write the pictures of a run as SVG or PNG.",
     "export": "Write the samples of a run as CSV, JSON or Parquet.",
     "schema": "Print the JSON Schema of records or of --json documents.",

@@ -10,6 +10,8 @@ class ExitCode(IntEnum):
     FAILED = 1
     CANNOT_BE_MET = 2
     VALIDATION_FAILED = 3
+    SLOWER = 4
+    """`compare --fail-if-slower` found a figure that is."""
     INTERRUPTED = 130
 
 

@@ -1,0 +1,162 @@
+"""What can be compared: the figures of a run or of a published data set, without the rest of it."""
+
+import re
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.figures import Figures
+from memgauge.analysis.machine import system_table
+from memgauge.analysis.section import Estimate
+from memgauge.analysis.summary import PointSummary
+from memgauge.model.records import Point, RunStart, Scalar
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes
+from memgauge.references.library import PREFIX, Reference
+
+SUSTAINED = "90th percentile of speed"
+BEST = "best of N passes"
+"""How STREAM makes its figure; of whole passes over the arrays only."""
+
+Direction = Literal["higher", "lower"]
+
+
+class Comparable(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure."""
+
+    name: str
+    """Of the point: figures of equal names mean the same."""
+    unit: str
+    direction: Direction
+    """Which is better."""
+    estimate: Estimate
+    """`high` is infinite where no interval is known."""
+    statistic: str
+    label: str
+    regime: str = ""
+    """Kind of regime, without the distance that its name carries; empty: not told, as of one
+    thread."""
+    pingpong_ns: float | None = None
+    facts: dict[str, Scalar] = {}
+    """What was asked and got."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a comparison."""
+
+    name: str
+    """As the user wrote it."""
+    comparables: list[Comparable]
+    title: str
+    """What it is, in one line."""
+    published: bool = False
+    run_id: str | None = None
+    machine_id: str | None = None
+    wander: float | None = None
+    """How far the machine's pace may lie elsewhere in another run, as a share; None: not told."""
+    complete: bool = True
+    traits: dict[str, str] = {}
+    """Of the machine; what is not told is not in it."""
+    settings: dict[str, str] = {}
+    """Of the run: versions, precision, parameters of the experiments."""
+    caveats: list[str] = []
+
+
+def of_run(figures: Figures, name: str) -> Source:
+    """The figures of a run: the sustained ones of slices, STREAM's best of whole passes."""
+    start = figures.run.start
+    end = figures.run.end
+    return Source(
+        name=name,
+        comparables=[
+            made
+            for point in figures.run.points.values()
+            for summary in figures.summaries[point.point]
+            if (made := _of_point(point, summary)) is not None
+        ],
+        title=f"{', '.join(start.experiments)}, {start.started_at}",
+        run_id=start.run_id,
+        machine_id=start.system.machine_id,
+        wander=figures.wander,
+        complete=end is not None and end.status in {"complete", "budget"},
+        traits=_traits(start.system),
+        settings=_settings(start),
+    )
+
+
+def of_reference(reference: Reference) -> Source:
+    """The figures of a published data set; no interval is known of any."""
+    described = reference.description
+    traits = {"processor": described.machine}
+    if described.threads is not None:
+        traits["threads"] = str(described.threads)
+    return Source(
+        name=PREFIX + reference.name,
+        comparables=[
+            Comparable(
+                name=figure.name,
+                unit=figure.unit,
+                direction="higher" if figure.unit == "GB/s" else "lower",
+                estimate=without_interval(figure.value),
+                statistic=figure.statistic,
+                label=figure.label,
+            )
+            for figure in reference.figures
+        ],
+        title=f"published: {described.title} ({described.study})",
+        published=True,
+        traits=traits,
+        settings={"conditions": "; ".join(described.conditions)},
+        caveats=described.caveats,
+    )
+
+
+def without_interval(value: float) -> Estimate:
+    """A figure of which no interval is known."""
+    return Estimate(value, 0.0, float("inf"))
+
+
+def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
+    """None where nothing was measured."""
+    if point.role == "pass":
+        name, statistic = point.point.removesuffix("/pass"), BEST
+        estimate = without_interval(summary.passes.best_gb_per_s) if summary.passes else None
+    else:
+        name, statistic, estimate = point.point, SUSTAINED, summary.sustained
+    if estimate is None:
+        return None
+    return Comparable(
+        name=name,
+        unit=summary.unit,
+        direction="higher" if point.quantity == "bandwidth" else "lower",
+        estimate=estimate,
+        statistic=statistic,
+        label=name,
+        regime=_kind(summary),
+        pingpong_ns=summary.pingpong_ns,
+        facts=point.asked | point.effective,
+    )
+
+
+def _kind(summary: PointSummary) -> str:
+    if summary.pingpong_ns is None:
+        return ""
+    return re.sub(r" \([^)]*\)$", "", summary.regime) or "one regime"
+
+
+def _traits(system: System) -> dict[str, str]:
+    """The machine's facts, without those that change from minute to minute."""
+    rows = ((str(name), str(found)) for name, found, *_ in system_table(system).rows)
+    return dict(rows) | {"memory": format_bytes(system.memory_bytes)}
+
+
+def _settings(start: RunStart) -> dict[str, str]:
+    told = {f"version of {name}": found for name, found in start.software.items()}
+    told.pop("version of kernel", None)
+    told["version of memgauge"] = start.memgauge_version
+    told["asked precision"] = f"{100 * start.precision:g}%"
+    told["budget"] = f"{start.budget_s:g} s"
+    for experiment, parameters in start.parameters.items():
+        for name, value in parameters.items():
+            told[f"{experiment}: {name}"] = "not set" if value is None else str(value)
+    return told

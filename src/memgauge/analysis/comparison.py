@@ -1,0 +1,276 @@
+"""Figures of several sources side by side: differences, ratios with intervals, verdicts.
+
+The first source is the baseline; each other one is compared with it. A ratio's interval is made of
+both figures' intervals (see `ratios`) and widened by the wander of both machines: figures of two
+runs also differ because the machines' pace did, which no interval made within one run holds. The
+widening adds the variances of the logs. A figure is faster or slower where the widened interval
+leaves 1 out; without intervals nothing is told.
+
+Of many comparisons some differ by chance. The p value of each follows from its interval (Altman and
+Bland 2011, taking the log of the ratio as normal), and the differences that stand when the share of
+false ones among them is held at 5% are found by Benjamini and Hochberg's procedure (1995), which
+holds for figures that rise and fall together, as those of one run do (Benjamini and Yekutieli
+2001).
+
+What would invalidate it: machines that change more slowly than a run is long; a figure whose name
+is the same and whose meaning is not.
+"""
+
+import math
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.comparable import SUSTAINED, Comparable, Direction, Source
+from memgauge.analysis.intervals import CONFIDENCE, has_interval
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.regimes import LEAST_RATIO
+from memgauge.analysis.section import Estimate
+
+NORMAL = 1.959964
+"""97.5% point of the normal distribution: half widths of intervals in standard errors."""
+
+FALSE_SHARE = 1 - CONFIDENCE
+"""Of the differences found, those that may be false."""
+
+Outcome = Literal["faster", "slower", "same", "not told"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure in two sources."""
+
+    name: str
+    unit: str
+    direction: Direction
+    statistic: str
+    """How the figures were made; of both where they differ."""
+    regime: str
+    baseline: Estimate
+    other: Estimate
+    ratio: Estimate
+    """Other over baseline, by the figures' own intervals."""
+    widened: Estimate
+    """The same with the wander of both machines; what the verdict is made of."""
+    outcome: Outcome
+    p_value: float | None
+    """Of a ratio this far from 1 by chance; None without intervals."""
+    stands: bool
+    """It is still a difference when all comparisons are taken together."""
+    differs: dict[str, str]
+    """Facts of the two points that are not the same."""
+
+    @property
+    def difference(self) -> float:
+        """Other less baseline, in the unit."""
+        return self.other.value - self.baseline.value
+
+    @property
+    def speed(self) -> Estimate:
+        """How fast the other is as a share of the baseline: the inverse for latencies."""
+        if self.direction == "higher":
+            return self.widened
+        low, high = self.widened.low, self.widened.high
+        return Estimate(1 / self.widened.value, 1 / high, 1 / low if low else math.inf)
+
+
+class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure that has no partner."""
+
+    name: str
+    regime: str
+    source: Literal["baseline", "other"]
+    why: str
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """The baseline and one other source."""
+
+    baseline: Source
+    other: Source
+    rows: list[Row]
+    unpaired: list[Unpaired]
+
+    @property
+    def judged(self) -> list[Row]:
+        """Rows with intervals."""
+        return [row for row in self.rows if row.p_value is not None]
+
+    def of(self, outcome: Outcome) -> list[Row]:
+        """Rows of one outcome."""
+        return [row for row in self.rows if row.outcome == outcome]
+
+    def slower_than(self, share: float) -> list[Row]:
+        """Rows whose interval lies wholly beyond `share` slower than the baseline."""
+        return [row for row in self.judged if row.speed.high < 1 - share]
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """All sources, and a pair for each but the first."""
+
+    sources: list[Source]
+    pairs: list[Pair]
+
+
+def compare(sources: Sequence[Source]) -> Comparison:
+    """Each source against the first; at least two are needed."""
+    baseline, *others = sources
+    return Comparison(
+        sources=list(sources), pairs=[compare_two(baseline, other) for other in others]
+    )
+
+
+def only(source: Source, pattern: str) -> Source:
+    """The source with the figures whose names match a glob such as `stream/copy/*`."""
+    kept = [one for one in source.comparables if fnmatchcase(one.name, pattern)]
+    return msgspec.structs.replace(source, comparables=kept)
+
+
+def compare_two(baseline: Source, other: Source) -> Pair:
+    """Every figure that both have, in the baseline's order, and those without a partner."""
+    partners = _pair_up(baseline, other)
+    rows = [_row(a, b, _wander(baseline, other)) for a, b in partners]
+    standing = stand([row.p_value for row in rows])
+    paired = {(side, c.name, c.regime) for a, b in partners for side, c in ((0, a), (1, b))}
+    return Pair(
+        baseline=baseline,
+        other=other,
+        rows=[
+            msgspec.structs.replace(row, stands=stands)
+            for row, stands in zip(rows, standing, strict=True)
+        ],
+        unpaired=[
+            *_unpaired(baseline, other, "baseline", {key[1:] for key in paired if key[0] == 0}),
+            *_unpaired(other, baseline, "other", {key[1:] for key in paired if key[0] == 1}),
+        ],
+    )
+
+
+def stand(p_values: Sequence[float | None], share: float = FALSE_SHARE) -> list[bool]:
+    """Which differences stand with `share` of them false (Benjamini and Hochberg 1995)."""
+    ordered = sorted(p for p in p_values if p is not None)
+    limit = -1.0
+    for rank, p in enumerate(ordered, start=1):
+        if p <= share * rank / len(ordered):
+            limit = p
+    return [p is not None and p <= limit for p in p_values]
+
+
+def p_value(estimate: Estimate) -> float | None:
+    """Two-sided, that a ratio is 1, from its 95% interval; None without one."""
+    if not has_interval(estimate) or estimate.low <= 0:
+        return None
+    distance = abs(math.log(estimate.value))
+    towards = estimate.low if estimate.value > 1 else estimate.high
+    error = abs(math.log(estimate.value / towards)) / NORMAL
+    if not error:
+        return 0.0 if distance else 1.0
+    return math.erfc(distance / error / math.sqrt(2))
+
+
+def widen(estimate: Estimate, wander: float) -> Estimate:
+    """The ratio with a further half width of its log, independent of its own."""
+    if not has_interval(estimate) or estimate.low <= 0:
+        return estimate
+    below = math.hypot(math.log(estimate.value / estimate.low), wander)
+    above = math.hypot(math.log(estimate.high / estimate.value), wander)
+    return Estimate(
+        estimate.value, estimate.value * math.exp(-below), estimate.value * math.exp(above)
+    )
+
+
+def _wander(baseline: Source, other: Source) -> float:
+    """Of both machines together, as half width of the log; what is not told adds nothing."""
+    return math.hypot(*(math.log1p(source.wander or 0.0) for source in (baseline, other)))
+
+
+def _pair_up(baseline: Source, other: Source) -> list[tuple[Comparable, Comparable]]:
+    """Partners, one pair for each name and regime: of the same statistic where there is one."""
+    offers: dict[str, list[Comparable]] = {}
+    for one in other.comparables:
+        offers.setdefault(one.name, []).append(one)
+    same_machine = baseline.machine_id is not None and baseline.machine_id == other.machine_id
+    found: dict[tuple[str, str], tuple[Comparable, Comparable]] = {}
+    for one in baseline.comparables:
+        for offer in offers.get(one.name, []):
+            key = (one.name, one.regime)
+            if one.unit == offer.unit and _same_regime(one, offer, same_machine=same_machine):
+                known = found.get(key)
+                if known is None or _likeness(one, offer) > _likeness(*known):
+                    found[key] = (one, offer)
+    return list(found.values())
+
+
+def _likeness(one: Comparable, other: Comparable) -> int:
+    return (one.statistic == other.statistic) * 2 + (one.statistic == SUSTAINED)
+
+
+def _same_regime(one: Comparable, other: Comparable, *, same_machine: bool) -> bool:
+    """Equal kinds; else one regime that has no name, at a like distance on the same machine."""
+    if one.regime == other.regime:
+        return True
+    kinds = {one.regime, other.regime}
+    if kinds == {"", "one regime"}:
+        return True
+    if "one regime" not in kinds or not (one.pingpong_ns and other.pingpong_ns):
+        return False
+    apart = abs(math.log(one.pingpong_ns / other.pingpong_ns))
+    return same_machine and apart < math.log(LEAST_RATIO) / 2
+
+
+def _row(one: Comparable, other: Comparable, wander: float) -> Row:
+    plain = ratio(other.estimate, one.estimate) or Estimate(math.nan, 0.0, math.inf)
+    widened = widen(plain, wander)
+    same = one.statistic == other.statistic
+    return Row(
+        name=one.name,
+        unit=one.unit,
+        direction=one.direction,
+        statistic=one.statistic if same else f"{one.statistic} against {other.statistic}",
+        regime=one.regime or other.regime,
+        baseline=one.estimate,
+        other=other.estimate,
+        ratio=plain,
+        widened=widened,
+        outcome=_outcome(widened, one.direction),
+        p_value=p_value(widened),
+        stands=False,
+        differs=_differing(one, other),
+    )
+
+
+def _outcome(widened: Estimate, direction: Direction) -> Outcome:
+    if p_value(widened) is None:
+        return "not told"
+    if widened.low <= 1 <= widened.high:
+        return "same"
+    return "faster" if (widened.value > 1) == (direction == "higher") else "slower"
+
+
+def _differing(one: Comparable, other: Comparable) -> dict[str, str]:
+    """Facts told of both that differ; shares and times, which never repeat, are left out."""
+    return {
+        key: f"{fact} against {other.facts[key]}"
+        for key, fact in one.facts.items()
+        if key in other.facts and not isinstance(fact, float) and fact != other.facts[key]
+    }
+
+
+def _unpaired(
+    source: Source,
+    against: Source,
+    side: Literal["baseline", "other"],
+    paired: set[tuple[str, str]],
+) -> list[Unpaired]:
+    names = {one.name for one in against.comparables}
+    left = {(c.name, c.regime): c for c in source.comparables if (c.name, c.regime) not in paired}
+    return [
+        Unpaired(
+            name=name,
+            regime=regime,
+            source=side,
+            why="in another regime there" if name in names else "not measured there",
+        )
+        for name, regime in left
+    ]

@@ -1,0 +1,192 @@
+"""A comparison as a report: what every renderer takes."""
+
+from collections.abc import Sequence
+
+from memgauge.analysis.comparison import Comparison, Pair, Row
+from memgauge.analysis.comparison_charts import charts
+from memgauge.analysis.comparison_verdicts import labels_of, pair_verdicts, source_verdicts
+from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.section import Cell, Column, Estimate, Headline, Report, Section, Table
+
+DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
+OUTCOMES = ("faster", "slower", "same", "not told")
+
+
+def report_of(comparison: Comparison) -> Report:
+    """Sections: the sources, then each source against the first."""
+    labels = labels_of(comparison)
+    sources = comparison.sources
+    return Report(
+        run_id=" ".join(source.run_id or source.name for source in sources),
+        started_at="",
+        title="Comparison of memory figures",
+        machine="; ".join(f"{a} is {s.name}" for a, s in zip(labels, sources, strict=True)),
+        complete=all(source.complete for source in sources),
+        status=_status(comparison),
+        verdicts=source_verdicts(comparison),
+        sections=[
+            *_sources(comparison),
+            *(_section(a, p) for a, p in zip(labels[1:], comparison.pairs, strict=True)),
+        ],
+        system=_facts("system", "Machines", [source.traits for source in sources], labels),
+        headlines=_headlines(comparison),
+    )
+
+
+def _status(comparison: Comparison) -> str:
+    rows = [row for pair in comparison.pairs for row in pair.rows]
+    counts = [(sum(row.outcome == outcome for row in rows), outcome) for outcome in OUTCOMES]
+    said = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
+    return f"{len(rows)} figure{'s' * (len(rows) != 1)} compared with A: {said}"
+
+
+def _headlines(comparison: Comparison) -> list[Headline]:
+    """The middle ratio of each pair: how the other is on the whole."""
+    found = []
+    for label, pair in zip(labels_of(comparison)[1:4], comparison.pairs, strict=False):
+        for direction, noun in (("higher", "bandwidth"), ("lower", "latency")):
+            ratios = sorted(row.ratio.value for row in pair.rows if row.direction == direction)
+            if ratios:
+                middle = (ratios[(len(ratios) - 1) // 2] + ratios[len(ratios) // 2]) / 2
+                said = f"median over {len(ratios)} figure{'s' * (len(ratios) != 1)}"
+                name = f"{noun.capitalize()}, {label}/A"
+                found.append(Headline(label=name, value=middle, unit="%", detail=said))
+    return found[:4]
+
+
+def _sources(comparison: Comparison) -> list[Section]:
+    labels, sources = labels_of(comparison), comparison.sources
+    listed = Table(
+        name="sources",
+        title="Sources",
+        columns=[
+            Column(title=""),
+            Column(title="source"),
+            Column(title="what"),
+            Column(title="figures"),
+            Column(title="pace wandered by ±", unit="%", narrow=False),
+        ],
+        rows=[
+            [label, source.name, source.title, len(source.comparables), source.wander]
+            for label, source in zip(labels, sources, strict=True)
+        ],
+    )
+    told = [source.traits | source.settings for source in sources]
+    differ = _facts("differences", "What differs between them", told, labels, only_differing=True)
+    return [
+        Section(
+            name="sources",
+            title="What is compared",
+            question="Where do the figures come from, and what is not alike?",
+            tables=[listed, *([differ] if differ.rows else [])],
+        )
+    ]
+
+
+def _facts(
+    name: str,
+    title: str,
+    told: Sequence[dict[str, str]],
+    labels: Sequence[str],
+    *,
+    only_differing: bool = False,
+) -> Table:
+    """A row for each fact, a column for each source; a dash where one does not tell."""
+    keys = list(dict.fromkeys(key for facts in told for key in facts))
+    rows: list[list[Cell]] = [[key, *(facts.get(key) for facts in told)] for key in keys]
+    if only_differing:
+        rows = [row for row in rows if len({cell for cell in row[1:] if cell is not None}) > 1]
+    columns = [Column(title="what"), *(Column(title=label) for label in labels)]
+    return Table(name=name, title=title, columns=columns, rows=rows)
+
+
+def _section(label: str, pair: Pair) -> Section:
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in pair.rows:
+        key = (row.name.split("/")[0], row.unit, row.statistic, row.regime)
+        groups.setdefault(key, []).append(row)
+    return Section(
+        name=f"compare-{label}",
+        title=f"{label} against A",
+        question=f"What is faster and what is slower in {label} than in A, beyond chance?",
+        verdicts=pair_verdicts(label, pair),
+        tables=[*(_table(label, rows) for rows in groups.values()), *_left(label, pair)],
+        charts=charts(label, pair, list(groups.values())),
+    )
+
+
+def _table(label: str, rows: Sequence[Row]) -> Table:
+    """Figures of one experiment, unit, statistic and regime; what all names share is the title."""
+    first = rows[0]
+    pattern, short = shortened([row.name for row in rows])
+    parts = (pattern, first.statistic, first.regime, f"{DIRECTIONS[first.direction]}")
+    return Table(
+        name=f"compare-{label}-{pattern}-{first.regime}".replace("/", "-").replace(" ", "-"),
+        title=", ".join(filter(None, parts)),
+        columns=[
+            Column(title="figure"),
+            Column(title="A", unit=first.unit),
+            Column(title=label, unit=first.unit),
+            Column(title=f"{label}-A", unit=first.unit),
+            Column(title=f"{label}/A", unit="%"),
+            Column(title="verdict"),
+            Column(title=f"{label}/A without wander", unit="%", narrow=False),
+            Column(title="p", digits=3, narrow=False),
+            Column(title="not alike", narrow=False),
+        ],
+        rows=[
+            [
+                name,
+                _cell(row.baseline),
+                _cell(row.other),
+                row.difference,
+                _cell(row.widened),
+                verdict_of(row),
+                _cell(row.ratio),
+                row.p_value,
+                "; ".join(f"{key} {said}" for key, said in row.differs.items()) or None,
+            ]
+            for name, row in zip(short, rows, strict=True)
+        ],
+    )
+
+
+def verdict_of(row: Row) -> str:
+    """The outcome; with a question mark where it does not stand among all."""
+    doubtful = row.outcome in {"faster", "slower"} and not row.stands
+    return f"{row.outcome}?" if doubtful else row.outcome
+
+
+def shortened(names: Sequence[str]) -> tuple[str, list[str]]:
+    """What the parts of all names share, as `stream/*/double/*`, and each name without it."""
+    split = [name.split("/") for name in names]
+    if len(names) == 1 or len({len(parts) for parts in split}) > 1:
+        return split[0][0], [name.partition("/")[2] or name for name in names]
+    shared = [len(set(at)) == 1 for at in zip(*split, strict=True)]
+    pattern = "/".join(part if same else "*" for part, same in zip(split[0], shared, strict=True))
+    short = [
+        "/".join(part for part, same in zip(parts, shared, strict=True) if not same)
+        for parts in split
+    ]
+    return pattern, short
+
+
+def _left(label: str, pair: Pair) -> list[Table]:
+    """All figures without a partner, on the page."""
+    if not pair.unpaired:
+        return []
+    sides = {"baseline": "A", "other": label}
+    wide = [Column(title=title, narrow=False) for title in ("figure", "regime", "only in", "why")]
+    return [
+        Table(
+            name=f"compare-{label}-unpaired",
+            title="Figures without a partner",
+            columns=wide,
+            rows=[[u.name, u.regime or None, sides[u.source], u.why] for u in pair.unpaired],
+        )
+    ]
+
+
+def _cell(estimate: Estimate) -> Cell:
+    """The bare value where no interval is known."""
+    return estimate if has_interval(estimate) else estimate.value

@@ -1,0 +1,204 @@
+"""What must be known before two sources are compared, and what the comparison found, in words."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from memgauge.analysis.comparable import Source
+from memgauge.analysis.comparison import FALSE_SHARE, Comparison, Pair
+from memgauge.analysis.section import Verdict
+
+MOST_NAMED = 4
+"""Figures named in a sentence; the page and --json name all."""
+
+
+def labels_of(comparison: Comparison) -> list[str]:
+    """A, B, C ...: what the sources are called in tables."""
+    return [chr(ord("A") + at) for at in range(len(comparison.sources))]
+
+
+def source_verdicts(comparison: Comparison) -> list[Verdict]:
+    """What each source is, and how each differs from the baseline, loudest first."""
+    found = []
+    labels = labels_of(comparison)
+    for label, pair in zip(labels[1:], comparison.pairs, strict=True):
+        found += _machines(label, pair)
+        found += _settings(label, pair)
+    for label, source in zip(labels, comparison.sources, strict=True):
+        found += _of_source(label, source)
+    return found + _caveats(labels, comparison.sources)
+
+
+def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
+    """What was found, how far chance goes, and what was not compared."""
+    return [
+        *_outcome(label, pair),
+        *_untold(pair),
+        *_unlike(label, pair),
+        *_unpaired(label, pair),
+    ]
+
+
+def named(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = ", ".join(names[:MOST_NAMED])
+    more = len(names) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def differing(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    """What both tell and tell differently, as `kernel: 6.1 against 6.2`."""
+    return [
+        f"{key}: {told} against {other[key]}"
+        for key, told in one.items()
+        if key in other and told != other[key]
+    ]
+
+
+def _machines(label: str, pair: Pair) -> list[Verdict]:
+    a, b = pair.baseline, pair.other
+    if a.run_id is not None and a.run_id == b.run_id:
+        return [Verdict(level="warning", text=f"A and {label} are the same run.")]
+    if a.published or b.published:
+        if a.traits.get("processor") == b.traits.get("processor"):
+            return [Verdict(level="note", text=f"A and {label} were measured on one machine.")]
+        return [_two_machines(label, pair)]
+    if a.machine_id != b.machine_id:
+        return [_two_machines(label, pair)]
+    changed = differing(a.traits, b.traits)
+    if not changed:
+        text = f"A and {label} are runs of one machine; nothing recorded of it differs."
+        return [Verdict(level="note", text=text)]
+    text = f"One machine, but not as it was (A against {label}): {'; '.join(changed)}."
+    return [Verdict(level="warning", text=text)]
+
+
+def _two_machines(label: str, pair: Pair) -> Verdict:
+    a, b = (source.traits.get("processor", "not told") for source in (pair.baseline, pair.other))
+    which = "both name themselves " + a if a == b else f"A is {a}, {label} is {b}"
+    return Verdict(
+        level="warning",
+        text=f"These are two machines: {which}. A difference is one of whole machines and of how "
+        "they were measured; no single part explains it.",
+    )
+
+
+def _settings(label: str, pair: Pair) -> list[Verdict]:
+    changed = differing(pair.baseline.settings, pair.other.settings)
+    if not changed or pair.baseline.published or pair.other.published:
+        return []
+    return [
+        Verdict(
+            level="warning",
+            text=f"The runs were not made alike (A against {label}): {'; '.join(changed)}.",
+        )
+    ]
+
+
+def _of_source(label: str, source: Source) -> list[Verdict]:
+    if source.published:
+        text = (
+            f"{label} is published: it tells no intervals and not how far its machine's pace "
+            "wandered, so no verdict is given on its figures, only ratios."
+        )
+        return [Verdict(level="warning", text=text)]
+    found = []
+    if not source.complete:
+        text = f"The run {label} was ended before its time; it is compared as far as it went."
+        found.append(Verdict(level="warning", text=text))
+    if source.wander is None:
+        found.append(
+            Verdict(
+                level="warning",
+                text=f"How far the machine's pace wandered is not told by {label}: it is too short "
+                "or has too few points of one thread. Verdicts then hold for these stretches of "
+                "time, not for the machine.",
+                remedy="compare runs of `memgauge survey`, or give a longer --budget",
+            )
+        )
+    else:
+        text = (
+            f"The machine's pace wandered by ±{100 * source.wander:.1f}% in {label}; the intervals "
+            "of ratios include it."
+        )
+        found.append(Verdict(level="note", text=text))
+    return found
+
+
+def _caveats(labels: Sequence[str], sources: Sequence[Source]) -> list[Verdict]:
+    """What is wrong or unknown in published sets, once where several share it."""
+    holders: dict[str, list[str]] = {}
+    for label, source in zip(labels, sources, strict=True):
+        for caveat in source.caveats:
+            holders.setdefault(caveat, []).append(label)
+    return [
+        Verdict(level="note", text=f"{' and '.join(held)}: {caveat}.")
+        for caveat, held in holders.items()
+    ]
+
+
+def _outcome(label: str, pair: Pair) -> list[Verdict]:
+    judged = len(pair.judged)
+    if not judged:
+        return []
+    changed = [*pair.of("faster"), *pair.of("slower")]
+    standing = sum(row.stands for row in changed)
+    counts = ", ".join(f"{len(pair.of(o))} {o}" for o in ("faster", "slower", "same"))
+    chance = (
+        f"By chance alone about {FALSE_SHARE * judged:.1g} of {judged} would differ at 95%; "
+        f"{standing} stand when at most 5% of the differences may be false (Benjamini and "
+        "Hochberg); the others carry a question mark."
+    )
+    if not changed:
+        text = f"{label} cannot be told from A: {counts}."
+        return [Verdict(level="good", text=text)]
+    slow = any(row.stands for row in pair.of("slower"))
+    text = f"{label} against A: {counts}. {chance}"
+    return [Verdict(level="problem" if slow else "note", text=text)]
+
+
+def _untold(pair: Pair) -> list[Verdict]:
+    untold = pair.of("not told")
+    if not untold or pair.baseline.published or pair.other.published:
+        return []
+    return [
+        Verdict(
+            level="warning",
+            text=f"{_count(untold, 'figure has', 'figures have')} too few samples for an interval, "
+            f"so no verdict: {named([row.name for row in untold])}.",
+            remedy="give a longer --budget",
+        )
+    ]
+
+
+def _unlike(label: str, pair: Pair) -> list[Verdict]:
+    """Points of one name that were not measured alike, and figures not made alike."""
+    facts = Counter(f"{key} {said}" for row in pair.rows for key, said in row.differs.items())
+    made = Counter(row.statistic for row in pair.rows if " against " in row.statistic)
+    found = []
+    if facts:
+        said = [f"{fact} ({_count(range(n), 'figure')})" for fact, n in facts.most_common()]
+        text = f"Points of one name were not measured alike (A against {label}): {named(said)}."
+        found.append(Verdict(level="warning", text=text))
+    if made:
+        said = [f"{kind} ({_count(range(n), 'figure')})" for kind, n in made.most_common()]
+        text = f"Figures were not made alike (A against {label}): {named(said)}."
+        found.append(Verdict(level="warning", text=text))
+    return found
+
+
+def _unpaired(label: str, pair: Pair) -> list[Verdict]:
+    found = []
+    for side, here, there in (("baseline", "A", label), ("other", label, "A")):
+        for why in ("not measured there", "in another regime there"):
+            left = [u for u in pair.unpaired if u.source == side and u.why == why]
+            if left:
+                names = named(list(dict.fromkeys(u.name for u in left)))
+                reason = why.replace("there", f"in {there}")
+                text = f"Only in {here}: {_count(left, 'figure')} ({reason}): {names}."
+                found.append(Verdict(level="note", text=text))
+    return found
+
+
+def _count(things: Iterable[object], noun: str, nouns: str | None = None) -> str:
+    number = sum(1 for _ in things)
+    return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"

@@ -1,0 +1,101 @@
+"""`memgauge compare A B [C ...]`: what is faster, what is slower, and what is chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from memgauge import api
+from memgauge.commands.output import print_json, print_report
+from memgauge.model.errors import ExitCode, RequestError
+from memgauge.model.text import plain
+from memgauge.model.units import parse_share
+from memgauge.references.library import NAMES, PREFIX, load
+
+MOST_NAMED = 8
+"""Figures named in one line of an error."""
+
+
+def _print_list(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        for name in NAMES:
+            click.echo(f"{PREFIX}{name}: {load(name).title}")
+        context.exit()
+
+
+@click.command("compare")
+@click.argument("sources", nargs=-1, metavar="A B [C ...]")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_list,
+    help="name the published results and end",
+)
+@click.option("--only", metavar="PATTERN", help="figures of these names, such as 'stream/copy/*'")
+@click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="write one self-contained HTML page",
+)
+@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@click.option(
+    "--fail-if-slower",
+    metavar="SHARE",
+    help="exit with 4 where a figure is slower than A's by more than this, such as 5%, beyond its "
+    "interval",
+)
+def command(
+    sources: tuple[str, ...],
+    *,
+    only: str | None,
+    page: Path | None,
+    as_json: bool,
+    fail_if_slower: str | None,
+) -> int:
+    """Compare runs with each other or with published results; A is the baseline.
+
+    A source is the directory of a run or reference:NAME, such as reference:nvdimm-dram. Says what
+    differs between the machines, gives each ratio with its interval, and calls a figure faster or
+    slower only where the intervals and the machines' wander leave chance out.
+    """
+    share = None if fail_if_slower is None else parse_share(fail_if_slower, "--fail-if-slower")
+    compared = api.compare(*sources, only=only)
+    if as_json:
+        print_json(compared.document())
+    else:
+        print_report(compared.report)
+    if page is not None:
+        compared.save(page)
+        click.echo(f"page: {plain(str(page))}", err=True)
+    return ExitCode.DONE if share is None else _gate(compared, share)
+
+
+def _gate(compared: api.Compared, share: float) -> int:
+    """The exit code of --fail-if-slower, with a line on stderr that says why."""
+    if not compared.judged:
+        raise RequestError(
+            "--fail-if-slower: no figure has intervals in both sources, so nothing can be judged; "
+            "compare runs that measured the same, with a longer --budget"
+        )
+    if compared.not_judged:
+        names = _some(compared.not_judged)
+        click.echo(f"memgauge: --fail-if-slower: not judged: {names}", err=True)
+    slower = [
+        f"{row.name} in {source} ({100 * row.speed.value:.1f}% of the baseline's speed, at most "
+        f"{100 * row.speed.high:.1f}%)"
+        for source, row in compared.slower_than(share)
+    ]
+    if not slower:
+        return ExitCode.DONE
+    click.echo(f"memgauge: slower by more than {100 * share:g}%: {_some(slower)}", err=True)
+    return ExitCode.SLOWER
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return plain(", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else ""))
