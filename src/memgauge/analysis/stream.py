@@ -1,7 +1,6 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
-from collections import Counter
-
+from memgauge.analysis import stream_scaling
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
@@ -11,7 +10,6 @@ from memgauge.analysis.section import (
     Chart,
     Column,
     Estimate,
-    Rule,
     Section,
     Table,
     Verdict,
@@ -31,22 +29,23 @@ NOTE = (
     "interval. Gain: tuned over standard. STREAM best: of whole passes with the standard kernel."
 )
 
-SCALING_KERNELS = ("copy", "triad", "read")
-
 
 def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of the bandwidth of a run."""
     found = stream_cells(figures)
     main = [cell for cell in found if not cell.candidate]
-    tables = [table for table in (_comparison(main), _details(main), _search(found)) if table]
-    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    system = figures.run.start.system
+    lines = stream_scaling.lines(main, system)
+    peak, usual = system.theoretical_bandwidth_bytes_per_s, stream_scaling.usual_regime(main)
+    scaling = (stream_scaling.table(lines), stream_scaling.chart(lines, peak, usual))
+    tables = (_comparison(main), scaling[0], _details(main), _search(found))
     return Section(
         name="stream",
         title="Bandwidth",
         question=QUESTION,
-        verdicts=_verdicts(main, found),
-        tables=tables,
-        charts=[chart for chart in (_scaling(main, peak), _kernels(main)) if chart],
+        verdicts=[*_verdicts(main, found), *stream_scaling.verdicts(lines)],
+        tables=[table for table in tables if table],
+        charts=[chart for chart in (scaling[1], _kernels(main)) if chart],
     )
 
 
@@ -171,56 +170,6 @@ def _search(cells: list[KernelCell]) -> Table | None:
         rows=rows,
         note="The best of many is partly luck: what lies within the intervals is no difference.",
     )
-
-
-SCALING_KERNELS = ("copy", "triad", "read")
-
-
-def _scaling(cells: list[KernelCell], peak_bytes_per_s: float | None) -> Chart | None:
-    """Bandwidth over threads: few enough lines to tell apart, in the regime seen most.
-
-    The table has all kernels and regimes.
-    """
-    threads = sorted({cell.threads for cell in cells if cell.sustained})
-    if len(threads) < 2:
-        return None
-    kernels = {cell.kernel for cell in cells}
-    shown = [kernel for kernel in SCALING_KERNELS if kernel in kernels] or sorted(kernels)[:3]
-    usual = _usual_regime(cells)
-    lines: dict[tuple[str, str], dict[int, Estimate | None]] = {}
-    for cell in cells:
-        if cell.kernel in shown and _regime_kind(cell) in {"", usual}:
-            lines.setdefault((cell.kernel, cell.variant), {})[cell.threads] = cell.sustained
-    axis: list[float | str] = [float(count) for count in threads]
-    return Chart(
-        name="stream-scaling",
-        title="Bandwidth over threads",
-        kind="line",
-        x=Axis(title="Threads", unit="", scale="log2"),
-        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[
-            series(", ".join(key), axis, [line.get(count) for count in threads])
-            for key, line in lines.items()
-        ],
-        rules=[Rule(label="theoretical peak", axis="y", value=peak_bytes_per_s * 1e-9)]
-        if peak_bytes_per_s
-        else [],
-        note=f"Teams in the regime seen most: {usual}." if usual else None,
-    )
-
-
-def _regime_kind(cell: KernelCell) -> str:
-    """Name of the regime without its ping-pong, which differs a little from team to team."""
-    return cell.regime.split(" (")[0]
-
-
-def _usual_regime(cells: list[KernelCell]) -> str:
-    """The regime with most samples; empty where no team was seen in two."""
-    seen: Counter[str] = Counter()
-    for cell in cells:
-        if cell.regime and cell.slice is not None:
-            seen[_regime_kind(cell)] += cell.slice.samples
-    return seen.most_common(1)[0][0] if seen else ""
 
 
 def _kernels(cells: list[KernelCell]) -> Chart | None:
