@@ -25,6 +25,9 @@ SWEEPS = 4
 random order does not bring a ring back into a last-level cache that adapts its insertion."""
 
 WARM_HOPS = 4_000
+MEMORY_WARM_HOPS = 200
+"""A thread that just woke up waits longer: without these, 2000 loads read 3% high."""
+
 WARM_MULTIPLE = 3
 """Halves of the level above that are walked after the sweeps. What they left there would be hit;
 what the walk leaves there is not visited again before the whole ring is."""
@@ -75,9 +78,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warm_hops(self) -> int:
-        """As many as make the level above forget the end of the sweep."""
+        """As many as make the level above forget the end of the sweep; of memory, to get going."""
         if self.level == "DRAM":
-            return 0
+            return MEMORY_WARM_HOPS
         return max(WARM_HOPS, self.above_bytes * WARM_MULTIPLE // (LINE_BYTES * 2))
 
 
@@ -142,10 +145,10 @@ def cache_footprints(caches: Mapping[int, Cache]) -> list[tuple[str, int, int]]:
     return sizes
 
 
-def memory_footprint(system: System) -> int:
+def memory_footprint(system: System, least_bytes: int = MEMORY_LEAST_BYTES) -> int:
     """Bytes of a ring whose loads go to memory."""
     largest = max((cache.bytes for cache in system.caches), default=0)
-    wanted = max(MEMORY_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * largest)
+    wanted = max(least_bytes, MEMORY_CACHE_MULTIPLE * largest)
     return min(wanted, system.available_bytes // 8) // BLOCK_BYTES * BLOCK_BYTES
 
 

@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group, Values
-from memgauge.experiments.latency_targets import BLOCK_BYTES, MEMORY_NODE_BYTES
+from memgauge.experiments.latency_targets import BLOCK_BYTES, MEMORY_NODE_BYTES, MEMORY_WARM_HOPS
 from memgauge.experiments.loaded_parameters import LoadedParameters
 from memgauge.experiments.loaded_points import (
     HOPS,
@@ -43,8 +43,6 @@ from memgauge.experiments.traffic_loads import Load, issued_share, warnings_of
 from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 
-WARM_HOPS = 150
-"""Before the timed walk, while the traffic builds up."""
 TIMED_LOADS = 300
 """Loads timed one by one, for the tail."""
 
@@ -77,7 +75,7 @@ class LoadedBench(Bench):
             visited.spec,
             self._ring,
             HOPS,
-            warm_hops=WARM_HOPS,
+            warm_hops=MEMORY_WARM_HOPS,
             timed_loads=TIMED_LOADS,
             pingpong=True,
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.latency_targets import memory_footprint
+from memgauge.experiments.latency_targets import SLICE_HOPS, memory_footprint
 from memgauge.experiments.loaded_parameters import LoadedParameters, generator_counts
 from memgauge.experiments.native import to_sample
 from memgauge.experiments.traffic_loads import Load, left_out
@@ -17,8 +17,13 @@ from memgauge.model.records import Point, Sample, Scalar, ThreadSample
 from memgauge.model.system import System
 from memgauge.system.placement import cpus_for
 
-HOPS = 1_500
-"""Dependent loads of one visit, timed as a whole: 0.2 ms when nothing else is going on."""
+RING_LEAST_BYTES = 128 << 20
+"""Half of what `latency` walks at least, and measured to be as good: before each curve all lines of
+the ring leave the caches."""
+
+HOPS = SLICE_HOPS["DRAM"]
+"""Dependent loads of one visit, timed as a whole; as many as `latency` times, because a quantile
+over longer walks would be another figure."""
 
 Facts = Mapping[str, Scalar]
 
@@ -91,7 +96,7 @@ def _team_plan(
         cpus=cpus,
         curves=curves,
         sizes=traffic_sizes(cpus[1:], system),
-        ring_bytes=memory_footprint(system),
+        ring_bytes=memory_footprint(system, RING_LEAST_BYTES),
         asked={"memory": str(parameters.memory), "pages": parameters.pages},
         left_out=left_out(parameters.store) if any(c.load.writes for c in curves) else {},
     )

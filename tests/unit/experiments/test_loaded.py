@@ -149,7 +149,7 @@ def test_points_are_named_once_and_followers_come_after_leaders(sweep: str, core
 
 @pytest.fixture
 def small_rings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loaded_points, "memory_footprint", lambda _: 8 * MIB)
+    monkeypatch.setattr(loaded_points, "memory_footprint", lambda *_: 8 * MIB)
 
 
 @two_cpus
