@@ -278,6 +278,16 @@ def workingset(**options: Any) -> Result:
     return _run(["workingset"], "workingset", options)
 
 
+def loaded(**options: Any) -> Result:
+    """Latency of memory over the bandwidth others draw. Options are those of `memgauge loaded`."""
+    return _run(["loaded"], "loaded", options)
+
+
+def mix(**options: Any) -> Result:
+    """Bandwidth over the share of reads. Options are those of `memgauge mix`."""
+    return _run(["mix"], "mix", options)
+
+
 def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
     from memgauge.experiments.registry import load as load_experiment
 

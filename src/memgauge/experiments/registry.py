@@ -26,6 +26,8 @@ EXPERIMENTS: dict[str, Entry] = {
     "stream": Entry("stream", "Stream", "Bandwidth of STREAM's kernels, standard and tuned."),
     "latency": Entry("latency", "Latency", "Idle load-to-use latency of each cache and of memory."),
     "workingset": Entry("workingset", "Workingset", "Latency and read bandwidth over footprints."),
+    "loaded": Entry("loaded", "Loaded", "Latency of memory while others load it, over bandwidth."),
+    "mix": Entry("mix", "Mix", "Bandwidth over the share of reads and writes."),
 }
 
 
