@@ -12,9 +12,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memgauge.api import Result, compare, latency, load, stream, survey, system, workingset
+    from memgauge.api import (
+        Result,
+        compare,
+        latency,
+        load,
+        loaded,
+        mix,
+        stream,
+        survey,
+        system,
+        workingset,
+    )
 
-__all__ = ["Result", "compare", "latency", "load", "stream", "survey", "system", "workingset"]
+__all__ = [
+    "Result",
+    "compare",
+    "latency",
+    "load",
+    "loaded",
+    "mix",
+    "stream",
+    "survey",
+    "system",
+    "workingset",
+]
 
 
 def __getattr__(name: str) -> Any:
