@@ -27,7 +27,7 @@ def bands(chart: Chart) -> list[Any]:
     if ends is None or is_nominal(chart):
         return []
     rows = [_band(chart, at, band, ends) for at, band in enumerate(chart.bands)]
-    shown = [row for row in rows if row["x"] < row["x2"]]
+    shown = [row for row in rows if row is not None]
     if not shown:
         return []
     base = table_of(shown)
@@ -39,8 +39,10 @@ def bands(chart: Chart) -> list[Any]:
     ]
 
 
-def _band(chart: Chart, at: int, band: Band, ends: list[float]) -> Row:
+def _band(chart: Chart, at: int, band: Band, ends: list[float]) -> Row | None:
     start, end = max(ends[0], band.start), min(ends[1], band.end)
+    if not start < end:
+        return None
     logarithmic = chart.x.scale != "linear"
     middle = math.sqrt(start) * math.sqrt(end) if logarithmic else start / 2 + end / 2
     label = plain(band.label)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from memgauge.model.text import plain
-from memgauge.reports.points import is_nominal, x_numbers, y_numbers
+from memgauge.reports.points import is_nominal, named, x_numbers, y_numbers
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Axis, Chart
@@ -33,7 +32,7 @@ def x_channel(chart: Chart) -> Any:
 
 
 def x_scale(chart: Chart) -> Any:
-    """From the first to the last point; bands and rules do not widen the picture."""
+    """From the first to the last point or mark; bands and rules do not widen the picture."""
     if chart.x.scale == "linear":
         return alt.Scale(zero=chart.x.from_zero)
     return _log_scale(chart.x, x_ends(chart))
@@ -60,7 +59,7 @@ def x_ends(chart: Chart) -> list[float] | None:
 def title(described: Axis) -> str:
     """Title and unit; sizes carry theirs in each label."""
     bare = described.unit in {"", "B", described.title}
-    return plain(described.title if bare else f"{described.title} ({described.unit})")
+    return named(described.title if bare else f"{described.title} ({described.unit})")
 
 
 def axis(described: Axis, numbers: list[float], text: str) -> Any:

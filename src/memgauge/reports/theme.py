@@ -7,6 +7,11 @@ from typing import Any
 WIDTH_PX = 640
 """Of a picture's plot, where a page does not set it."""
 
+HEIGHT_PX = 340
+
+BAND_LABEL_PX = 18
+"""Height of the strip above the picture with the names of bands."""
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
 
 # Okabe and Ito, "Color Universal Design" (2008), ordered so that neighbours differ in lightness
@@ -23,8 +28,10 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 def config(*, dark: bool) -> dict[str, Any]:
     """Vega-Lite configuration: quiet axes, readable labels, colours for the colour-blind."""
-    ink, soft, grid = (
-        ("#e8eaed", "#a7adb5", "#343a42") if dark else ("#1b1f24", "#57606a", "#e3e6ea")
+    ink, soft, grid, ground = (
+        ("#e8eaed", "#a7adb5", "#343a42", "#181c21")
+        if dark
+        else ("#1b1f24", "#57606a", "#e3e6ea", "#ffffff")
     )
     return {
         "background": "transparent" if dark else "white",
@@ -44,8 +51,11 @@ def config(*, dark: bool) -> dict[str, Any]:
         },
         "legend": {
             "orient": "top",
-            "title": None,
             "labelColor": ink,
+            "titleColor": ink,
+            "titleFontSize": 12.5,
+            "titleFontWeight": 500,
+            "titleLimit": 300,
             "labelFontSize": 12.5,
             "labelLimit": 300,
             "symbolOpacity": 1,
@@ -62,6 +72,19 @@ def config(*, dark: bool) -> dict[str, Any]:
             "rule-label": {"color": soft, "fontSize": 11.5},
             "value-label": {"color": ink, "fontSize": 11.5},
             "whisker": {"color": ink, "strokeWidth": 1.4},
+            "mark-place": {"color": ink, "strokeWidth": 2.2, "size": 150},
+            "mark-label": {"color": ink, "fontSize": 12, "fontWeight": 600},
+            "mark-halo": {
+                "color": ground,
+                "stroke": ground,
+                "strokeWidth": 4,
+                "strokeJoin": "round",
+                "fontSize": 12,
+                "fontWeight": 600,
+            },
+            "cell-light": {"color": "#ffffff", "fontSize": 12},
+            "cell-dark": {"color": "#101317", "fontSize": 12},
+            "cell-missing": {"color": soft, "fontSize": 12},
         },
     }
 

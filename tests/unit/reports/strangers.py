@@ -9,6 +9,7 @@ from memgauge.analysis.section import (
     Column,
     Estimate,
     Headline,
+    Mark,
     Report,
     Rule,
     Section,
@@ -49,8 +50,15 @@ def series(draw: st.DrawFn) -> Series:
     xs = draw(st.lists(numbers | texts, min_size=count, max_size=count))
     ys = st.lists(st.none() | numbers, min_size=count, max_size=count)
     low, high = (draw(st.none() | ys) for _ in range(2))
+    notes = draw(st.none() | st.lists(st.none() | texts, max_size=count))
     return Series(
-        name=draw(texts), x=xs, y=draw(ys), low=low, high=high, dashed=draw(st.booleans())
+        name=draw(texts),
+        x=xs,
+        y=draw(ys),
+        low=low,
+        high=high,
+        dashed=draw(st.booleans()),
+        notes=notes,
     )
 
 
@@ -58,13 +66,25 @@ charts = st.builds(
     Chart,
     name=texts,
     title=texts,
-    kind=st.sampled_from(["line", "bar"]),
+    kind=st.sampled_from(["line", "bar", "heatmap"]),
     x=axes,
     y=axes,
     series=st.lists(series(), max_size=3),
     bands=st.lists(st.builds(Band, label=texts, start=numbers, end=numbers), max_size=2),
     rules=st.lists(
         st.builds(Rule, label=texts, axis=st.sampled_from(["x", "y"]), value=numbers), max_size=2
+    ),
+    rows=st.none() | axes,
+    marks=st.lists(
+        st.builds(
+            Mark,
+            label=texts,
+            x=numbers,
+            y=numbers,
+            x_low=st.none() | numbers,
+            x_high=st.none() | numbers,
+        ),
+        max_size=4,
     ),
     note=st.none() | texts,
 )

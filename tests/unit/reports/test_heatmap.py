@@ -1,0 +1,105 @@
+import xml.etree.ElementTree as ET
+
+import altair as alt
+import pytest
+
+from memgauge.analysis.section import Axis, Chart, Series
+from memgauge.reports import figures
+from memgauge.reports.cells import MISSING
+
+STRIDES: list[float | str] = [64.0, 4096.0, 65536.0]
+
+
+def heatmap(**changes: object) -> Chart:
+    settings = {
+        "name": "stride",
+        "title": "Cost of an access",
+        "kind": "heatmap",
+        "x": Axis(title="Stride", unit="B", scale="log2"),
+        "y": Axis(title="Time per access", unit="ns", scale="log10"),
+        "rows": Axis(title="Order", unit=""),
+        "series": [
+            Series(name="sequential", x=STRIDES, y=[1.26, 12.34, 123.4]),
+            Series(
+                name="random", x=STRIDES, y=[None, 98.7, 4321.0], notes=[None, "p99 1 us", None]
+            ),
+        ],
+    }
+    return Chart(**(settings | changes))  # type: ignore[arg-type]
+
+
+def texts(chart: Chart) -> list[str]:
+    root = ET.fromstring(figures.svg(chart))  # noqa: S314
+    return [
+        "".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text")
+    ]
+
+
+def cells(chart: Chart) -> list[dict[str, object]]:
+    rows = [row for one in figures.vega_lite(chart)["datasets"].values() for row in one]
+    return [row for row in rows if "y" in row]
+
+
+def test_every_figure_stands_in_its_cell_and_a_dash_where_there_is_none() -> None:
+    written = texts(heatmap())
+    assert {"1.26", "12.3", "123", "98.7", "4321"} <= set(written)
+    assert written.count(MISSING) == 1
+
+
+def test_rows_columns_and_scale_are_named() -> None:
+    written = texts(heatmap())
+    assert {"sequential", "random", "Order", "Stride", "Time per access (ns)"} <= set(written)
+    assert {"64B", "4KiB", "64KiB"} <= {text.replace(" ", "") for text in written}
+
+
+def test_digits_contrast_with_their_cell() -> None:
+    light = {row["y"]: row["light"] for row in cells(heatmap())}
+    assert light[1.26] is light[12.34] is True
+    assert light[4321.0] is False
+
+
+@pytest.mark.parametrize("scale", ["linear", "log10"])
+def test_equal_cells_and_one_cell_are_drawn(scale: str) -> None:
+    axis = Axis(title="Time", unit="ns", scale=scale)  # type: ignore[arg-type]
+    for series in (
+        [Series(name="a", x=[1.0, 2.0], y=[5.0, 5.0])],
+        [Series(name="a", x=[1.0], y=[5.0])],
+    ):
+        assert "5.0" in texts(heatmap(y=axis, series=series))
+
+
+def test_nothing_measured_leaves_dashes() -> None:
+    assert texts(heatmap(series=[Series(name="a", x=STRIDES, y=[None] * 3)])).count(MISSING) == 3
+
+
+def test_shares_read_in_percent() -> None:
+    axis = Axis(title="Share", unit="%")
+    shares = texts(heatmap(y=axis, series=[Series(name="a", x=STRIDES, y=[0.25, 0.5, 0.75])]))
+    assert {"25.00", "50.00", "75.00"} <= set(shares)
+
+
+def test_it_obeys_the_schema_and_tells_notes_on_hover() -> None:
+    chart = heatmap()
+    specification = figures.vega_lite(chart)
+    alt.Chart.from_dict(specification, validate=True)
+    told = [layer["encoding"].get("tooltip", []) for layer in specification["layer"]]
+    assert "note" in {one["title"] for hover in told for one in hover}
+    assert "p99 1 us" in {row.get("note") for row in cells(chart)}
+
+
+def test_lightness_grows_with_the_value() -> None:
+    colours = []
+    root = ET.fromstring(figures.svg(heatmap()))  # noqa: S314
+    for element in root.iter("{http://www.w3.org/2000/svg}path"):
+        label, fill = element.get("aria-label") or "", element.get("fill") or ""
+        if fill.startswith(("rgb", "#")) and "y_text" not in label and "Time per access" in label:
+            colours.append((float(label.rpartition("Time per access: ")[2].split(" ")[0]), fill))
+    grey = [sum(_channels(fill)) for _, fill in sorted(colours)]
+    assert len(grey) == 5
+    assert grey == sorted(grey)
+
+
+def _channels(fill: str) -> list[int]:
+    if fill.startswith("#"):
+        return [int(fill[at : at + 2], 16) for at in (1, 3, 5)]
+    return [int(part) for part in fill.removeprefix("rgb(").rstrip(")").split(",")]
