@@ -3,11 +3,11 @@
 Question: latency of memory as a function of the bandwidth that others draw, for mixes of reads and
 writes, from an idle memory to a saturated one: where is the knee, and what lies beyond it?
 
-Method: one pinned probe chases pointers over the ring that `latency` walks for memory, while other
-pinned threads issue whole-line reads and writes with a calibrated pause after every KiB. Delays are
-swept, and the sweep is refined where the curve bends. The bandwidth is the generators' own count
-over the window in which all of them and the probe ran; single loads of the probe, timed one by one
-in the same window, give the tail.
+Method: one pinned probe chases pointers over a ring like that of `latency` for memory, while other
+pinned threads issue whole-line reads and writes with a calibrated pause after every 16 lines.
+Delays are swept, and the sweep is refined where the curve bends. The bandwidth is the generators'
+own count over the window in which all of them and the probe ran; single loads of the probe, timed
+one by one in the same window, give the tail.
 Source: Intel Memory Latency Checker (loaded latency with injected delays), multichase's multiload,
 and the bandwidth-latency families of Mess (Esmaili-Dokht et al., MICRO 2024).
 

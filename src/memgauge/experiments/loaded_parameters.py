@@ -14,14 +14,14 @@ from memgauge.system.placement import cpus_for
 COARSE_SHARES = (1.0, 0.75, 0.5, 0.0)
 FINE_SHARES = (1.0, 0.9, 0.8, 0.75, 0.7, TWO_TO_ONE, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 
-COARSE_DELAYS = (0, 10, 30, 80, 200, 700, 20_000)
+COARSE_DELAYS = (0, 10, 30, 60, 150, 500, 20_000)
 FINE_DELAYS = (0, 5, 10, 20, 40, 70, 120, 200, 350, 600, 1_200, 2_500, 6_000, 20_000)
-"""Units of the pause after every KiB. One core alone takes about 40 units for a KiB, and ten times
-that where many share the memory: the bandwidth falls in even steps somewhere in this range, and the
-sweep is refined where it does not."""
+"""Units of the pause after 16 lines. One core alone takes the time of about 40 units for them, and
+ten times that where many share the memory; in between bandwidth falls in about even steps, and
+where it does not the sweep is refined."""
 
 LARGEST_DELAY = 100_000
-"""Beyond it a thread issues less than a KiB in the time of one visit."""
+"""Beyond it a thread issues only a few lines in the time of one visit."""
 
 COARSE_FURTHER = 3
 FINE_FURTHER = 8
@@ -61,7 +61,7 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
     delay: Annotated[
         tuple[int, ...] | None,
         counts_option(
-            "pauses after each KiB, in units of one multiplication",
+            "pauses after every 16 lines, in multiplications",
             0,
             LARGEST_DELAY,
             automatic="0 to 20000 in 7 steps; fine: 14; more around the knee of each curve",

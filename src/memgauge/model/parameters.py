@@ -152,7 +152,8 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
     """What every experiment takes, with the same meaning everywhere."""
 
     takes_threads: ClassVar[bool] = True
-    """False where one thread is measured by nature; --threads is then refused, if not 1."""
+    """Whether a survey's --threads reaches it. It does not where one thread is measured by nature,
+    nor where the option counts something else than the threads of a team."""
 
     threads: Annotated[
         tuple[int, ...] | None,

@@ -99,6 +99,11 @@ def parse_counts(text: str, option: str, low: int, high: int) -> tuple[int, ...]
     """The whole numbers of a list such as `1,2,4-8`, each once, in the order written."""
     found: dict[int, None] = {}
     for part in text.split(","):
+        if _NEGATIVE.match(part.strip()):
+            raise RequestError(
+                f"{option} {quoted(text)} holds a negative number; "
+                f"write whole numbers from {low} to {high}, such as {low}"
+            )
         first, dash, last = part.strip().partition("-")
         start = _list_item(first, text, option, low, high)
         end = _list_item(last, text, option, low, high) if dash else start

@@ -56,7 +56,7 @@ def test_more_generators_than_cpus_beside_the_probe_are_refused() -> None:
     ("given", "message"),
     [
         ({"read_share": "101%"}, "--read-share '101%' is more than 100%"),
-        ({"delay": "-1"}, "--delay '-1' is not a list of whole numbers"),
+        ({"delay": "-1"}, "--delay '-1' holds a negative number"),
         ({"delay": "1000000"}, "not from 0 to 100000"),
         ({"store": "cached"}, "choose from temporal, non-temporal"),
         ({"order": "shuffled"}, "choose from sequential, random"),
@@ -166,7 +166,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
             follower = followers[leader.point]
             assert (latency.point, traffic.point) == (leader.point, follower.point)
             assert latency.round == traffic.round == 3
-            assert latency.pingpong_ns == traffic.pingpong_ns is not None
+            assert latency.pingpong_ns == traffic.pingpong_ns
             assert len(latency.threads) == leader.threads
             assert len(traffic.threads) == follower.threads
             assert latency.threads[0].cpu == leader.effective["probe_cpu"]
