@@ -4,8 +4,10 @@ Usage: emitted_code.py OBJDUMP PROCESSOR LIBRARY. Ends with a list of what is wr
 
 For every tuned kernel: streaming stores where they are asked for and nowhere else, closed by a
 fence; prefetches of the asked levels only; a loop with all the vector loads and stores that its
-unrolling and sub-streams ask for, of the full vector width. For every kernel: no call, so that no
-loop has become memcpy. For every instruction-set file: no function outside its own namespace, which
+unrolling and sub-streams ask for, of the full vector width. For the traffic generator's: all loads
+and stores of a piece, streaming ones where asked for only, and no fence, which would empty the
+pipeline after each piece. For every kernel: no call, so that no loop has become memcpy. For every
+instruction-set file: no function outside its own namespace, which
 the linker might pick for code that runs on lesser processors.
 """
 
@@ -18,6 +20,9 @@ from typing import NamedTuple
 OPERATIONS = ["copy", "scale", "add", "triad", "read", "write", "update"]
 SOURCES = {"copy": 1, "scale": 1, "add": 2, "triad": 2, "read": 1, "write": 0, "update": 2}
 MIN_SUMS = 8  # least_sums in src/kernels/pattern.hpp
+SLOTS = 8  # slots_per_piece in src/kernels/traffic_table.hpp
+REGISTERS_PER_LINE = {"avx512": 1, "avx2": 2, "sse2": 4, "generic": 4, "neon": 4, "vsx": 8}
+TRAFFIC_KERNELS = {"temporal": 2 * (SLOTS + 1), "streaming": 2 * SLOTS}
 
 TUNED = re.compile(
     r"kernels::(?P<isa>\w+)::(?P<pattern>map|ramp|sum)_kernel<"
@@ -25,6 +30,11 @@ TUNED = re.compile(
     r"(?:, \(memgauge::StoreKind\)(?P<store>\d))?"
     r", (?P<unroll>\d)u?(?:l|ul)?, (?P<streams>\d)u?(?:, (?P<prefetch>\d)u?)?>"
 )
+TRAFFIC = re.compile(
+    r"kernels::(?P<isa>\w+)::traffic_kernel<\(memgauge::StoreKind\)(?P<store>\d)"
+    r", \(memgauge::TrafficOrder\)(?P<order>\d), (?P<reads>\d)u?>"
+)
+CLOSE = re.compile(r"kernels::(?P<isa>\w+)::traffic_close<")
 STANDARD = re.compile(r"::standard_(\w+)<(float|double)>\(")
 MEMBER = re.compile(r"isa_(\w+)\.cpp\.o:")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
@@ -169,6 +179,29 @@ def faults_of_tuned(function: Function, spec: re.Match[str], processor: Processo
     yield from faults_of_width(isa, loops)
 
 
+def faults_of_traffic(
+    function: Function, spec: re.Match[str], processor: Processor
+) -> Iterator[str]:
+    """What a kernel of the traffic generator lacks, or has beside it."""
+    isa, reads, streaming = spec["isa"], int(spec["reads"]), spec["store"] == "1"
+    # There are two pieces, of which one reads in a slot more; if there is one more. A compiler may
+    # give each a loop of its own, and there are no heads and tails: all of the code is counted.
+    pieces = [reads, reads + 1] if reads < SLOTS else [reads]
+    line = REGISTERS_PER_LINE[isa]
+    for name, pattern, slots in [
+        ("loads", processor.load, sum(pieces)),
+        ("stores", processor.store, sum(SLOTS - piece for piece in pieces)),
+    ]:
+        found = weight([text for _, text in function.code], pattern, processor)
+        if found < 2 * slots * line:
+            yield f"{found} vector {name}, not {2 * slots * line}"
+    if (function.count(processor.stream) > 0) != streaming:
+        yield "streaming stores are " + ("missing" if streaming else "present unasked")
+    if function.count(processor.fence):
+        yield "a fence within traffic"
+    yield from faults_of_width(isa, list(function.loops()))
+
+
 def faults_of_width(isa: str, loops: list[list[str]]) -> Iterator[str]:
     """Whether the loops use the registers the instruction set is named for."""
     text = "\n".join("\n".join(lines) for lines in loops)
@@ -182,30 +215,42 @@ def faults_of_width(isa: str, loops: list[list[str]]) -> Iterator[str]:
 def faults_of(function: Function, processor: Processor) -> Iterator[str]:
     """What is wrong with any function of the library."""
     tuned, standard = TUNED.search(function.name), STANDARD.search(function.name)
+    traffic, close = TRAFFIC.search(function.name), CLOSE.search(function.name)
     if function.member and f"kernels::{function.member}::" not in function.name:
         yield "outside the namespace of its instruction set"
-    if "_kernel<" in function.name and not tuned:
+    if "_kernel<" in function.name and not tuned and not traffic:
         yield "its name is not understood by this test"
-    if not tuned and not standard:
+    if close and close["isa"] != "generic" and not function.count(processor.fence):
+        yield "no fence to close streaming stores"
+    if not tuned and not standard and not traffic:
         return
     if function.count(processor.call) or function.count(r"relocation mem(cpy|move|set)"):
         yield "it calls a function"
     if tuned:
         yield from faults_of_tuned(function, tuned, processor)
+    if traffic:
+        yield from faults_of_traffic(function, traffic, processor)
 
 
 def main(objdump: str, name: str, library: str) -> None:
     """Ends the process with the list of faults, if there are any."""
     processor = PROCESSORS[name]
     kernels: dict[str, int] = {}
+    traffic: dict[str, int] = {}
     faults = []
     for function in functions(objdump, library):
         kind = TUNED.search(function.name) or STANDARD.search(function.name)
         if kind:
             isa = kind.groupdict().get("isa", "standard")
             kernels[isa] = kernels.get(isa, 0) + 1
+        if found := TRAFFIC.search(function.name):
+            traffic[found["isa"]] = traffic.get(found["isa"], 0) + 1
         faults += [f"{function.name}: {fault}" for fault in faults_of(function, processor)]
-    sys.stdout.write(f"kernels looked at: {kernels}\n")
+    sys.stdout.write(f"kernels looked at: {kernels}, of traffic: {traffic}\n")
+    for isa in kernels.keys() - {"standard"}:
+        stores = ["temporal"] if isa == "generic" else ["temporal", "streaming"]
+        if traffic.get(isa, 0) != sum(TRAFFIC_KERNELS[store] for store in stores):
+            faults.append(f"traffic kernels of {isa} are missing")
     if kernels.get("standard", 0) < 2 * len(OPERATIONS) or len(kernels) < 3:
         faults.append(f"kernels are missing from {library}")
     if faults:

@@ -11,6 +11,10 @@
 
 namespace memgauge {
 
+namespace memory {
+struct RingAccess;
+}
+
 // random: a random cycle over all nodes of the buffer. block_random: all nodes of one block in
 // random order, then the next block, blocks in random order (TLB misses become rare). stride: each
 // node's successor lies one node further, wrapping. The random orders place nodes of more than 64
@@ -50,6 +54,7 @@ public:
     [[nodiscard]] Backing backing() const;
 
 private:
+    friend struct memory::RingAccess;  // for the probe beside traffic
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -59,7 +59,8 @@ struct Vector<float> : Shapes {
 }  // namespace memgauge::kernels::avx2
 
 #include "kernels/pattern.hpp"
+#include "kernels/traffic_pattern.hpp"
 
 namespace memgauge::kernels {
-const KernelTable avx2_table{Isa::avx2, avx2::functions.at};
+const KernelTable avx2_table{Isa::avx2, avx2::functions.at, &avx2::traffic_table};
 }

@@ -64,7 +64,8 @@ struct Vector<float> : Shapes {
 }  // namespace memgauge::kernels::avx512
 
 #include "kernels/pattern.hpp"
+#include "kernels/traffic_pattern.hpp"
 
 namespace memgauge::kernels {
-const KernelTable avx512_table{Isa::avx512, avx512::functions.at};
+const KernelTable avx512_table{Isa::avx512, avx512::functions.at, &avx512::traffic_table};
 }

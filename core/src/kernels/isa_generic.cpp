@@ -47,7 +47,8 @@ struct Vector {
 }  // namespace memgauge::kernels::generic
 
 #include "kernels/pattern.hpp"
+#include "kernels/traffic_pattern.hpp"
 
 namespace memgauge::kernels {
-const KernelTable generic_table{Isa::generic, generic::functions.at};
+const KernelTable generic_table{Isa::generic, generic::functions.at, &generic::traffic_table};
 }

@@ -92,7 +92,8 @@ struct Vector<float> : ArmStreams {
 }  // namespace memgauge::kernels::neon
 
 #include "kernels/pattern.hpp"
+#include "kernels/traffic_pattern.hpp"
 
 namespace memgauge::kernels {
-const KernelTable neon_table{Isa::neon, neon::functions.at};
+const KernelTable neon_table{Isa::neon, neon::functions.at, &neon::traffic_table};
 }

@@ -58,7 +58,8 @@ struct Vector<float> : Shapes {
 }  // namespace memgauge::kernels::sse2
 
 #include "kernels/pattern.hpp"
+#include "kernels/traffic_pattern.hpp"
 
 namespace memgauge::kernels {
-const KernelTable sse2_table{Isa::sse2, sse2::functions.at};
+const KernelTable sse2_table{Isa::sse2, sse2::functions.at, &sse2::traffic_table};
 }

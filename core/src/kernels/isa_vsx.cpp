@@ -61,7 +61,8 @@ struct Vector : PowerStreams {
 }  // namespace memgauge::kernels::vsx
 
 #include "kernels/pattern.hpp"
+#include "kernels/traffic_pattern.hpp"
 
 namespace memgauge::kernels {
-const KernelTable vsx_table{Isa::vsx, vsx::functions.at};
+const KernelTable vsx_table{Isa::vsx, vsx::functions.at, &vsx::traffic_table};
 }

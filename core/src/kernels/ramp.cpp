@@ -1,6 +1,7 @@
 #include "kernels/ramp.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -126,6 +127,12 @@ Deviation compare(ElementType element, const T* values, Range range, double fact
 
 }  // namespace
 
+void Deviation::add(const Deviation& found) noexcept {
+    if (found.failed > 0 && failed == 0) first_failed = found.first_failed;
+    sum += found.sum;
+    failed += found.failed;
+}
+
 double ramp_step_of(ElementType element) noexcept {
     return element == ElementType::f32 ? 0x1p-23 : 0x1p-40;
 }
@@ -146,6 +153,15 @@ Deviation deviation(ElementType element, const void* values, const Range& range,
         return compare(element, static_cast<const float*>(values), range, factor, tolerance);
     }
     return compare(element, static_cast<const double*>(values), range, factor, tolerance);
+}
+
+void flip_bit(ElementType element, std::byte* at) noexcept {
+    const std::size_t bytes = element_bytes(element);
+    const std::size_t fraction_bits = bytes == sizeof(float) ? 23 : 52;
+    const std::size_t bit = fraction_bits - 1;
+    const std::size_t byte_of_bit =
+        std::endian::native == std::endian::little ? bit / 8 : bytes - 1 - bit / 8;
+    at[byte_of_bit] ^= static_cast<std::byte>(1U << bit % 8);
 }
 
 }  // namespace memgauge::kernels

@@ -26,10 +26,15 @@ struct Deviation {
     double sum = 0.0;        // of relative errors; one that is not below 1 (or no number) counts 1
     std::size_t failed = 0;  // elements whose relative error is not within the tolerance
     std::size_t first_failed = 0;
+
+    void add(const Deviation& found) noexcept;  // of elements that lie behind
 };
 
 // `values` holds the elements of `range`.
 Deviation deviation(ElementType element, const void* values, const Range& range, double factor,
                     double tolerance) noexcept;
+
+// Flips the highest bit of the fraction of one element: a large error, but still a number.
+void flip_bit(ElementType element, std::byte* at) noexcept;
 
 }  // namespace memgauge::kernels

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "kernels/array_layout.hpp"
+#include "kernels/pieces.hpp"
 #include "kernels/replay.hpp"
 #include "kernels/stream_job.hpp"
 
@@ -21,8 +20,6 @@ using kernels::Range;
 namespace {
 
 constexpr std::size_t array_count = 3;
-// Workers look for a request to stop after each piece: a few milliseconds of work.
-constexpr std::size_t piece_elements = std::size_t{1} << 19;
 
 Buffer make_buffer(const ArraysRequest& request, const ArrayLayout& layout, std::size_t array) {
     BufferRequest buffer;
@@ -31,21 +28,6 @@ Buffer make_buffer(const ArraysRequest& request, const ArrayLayout& layout, std:
     buffer.node = request.node;
     buffer.offset_bytes = array * request.offset_bytes;
     return Buffer(buffer);
-}
-
-template <class Visit>
-void for_pieces(const Team& team, const Range& range, const Visit& visit) {
-    for (std::size_t done = 0; done < range.count && !team.stop_requested();) {
-        const std::size_t count = std::min(piece_elements, range.count - done);
-        visit(Range{range.first + done, count});
-        done += count;
-    }
-}
-
-void merge(Deviation& total, const Deviation& found) noexcept {
-    if (found.failed > 0 && total.failed == 0) total.first_failed = found.first_failed;
-    total.sum += found.sum;
-    total.failed += found.failed;
 }
 
 }  // namespace
@@ -80,8 +62,9 @@ StreamArrays::StreamArrays(Team& team, const ArraysRequest& request, const StopC
     team.parallel(
         [&state](std::size_t rank) {
             const std::size_t part = state.layout.part_elements();
-            for_pieces(state.team, {rank * part, part},
-                       [&](const Range& piece) { kernels::fill_block(state.views, piece); });
+            kernels::for_pieces(state.team, {rank * part, part}, [&](const Range& piece) {
+                kernels::fill_block(state.views, piece);
+            });
         },
         stop);
 }
@@ -159,10 +142,9 @@ std::array<Deviation, array_count> StreamArrays::State::deviations(std::size_t r
             const kernels::Multiple& multiple = blocks[index].arrays[array];
             const double tolerance = std::max(kernels::stream_epsilon(request.element),
                                               kernels::rounding_bound(multiple, request.element));
-            for_pieces(team, layout.block(rank, index), [&](const Range& piece) {
-                merge(found[array],
-                      kernels::deviation(request.element, views.at(array, piece.first), piece,
-                                         multiple.factor, tolerance));
+            kernels::for_pieces(team, layout.block(rank, index), [&](const Range& piece) {
+                found[array].add(kernels::deviation(request.element, views.at(array, piece.first),
+                                                    piece, multiple.factor, tolerance));
             });
         }
     }
@@ -176,7 +158,7 @@ std::vector<ArrayValidation> StreamArrays::validate(const StopCheck& stop) {
     std::vector<ArrayValidation> validations;
     for (std::size_t array = 0; array < array_count; ++array) {
         Deviation total;
-        for (const auto& of_rank : found) merge(total, of_rank[array]);
+        for (const auto& of_rank : found) total.add(of_rank[array]);
         const double average = total.sum / static_cast<double>(elements());
         const double epsilon = kernels::stream_epsilon(state.request.element);
         validations.push_back({static_cast<char>('a' + array), average, epsilon, elements(),
@@ -200,19 +182,13 @@ std::size_t StreamArrays::elements_per_block() const noexcept {
     return state_->layout.elements_per_block;
 }
 
-// Flips the highest bit of the fraction: a large error, but still a number.
 void StreamArrays::corrupt(char array, std::size_t element) {
     if (array < 'a' || array > 'c' || element >= elements()) {
         throw RequestError("no element " + std::to_string(element) + " in array '" + array +
                            "': arrays a, b and c have " + std::to_string(elements()));
     }
-    std::byte* const at = state_->views.at(static_cast<std::size_t>(array - 'a'), element);
-    const std::size_t bytes = element_bytes(state_->request.element);
-    const std::size_t fraction_bits = bytes == sizeof(float) ? 23 : 52;
-    const std::size_t bit = fraction_bits - 1;
-    const std::size_t byte_of_bit =
-        std::endian::native == std::endian::little ? bit / 8 : bytes - 1 - bit / 8;
-    at[byte_of_bit] ^= static_cast<std::byte>(1U << bit % 8);
+    kernels::flip_bit(state_->request.element,
+                      state_->views.at(static_cast<std::size_t>(array - 'a'), element));
 }
 
 }  // namespace memgauge

@@ -1,28 +1,13 @@
 #include "kernels/stream_job.hpp"
 
-namespace memgauge::kernels {
+#include "kernels/fill.hpp"
 
-void fill(const ArrayViews& views, std::size_t array, const Range& range, double factor) noexcept {
-    static const KernelFunction kernels[] = {
-        find_kernel(default_tuned_spec(Operation::write, ElementType::f32)),
-        find_kernel(default_tuned_spec(Operation::write, ElementType::f64))};
-    const KernelFunction kernel = kernels[views.element == ElementType::f32 ? 0 : 1];
-    for (Range rest = range; rest.count > 0;) {
-        const Range part = before_wrap(views.element, rest);
-        KernelOperands operands{};
-        operands.a = views.at(array, part.first);
-        operands.count = part.count;
-        operands.ramp_begin = factor * ramp_at(views.element, part.first);
-        operands.ramp_step = factor * ramp_step_of(views.element);
-        kernel(operands);
-        rest = {rest.first + part.count, rest.count - part.count};
-    }
-}
+namespace memgauge::kernels {
 
 void fill_block(const ArrayViews& views, const Range& range) noexcept {
     const BlockState fresh;
     for (std::size_t array = 0; array < fresh.arrays.size(); ++array) {
-        fill(views, array, range, fresh.arrays[array].factor);
+        fill_ramp(views.element, views.at(array, range.first), range, fresh.arrays[array].factor);
     }
 }
 

@@ -22,9 +22,6 @@ struct ArrayViews {
     }
 };
 
-// Fills a range of one array with factor * x(i); factor is a power of two.
-void fill(const ArrayViews& views, std::size_t array, const Range& range, double factor) noexcept;
-
 // Fills a range of all three with what a new BlockState says.
 void fill_block(const ArrayViews& views, const Range& range) noexcept;
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "kernels/traffic_table.hpp"
 #include "memgauge/kernels.hpp"
 
 namespace memgauge::kernels {
@@ -30,6 +31,7 @@ struct Slot {
 struct KernelTable {
     Isa isa;
     const KernelFunction* functions;  // table_size of them
+    const TrafficTable* traffic;
 };
 
 // Defined by isa_<name>.cpp where the target processor has that instruction set.

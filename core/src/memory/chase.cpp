@@ -4,6 +4,7 @@
 
 #include "memory/chase_links.hpp"
 #include "memory/chase_walk.hpp"
+#include "memory/ring_access.hpp"
 
 namespace memgauge {
 
@@ -107,6 +108,14 @@ ChaseRing::ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& s
 }
 
 ChaseRing::~ChaseRing() = default;
+
+const Team& memory::RingAccess::team(const ChaseRing& ring) noexcept {
+    return ring.state_->team;
+}
+
+void**& memory::RingAccess::position(ChaseRing& ring) noexcept {
+    return ring.state_->position;
+}
 
 Slice ChaseRing::run(std::size_t hops, std::size_t warm_hops, std::size_t iterations,
                      unsigned sweeps) {
