@@ -62,6 +62,13 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     caveats: list[str] = []
 
 
+def is_one_machine(one: Source, other: Source) -> bool:
+    """Whether both were measured on one machine: published sets say so by its description."""
+    if one.published and other.published:
+        return one.traits.get("processor") == other.traits.get("processor")
+    return one.machine_id is not None and one.machine_id == other.machine_id
+
+
 def of_run(figures: Figures, name: str) -> Source:
     """The figures of a run: the sustained ones of slices, STREAM's best of whole passes."""
     start = figures.run.start

@@ -23,7 +23,14 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.comparable import SUSTAINED, Comparable, Direction, Source
+from memgauge.analysis.comparable import (
+    SUSTAINED,
+    Comparable,
+    Direction,
+    Source,
+    is_one_machine,
+)
+from memgauge.analysis.comparable_best import best_teams, loaded_ends
 from memgauge.analysis.intervals import CONFIDENCE, has_interval
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.regimes import LEAST_RATIO
@@ -128,7 +135,12 @@ def only(source: Source, pattern: str) -> Source:
 
 
 def compare_two(baseline: Source, other: Source) -> Pair:
-    """Every figure that both have, in the baseline's order, and those without a partner."""
+    """Every figure that both have, in the baseline's order, and those without a partner.
+
+    Of two machines the best teams and the ends of loaded curves are compared too.
+    """
+    if not is_one_machine(baseline, other):
+        baseline, other = _with_best(baseline), _with_best(other)
     partners = _pair_up(baseline, other)
     rows = [_row(a, b, _wander(baseline, other)) for a, b in partners]
     standing = stand([row.p_value for row in rows])
@@ -145,6 +157,14 @@ def compare_two(baseline: Source, other: Source) -> Pair:
             *_unpaired(other, baseline, "other", {key[1:] for key in paired if key[0] == 1}),
         ],
     )
+
+
+def _with_best(source: Source) -> Source:
+    """With the figures that machines of different size share, where it does not hold them."""
+    known = {one.name for one in source.comparables}
+    made = [*best_teams(source.comparables), *loaded_ends(source.comparables)]
+    new = [one for one in made if one.name not in known]
+    return msgspec.structs.replace(source, comparables=[*source.comparables, *new])
 
 
 def stand(p_values: Sequence[float | None], share: float = FALSE_SHARE) -> list[bool]:
@@ -190,7 +210,7 @@ def _pair_up(baseline: Source, other: Source) -> list[tuple[Comparable, Comparab
     offers: dict[str, list[Comparable]] = {}
     for one in other.comparables:
         offers.setdefault(one.name, []).append(one)
-    same_machine = baseline.machine_id is not None and baseline.machine_id == other.machine_id
+    same_machine = is_one_machine(baseline, other)
     found: dict[tuple[str, str], tuple[Comparable, Comparable]] = {}
     for one in baseline.comparables:
         for offer in offers.get(one.name, []):

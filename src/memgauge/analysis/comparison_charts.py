@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from memgauge.analysis.comparison import Pair, Row
+from memgauge.analysis.comparison_names import shortened
 from memgauge.analysis.figures import series
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Series
@@ -87,6 +88,7 @@ def _y_axis(row: Row) -> Axis:
 
 def _ratio_curves(label: str, at: int, sweeps: dict[str, Sweep]) -> Chart:
     first = next(iter(next(iter(sweeps.values())).values()))
+    _, names = shortened(list(sweeps))
     return Chart(
         name=f"compare-{label}-ratio-{at + 1}-threads",
         title=f"{label} over A by threads",
@@ -94,8 +96,8 @@ def _ratio_curves(label: str, at: int, sweeps: dict[str, Sweep]) -> Chart:
         x=Axis(title="threads", unit=""),
         y=_ratio_axis(label, first),
         series=[
-            series(family, [float(n) for n in sweep], [row.widened for row in sweep.values()])
-            for family, sweep in sweeps.items()
+            series(name, [float(n) for n in sweep], [row.widened for row in sweep.values()])
+            for name, sweep in zip(names, sweeps.values(), strict=True)
         ],
         rules=[Rule(label="as A", axis="y", value=1.0)],
     )

@@ -6,7 +6,8 @@ import msgspec
 
 from memgauge.analysis.comparable import Direction, Source
 from memgauge.analysis.comparison import Comparison, Outcome, Pair, Row, Unpaired
-from memgauge.analysis.comparison_verdicts import labels_of, pair_verdicts, source_verdicts
+from memgauge.analysis.comparison_names import labels_of
+from memgauge.analysis.comparison_verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.document import Figure
 from memgauge.analysis.intervals import CONFIDENCE, has_interval
 from memgauge.analysis.section import Estimate, Verdict
@@ -77,7 +78,7 @@ class ComparisonDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 def comparison_document(comparison: Comparison) -> ComparisonDocument:
     """Everything the report shows, in numbers; what is not known is null."""
-    labels = labels_of(comparison)
+    labels = labels_of(comparison.sources)
     return ComparisonDocument(
         kind="comparison",
         format_version=COMPARISON_VERSION,

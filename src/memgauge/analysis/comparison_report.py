@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from memgauge.analysis.comparison import Comparison, Pair, Row
 from memgauge.analysis.comparison_charts import charts
-from memgauge.analysis.comparison_verdicts import labels_of, pair_verdicts, source_verdicts
+from memgauge.analysis.comparison_names import labels_of, shortened
+from memgauge.analysis.comparison_verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Cell, Column, Estimate, Headline, Report, Section, Table
 
@@ -14,8 +15,8 @@ OUTCOMES = ("faster", "slower", "same", "not told")
 
 def report_of(comparison: Comparison) -> Report:
     """Sections: the sources, then each source against the first."""
-    labels = labels_of(comparison)
     sources = comparison.sources
+    labels = labels_of(sources)
     return Report(
         run_id=" ".join(source.run_id or source.name for source in sources),
         started_at="",
@@ -43,7 +44,7 @@ def _status(comparison: Comparison) -> str:
 def _headlines(comparison: Comparison) -> list[Headline]:
     """The middle ratio of each pair: how the other is on the whole."""
     found = []
-    for label, pair in zip(labels_of(comparison)[1:4], comparison.pairs, strict=False):
+    for label, pair in zip(labels_of(comparison.sources)[1:], comparison.pairs, strict=True):
         for direction, noun in (("higher", "bandwidth"), ("lower", "latency")):
             ratios = sorted(row.ratio.value for row in pair.rows if row.direction == direction)
             if ratios:
@@ -55,7 +56,7 @@ def _headlines(comparison: Comparison) -> list[Headline]:
 
 
 def _sources(comparison: Comparison) -> list[Section]:
-    labels, sources = labels_of(comparison), comparison.sources
+    labels, sources = labels_of(comparison.sources), comparison.sources
     listed = Table(
         name="sources",
         title="Sources",
@@ -119,15 +120,16 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
     """Figures of one experiment, unit, statistic and regime; what all names share is the title."""
     first = rows[0]
     pattern, short = shortened([row.name for row in rows])
-    parts = (pattern, first.statistic, first.regime, f"{DIRECTIONS[first.direction]}")
+    parts = (pattern, first.statistic, first.regime, DIRECTIONS[first.direction])
+    digits = _digits(rows)
     return Table(
         name=f"compare-{label}-{pattern}-{first.regime}".replace("/", "-").replace(" ", "-"),
         title=", ".join(filter(None, parts)),
         columns=[
             Column(title="figure"),
-            Column(title="A", unit=first.unit),
-            Column(title=label, unit=first.unit),
-            Column(title=f"{label}-A", unit=first.unit),
+            Column(title="A", unit=first.unit, digits=digits),
+            Column(title=label, unit=first.unit, digits=digits),
+            Column(title=f"{label}-A", unit=first.unit, digits=digits),
             Column(title=f"{label}/A", unit="%"),
             Column(title="verdict"),
             Column(title=f"{label}/A without wander", unit="%", narrow=False),
@@ -151,24 +153,16 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
     )
 
 
+def _digits(rows: Sequence[Row]) -> int:
+    """Decimals that show three figures of the smallest value, three at most."""
+    least = min(abs(e.value) for row in rows for e in (row.baseline, row.other))
+    return next((digits for digits, from_ in ((0, 100), (1, 10), (2, 1)) if least >= from_), 3)
+
+
 def verdict_of(row: Row) -> str:
     """The outcome; with a question mark where it does not stand among all."""
     doubtful = row.outcome in {"faster", "slower"} and not row.stands
     return f"{row.outcome}?" if doubtful else row.outcome
-
-
-def shortened(names: Sequence[str]) -> tuple[str, list[str]]:
-    """What the parts of all names share, as `stream/*/double/*`, and each name without it."""
-    split = [name.split("/") for name in names]
-    if len(names) == 1 or len({len(parts) for parts in split}) > 1:
-        return split[0][0], [name.partition("/")[2] or name for name in names]
-    shared = [len(set(at)) == 1 for at in zip(*split, strict=True)]
-    pattern = "/".join(part if same else "*" for part, same in zip(split[0], shared, strict=True))
-    short = [
-        "/".join(part for part, same in zip(parts, shared, strict=True) if not same)
-        for parts in split
-    ]
-    return pattern, short
 
 
 def _left(label: str, pair: Pair) -> list[Table]:

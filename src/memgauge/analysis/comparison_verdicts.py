@@ -3,23 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from memgauge.analysis.comparable import Source
+from memgauge.analysis.comparable import Source, is_one_machine
 from memgauge.analysis.comparison import FALSE_SHARE, Comparison, Pair
+from memgauge.analysis.comparison_names import labels_of, named
 from memgauge.analysis.section import Verdict
-
-MOST_NAMED = 4
-"""Figures named in a sentence; the page and --json name all."""
-
-
-def labels_of(comparison: Comparison) -> list[str]:
-    """A, B, C ...: what the sources are called in tables."""
-    return [chr(ord("A") + at) for at in range(len(comparison.sources))]
 
 
 def source_verdicts(comparison: Comparison) -> list[Verdict]:
     """What each source is, and how each differs from the baseline, loudest first."""
     found = []
-    labels = labels_of(comparison)
+    labels = labels_of(comparison.sources)
     for label, pair in zip(labels[1:], comparison.pairs, strict=True):
         found += _machines(label, pair)
         found += _settings(label, pair)
@@ -38,13 +31,6 @@ def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
     ]
 
 
-def named(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    shown = ", ".join(names[:MOST_NAMED])
-    more = len(names) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
 def differing(one: dict[str, str], other: dict[str, str]) -> list[str]:
     """What both tell and tell differently, as `kernel: 6.1 against 6.2`."""
     return [
@@ -58,12 +44,10 @@ def _machines(label: str, pair: Pair) -> list[Verdict]:
     a, b = pair.baseline, pair.other
     if a.run_id is not None and a.run_id == b.run_id:
         return [Verdict(level="warning", text=f"A and {label} are the same run.")]
-    if a.published or b.published:
-        if a.traits.get("processor") == b.traits.get("processor"):
-            return [Verdict(level="note", text=f"A and {label} were measured on one machine.")]
+    if not is_one_machine(a, b):
         return [_two_machines(label, pair)]
-    if a.machine_id != b.machine_id:
-        return [_two_machines(label, pair)]
+    if a.published:
+        return [Verdict(level="note", text=f"A and {label} were measured on one machine.")]
     changed = differing(a.traits, b.traits)
     if not changed:
         text = f"A and {label} are runs of one machine; nothing recorded of it differs."

@@ -1,0 +1,201 @@
+"""`memgauge compare` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.unit.analysis.runs import records, start
+
+import memgauge
+from memgauge.model.codec import encode
+from memgauge.model.errors import RequestError
+from memgauge.model.records import AnyRecord, RunStart, Sample
+
+ROUNDS = 80
+"""Enough for intervals."""
+
+
+def compare(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memgauge", "compare", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def slower(record: AnyRecord) -> AnyRecord:
+    """Of a copy: every sample took a tenth longer."""
+    if not isinstance(record, Sample) or "copy" not in record.point:
+        return record
+    threads = [
+        msgspec.structs.replace(
+            thread, end_ns=[1000 + round(1.1 * (end - 1000)) for end in thread.end_ns]
+        )
+        for thread in record.threads
+    ]
+    return msgspec.structs.replace(record, threads=threads)
+
+
+def write(directory: Path, of: Iterator[AnyRecord]) -> None:
+    directory.mkdir()
+    named = (
+        msgspec.structs.replace(one, run_id=directory.name) if isinstance(one, RunStart) else one
+        for one in of
+    )
+    (directory / "records.jsonl").write_bytes(b"".join(map(encode, named)))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directories `one`, `again` and `slow` of runs, and `empty` of one without points."""
+    directory = tmp_path_factory.mktemp("compare")
+    write(directory / "one", records(ROUNDS))
+    write(directory / "again", records(ROUNDS, seed=2))
+    write(directory / "slow", map(slower, records(ROUNDS, seed=3)))
+    write(directory / "empty", iter([start()]))
+    (directory / "folder").mkdir()
+    (directory / "text").write_text("no run\n", encoding="ascii")
+    return directory
+
+
+def test_two_runs_of_one_machine_are_the_same(runs: Path) -> None:
+    done = compare("one", "again", cwd=runs)
+    assert done.returncode == 0, done.stderr
+    assert "nothing recorded of it differs" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_page_opens_without_a_network(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = compare("reference:nvdimm-dram", "reference:nvdimm", "--html", str(page), cwd=runs)
+    assert done.returncode == 0, done.stderr
+    assert str(page) in done.stderr
+    written = page.read_text(encoding="utf-8")
+    assert "Content-Security-Policy" in written
+    assert "no single part" not in written
+    assert "43.1" in written
+
+
+def test_json_is_one_document_on_stdout_and_nothing_else(runs: Path) -> None:
+    done = compare("one", "slow", "--json", cwd=runs)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    document = json.loads(done.stdout)
+    assert document["kind"] == "comparison"
+    slow = {row["name"] for row in document["pairs"][0]["rows"] if row["verdict"] == "slower"}
+    assert "stream/copy/tuned/double/1t" in slow
+
+
+def test_a_slower_run_fails_with_its_figures_named(runs: Path) -> None:
+    done = compare("one", "slow", "--fail-if-slower", "5%", cwd=runs)
+    assert done.returncode == 4
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("memgauge: slower by more than 5%: stream/copy/tuned/double/1t in slow")
+
+
+@pytest.mark.parametrize("other", ["one", "again"])
+def test_a_run_that_is_not_slower_passes(runs: Path, other: str) -> None:
+    done = compare("one", other, "--fail-if-slower", "5%", cwd=runs)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_slower_run_passes_a_wider_gate(runs: Path) -> None:
+    assert compare("one", "slow", "--fail-if-slower", "20%", cwd=runs).returncode == 0
+
+
+def test_figures_that_a_gate_cannot_judge_are_named(runs: Path) -> None:
+    done = compare("one", "again", "reference:nvdimm", "--fail-if-slower", "5%", cwd=runs)
+    assert done.returncode == 0
+    assert done.stderr.startswith("memgauge: --fail-if-slower: not judged: ")
+
+
+def test_only_some_figures(runs: Path) -> None:
+    done = compare("one", "slow", "--only", "latency/*", "--fail-if-slower", "5%", cwd=runs)
+    assert done.returncode == 0, done.stderr
+    assert "stream" not in done.stdout.partition("B against A")[2]
+
+
+def test_the_library_is_listed_one_line_each(tmp_path: Path) -> None:
+    done = compare("--list", cwd=tmp_path)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert len(lines) == 12
+    assert lines[0] == "reference:nvdimm-dram: STREAM on DRAM over 1 to 32 threads"
+
+
+BAD_INPUT = [
+    ((), "no sources given"),
+    (("one",), "1 source given"),
+    (("one", "nowhere"), "nowhere"),
+    (("one", "folder"), "folder"),
+    (("one", "text"), "text: not a run"),
+    (("one", "empty"), "'empty': holds no figure"),
+    (("one", "nvdimm"), "write reference:nvdimm"),
+    (("one", "reference:nvdim"), "choose from nvdimm-dram"),
+    (("one", "reference:nvdimm-difference"), "compare nvdimm-dram with nvdimm"),
+    (("one", "reference:hybrid12-tlb"), "compare runs that measured the same"),
+    (("one", "again", "--only", "none/*"), "--only 'none/*'"),
+    (("one", "again", "--fail-if-slower", "5"), "--fail-if-slower"),
+    (("one", "again", "--fail-if-slower", "-1%"), "--fail-if-slower"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), BAD_INPUT, ids=lambda value: " ".join(value)[:40])
+def test_bad_input_is_one_line_and_exit_code_2(
+    runs: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = compare(*arguments, cwd=runs)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("memgauge: ")
+    assert said in done.stderr
+
+
+def test_a_gate_that_judges_nothing_does_not_pass(runs: Path) -> None:
+    done = compare("one", "reference:nvdimm-dram", "--fail-if-slower", "5%", cwd=runs)
+    assert done.returncode == 2
+    assert "nothing can be judged" in done.stderr
+
+
+def test_an_unwritable_page_is_one_line(runs: Path) -> None:
+    done = compare("one", "again", "--html", "text/page.html", cwd=runs)
+    assert done.returncode in {1, 2}
+    assert done.stderr.count("\n") == 1
+    assert "text/page.html" in done.stderr
+
+
+def test_comparing_needs_no_native_core(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nsys.modules['memgauge._core'] = None\n", encoding="utf-8"
+    )
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-m", "memgauge", "compare", "one", "again"],
+        cwd=runs,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_from_python(runs: Path) -> None:
+    compared = memgauge.compare(runs / "one", "reference:nvdimm-dram", only="stream/*")
+    assert "B/A" in compared.text()
+    assert compared.document()["sources"][1]["published"]
+    assert memgauge.compare(memgauge.load(runs / "one"), runs / "slow").slower_than(0.05)
+    with pytest.raises(RequestError, match="1 source"):
+        memgauge.compare(runs / "one")
