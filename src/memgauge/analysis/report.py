@@ -15,7 +15,13 @@ from memgauge.analysis.workingset import find
 from memgauge.model.run import Run
 from memgauge.model.units import format_bytes, format_duration
 
-TITLES = {"stream": "Memory bandwidth", "latency": "Memory latency", "workingset": "Working sets"}
+TITLES = {
+    "stream": "Memory bandwidth",
+    "latency": "Memory latency",
+    "workingset": "Working sets",
+    "loaded": "Latency under load",
+    "mix": "Read-write mixes",
+}
 ENDINGS = {
     "complete": "complete",
     "budget": "ended by its budget",
