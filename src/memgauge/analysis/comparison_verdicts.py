@@ -128,7 +128,7 @@ def _outcome(label: str, pair: Pair) -> list[Verdict]:
     standing = sum(row.stands for row in changed)
     counts = ", ".join(f"{len(pair.of(o))} {o}" for o in ("faster", "slower", "same"))
     chance = (
-        f"By chance alone about {FALSE_SHARE * judged:.1g} of {judged} would differ at 95%; "
+        f"By chance alone about {_expected(judged)} of {judged} would differ at 95%; "
         f"{standing} stand when at most 5% of the differences may be false (Benjamini and "
         "Hochberg); the others carry a question mark."
     )
@@ -138,6 +138,12 @@ def _outcome(label: str, pair: Pair) -> list[Verdict]:
     slow = any(row.stands for row in pair.of("slower"))
     text = f"{label} against A: {counts}. {chance}"
     return [Verdict(level="problem" if slow else "note", text=text)]
+
+
+def _expected(judged: int) -> str:
+    """Differences among so many comparisons of equal figures."""
+    expected = FALSE_SHARE * judged
+    return f"{expected:.0f}" if expected >= 1 else f"{expected:.1g}"
 
 
 def _untold(pair: Pair) -> list[Verdict]:

@@ -1,7 +1,8 @@
-"""The JSON Schema of the document that `--json` prints."""
+"""The JSON Schemas of the documents that `--json` prints."""
 
 from typing import Any
 
+from memgauge.analysis.comparison_document import COMPARISON_VERSION, ComparisonDocument
 from memgauge.analysis.document import DOCUMENT_VERSION, Document
 from memgauge.model.schema import schema_of
 
@@ -9,3 +10,9 @@ from memgauge.model.schema import schema_of
 def document_schema() -> dict[str, Any]:
     """Of the figures of a run; draft 2020-12."""
     return schema_of(Document, f"document:{DOCUMENT_VERSION}", "The figures of a memgauge run")
+
+
+def comparison_schema() -> dict[str, Any]:
+    """Of what `compare --json` prints; draft 2020-12."""
+    name = f"comparison:{COMPARISON_VERSION}"
+    return schema_of(ComparisonDocument, name, "Sources compared by memgauge")

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import click
 
-from memgauge.analysis.schema import document_schema
+from memgauge.analysis.schema import comparison_schema, document_schema
 from memgauge.model.schema import record_schema, schema_text
+
+SCHEMAS = {
+    "record": record_schema,
+    "document": document_schema,
+    "comparison": comparison_schema,
+}
 
 
 @click.command("schema")
 @click.option(
     "--of",
     "subject",
-    type=click.Choice(["record", "document"]),
+    type=click.Choice(list(SCHEMAS)),
     default="record",
     show_default=True,
-    help="record: one line of records.jsonl; document: what --json prints",
+    help="record: one line of records.jsonl; document: what --json prints; comparison: what "
+    "compare --json prints",
 )
 def command(subject: str) -> None:
-    """Print the JSON Schema of a run's records, or of the document that --json prints."""
-    made = record_schema() if subject == "record" else document_schema()
-    click.echo(schema_text(made), nl=False)
+    """Print the JSON Schema of a run's records, or of a document that --json prints."""
+    click.echo(schema_text(SCHEMAS[subject]()), nl=False)

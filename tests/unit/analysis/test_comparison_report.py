@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import jsonschema
 import msgspec
@@ -7,12 +8,14 @@ from tests.unit.analysis.runs import records, system
 
 from memgauge.analysis.comparable import Source, of_reference, of_run
 from memgauge.analysis.comparison import Comparison, compare
-from memgauge.analysis.comparison_document import ComparisonDocument, comparison_document
+from memgauge.analysis.comparison_document import COMPARISON_VERSION, comparison_document
 from memgauge.analysis.comparison_names import shortened
 from memgauge.analysis.comparison_report import report_of
 from memgauge.analysis.figures import figures_of
+from memgauge.analysis.schema import comparison_schema
 from memgauge.analysis.section import Estimate, Report
 from memgauge.model.run import run_of
+from memgauge.model.schema import schema_text
 from memgauge.references.library import load
 from memgauge.reports.terminal import render
 
@@ -164,7 +167,8 @@ def test_everything_without_a_partner_is_on_the_page(run: Source) -> None:
 
 
 def test_the_document_holds_what_the_report_shows(nvdimm: Comparison, run: Source) -> None:
-    schema = msgspec.json.schema(ComparisonDocument)
+    schema = comparison_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
     for comparison in (nvdimm, compare([run, run])):
         made = json.loads(msgspec.json.encode(comparison_document(comparison)))
         jsonschema.Draft202012Validator(schema).validate(made)
@@ -172,6 +176,14 @@ def test_the_document_holds_what_the_report_shows(nvdimm: Comparison, run: Sourc
     first = json.loads(msgspec.json.encode(comparison_document(nvdimm)))["pairs"][0]["rows"][0]
     assert first["ratio"] == {"value": pytest.approx(5036.7 / 11673.5), "low": None, "high": None}
     assert first["verdict"] == "not told"
+
+
+def test_the_published_schema_is_the_one_in_force() -> None:
+    docs = Path(__file__).parents[3] / "docs"
+    published = docs / "schema" / f"comparison-{COMPARISON_VERSION}.json"
+    assert published.read_text() == schema_text(comparison_schema()), (
+        f"publish it: memgauge schema --of comparison > docs/schema/{published.name}"
+    )
 
 
 def test_names_are_shortened_by_what_they_share() -> None:
