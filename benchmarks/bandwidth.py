@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.peers import PEERS, Figures, find, run
-from benchmarks.rounds import Ratios, table
+from benchmarks.rounds import Ratios, Regime, table
 from memgauge import _core
 from memgauge.experiments.stream_parameters import KERNELS
 from memgauge.experiments.stream_search import label
@@ -32,23 +32,6 @@ LEAD_IN_BLOCKS = 4
 """As much as the last-level cache holds, or ordinary stores look fast that only stay in it."""
 ARRAY_BYTES = 160_000_000
 """As STREAM's here; at least four times the last-level cache, or change both."""
-
-FAR_NS = 90.0
-"""Between one-way times of cores that share a last-level cache and of those that do not."""
-
-Tagged = tuple[float, str]
-
-
-class Regime:
-    """Names the distance of a team's cores."""
-
-    def __init__(self, team: _core.Team) -> None:
-        self._team = team
-
-    def now(self) -> str:
-        """near, far, or one for a single thread."""
-        ns = self._team.pingpong_ns()
-        return "one" if ns is None else "far" if ns > FAR_NS else "near"
 
 
 class Ours:

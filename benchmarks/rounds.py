@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
+from memgauge import _core
+
+FAR_NS = 90.0
+"""Between one-way times of cores that share a last-level cache and of those that do not."""
+
 
 @dataclass
 class Ratios:
@@ -21,6 +26,18 @@ class Ratios:
             return f"{median(self.values):.2f} ({min(self.values):.2f}..{max(self.values):.2f})"
         low, _, high = quantiles(self.values, n=4)
         return f"{median(self.values):.2f} ({low:.2f}..{high:.2f}, n={len(self.values)})"
+
+
+class Regime:
+    """Names the distance of a team's cores."""
+
+    def __init__(self, team: _core.Team) -> None:
+        self._team = team
+
+    def now(self) -> str:
+        """near, far, or one for a single thread."""
+        ns = self._team.pingpong_ns()
+        return "one" if ns is None else "far" if ns > FAR_NS else "near"
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
