@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memgauge.analysis import latency, stream, workingset
+from memgauge.analysis import latency, loaded, mix, stream, workingset
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.section import Section
 
@@ -10,4 +10,6 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "stream": stream.analyse,
     "latency": latency.analyse,
     "workingset": workingset.analyse,
+    "loaded": loaded.analyse,
+    "mix": mix.analyse,
 }
