@@ -198,7 +198,7 @@ def _point(
         latency=summary.median,
         bandwidth=beside.median,
         moved=moved,
-        times=load_times(_histograms(figures, point, kind, teams), figures.run.start.clock.cost_ns),
+        times=load_times(_histograms(figures, point, kind, teams), figures.run.start.clock),
         in_flight=lines_in_flight(beside.median, summary.median, line_bytes),
         in_flight_moved=lines_in_flight(extra, summary.median, line_bytes),
         samples=min(summary.samples, beside.samples),

@@ -9,6 +9,7 @@ from memgauge.analysis.loaded_curves import LoadedCurve, regime_kind
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.scaling import Scaling, Team
 from memgauge.analysis.section import Estimate, Verdict
+from memgauge.analysis.write_allocate import words
 from memgauge.model.system import System
 
 ISSUED_OFF = 0.005
@@ -102,7 +103,10 @@ def _knee(curve: LoadedCurve) -> Verdict:
     rise = knee.rise or 0.0
     match knee.status:
         case "none" if rise < LEAST_RISE:
-            text = f"These generators do not saturate the memory: latency rises by {rise:.0%} only."
+            text = (
+                f"These generators do not saturate the memory: up to {most.bandwidth.value:.1f} "
+                f"GB/s latency stays within {rise:.0%} of its least."
+            )
             remedy = "allow more CPUs, or a load that asks for more"
         case "none":
             text = f"No knee: latency rises by {rise:.0%}, evenly with bandwidth."
@@ -128,10 +132,14 @@ def _stores(curves: Sequence[LoadedCurve]) -> list[Verdict]:
     kind = both[max(both, key=lambda key: (key[0], key[1] == "sequential", key[2]))]
     plain, past = kind["temporal"], kind["non-temporal"]
     gain = ratio(past.saturated.bandwidth, plain.saturated.bandwidth)
-    return [] if gain is None or not has_interval(gain) else [_stores_verdict(plain, past, gain)]
+    if gain is None or not has_interval(gain):
+        return []
+    team = (plain.generators, plain.regime)
+    most = max(c.saturated.bandwidth.value for c in curves if (c.generators, c.regime) == team)
+    return [_stores_verdict(plain, past, gain, most)]
 
 
-def _stores_verdict(plain: LoadedCurve, past: LoadedCurve, gain: Estimate) -> Verdict:
+def _stores_verdict(plain: LoadedCurve, past: LoadedCurve, gain: Estimate, most: float) -> Verdict:
     slow, fast = plain.saturated, past.saturated
     if gain.low <= 1 <= gain.high:
         text = "Ordinary and non-temporal stores reach the same bandwidth, within the intervals"
@@ -141,10 +149,7 @@ def _stores_verdict(plain: LoadedCurve, past: LoadedCurve, gain: Estimate) -> Ve
             f"{fast.bandwidth.value:.1f} GB/s at {fast.latency.value:.0f} ns against "
             f"{slow.bandwidth.value:.1f} GB/s at {slow.latency.value:.0f} ns"
         )
-    if slow.moved is not None and slow.moved.value > slow.bandwidth.value:
-        text += (
-            f"; ordinary ones read each line first, which makes {slow.moved.value:.1f} GB/s moved"
-        )
+    text += words(slow.bandwidth, slow.moved, most)
     team = f"{plain.generators} generator{'s' * (plain.generators != 1)}"
     about = ", ".join(filter(None, (plain.load, plain.order, team, plain.regime)))
     return Verdict(level="note", text=f"{text} ({about}).")

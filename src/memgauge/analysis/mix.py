@@ -19,6 +19,7 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
+from memgauge.analysis.write_allocate import words
 
 QUESTION = "What does bandwidth become as reads make way for writes?"
 NOTE = (
@@ -250,11 +251,8 @@ def _write_allocate(cells: Sequence[MixCell]) -> list[Verdict]:
     else:
         text = "Ordinary and non-temporal stores are as fast, within the intervals"
     text += f" ({where})"
-    if plain.moved is not None and plain.moved.value > plain.bandwidth.value:
-        text += (
-            f"; with the lines they read first, ordinary ones move {plain.moved.value:.1f} GB/s "
-            f"for {plain.bandwidth.value:.1f} counted"
-        )
+    most = max(cell.bandwidth.value for cell in cells if cell.team == plain.team)
+    text += words(plain.bandwidth, plain.moved, most)
     return [Verdict(level="note", text=f"{text}.")]
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from memgauge.analysis.intervals import least_rounds, regularized_beta
 from memgauge.analysis.section import Estimate
+from memgauge.model.records import Clock
 
 Histogram = Sequence[tuple[int, int]]
 """Values in ns and how many there are of each, ascending."""
@@ -35,14 +36,14 @@ class LoadTimes(msgspec.Struct, frozen=True):
     loads: int
 
 
-def load_times(visits: Sequence[Histogram], clock_cost_ns: float) -> LoadTimes:
-    """Quantiles of the loads of all visits together, in ns."""
+def load_times(visits: Sequence[Histogram], clock: Clock) -> LoadTimes:
+    """Quantiles of the loads of all visits together, in ns.
+
+    Their intervals are no narrower than a step of the clock to either side.
+    """
     p50, p99 = (quantile_of(visits, quantile) for quantile in (0.5, 0.99))
-    return LoadTimes(
-        _without(p50, clock_cost_ns),
-        _without(p99, clock_cost_ns),
-        sum(count for visit in visits for _, count in visit),
-    )
+    loads = sum(count for visit in visits for _, count in visit)
+    return LoadTimes(_of_load(p50, clock), _of_load(p99, clock), loads)
 
 
 def quantile_of(visits: Sequence[Histogram], quantile: float) -> Estimate | None:
@@ -108,9 +109,10 @@ def _rank(count: int, quantile: float, effect: float, probability: float) -> int
     return low
 
 
-def _without(estimate: Estimate | None, cost_ns: float) -> Estimate | None:
-    """Less the clock's cost; None where nothing is left."""
-    if estimate is None or estimate.value <= cost_ns:
+def _of_load(estimate: Estimate | None, clock: Clock) -> Estimate | None:
+    """Less the clock's cost, give or take its step; None where nothing is left."""
+    if estimate is None or estimate.value <= clock.cost_ns:
         return None
-    low = max(0.0, estimate.low - cost_ns)
-    return Estimate(estimate.value - cost_ns, low, estimate.high - cost_ns)
+    low = estimate.low - clock.cost_ns - clock.resolution_ns
+    high = estimate.high - clock.cost_ns + clock.resolution_ns
+    return Estimate(estimate.value - clock.cost_ns, max(0.0, low), high)
