@@ -1,0 +1,333 @@
+"""What the `misses` points say: the cost of an element where data sits, against modelled AMAT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from memgauge.analysis.amat import MemoryLevel, miss_rates, modelled
+from memgauge.analysis.figures import Figures, number_fact, scaled, series, text_fact
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.section import (
+    Axis,
+    Band,
+    Cell,
+    Chart,
+    Column,
+    Estimate,
+    Section,
+    Series,
+    Table,
+    Verdict,
+)
+from memgauge.analysis.summary import PointSummary
+from memgauge.model.records import Point
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes
+
+QUESTION = "What does a cache miss cost, and how much of it do overlap and prefetch hide?"
+MEMORY = "DRAM"
+LINE_BYTES = 64
+LOADS = 2
+"""Of an element: x and y. The store finds the line that y was just loaded from."""
+COUNTERS = "performance counters"
+"""Name of the capability."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One walk: what was measured, and what the model says of it."""
+
+    pattern: str
+    level: str
+    """That its footprint was chosen for."""
+    footprint_bytes: int
+    stride_bytes: int
+    touched_bytes: int
+    measured: Estimate
+    """ns for each element."""
+    rates: list[float]
+    """Modelled local miss rates of the cache levels; empty without a model."""
+    amat: Estimate | None
+    """Modelled ns for each element, were each of its loads waited for; None without a model."""
+    summary: PointSummary
+
+    @property
+    def hidden(self) -> Estimate | None:
+        """Times that the element is cheaper than the model's waiting."""
+        return ratio(self.amat, self.measured)
+
+
+def analyse(figures: Figures) -> Section:
+    """Tables, charts and verdicts of what misses cost."""
+    levels = levels_of(figures)
+    cases = cases_of(figures, levels)
+    return Section(
+        name="misses",
+        title="Cost of cache misses",
+        question=QUESTION,
+        verdicts=_verdicts(levels, cases, figures.run.start.system),
+        tables=[*([_table(cases, levels)] if cases else []), *_level_table(levels)],
+        charts=[_chart(cases, levels)] if cases else [],
+    )
+
+
+def levels_of(figures: Figures) -> list[MemoryLevel]:
+    """Levels whose latency was measured beside the walks, nearest first, memory last."""
+    found = [
+        MemoryLevel(
+            text_fact(point.asked, "level"),
+            summary.sustained,
+            number_fact(point.effective, "capacity_bytes"),
+        )
+        for point, summary in figures.slices("misses")
+        if text_fact(point.asked, "pattern") == "dependent" and summary.sustained is not None
+    ]
+    caches = [level for level in found if level.capacity_bytes is not None]
+    memory = [level for level in found if level.name == MEMORY and level.capacity_bytes is None]
+    return [*sorted(caches, key=lambda level: level.capacity_bytes or 0), *memory[:1]]
+
+
+def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
+    """All walks that were measured, in the order of declaration."""
+    found = []
+    for point, summary in figures.slices("misses"):
+        footprint = number_fact(point.asked, "footprint_bytes")
+        stride = number_fact(point.asked, "stride_bytes")
+        pattern = text_fact(point.asked, "pattern")
+        if pattern == "dependent" or not footprint or not stride or summary.sustained is None:
+            continue
+        found.append(_case(point, summary, (pattern, footprint, stride), levels))
+    return found
+
+
+def _case(
+    point: Point,
+    summary: PointSummary,
+    walk: tuple[str, int, int],
+    levels: Sequence[MemoryLevel],
+) -> Case:
+    pattern, footprint, stride = walk
+    touched = number_fact(point.effective, "touched_bytes") or footprint
+    known = len(levels) > 1 and levels[-1].capacity_bytes is None
+    capacities = [level.capacity_bytes for level in levels if level.capacity_bytes is not None]
+    rates = miss_rates(capacities, touched, min(1.0, stride / LINE_BYTES)) if known else []
+    return Case(
+        pattern=pattern,
+        level=text_fact(point.asked, "level"),
+        footprint_bytes=footprint,
+        stride_bytes=stride,
+        touched_bytes=touched,
+        measured=summary.sustained or Estimate(0.0, 0.0, 0.0),
+        rates=rates,
+        amat=scaled(modelled(levels, rates), LOADS) if known else None,
+        summary=summary,
+    )
+
+
+def _walk_name(case: Case) -> str:
+    if case.pattern == "stride":
+        return f"stride {format_bytes(case.stride_bytes)}"
+    return case.pattern
+
+
+def _table(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> Table:
+    caches = [level.name for level in levels if level.capacity_bytes is not None]
+    return Table(
+        name="misses",
+        title="One element of saxpy",
+        columns=[
+            Column(title="pattern"),
+            Column(title="level"),
+            Column(title="footprint", unit="B"),
+            Column(title="measured", unit="ns", digits=2),
+            Column(title="AMAT, modelled", unit="ns", digits=2),
+            Column(title="AMAT over measured", digits=1),
+            Column(title="lines touched", unit="B", narrow=False),
+            *(
+                Column(title=f"{name} misses, modelled", unit="%", digits=1, narrow=False)
+                for name in caches
+            ),
+            Column(title="samples", narrow=False),
+            Column(title="noise", unit="%", narrow=False),
+        ],
+        rows=[_row(case, len(caches)) for case in cases],
+        note="Footprint: x and y together. AMAT: what both loads of an element cost if each were "
+        "waited for, from the level latencies of this run and the miss rates of a cache model (LRU "
+        "over the capacity that the topology claims; no prefetch, no translation). Miss rates are "
+        "of the accesses that reach the level. A stride of a page touches few lines for its "
+        "footprint: the caches hold them all, and what it costs is translation.",
+    )
+
+
+def _row(case: Case, caches: int) -> list[Cell]:
+    rates: list[Cell] = [*case.rates] if case.rates else [None] * caches
+    return [
+        _walk_name(case),
+        case.level,
+        case.footprint_bytes,
+        case.measured,
+        case.amat,
+        case.hidden,
+        case.touched_bytes,
+        *rates,
+        case.summary.samples,
+        case.summary.noise,
+    ]
+
+
+def _level_table(levels: Sequence[MemoryLevel]) -> list[Table]:
+    if not levels:
+        return []
+    befores = [None, *levels[:-1]]
+    return [
+        Table(
+            name="miss-penalties",
+            title="What a miss costs at each level",
+            columns=[
+                Column(title="found in"),
+                Column(title="latency", unit="ns", digits=2),
+                Column(title="beyond the level before", unit="ns", digits=2),
+                Column(title="capacity, by the topology", unit="B"),
+            ],
+            rows=[
+                [
+                    level.name,
+                    level.latency_ns,
+                    level.latency_ns.value - before.latency_ns.value if before else None,
+                    level.capacity_bytes,
+                ]
+                for before, level in zip(befores, levels, strict=True)
+            ],
+            note="Dependent loads in random order; in memory of flushed lines, translation "
+            "included.",
+        )
+    ]
+
+
+def _chart(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> Chart:
+    """A line for each pattern of several footprints, and the modelled one beside it, dashed."""
+    lines: dict[str, list[Case]] = {}
+    for case in sorted(cases, key=lambda case: case.footprint_bytes):
+        lines.setdefault(_walk_name(case), []).append(case)
+    drawn: list[Series] = []
+    for name, members in lines.items():
+        if len(members) > 1 or len(lines) == 1:
+            sizes: list[float | str] = [float(case.footprint_bytes) for case in members]
+            drawn.append(series(name, sizes, [case.measured for case in members]))
+            if any(case.amat for case in members):
+                model = series(f"{name}, AMAT modelled", sizes, [case.amat for case in members])
+                drawn.append(msgspec.structs.replace(model, dashed=True, low=None, high=None))
+    return Chart(
+        name="misses-amat",
+        title="Cost of a saxpy element against AMAT",
+        kind="line",
+        x=Axis(title="Footprint of x and y", unit="B", scale="log2"),
+        y=Axis(title="Time per element", unit="ns", scale="log10"),
+        series=drawn,
+        bands=_bands(cases, levels),
+        note="Dashed: modelled, every load waited for. The distance between a line and its dashed "
+        "one is what overlap and prefetch hide.",
+    )
+
+
+def _bands(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> list[Band]:
+    """Where the topology says that each level ends, within the footprints measured."""
+    sizes = [case.footprint_bytes for case in cases]
+    start, last = float(min(sizes)), float(max(sizes))
+    bands = []
+    for level in levels:
+        end = min(last, float(level.capacity_bytes or last))
+        if end > start:
+            bands.append(Band(label=level.name, start=start, end=end))
+            start = end
+    return bands
+
+
+def _verdicts(
+    levels: Sequence[MemoryLevel], cases: Sequence[Case], system: System
+) -> list[Verdict]:
+    if not cases:
+        return [Verdict(level="warning", text="No cost of misses was measured.")]
+    return [
+        *_penalties(levels),
+        *_hiding(cases),
+        *_dearer(cases),
+        *_unmodelled(cases),
+        counters_verdict(system),
+    ]
+
+
+def _penalties(levels: Sequence[MemoryLevel]) -> list[Verdict]:
+    if len(levels) < 2:
+        return []
+    costs = [
+        f"{after.latency_ns.value - before.latency_ns.value:.1f} ns for one of {before.name} that "
+        f"{after.name} serves"
+        for before, after in pairwise(levels)
+    ]
+    text = f"A miss that is waited for costs {', '.join(costs)}."
+    return [Verdict(level="good", text=text)]
+
+
+def _hiding(cases: Sequence[Case]) -> list[Verdict]:
+    """Which pattern hides memory best and which least, where intervals tell them apart."""
+    in_memory = [
+        (case.hidden, case)
+        for case in cases
+        if case.level == MEMORY
+        and case.hidden is not None
+        and case.touched_bytes >= case.footprint_bytes
+    ]
+    if len(in_memory) < 2:
+        return []
+    best = max(in_memory, key=lambda entry: entry[0].value)
+    least = min(in_memory, key=lambda entry: entry[0].value)
+    verdicts = [Verdict(level="note", text=_hidden_text("most", *best))]
+    if best[0].low > least[0].high:
+        verdicts.append(Verdict(level="note", text=_hidden_text("least", *least)))
+    return verdicts
+
+
+def _hidden_text(how: str, hidden: Estimate, case: Case) -> str:
+    amat = case.amat.value if case.amat else 0.0
+    return (
+        f"In memory, {_walk_name(case)} hides {how} of the misses: {case.measured.value:.2f} ns an "
+        f"element where waiting for each load would take {amat:.2f} ns (AMAT, modelled), "
+        f"{hidden.value:.1f} times as long."
+    )
+
+
+def _dearer(cases: Sequence[Case]) -> list[Verdict]:
+    """Elements that cost more than AMAT: the model lacks what bounds them."""
+    dearer = [case for case in cases if case.hidden is not None and case.hidden.high < 1]
+    if not dearer:
+        return []
+    names = ", ".join(f"{_walk_name(c)} at {format_bytes(c.footprint_bytes)}" for c in dearer)
+    text = f"Dearer than the modelled AMAT: {names}. There something else than misses is paid for."
+    return [Verdict(level="note", text=text)]
+
+
+def _unmodelled(cases: Sequence[Case]) -> list[Verdict]:
+    if any(case.amat is not None for case in cases):
+        return []
+    text = "AMAT is not modelled: the latency of a cache level or its capacity is not known."
+    return [Verdict(level="note", text=text)]
+
+
+def counters_verdict(system: System) -> Verdict:
+    """Why the miss rates are modelled and not counted."""
+    found = next((c for c in system.capabilities if c.name == COUNTERS), None)
+    if found is not None and found.available:
+        text = (
+            f"The machine has hardware counters ({found.detail}), which this version does not read "
+            f"here: miss rates are modelled."
+        )
+        return Verdict(level="note", text=text)
+    why = found.detail if found is not None else "the system does not tell of any"
+    return Verdict(
+        level="note",
+        text=f"No hardware counters on this machine ({why}): miss rates are modelled, not counted.",
+        remedy=found.remedy if found is not None else None,
+    )
