@@ -36,7 +36,7 @@ struct SliceRequest {
 };
 
 struct ArrayValidation {
-    char array;  // 'a', 'b', 'c'
+    char array;  // 'a', 'b', 'c'; 'w': what traffic writes
     double average_relative_error;
     double epsilon;  // 1e-13 for double, 1e-6 for float, as STREAM
     std::size_t elements;

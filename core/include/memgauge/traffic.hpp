@@ -79,7 +79,7 @@ public:
                            std::size_t warm_hops, std::size_t iterations, std::size_t timed_loads,
                            std::size_t lead_in_bytes = 0, bool pingpong = false);
 
-    // Every line written holds what its address says.
+    // Every element written to holds what its address says: one entry, array 'w', over all threads.
     std::vector<ArrayValidation> validate(const StopCheck& stop = {});
     void corrupt(std::size_t element);  // for tests of the validation: of thread first_rank
     [[nodiscard]] std::vector<Backing> backing() const;

@@ -28,8 +28,8 @@ void Generator::follow(const TrafficSpec& spec, const Mix& mix) noexcept {
     mix_ = mix;
 }
 
-// A look costs as much as a few units of a pause. So there are 16 pieces from one to the next, or as
-// many as take a few microseconds where pauses are long, so that the counts are fresh.
+// A look costs as much as a few units of a pause. So there are 16 pieces from one to the next, or
+// as many as take a few microseconds where pauses are long, so that the counts are fresh.
 std::size_t Generator::pieces_per_look() const noexcept {
     constexpr std::size_t units = 4096;
     return std::clamp<std::size_t>(units / (std::size_t{task_.delay} + 1), 1, 16);

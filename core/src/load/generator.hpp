@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "kernels/traffic_table.hpp"
-#include "threads/spin.hpp"
 #include "load/memory.hpp"
 #include "load/spec.hpp"
+#include "threads/spin.hpp"
 
 namespace memgauge::load {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "load/generator.hpp"
 #include "memgauge/clock.hpp"
 #include "memgauge/team.hpp"
 #include "threads/spin.hpp"
-#include "load/generator.hpp"
 
 namespace memgauge::load {
 

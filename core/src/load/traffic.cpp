@@ -5,8 +5,8 @@
 #include <string>
 
 #include "kernels/replay.hpp"
-#include "memory/ring_access.hpp"
 #include "load/jobs.hpp"
+#include "memory/ring_access.hpp"
 
 namespace memgauge {
 
@@ -137,7 +137,7 @@ LoadedSlice Traffic::run_loaded(const TrafficSpec& spec, ChaseRing& ring, std::s
     state.follow(spec);
     load::StopFlag stop;
     load::Probe probe(memory::RingAccess::position(ring), state.generators, stop,
-                         {hops, warm_hops, iterations, timed_loads});
+                      {hops, warm_hops, iterations, timed_loads});
     std::vector<load::Background> jobs;
     for (const auto& generator : state.generators) {
         jobs.emplace_back(*generator, stop, pieces_of(lead_in_bytes));
