@@ -48,8 +48,8 @@ TIMED_LOADS = 300
 
 CALIBRATION_UNITS = (2_000, 5_000, 10_000, 20_000)
 
-LEAST_VALUES = 4
-"""Of every point of a curve, before a delay is added to it."""
+LEAST_VALUES = 6
+"""Of every point of a curve, before delays are added to it."""
 
 
 class LoadedBench(Bench):
@@ -91,14 +91,14 @@ class LoadedBench(Bench):
             self._led_in = (round_, load.name)
 
     def refine(self, values: Values) -> list[Point]:
-        """One more delay for each curve, where it bends."""
+        """Delays where curves bend: half of those that may be added, later half of the others."""
         added: list[Pair] = []
         for curve in self._plan.curves:
             there = [one for one in self._pairs if one.load == curve.load]
-            most = curve.further - (len(there) - len(curve.delays))
+            left = curve.further - (len(there) - len(curve.delays))
             added += [
                 self._got.complete(pair(self._plan, curve.load, delay))
-                for delay in further_delays(_places(there, values), min(1, most))
+                for delay in further_delays(_places(there, values), (left + 1) // 2)
             ]
         self._pairs += added
         self._visits |= {one.latency.point: one for one in added}

@@ -224,12 +224,12 @@ def test_delays_are_added_where_a_curve_bends_and_no_more_than_allowed() -> None
                 p.point: [
                     bent.get(int(str(p.asked["delay"])), (29.0, 150.0))[p.quantity == "latency"]
                 ]
-                * 4
+                * 6
                 for p in points
             }
 
         added: list[Point] = []
-        few = {name: found[:3] for name, found in values().items()}
+        few = {name: found[:5] for name, found in values().items()}
         assert bench.refine(few) == []
         for _ in range(10):
             added += bench.refine(values())
