@@ -288,6 +288,11 @@ def mix(**options: Any) -> Result:
     return _run(["mix"], "mix", options)
 
 
+def pages(**options: Any) -> Result:
+    """Cost of translation by page size and stride. Options are those of `memgauge pages`."""
+    return _run(["pages"], "pages", options)
+
+
 def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
     from memgauge.experiments.registry import load as load_experiment
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memgauge.analysis import latency, loaded, mix, stream, workingset
+from memgauge.analysis import latency, loaded, mix, pages, stream, workingset
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.section import Section
 
@@ -12,4 +12,5 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "workingset": workingset.analyse,
     "loaded": loaded.analyse,
     "mix": mix.analyse,
+    "pages": pages.analyse,
 }

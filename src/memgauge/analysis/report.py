@@ -21,6 +21,7 @@ TITLES = {
     "workingset": "Working sets",
     "loaded": "Latency under load",
     "mix": "Read-write mixes",
+    "pages": "Address translation",
 }
 ENDINGS = {
     "complete": "complete",

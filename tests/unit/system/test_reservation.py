@@ -17,7 +17,6 @@ from tests.unit.system.trees import Files, plant, xeon
 
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.model.termination import Terminated
-from memgauge.system import reservation
 from memgauge.system.reservation import PagesWanted, Pool, left_behind, reserved, state_directory
 from memgauge.system.tree import Tree
 
@@ -208,7 +207,7 @@ def test_nothing_is_reserved_where_it_cannot_be_written_down(
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(reservation.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with (
         pytest.raises(SystemFailure, match=r"No space left on device; free space there, or name"),
         reserved(FOUR, tree, states),
