@@ -13,33 +13,22 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from memgauge.analysis.section import Column, Estimate
-from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 from memgauge.reports import cells, figures
+from memgauge.reports.markup import headline_item, table_block, text, verdict_list
 from memgauge.reports.theme import config
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import (
-        Cell,
-        Chart,
-        Headline,
-        Report,
-        Section,
-        Table,
-        Verdict,
-    )
-
-_SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
-_SEVERITY = list(_SYMBOLS)
-
-
-_LONG_CELL = 32
-_LONG_FACT = 16
-"""Characters beyond which a cell of words wraps, in a table and in one of just two columns."""
+    from memgauge.analysis.section import Chart, Report, Section
 
 _MOST_SIDE_BY_SIDE = 6
-"""Series of a chart that is legible in half the page's width."""
+_MOST_COLUMNS = 6
+"""Series and columns of a chart that is legible in half the page's width."""
+
+_NO_SCRIPT = """<noscript>
+<p class="aside">The charts of this page are drawn by its script, which does not run here. The
+tables hold their figures, and <code>memgauge figures RUN</code> writes the charts as pictures.</p>
+</noscript>"""
 
 _METHOD = (
     (
@@ -93,6 +82,7 @@ def render(report: Report) -> str:
         [
             _header(report),
             "<main>",
+            _NO_SCRIPT if scripts else "",
             _top(report),
             *_sections(report, missing),
             _system(report),
@@ -103,10 +93,6 @@ def render(report: Report) -> str:
         ]
     )
     return f"{_head(report, scripts)}\n<body>\n{body}\n</body>\n</html>\n"
-
-
-def _text(text: str) -> str:
-    return escape(plain(text))
 
 
 def _asset(name: str) -> str:
@@ -127,9 +113,10 @@ def _head(report: Report, scripts: list[tuple[str, str]]) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="memgauge">
-<title>{_text(report.title)}: {_text(report.machine)}</title>
+<title>{text(report.title)}: {text(report.machine)}</title>
 <style>
 {_asset("report.css")}</style>
+<noscript><style>figure[data-chart] {{ display: none; }}</style></noscript>
 </head>"""
 
 
@@ -160,14 +147,14 @@ def _embedded(data: object) -> str:
 
 def _header(report: Report) -> str:
     links = "".join(
-        f'<a href="#{_anchor(at)}">{_text(section.title)}</a>'
+        f'<a href="#{_anchor(at)}">{text(section.title)}</a>'
         for at, section in enumerate(report.sections)
     )
     state = "status" if report.complete else "status incomplete"
     return f"""<header>
-<h1>{_text(report.title)}</h1>
-<p class="machine">{_text(report.machine)}</p>
-<p class="{state}">{_text(report.status)}</p>
+<h1>{text(report.title)}</h1>
+<p class="machine">{text(report.machine)}</p>
+<p class="{state}">{text(report.status)}</p>
 <nav aria-label="Sections">{links}<a href="#machine">Machine</a><a href="#method">Method</a></nav>
 </header>"""
 
@@ -177,38 +164,9 @@ def _anchor(at: int) -> str:
 
 
 def _top(report: Report) -> str:
-    strip = "".join(_headline(headline, report.precision) for headline in report.headlines)
+    strip = "".join(headline_item(headline, report.precision) for headline in report.headlines)
     headlines = f'<dl class="headlines">{strip}</dl>' if strip else ""
-    return headlines + _verdicts(report.verdicts)
-
-
-def _headline(headline: Headline, precision: float | None) -> str:
-    column = Column(title=headline.label, unit=headline.unit, digits=headline.digits)
-    figure = _figure(headline.value, column, precision)
-    if headline.unit not in {None, "B"} and headline.value is not None:
-        value, *around = figure.split('<span class="spread"', 1)
-        unit = f' <span class="unit">{_text(headline.unit or "")}</span>'
-        figure = value + unit + "".join(f'<span class="spread"{rest}' for rest in around)
-    detail = f'<dd class="detail">{_text(headline.detail)}</dd>' if headline.detail else ""
-    label = f"<dt>{_text(headline.label)}</dt>"
-    return f'<div class="headline">{label}<dd class="figure">{figure}</dd>{detail}</div>'
-
-
-def _verdicts(verdicts: list[Verdict]) -> str:
-    if not verdicts:
-        return ""
-    ranked = sorted(verdicts, key=lambda verdict: _SEVERITY.index(verdict.level))
-    return f'<ul class="verdicts">{"".join(map(_verdict, ranked))}</ul>'
-
-
-def _verdict(verdict: Verdict) -> str:
-    remedy = f'<p class="remedy">{_text(verdict.remedy)}</p>' if verdict.remedy else ""
-    level = verdict.level
-    return (
-        f'<li class="verdict {level}">'
-        f'<span class="level" data-symbol="{_SYMBOLS[level]}">{level}</span>'
-        f"<div><p>{_text(verdict.text)}</p>{remedy}</div></li>"
-    )
+    return headlines + verdict_list(report.verdicts)
 
 
 def _sections(report: Report, missing: str | None) -> list[str]:
@@ -225,109 +183,59 @@ def _section(
 ) -> str:
     anchor = _anchor(at)
     if missing and section.charts:
-        drawn = f'<p class="aside">No pictures: {_text(missing)}.</p>'
+        drawn = f'<p class="aside">No pictures: {text(missing)}.</p>'
     else:
         drawn = "".join(_chart(first_chart + n, chart) for n, chart in enumerate(section.charts))
-        crowded = any(len(chart.series) > _MOST_SIDE_BY_SIDE for chart in section.charts)
-        several = " several" if len(section.charts) > 1 and not crowded else ""
-        drawn = f'<div class="charts{several}">{drawn}</div>' if drawn else ""
-    tables = "".join(_table(table, precision) for table in section.tables)
+        several = len(section.charts) > 1 and not any(map(_is_crowded, section.charts))
+        drawn = f'<div class="charts{" several" * several}">{drawn}</div>' if drawn else ""
+    tables = "".join(table_block(table, precision) for table in section.tables)
     return f"""<section id="{anchor}" aria-labelledby="{anchor}-title">
-<h2 id="{anchor}-title">{_text(section.title)}</h2>
-<p class="question">{_text(section.question)}</p>
-{_verdicts(section.verdicts)}
+<h2 id="{anchor}-title">{text(section.title)}</h2>
+<p class="question">{text(section.question)}</p>
+{verdict_list(section.verdicts)}
 {drawn}
 {tables}
 </section>"""
 
 
 def _chart(at: int, chart: Chart) -> str:
-    """The still picture shows at once, without script and on paper; the live one replaces it."""
-    try:
-        still = base64.b64encode(figures.svg(chart).encode()).decode()
-    except RequestError as error:
-        reason = f'<p class="aside">{_text(str(error))}</p>'
-        return f"<figure><h3>{_text(chart.title)}</h3>{reason}</figure>"
+    """A place that the page's script draws into, with words for those who do not see it."""
     described = escape(_description(chart))
-    note = f'<p class="aside">{_text(chart.note)}</p>' if chart.note else ""
+    note = f'<p class="aside">{text(chart.note)}</p>' if chart.note else ""
+    live = f'<div class="live" role="img" aria-label="{described}"></div>'
+    if chart.kind == "heatmap":
+        title = text(chart.title)
+        live = f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">{live}</div>'
     return f"""<figure id="chart-{at + 1}" data-chart="{at}">
-<figcaption><h3>{_text(chart.title)}</h3></figcaption>
-<img alt="{described}" src="data:image/svg+xml;base64,{still}">
-<div class="live" role="img" aria-label="{described}"></div>{note}
+<figcaption><h3>{text(chart.title)}</h3></figcaption>
+{live}{note}
 </figure>"""
 
 
+def _is_crowded(chart: Chart) -> bool:
+    columns = {x for series in chart.series for x in series.x} if chart.kind == "heatmap" else ()
+    return len(chart.series) > _MOST_SIDE_BY_SIDE or len(columns) > _MOST_COLUMNS
+
+
 def _description(chart: Chart) -> str:
-    """What a screen reader says: the axes and each series' ends; the tables hold the figures."""
+    """What a screen reader says: axes, each series' ends, marks; the tables hold the figures."""
     said = [f"{chart.title}: {chart.y.title} ({chart.y.unit}) over {chart.x.title}."]
     for series in chart.series:
         ys = [y for y in series.y if y is not None]
         if ys:
             low, high = cells.number(min(ys), 1), cells.number(max(ys), 1)
             said.append(f"{series.name}: {len(ys)} points from {low} to {high}.")
+    for mark in chart.marks:
+        x, y = cells.number(mark.x, 1), cells.number(mark.y, 1)
+        said.append(f"Marked: {mark.label}, at {x} {chart.x.unit} and {y} {chart.y.unit}.")
     return plain(" ".join(said))
-
-
-def _table(table: Table, precision: float | None, *, titled: bool = True) -> str:
-    numeric = [cells.is_numeric(row[at] for row in table.rows) for at in range(len(table.columns))]
-    heads = "".join(
-        f'<th scope="col"{" class=number" if figures_ else ""}>{_column_head(column)}</th>'
-        for column, figures_ in zip(table.columns, numeric, strict=True)
-    )
-    rows = "".join(_row(table, row, numeric, precision) for row in table.rows)
-    note = f'<p class="aside">{_text(table.note)}</p>' if table.note else ""
-    title = _text(table.title)
-    heading = f"<h3>{title}</h3>" if titled else ""
-    if not table.rows:
-        return f'<div class="table">{heading}<p class="aside">Nothing was measured.</p></div>'
-    return f"""<div class="table">{heading}
-<div class="scroll" tabindex="0" role="region" aria-label="{title}">
-<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>
-</div>{note}
-</div>"""
-
-
-def _column_head(column: Column) -> str:
-    if column.unit in {None, "", "B"}:
-        return _text(column.title)
-    return f'{_text(column.title)} <span class="unit">({_text(column.unit or "")})</span>'
-
-
-def _row(table: Table, row: list[Cell], numeric: list[bool], precision: float | None) -> str:
-    written = []
-    long = _LONG_CELL if len(table.columns) > 2 else _LONG_FACT
-    for at, (cell, column) in enumerate(zip(row, table.columns, strict=True)):
-        classes = ["number"] if numeric[at] else []
-        if cells.is_wide(cell, column, precision):
-            classes.append("wide")
-        if isinstance(cell, str) and len(cell) > long:
-            classes.append("words")
-        attribute = f' class="{" ".join(classes)}"' if classes else ""
-        figure = _figure(cell, column, precision)
-        head = at == 0 and not numeric[at]
-        tag, scope = ("th", ' scope="row"') if head else ("td", "")
-        written.append(f"<{tag}{scope}{attribute}>{figure}</{tag}>")
-    return f"<tr>{''.join(written)}</tr>"
-
-
-def _figure(cell: Cell, column: Column, precision: float | None) -> str:
-    """A cell: its value, and behind it the interval, whose ends show on hover."""
-    value = _text(cells.centre(cell, column))
-    if cell is None:
-        return f'<span class="missing" title="not measured">{value}</span>'
-    if not isinstance(cell, Estimate):
-        return value
-    mark = cells.WIDE_MARK if cells.is_wide(cell, column, precision) else ""
-    around = _text(cells.spread(cell, column.unit)) + mark
-    ends = _text(f"95% interval: {cells.interval(cell, column)}")
-    return f'{value}<span class="spread" title="{ends}">{around}</span>'
 
 
 def _system(report: Report) -> str:
     return f"""<section id="machine" aria-labelledby="machine-title">
 <h2 id="machine-title">Machine</h2>
 <p class="question">What the operating system told when the run began.</p>
-{_table(report.system, None, titled=False)}
+{table_block(report.system, None, titled=False)}
 </section>"""
 
 
@@ -347,6 +255,6 @@ def _asked(precision: float) -> str:
 
 def _footer(report: Report) -> str:
     return f"""<footer>
-<p>Run <code>{_text(report.run_id)}</code>, started {_text(report.started_at)}. Made by memgauge;
+<p>Run <code>{text(report.run_id)}</code>, started {text(report.started_at)}. Made by memgauge;
 every raw sample is in the run directory.</p>
 </footer>"""

@@ -11,6 +11,7 @@ from memgauge.analysis.section import (
     Column,
     Estimate,
     Headline,
+    Mark,
     Report,
     Rule,
     Section,
@@ -105,7 +106,7 @@ def survey() -> Report:
             Headline(label="Share of peak", value=None, unit="%", detail="peak not told"),
         ],
         verdicts=_verdicts(),
-        sections=[stream(), latency(), workingset()],
+        sections=[stream(), latency(), workingset(), loaded(), stride()],
         system=system_table(machine()),
     )
 
@@ -365,6 +366,104 @@ def _wide(name: str, x: list[float], y: list[float | None]) -> Series:
     )
 
 
+_USED = (0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 0.86, 0.92, 0.97, 1.0, 0.985)
+"""Shares of the peak at falling delays: past saturation bandwidth falls again."""
+
+_DELAYS = (20_000, 5_000, 2_000, 900, 400, 150, 90, 40, 20, 4, 0)
+
+
+def loaded() -> Section:
+    peaks = {"100% reads": 31.0, "75% reads": 27.0, "50% reads": 24.0}
+    curves = [_loaded_curve(name, peak) for name, peak in peaks.items()]
+    points: list[list[Cell]] = [
+        [name, delay, estimate(peak * used), 96.0 + at]
+        for name, peak in peaks.items()
+        for at, (used, delay) in enumerate(zip(_USED, _DELAYS, strict=True))
+    ]
+    return Section(
+        name="loaded",
+        title="Loaded latency",
+        question="How long does a load wait while others keep memory busy?",
+        charts=[
+            Chart(
+                name="loaded-curves",
+                title="Latency over bandwidth",
+                kind="line",
+                x=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
+                y=Axis(title="Latency", unit="ns"),
+                series=curves,
+                marks=[
+                    Mark(
+                        label=f"knee, {curve.name}",
+                        x=float(curve.x[6]),
+                        y=curve.y[6] or 0.0,
+                        x_low=float(curve.x[5]),
+                        x_high=float(curve.x[7]),
+                    )
+                    for curve in curves
+                ],
+            )
+        ],
+        tables=[
+            Table(
+                name="loaded",
+                title="Knees",
+                columns=[Column(title="load"), Column(title="knee", unit="GB/s")],
+                rows=[[name, estimate(peak * _USED[6], 0.05)] for name, peak in peaks.items()],
+            ),
+            Table(
+                name="loaded-points",
+                title="Every point of the curves",
+                columns=[
+                    Column(title="load", narrow=False),
+                    Column(title="delay", narrow=False),
+                    Column(title="bandwidth", unit="GB/s", narrow=False),
+                    Column(title="latency", unit="ns", narrow=False),
+                ],
+                rows=points,
+            ),
+        ],
+    )
+
+
+def _loaded_curve(name: str, peak: float) -> Series:
+    y: list[float | None] = [96.0 + 7 * used / (1.05 - used) for used in _USED[:-1]]
+    return Series(
+        name=name,
+        x=[peak * used for used in _USED],
+        y=[*y, 280.0],
+        notes=[f"delay {delay}" for delay in _DELAYS],
+    )
+
+
+def stride() -> Section:
+    strides: list[float | str] = [float(64 << n) for n in range(11)]
+    rows = {
+        f"{order}, {access} B": [
+            None if float(x) < access else cost * (float(x) / 64) ** 0.3 * (access / 64) ** 0.5
+            for x in strides
+        ]
+        for order, cost in (("sequential", 3.0), ("random", 90.0))
+        for access in (64, 256, 1024)
+    }
+    return Section(
+        name="stride",
+        title="Strides and granularity",
+        question="What does an access cost by pattern and size?",
+        charts=[
+            Chart(
+                name="stride-cost",
+                title="Cost of a dependent access",
+                kind="heatmap",
+                x=Axis(title="Stride", unit="B", scale="log2"),
+                y=Axis(title="Time per access", unit="ns", scale="log10"),
+                rows=Axis(title="Order, access", unit=""),
+                series=[Series(name=name, x=strides, y=y) for name, y in rows.items()],
+            )
+        ],
+    )
+
+
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e]]>[bold]'\"&\x07"
 
 
@@ -378,8 +477,9 @@ def hostile() -> Report:
         kind="line",
         x=axis,
         y=axis,
-        series=[Series(name=bad, x=[1.0, 2.0], y=[1.0, None])],
+        series=[Series(name=bad, x=[1.0, 2.0], y=[1.0, None], notes=[bad, bad])],
         bands=[Band(label=bad, start=1, end=2)],
+        marks=[Mark(label=bad, x=1.0, y=1.0)],
         rules=[Rule(label=bad, axis="y", value=1)],
         note=bad,
     )

@@ -83,13 +83,32 @@ def test_every_estimate_appears_with_its_interval(page: Page) -> None:
                     assert f"95% interval: {cells.interval(cell, column)}" in titles
 
 
-def test_every_chart_has_a_still_picture_and_words(page: Page) -> None:
+def test_every_chart_has_a_place_and_words(page: Page) -> None:
     charts = [chart for section in survey().sections for chart in section.charts]
-    images = [attributes for tag, attributes in page.tags if tag == "img"]
-    assert len(images) == len(charts)
-    for image, chart in zip(images, charts, strict=True):
-        assert (image["alt"] or "").startswith(chart.title)
-        assert (image["src"] or "").startswith("data:image/svg+xml;base64,")
+    places = [attributes for _, attributes in page.tags if attributes.get("class") == "live"]
+    assert len(places) == len(charts)
+    for place, chart in zip(places, charts, strict=True):
+        described = place["aria-label"] or ""
+        assert place["role"] == "img"
+        assert described.startswith(chart.title)
+        assert all(series.name in described for series in chart.series)
+        assert all(mark.label in described for mark in chart.marks)
+
+
+def test_without_script_the_page_says_where_the_pictures_are(page: Page) -> None:
+    assert any(tag == "noscript" for tag, _ in page.tags)
+    assert "memgauge figures RUN writes the charts as pictures" in page.text
+
+
+def test_tables_of_details_are_folded_and_their_rows_counted(page: Page) -> None:
+    assert [tag for tag, _ in page.tags].count("details") == 1
+    assert "Every point of the curves 33 rows" in page.text
+
+
+def test_what_scrolls_sideways_can_be_reached_by_key(page: Page) -> None:
+    scrolling = [attributes for _, attributes in page.tags if attributes.get("class") == "scroll"]
+    assert scrolling
+    assert all(one["tabindex"] == "0" and one["role"] == "region" for one in scrolling)
 
 
 def test_nothing_is_fetched(page: Page) -> None:

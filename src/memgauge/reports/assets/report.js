@@ -3,13 +3,19 @@
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const charts = read("charts");
   const themes = read("themes");
+  const figures = [...document.querySelectorAll("figure[data-chart]")];
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const drawn = new Map();
+  const views = new Map();
+  const CELL_PX = 12;
+  const DIGIT_PX = 6.6;
+  const LABEL_PX = 180;
+  const LEGEND_PX = 90;
+  let printing = false;
 
-  const theme = (width) => {
-    const chosen = structuredClone(dark.matches ? themes.dark : themes.light);
+  const theme = (chart, width) => {
+    const chosen = structuredClone(dark.matches && !printing ? themes.dark : themes.light);
     chosen.background = "transparent";
-    chosen.axis.labelLimit = Math.min(180, 0.32 * width);
+    chosen.axis.labelLimit = chart.usermeta.columns ? LABEL_PX : Math.min(LABEL_PX, 0.32 * width);
     return chosen;
   };
 
@@ -19,40 +25,90 @@
     const columns = Math.max(1, Math.floor((width - 60) / (7 * chart.usermeta.longestName + 44)));
     const walk = (node) => {
       if (node === null || typeof node !== "object") return;
-      if (node.legend) Object.assign(node.legend, { columns, labelLimit: width - 100 });
+      if (node.legend?.gradientLength) node.legend.gradientLength = Math.min(240, width - 120);
+      else if (node.legend) Object.assign(node.legend, { columns, labelLimit: width - 100 });
       Object.values(node).forEach(walk);
     };
     copy.layer.forEach((layer) => walk(layer.encoding));
     return copy;
   };
 
+  // A heat map keeps its digits apart: where the page is too narrow for that, it scrolls sideways.
+  const leastWidth = (chart) => {
+    const { columns, longestDigits, longestName } = chart.usermeta;
+    if (!columns) return 0;
+    const names = Math.min(LABEL_PX, 7 * longestName) + 40;
+    return names + columns * (longestDigits * DIGIT_PX + CELL_PX);
+  };
+
   const draw = async (figure) => {
     const place = figure.querySelector(".live");
-    figure.classList.add("drawn");
-    const chart = fitted(charts[Number(figure.dataset.chart)], figure.clientWidth);
+    const chart = charts[Number(figure.dataset.chart)];
+    const width = figure.clientWidth;
+    figure.dataset.state = "drawing";
+    place.style.minWidth = `${leastWidth(chart)}px`;
     try {
-      const view = await window.vegaEmbed(place, chart, {
+      const view = await window.vegaEmbed(place, fitted(chart, width), {
         actions: false,
         ast: true,
-        config: theme(figure.clientWidth),
+        config: theme(chart, width),
         mode: "vega-lite",
         renderer: "svg",
         tooltip: { theme: "custom" },
       });
-      drawn.get(figure)?.finalize();
-      drawn.set(figure, view);
+      views.get(figure)?.finalize();
+      views.set(figure, view);
+      place.style.minHeight = "";
       figure.dataset.state = "drawn";
     } catch (error) {
-      figure.classList.remove("drawn");
       figure.dataset.state = "failed";
+      place.textContent = "This chart could not be drawn; its table holds the figures.";
       console.error(`chart ${figure.id} could not be drawn`, error);
     }
   };
 
-  const drawAll = () => document.querySelectorAll("figure[data-chart]").forEach(draw);
-  dark.addEventListener("change", drawAll);
-  [640, 980].forEach((width) =>
-    window.matchMedia(`(max-width: ${width}px)`).addEventListener("change", drawAll),
+  const waiting = new Set(figures);
+  const drawOnce = (figure) => (waiting.delete(figure) ? draw(figure) : undefined);
+  const redraw = () => figures.filter((figure) => !waiting.has(figure)).forEach(draw);
+  const whenIdle = window.requestIdleCallback ?? ((then) => window.setTimeout(then, 50));
+
+  // What is near the reader first; the rest one by one, so that paper and searches have all.
+  const drawRest = () => {
+    const [next] = waiting;
+    if (next) whenIdle(() => Promise.resolve(drawOnce(next)).then(drawRest), { timeout: 500 });
+  };
+  const near = new IntersectionObserver(
+    (entries) => entries.filter((one) => one.isIntersecting).forEach((one) => drawOnce(one.target)),
+    { rootMargin: "50% 0px" },
   );
-  drawAll();
+  // Room is kept before a chart is drawn, so that what is read does not move.
+  for (const figure of figures) {
+    const { height } = charts[Number(figure.dataset.chart)];
+    figure.querySelector(".live").style.minHeight = `${height + LEGEND_PX}px`;
+    near.observe(figure);
+  }
+  whenIdle(drawRest, { timeout: 500 });
+
+  dark.addEventListener("change", redraw);
+  [640, 980].forEach((width) =>
+    window.matchMedia(`(max-width: ${width}px)`).addEventListener("change", redraw),
+  );
+
+  // Paper is white and has no folds.
+  const opened = new Set();
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    document.querySelectorAll("details:not([open])").forEach((one) => {
+      one.open = true;
+      opened.add(one);
+    });
+    if (dark.matches) redraw();
+    [...waiting].forEach(drawOnce);
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    opened.forEach((one) => (one.open = false));
+    opened.clear();
+    if (dark.matches) redraw();
+  });
 })();
