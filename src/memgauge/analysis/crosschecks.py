@@ -78,7 +78,7 @@ def _unloaded(figures: Figures) -> Iterator[Check]:
     name = longest[0].point
     alike = [entry for entry in idle if _same_place(longest[0], entry[0])]
     if not alike:
-        why = "no idle latency of the same CPU, node and pages was measured"
+        why = "no figure of idle latency from the same CPU, node and pages"
         yield untold(what, name, "latency", "ns", why)
         return
     for summary in longest[1]:
@@ -98,7 +98,7 @@ def _full_load(figures: Figures) -> Iterator[Check]:
         what = f"bandwidth at no delay, {_load(point)}"
         found = [entry for entry in alone if _same_load(point, entry[0])]
         if not found:
-            why = f"no such load of {point.threads} threads without a probe was measured"
+            why = f"no figure of such a load of {point.threads} threads without a probe"
             yield untold(what, point.point, "mix", "GB/s", why)
             continue
         other = found[0]
@@ -122,7 +122,7 @@ def _all_reads(figures: Figures) -> Iterator[Check]:
         ]
         if not same_team:
             if streams:
-                why = f"stream did not read with {point.threads} threads and the same pages"
+                why = f"stream has no figure of reads by {point.threads} threads in the same pages"
                 yield untold("all reads", point.point, "stream", "GB/s", why)
             continue
         other, against = same_team[0]

@@ -21,6 +21,10 @@ from memgauge.analysis.section import Estimate
 from memgauge.model.records import Point
 
 
+UNNAMED = "unnamed"
+"""A level that the topology does not have: `latency` knows nothing of it."""
+
+
 def level_checks(figures: Figures, findings: Sequence[Finding]) -> Iterator[Check]:
     """One for each level that both found."""
     pages = {
@@ -30,11 +34,11 @@ def level_checks(figures: Figures, findings: Sequence[Finding]) -> Iterator[Chec
     }
     above: Level | None = None
     for finding in findings:
-        if finding.level is None:
+        if finding.level is None or finding.name == UNNAMED:
             continue
         found = _latency_of(figures, finding.name, pages)
         if found is None:
-            why = f"latency did not measure {finding.name} in the pages of workingset"
+            why = f"latency has no figure of {finding.name} in the pages of workingset"
             yield untold(_what(finding.name), "latency", _where(finding.name), "ns", why)
         else:
             yield _check(finding.name, found, finding.level, above, figures.wander or 0.0)

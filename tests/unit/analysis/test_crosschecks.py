@@ -139,7 +139,7 @@ def test_other_pages_or_another_cpu_are_not_compared() -> None:
     for other in (idle(150, "4k"), idle(150, "thp", cpu=1)):
         (check,) = checked([*loaded(150, 2, 20_000), other])
         assert check.outcome == "not told"
-        assert check.why == "no idle latency of the same CPU, node and pages was measured"
+        assert check.why == "no figure of idle latency from the same CPU, node and pages"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_bandwidths_apart_by_more_than_3_percent_disagree() -> None:
 def test_teams_of_different_sizes_are_not_compared() -> None:
     (check,) = checked([mix(20, 2), stream_read(20, 1)])
     assert check.outcome == "not told"
-    assert check.why == "stream did not read with 2 threads and the same pages"
+    assert check.why == "stream has no figure of reads by 2 threads in the same pages"
 
 
 def test_noise_that_leaves_both_outcomes_possible_is_not_told() -> None:
@@ -214,7 +214,7 @@ def test_levels_of_both_experiments_agree_on_the_made_up_machine() -> None:
     assert by_level["latency of L1"].outcome == "agrees"
     assert by_level["latency of L2"].outcome == "agrees"
     assert by_level["latency of L3"].outcome == "not told"
-    assert (by_level["latency of L3"].why or "").startswith("latency did not measure L3")
+    assert (by_level["latency of L3"].why or "").startswith("latency has no figure of L3")
     report = analyse_run(run)
     assert report.sections[-1].name == "crosschecks"
 
