@@ -41,10 +41,10 @@ class Result:
         return analyse_run(self.run)
 
     def text(self, width: int = 80) -> str:
-        """The summary for a terminal, without colour."""
+        """The summary for a terminal, without colour; a survey's long tables are shortened."""
         from memgauge.reports.terminal import render
 
-        return render(self.report, width=width, color=False)
+        return render(self.report, width=width, color=False, whole=False)
 
     def html(self) -> str:
         """One self-contained HTML page."""
@@ -291,6 +291,11 @@ def mix(**options: Any) -> Result:
 def pages(**options: Any) -> Result:
     """Cost of translation by page size and stride. Options are those of `memgauge pages`."""
     return _run(["pages"], "pages", options)
+
+
+def misses(**options: Any) -> Result:
+    """Cost of cache misses by footprint and pattern. Options are those of `memgauge misses`."""
+    return _run(["misses"], "misses", options)
 
 
 def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:

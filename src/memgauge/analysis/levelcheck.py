@@ -20,7 +20,6 @@ from memgauge.analysis.levels import Level
 from memgauge.analysis.section import Estimate
 from memgauge.model.records import Point
 
-
 UNNAMED = "unnamed"
 """A level that the topology does not have: `latency` knows nothing of it."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memgauge.analysis import latency, loaded, mix, pages, stream, workingset
+from memgauge.analysis import latency, loaded, misses, mix, pages, stream, workingset
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.section import Section
 
@@ -13,4 +13,5 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "loaded": loaded.analyse,
     "mix": mix.analyse,
     "pages": pages.analyse,
+    "misses": misses.analyse,
 }

@@ -29,6 +29,7 @@ EXPERIMENTS: dict[str, Entry] = {
     "loaded": Entry("loaded", "Loaded", "Latency of memory while others load it, over bandwidth."),
     "mix": Entry("mix", "Mix", "Bandwidth over the share of reads and writes."),
     "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
+    "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
 }
 
 
