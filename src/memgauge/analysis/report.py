@@ -22,6 +22,7 @@ TITLES = {
     "loaded": "Latency under load",
     "mix": "Read-write mixes",
     "pages": "Address translation",
+    "misses": "Cost of cache misses",
 }
 ENDINGS = {
     "complete": "complete",
