@@ -107,6 +107,7 @@ def _bars(label: str, at: int, rows: Sequence[Row]) -> Chart:
     kept = sorted(rows, key=lambda row: abs(math.log(row.ratio.value)), reverse=True)[:MOST_BARS]
     drawn = [row for row in rows if row in kept]
     cells = [row.widened for row in drawn]
+    pattern = shortened([row.name for row in drawn])[0]
     told = all(has_interval(cell) for cell in cells)
     left = len(rows) - len(drawn)
     note = None if told else "Without a whisker: no interval is known."
@@ -114,11 +115,11 @@ def _bars(label: str, at: int, rows: Sequence[Row]) -> Chart:
         note = f"The {len(drawn)} figures furthest from A; {left} more are in the table."
     return Chart(
         name=f"compare-{label}-ratio-{at + 1}",
-        title=f"{label} over A: {', '.join(filter(None, (_experiment(drawn), drawn[0].regime)))}",
+        title=f"{label} over A: {', '.join(filter(None, (pattern, drawn[0].regime)))}",
         kind="bar",
         x=Axis(title="figure", unit=""),
         y=_ratio_axis(label, drawn[0]),
-        series=[series(f"{label}/A", [_bare(row.name) for row in drawn], [*cells])],
+        series=[series(f"{label}/A", [*_short_names(drawn)], [*cells])],
         rules=[Rule(label="as A", axis="y", value=1.0)],
         note=note,
     )
@@ -129,13 +130,9 @@ def _ratio_axis(label: str, row: Row) -> Axis:
     return Axis(title=f"{label}/A, {better}", unit="%")
 
 
-def _experiment(rows: Sequence[Row]) -> str:
-    return rows[0].name.split("/")[0]
-
-
-def _bare(name: str) -> str:
-    """A name without its experiment, in parts that may stand on two lines."""
-    return (name.partition("/")[2] or name).replace("/", " ")
+def _short_names(rows: Sequence[Row]) -> list[str]:
+    """Without what all share, in parts that may stand on lines of their own."""
+    return [name.replace("/", ", ") for name in shortened([row.name for row in rows])[1]]
 
 
 def _file_name(family: str, row: Row) -> str:

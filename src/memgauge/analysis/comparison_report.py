@@ -18,7 +18,7 @@ def report_of(comparison: Comparison) -> Report:
     sources = comparison.sources
     labels = labels_of(sources)
     return Report(
-        run_id=" ".join(source.run_id or source.name for source in sources),
+        run_id=" and ".join(source.run_id or source.name for source in sources),
         started_at="",
         title="Comparison of memory figures",
         machine="; ".join(f"{a} is {s.name}" for a, s in zip(labels, sources, strict=True)),

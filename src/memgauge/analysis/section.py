@@ -154,6 +154,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     started_at: str
+    """Empty for a report that is not of one run."""
     title: str
     machine: str
     """One line: processor, threads, caches, memory, virtualisation, kernel."""

@@ -254,7 +254,8 @@ def _asked(precision: float) -> str:
 
 
 def _footer(report: Report) -> str:
+    started = f", started {text(report.started_at)}" if report.started_at else ""
     return f"""<footer>
-<p>Run <code>{text(report.run_id)}</code>, started {text(report.started_at)}. Made by memgauge;
+<p>Run <code>{text(report.run_id)}</code>{started}. Made by memgauge;
 every raw sample is in the run directory.</p>
 </footer>"""
