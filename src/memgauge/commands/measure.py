@@ -71,7 +71,7 @@ def present(result: api.Result, *, as_json: bool) -> int:
     if as_json:
         print_json(result.document())
     else:
-        print_report(result.report)
+        print_report(result.report, whole=False)
     if result.failed_validations:
         click.echo(
             "memgauge: validation failed: the arrays do not hold what the kernels must have left; "

@@ -12,12 +12,15 @@ from memgauge.analysis.section import Report
 from memgauge.model.system import System
 
 
-def print_report(report: Report) -> None:
-    """The summary: coloured and as wide as the terminal, plain and 80 columns in a pipe."""
+def print_report(report: Report, *, whole: bool = True) -> None:
+    """The summary: coloured and as wide as the terminal, plain and 80 columns in a pipe.
+
+    Not whole: where a page beside it holds all rows of long tables.
+    """
     from memgauge.reports.terminal import Look, render
 
     look = Look.of(sys.stdout)
-    click.echo(render(report, look.columns, look.color, look.encoding))
+    click.echo(render(report, look.columns, look.color, look.encoding, whole=whole))
 
 
 def print_system(system: System) -> None:

@@ -35,5 +35,5 @@ def command(run: Path, form: str | None) -> None:
     elif form == "summary":
         click.echo(result.text())
     else:
-        print_report(result.report)
+        print_report(result.report, whole=False)
         save(result)

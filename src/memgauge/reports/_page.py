@@ -16,7 +16,7 @@ from memgauge.model.text import plain
 from memgauge.reports import cells
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import Headline, Report, Section, Table, Verdict
+    from memgauge.analysis.section import Cell, Headline, Report, Section, Table, Verdict
 
 _SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
 _STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan", "good": "green"}
@@ -57,11 +57,18 @@ _GAP = 3
 _WRAPPED = 10
 """Width at which words in a table may wrap."""
 
+_MOST_ROWS = 14
+_FIRST_ROWS, _LAST_ROWS = 6, 5
+"""Of a table longer than that, where a page keeps to what matters: both ends of what was swept."""
+
+_CUT = "…"
+
 
 class Page:
     """Lines under way; every string that enters is stripped of what a terminal would obey."""
 
-    def __init__(self, columns: int, color: bool, encoding: str) -> None:
+    def __init__(self, columns: int, color: bool, encoding: str, *, whole: bool = True) -> None:
+        self._whole = whole
         self._ascii = "utf" not in encoding.lower()
         self._out = io.StringIO()
         self._console = Console(
@@ -140,7 +147,8 @@ class Page:
             return
         shown = [index for index, column in enumerate(table.columns) if column.narrow]
         columns = [table.columns[index] for index in shown]
-        rows = [[row[index] for index in shown] for row in table.rows]
+        kept, cut = self._kept(table)
+        rows = [[row[index] for index in shown] for row in kept]
         by_column = [[row[at] for row in rows] for at in range(len(columns))]
         numeric = [cells.is_numeric(column_cells) for column_cells in by_column]
         written = [
@@ -149,13 +157,25 @@ class Page:
         ]
         for at in (at for at, figures in enumerate(numeric) if figures):
             written[at] = [cell.replace(" ", _NO_BREAK) for cell in written[at]]
+        if cut:
+            for cells_ in written:
+                cells_.insert(_FIRST_ROWS, _CUT)
         least = list(map(_least, columns, written, numeric))
         if sum(least) + _GAP * (len(least) - 1) <= self._console.width:
             self._console.print(self._rich_table(columns, written, numeric, least))
         else:
             self._stacked(columns, written)
+        if cut:
+            self.line(f"{_CUT} {cut} of {len(table.rows)} rows are only in report.html", "dim")
         if table.note:
             self.line(table.note, "dim")
+
+    def _kept(self, table: Table) -> tuple[list[list[Cell]], int]:
+        """The rows to show, and how many are left out."""
+        if self._whole or len(table.rows) <= _MOST_ROWS:
+            return table.rows, 0
+        kept = [*table.rows[:_FIRST_ROWS], *table.rows[-_LAST_ROWS:]]
+        return kept, len(table.rows) - len(kept)
 
     def legend(self, report: Report) -> None:
         """What the marks in the tables mean, where they stand."""

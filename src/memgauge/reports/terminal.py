@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 DEFAULT_COLUMNS = 80
 NARROWEST_COLUMNS = 20
 
+_FEW_SECTIONS = 3
+"""Sections that a reader takes in with tables of any length."""
+
 
 class Look(msgspec.Struct, frozen=True):
     """What the output can show."""
@@ -39,10 +42,19 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def render(
-    report: Report, width: int = DEFAULT_COLUMNS, color: bool = False, encoding: str = "utf-8"
+    report: Report,
+    width: int = DEFAULT_COLUMNS,
+    color: bool = False,
+    encoding: str = "utf-8",
+    *,
+    whole: bool = True,
 ) -> str:
-    """The summary of a run; no line is wider than `width` columns (20 at least)."""
-    page = _page(width, color, encoding)
+    """The summary of a run; no line is wider than `width` columns (20 at least).
+
+    Unless it is to be whole, a report of many sections shows both ends of its long tables and says
+    how many rows it leaves to the page.
+    """
+    page = _page(width, color, encoding, whole=whole or len(report.sections) <= _FEW_SECTIONS)
     page.heading(report.title)
     page.line(report.machine)
     page.line(report.status, "" if report.complete else "bold yellow")
@@ -74,8 +86,8 @@ def render_system(
     return page.text()
 
 
-def _page(width: int, color: bool, encoding: str) -> Page:
+def _page(width: int, color: bool, encoding: str, *, whole: bool = True) -> Page:
     """An empty page; rich is loaded here, so that it costs nothing to those who print nothing."""
     from memgauge.reports._page import Page
 
-    return Page(max(width, NARROWEST_COLUMNS), color, encoding)
+    return Page(max(width, NARROWEST_COLUMNS), color, encoding, whole=whole)

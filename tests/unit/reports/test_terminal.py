@@ -1,6 +1,7 @@
 import io
 import unicodedata
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +9,7 @@ from rich.cells import cell_len
 from tests.unit.reports.strangers import reports
 from tests.unit.reports.synthetic import hostile, machine, survey
 
-from memgauge.analysis.section import Estimate, Report
+from memgauge.analysis.section import Column, Estimate, Report, Section, Table
 from memgauge.reports import cells
 from memgauge.reports.terminal import Look, render, render_system
 
@@ -72,6 +73,32 @@ def test_missing_is_a_dash_and_what_missed_the_precision_is_marked() -> None:
     assert read.split()[2:4] == ["\N{EN DASH}", "\N{EN DASH}"]
     assert "±2.1%*" in render(survey())
     assert "* the interval is wider than the ±1% asked" in render(survey())
+
+
+def long_report(sections: int) -> Report:
+    table = Table(
+        name="sweep",
+        title="Sweep",
+        columns=[Column(title="delay"), Column(title="latency", unit="ns")],
+        rows=[[delay, float(100 + delay)] for delay in range(40)],
+    )
+    one = Section(name="loaded", title="Loaded", question="?", tables=[table])
+    return msgspec.structs.replace(survey(), sections=[one] * sections)
+
+
+def test_a_long_survey_shows_both_ends_of_a_long_table_and_says_what_it_leaves_out() -> None:
+    lines = render(long_report(9), whole=False).splitlines()
+    assert lines.count("… 29 of 40 rows are only in report.html") == 9
+    shown = {line.split()[0] for line in lines if line.split() and line.split()[0].isdigit()}
+    assert shown == {str(delay) for delay in [*range(6), *range(35, 40)]}
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(("sections", "whole"), [(1, False), (9, True)])
+def test_a_single_experiment_and_a_whole_report_show_every_row(sections: int, whole: bool) -> None:
+    text = render(long_report(sections), whole=whole)
+    assert "report.html" not in text
+    assert text.count("139.0") == sections
 
 
 def test_colour_only_where_it_is_wanted() -> None:
