@@ -58,6 +58,8 @@ class LoadedCurve(msgspec.Struct, frozen=True, kw_only=True):
     generators: int
     cpus: str
     """Of the generators."""
+    team_cpus: str
+    """With the probe's."""
     memory: str
     pages: str
     regime: str
@@ -154,6 +156,7 @@ def _curve(point: Point, regime: str, points: list[LoadedPoint]) -> LoadedCurve:
         order=text_fact(point.asked, "order"),
         generators=number_fact(point.asked, "generators") or 0,
         cpus=text_fact(point.effective, "generator_cpus"),
+        team_cpus=text_fact(point.effective, "cpus"),
         memory=text_fact(point.asked, "memory"),
         pages=text_fact(point.effective, "pages"),
         regime=regime,

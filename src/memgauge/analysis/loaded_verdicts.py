@@ -49,7 +49,7 @@ def full_speed_teams(
         )
         fast = curve.full_speed
         if alike and fast is not None:
-            cores = scaling_report.cores_used(system, curve.cpus)
+            cores = scaling_report.cores_used(system, curve.team_cpus)
             beside = None if cores is None else cores - 1
             teams.append(Team(curve.generators, fast.bandwidth, beside))
     return teams

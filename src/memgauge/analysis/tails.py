@@ -73,14 +73,24 @@ def quantile_of(visits: Sequence[Histogram], quantile: float) -> Estimate | None
 
 
 def design_effect(visits: Sequence[Histogram], value: float) -> float:
-    """How many values count as one: variance between visits of the share above `value`."""
+    """How many loads count as one: how the shares beyond `value` vary between visits.
+
+    Of the shares above it and of those from it on, the one that varies more: many loads may take
+    exactly as long, by a clock that ticks slowly.
+    """
     sizes = [sum(count for _, count in visit) for visit in visits]
     above = [sum(count for ns, count in visit if ns > value) for visit in visits]
-    seen = [(size, over) for size, over in zip(sizes, above, strict=True) if size]
-    share = sum(over for _, over in seen) / max(1, sum(size for size, _ in seen))
+    from_on = [sum(count for ns, count in visit if ns >= value) for visit in visits]
+    return max(_overdispersion(sizes, above), _overdispersion(sizes, from_on))
+
+
+def _overdispersion(sizes: Sequence[int], parts: Sequence[int]) -> float:
+    """Variance of the shares over that of chance; 1 where it is less, or cannot be told."""
+    seen = [(size, part) for size, part in zip(sizes, parts, strict=True) if size]
+    share = sum(part for _, part in seen) / max(1, sum(size for size, _ in seen))
     if len(seen) < 2 or not 0 < share < 1:
         return 1.0
-    chi2 = sum((over - size * share) ** 2 / size for size, over in seen) / (share * (1 - share))
+    chi2 = sum((part - size * share) ** 2 / size for size, part in seen) / (share * (1 - share))
     return max(1.0, chi2 / (len(seen) - 1))
 
 
