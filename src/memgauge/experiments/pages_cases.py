@@ -127,11 +127,7 @@ def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, li
         ]
         if made:
             found[pages] = made
-    if not found:
-        raise RequestError(
-            f"pages: not even {LEAST_COUNT} lines at these strides fit the memory it may use; "
-            f"choose smaller --stride, or more --largest-bytes or --reserve-huge-pages"
-        )
+    _check_fit(parameters, found)
     return found
 
 
@@ -213,3 +209,15 @@ def _check(parameters: PagesParameters, system: System, line_bytes: int) -> None
             f"--largest-bytes {format_bytes(largest)}: only "
             f"{format_bytes(system.available_bytes)} are available; ask for less"
         )
+
+
+def _check_fit(parameters: PagesParameters, found: dict[str, list[Case]]) -> None:
+    """Every stride that was asked for has cases; by default there are some."""
+    fitting = {case.stride_bytes for members in found.values() for case in members}
+    for stride in parameters.stride_bytes or (() if found else (LINE_BYTES,)):
+        if stride not in fitting:
+            raise RequestError(
+                f"--stride {format_bytes(stride)}: not even {LEAST_COUNT} lines so far apart fit "
+                f"the memory that may be used; choose a smaller one, or more --largest-bytes or "
+                f"--reserve-huge-pages"
+            )
