@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import mul
 from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Estimate
 
 Reuse = Literal["cyclic", "drawn"]
@@ -95,14 +97,21 @@ def amat(latencies_ns: Sequence[float], rates: Sequence[float]) -> float:
     return time
 
 
+def served(rates: Sequence[float]) -> list[float]:
+    """Share of the accesses that each cache level, and at last memory, serves; they add up to 1."""
+    reach = list(accumulate(rates, mul, initial=1.0))
+    return [here - beyond for here, beyond in pairwise([*reach, 0.0])]
+
+
 def modelled(levels: Sequence[MemoryLevel], rates: Sequence[float]) -> Estimate:
-    """AMAT in ns with the bounds that the latencies' intervals leave it."""
-    value, low, high = (
-        amat([getattr(level.latency_ns, bound) for level in levels], rates)
-        if all(math.isfinite(getattr(level.latency_ns, bound)) for level in levels)
-        else math.inf
-        for bound in ("value", "low", "high")
-    )
-    if not math.isfinite(high):
+    """AMAT in ns with the bounds that the intervals of the latencies leave it.
+
+    A level that serves no access adds nothing, however little its latency is known.
+    """
+    value = amat([level.latency_ns.value for level in levels], rates)
+    used = [(s, level.latency_ns) for s, level in zip(served(rates), levels, strict=True) if s > 0]
+    if not all(has_interval(latency) for _, latency in used):
         return Estimate(value, 0.0, math.inf)
+    low = sum(share * latency.low for share, latency in used)
+    high = sum(share * latency.high for share, latency in used)
     return Estimate(value, min(low, value), max(high, value))

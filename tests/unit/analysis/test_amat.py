@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.analysis.amat import MemoryLevel, amat, miss_rates, modelled
+from memgauge.analysis.amat import MemoryLevel, amat, miss_rates, modelled, served
 from memgauge.analysis.section import Estimate
 from memgauge.references.library import load
 
@@ -117,6 +117,15 @@ def test_intervals_of_latencies_bound_the_model() -> None:
     assert (found.value, found.low, found.high) == pytest.approx((50.5, 45.45, 60.6))
     unknown = [levels[0], MemoryLevel("DRAM", Estimate(100.0, 0.0, float("inf")), None)]
     assert modelled(unknown, [0.5]).high == float("inf")
+    assert modelled(unknown, [0.0]) == levels[0].latency_ns
+
+
+@given(st.lists(shares, max_size=5))
+def test_every_access_is_served_once(rates: list[float]) -> None:
+    found = served(rates)
+    assert len(found) == len(rates) + 1
+    assert sum(found) == pytest.approx(1)
+    assert all(share >= 0 for share in found)
 
 
 class TestPublished:
