@@ -11,9 +11,9 @@ one by one in the same window, give the tail.
 Source: Intel Memory Latency Checker (loaded latency with injected delays), multichase's multiload,
 and the bandwidth-latency families of Mess (Esmaili-Dokht et al., MICRO 2024).
 
-What would invalidate it: a probe and generators that share a core (hardware threads, named in the
-record); traffic that fits the caches; virtual CPUs moved by the host between two visits (told apart
-by the ping-pong); anything else that loads the memory.
+What would invalidate it: a generator on a hardware thread of the probe's core (warned of); traffic
+that fits the caches; virtual CPUs moved by the host between two visits (told apart by the
+ping-pong); anything else that loads the memory.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ from memgauge.experiments.loaded_points import (
     planned_pairs,
     samples_of,
     team_plans,
+    warnings_about,
 )
 from memgauge.experiments.loaded_refine import further_delays
 from memgauge.experiments.native import backing_facts, to_validation
-from memgauge.experiments.traffic_loads import Load, issued_share, warnings_of
+from memgauge.experiments.traffic_loads import Load, issued_share
 from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 
@@ -162,9 +163,9 @@ class Loaded(Experiment):
             yield LoadedBench(plan, traffic, ring, got)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Stores that this processor has not."""
+        """What spoils the figures of a team, or was left out of them."""
         del samples, system
-        return warnings_of(point)
+        return warnings_about(point)
 
 
 def _points(pairs: Sequence[Pair]) -> list[Point]:

@@ -9,7 +9,7 @@ from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.option import choices_option, counts_option, shares_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.system import System
-from memgauge.system.placement import cpus_for
+from memgauge.system.placement import POLICIES, cpus_for
 
 COARSE_SHARES = (1.0, 0.75, 0.5, 0.0)
 FINE_SHARES = (1.0, 0.9, 0.8, 0.75, 0.7, TWO_TO_ONE, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
@@ -39,7 +39,7 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
             "numbers of generating threads beside the probe, such as 1,2,4-8",
             1,
             MAX_THREADS,
-            automatic="all CPUs but the probe's; all reads also with 1, doubling, all other cores",
+            automatic="all CPUs of other cores; for reads also 1, then doubling, and one a core",
         ),
     ] = None
     read_share: Annotated[
@@ -86,6 +86,26 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
         return FINE_FURTHER if self.is_fine else COARSE_FURTHER
 
 
+def cpu_order(parameters: LoadedParameters, system: System) -> list[int]:
+    """CPUs in the order they are taken: the probe's, then the generators'.
+
+    Siblings of the probe's core come last of all, unless CPUs were listed: what runs there takes
+    the core from the probe, not only the memory.
+    """
+    order = cpus_for(parameters.cpus, None, system)
+    if parameters.cpus not in POLICIES:
+        return order
+    probe, *others = order
+    beside = set(siblings(probe, system))
+    return [probe, *sorted(others, key=beside.__contains__)]
+
+
+def siblings(cpu: int, system: System) -> list[int]:
+    """Hardware threads of the same core, itself included."""
+    core = next((one.core for one in system.cpus if one.cpu == cpu), None)
+    return [one.cpu for one in system.cpus if one.core == core]
+
+
 def generator_counts(parameters: LoadedParameters, system: System) -> tuple[int, ...]:
     """Numbers of generating threads to measure with, rising; the last one has all curves.
 
@@ -93,20 +113,21 @@ def generator_counts(parameters: LoadedParameters, system: System) -> tuple[int,
         NotPossibleHere: there is no CPU for a second thread.
         RequestError: too few CPUs for the threads asked for.
     """
-    offered = cpus_for(parameters.cpus, None, system)
-    if len(offered) < 2:
+    order = cpu_order(parameters, system)
+    if len(order) < 2:
         raise NotPossibleHere(
             "loaded: only one CPU can be used, but the latency of one CPU is measured while others "
             "load the memory; allow more CPUs (affinity mask, cpuset, --cpus, --nodes)"
         )
-    most = len(offered) - 1
     if parameters.threads is not None:
-        if max(parameters.threads) > most:
+        if max(parameters.threads) >= len(order):
             raise RequestError(
                 f"--threads {max(parameters.threads)}: so many generators and the probe need a CPU "
-                f"each, {len(offered)} can be used; ask for at most {most}"
+                f"each, {len(order)} can be used; ask for at most {len(order) - 1}"
             )
         return tuple(sorted(parameters.threads))
-    cores = len({cpu.core for cpu in system.cpus if cpu.cpu in set(offered)})
+    elsewhere = set(order) - set(siblings(order[0], system))
+    most = len(elsewhere) or len(order) - 1
+    cores = len({cpu.core for cpu in system.cpus if cpu.cpu in elsewhere})
     doubling = {1 << power for power in range(most.bit_length())}
-    return tuple(sorted({*doubling, cores - 1, most} - {0}))
+    return tuple(sorted({*doubling, cores, most} - {0}))

@@ -8,14 +8,18 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.latency_targets import SLICE_HOPS, memory_footprint
-from memgauge.experiments.loaded_parameters import LoadedParameters, generator_counts
+from memgauge.experiments.loaded_parameters import (
+    LoadedParameters,
+    cpu_order,
+    generator_counts,
+    siblings,
+)
 from memgauge.experiments.native import to_sample
-from memgauge.experiments.traffic_loads import Load, left_out
-from memgauge.experiments.traffic_sizes import TrafficSizes, traffic_sizes
+from memgauge.experiments.traffic_loads import Load, left_out, warnings_of
+from memgauge.experiments.traffic_sizes import TrafficSizes, size_warnings, traffic_sizes
 from memgauge.model.cpulist import format_cpu_list
-from memgauge.model.records import Point, Sample, Scalar, ThreadSample
+from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Warning
 from memgauge.model.system import System
-from memgauge.system.placement import cpus_for
 
 RING_LEAST_BYTES = 128 << 20
 """Half of what `latency` walks at least, and measured to be as good: before each curve all lines of
@@ -24,6 +28,9 @@ the ring leave the caches."""
 HOPS = SLICE_HOPS["DRAM"]
 """Dependent loads of one visit, timed as a whole; as many as `latency` times, because a quantile
 over longer walks would be another figure."""
+
+SHARES_CORE = "probe_shares_core"
+"""Fact of a team's first point: a generator runs on a hardware thread of the probe's core."""
 
 Facts = Mapping[str, Scalar]
 
@@ -47,7 +54,8 @@ class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
     ring_bytes: int
     asked: dict[str, Scalar]
     """Of all points."""
-    left_out: dict[str, Scalar]
+    notes: dict[str, Scalar]
+    """Facts of its first point: what a reader is warned of once."""
 
     @property
     def generators(self) -> int:
@@ -82,7 +90,7 @@ def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
         _team_plan(
             parameters,
             system,
-            cpus_for(parameters.cpus, count + 1, system),
+            cpu_order(parameters, system)[: count + 1],
             full if parameters.threads is not None or count == counts[-1] else ends_only,
         )
         for count in counts
@@ -92,13 +100,18 @@ def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
 def _team_plan(
     parameters: LoadedParameters, system: System, cpus: list[int], curves: list[Curve]
 ) -> TeamPlan:
+    sizes = traffic_sizes(cpus[1:], system)
     return TeamPlan(
         cpus=cpus,
         curves=curves,
-        sizes=traffic_sizes(cpus[1:], system),
+        sizes=sizes,
         ring_bytes=memory_footprint(system, RING_LEAST_BYTES),
         asked={"memory": str(parameters.memory), "pages": parameters.pages},
-        left_out=left_out(parameters.store) if any(c.load.writes for c in curves) else {},
+        notes={
+            **(left_out(parameters.store) if any(c.load.writes for c in curves) else {}),
+            **sizes.notes,
+            SHARES_CORE: bool(set(siblings(cpus[0], system)) & set(cpus[1:])),
+        },
     )
 
 
@@ -115,12 +128,9 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 def planned_pairs(plan: TeamPlan) -> list[Pair]:
     """Before anything is opened: names, what is asked, and where it will run."""
     pairs = [pair(plan, curve.load, delay) for curve in plan.curves for delay in curve.delays]
-    if plan.left_out:
-        first = next(index for index, one in enumerate(pairs) if one.load.writes)
-        pairs[first] = msgspec.structs.replace(
-            pairs[first], latency=_with(pairs[first].latency, plan.left_out)
-        )
-    return pairs
+    first, *others = pairs
+    noted = msgspec.structs.replace(first, latency=_with(first.latency, plan.notes))
+    return [noted, *others]
 
 
 def pair(plan: TeamPlan, load: Load, delay: int) -> Pair:
@@ -183,6 +193,25 @@ class Got(msgspec.Struct, frozen=True, kw_only=True):
 
 def _with(point: Point, facts: Facts) -> Point:
     return msgspec.structs.replace(point, effective={**point.effective, **facts})
+
+
+def warnings_about(point: Point) -> list[Warning]:
+    """What spoils the points of a team, said once, by the first of them."""
+    found = warnings_of(point) + size_warnings(point)
+    if point.effective.get(SHARES_CORE, False):
+        found.append(
+            Warning(
+                code="probe-shares-core",
+                message=(
+                    f"a generator runs on a hardware thread of the core of CPU "
+                    f"{point.effective['probe_cpu']}, which probes: its latency includes that"
+                ),
+                remedy="fewer --threads, or --cpus cores",
+                experiment=point.experiment,
+                point=point.point,
+            )
+        )
+    return found
 
 
 def samples_of(visited: Pair, round_: int, taken: _core.LoadedSlice) -> list[Sample]:

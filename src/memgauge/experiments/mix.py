@@ -37,7 +37,7 @@ from memgauge.experiments.traffic_loads import (
     loads,
     warnings_of,
 )
-from memgauge.experiments.traffic_sizes import TrafficSizes, traffic_sizes
+from memgauge.experiments.traffic_sizes import TrafficSizes, size_warnings, traffic_sizes
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.option import choices_option, shares_option
 from memgauge.model.parameters import CommonParameters
@@ -140,16 +140,16 @@ class Mix(Experiment):
             )
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Stores that this processor has not."""
+        """What spoils the figures of a team, or was left out of them."""
         del samples, system
-        return warnings_of(point)
+        return warnings_of(point) + size_warnings(point)
 
 
 def _group(parameters: MixParameters, system: System, threads: int) -> Group:
     cpus = cpus_for(parameters.cpus, threads, system)
     sizes = traffic_sizes(cpus, system)
     points = [_point(parameters, load, cpus, sizes) for load in parameters.loads]
-    points[0] = _with(points[0], left_out(parameters.store))
+    points[0] = _with(points[0], left_out(parameters.store) | sizes.notes)
     return Group(
         name=f"{threads} thread{'s' * (threads > 1)}", points=points, bytes=sizes.total_bytes
     )

@@ -31,7 +31,7 @@ PROOF_BYTES = 4 << 20
 """Sixty times the longest period, so that an unfinished one hardly shows."""
 
 LEFT_OUT = "left_out"
-"""Fact of one point that stands for the loads this processor has no instruction for."""
+"""Fact of a team's first point: loads that this processor has no instruction for."""
 
 Stores = Annotated[
     tuple[str, ...], choices_option("stores that write, ordinary or past the caches", STORES)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memgauge.model.records import Scalar
+from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.placement import hides_caches, last_level_caches
 
@@ -22,6 +22,8 @@ REGION_STEP_BYTES = 2 * MIB
 
 UNKNOWN_CACHE_BYTES = 64 * MIB
 """Assumed where the system hides its caches."""
+
+EXCEEDS_CACHES = "exceeds_caches"
 
 MEMORY_SHARE = 0.5
 """Of what is available, that traffic may take at most."""
@@ -44,9 +46,40 @@ class TrafficSizes(msgspec.Struct, frozen=True, kw_only=True):
         return 2 * self.region_bytes * self.threads
 
     @property
+    def exceeds_caches(self) -> bool:
+        """Whether the rule is kept; False too where the caches are not known."""
+        read_bytes = self.region_bytes * self.threads
+        return self.llc_bytes is not None and read_bytes >= CACHE_MULTIPLE * self.llc_bytes
+
+    @property
     def facts(self) -> dict[str, Scalar]:
         """What the records say of it."""
         return {"traffic_bytes": self.total_bytes, "llc_bytes": self.llc_bytes}
+
+    @property
+    def notes(self) -> dict[str, Scalar]:
+        """Facts of a team's first point: what a reader is warned of once."""
+        return {EXCEEDS_CACHES: self.exceeds_caches}
+
+
+def size_warnings(point: Point) -> list[Warning]:
+    """Caches that may hold part of what is walked over; said by the point that carries the fact."""
+    if point.effective.get(EXCEEDS_CACHES, True):
+        return []
+    llc_bytes = point.effective["llc_bytes"]
+    caches = "of a size the system hides" if llc_bytes is None else f"of {llc_bytes} B"
+    return [
+        Warning(
+            code="traffic-in-caches",
+            message=(
+                f"half of the traffic's {point.effective['traffic_bytes']} B is not known to be "
+                f"four times the last-level caches used, {caches}: part of it may come from them"
+            ),
+            remedy="free memory, or use fewer threads" if llc_bytes is not None else None,
+            experiment=point.experiment,
+            point=point.point,
+        )
+    ]
 
 
 def traffic_sizes(cpus: Sequence[int], system: System) -> TrafficSizes:

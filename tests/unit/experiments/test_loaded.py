@@ -14,6 +14,7 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.machines import MIB, a_machine
 
 from memgauge.experiments import loaded_points, traffic_loads
+from memgauge.experiments.base import Experiment
 from memgauge.experiments.loaded import Loaded
 from memgauge.experiments.loaded_parameters import (
     COARSE_DELAYS,
@@ -23,6 +24,7 @@ from memgauge.experiments.loaded_parameters import (
     generator_counts,
 )
 from memgauge.experiments.loaded_points import team_plans
+from memgauge.experiments.mix import Mix
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.parameters import build
 from memgauge.model.records import Point
@@ -71,18 +73,39 @@ def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, str], messa
 
 def test_teams_double_up_to_all_cpus_but_the_probes() -> None:
     system = a_machine(12, threads_per_core=2)
-    assert generator_counts(LoadedParameters(), system) == (1, 2, 4, 8, 11, 16, 23)
+    assert generator_counts(LoadedParameters(), system) == (1, 2, 4, 8, 11, 16, 22)
     assert generator_counts(LoadedParameters(), a_machine(2)) == (1,)
     assert generator_counts(build(LoadedParameters, threads="5,3"), system) == (3, 5)
 
 
-def test_cores_come_first_and_the_probes_sibling_last() -> None:
+@pytest.mark.parametrize("policy", ["scatter", "compact"])
+def test_the_probes_core_is_its_own_unless_all_cpus_were_asked_for(policy: str) -> None:
     system = a_machine(4, threads_per_core=2)
-    for plan in team_plans(LoadedParameters(), system):
-        cores = [next(c.core for c in system.cpus if c.cpu == cpu) for cpu in plan.cpus]
-        assert len(set(cores)) == min(len(cores), 4)
-        assert len(plan.cpus) == len(set(plan.cpus))
-        assert (cores.count(cores[0]) == 1) == (plan.generators < 4)
+    core_of = {one.cpu: one.core for one in system.cpus}
+    for plan in team_plans(build(LoadedParameters, cpus=policy, threads="1-7"), system):
+        probe, *others = [core_of[cpu] for cpu in plan.cpus]
+        assert len(set(plan.cpus)) == plan.generators + 1
+        assert (probe in others) == (plan.generators == 7)
+        if policy == "scatter":
+            assert len({probe, *others}) == min(plan.generators + 1, 4)
+    assert generator_counts(LoadedParameters(), system)[-1] == 6
+    assert generator_counts(LoadedParameters(), a_machine(1, threads_per_core=2)) == (1,)
+
+
+def test_a_generator_on_the_probes_core_is_warned_of_once() -> None:
+    experiment, system = Loaded(), a_machine(1, threads_per_core=2)
+    (group,) = experiment.plan(LoadedParameters(), system)
+    found = [w for point in group.points for w in experiment.check(point, [], system)]
+    assert [(w.code, w.point) for w in found] == [("probe-shares-core", group.points[0].point)]
+
+
+def test_traffic_that_may_fit_the_caches_is_warned_of_once() -> None:
+    system = a_machine(2, llc_bytes=512 * MIB, available_bytes=1 << 30)
+    experiments: list[Experiment] = [Loaded(), Mix()]
+    for experiment in experiments:
+        group = experiment.plan(experiment.parameters(), system)[-1]
+        found = [w for point in group.points for w in experiment.check(point, [], system)]
+        assert [w.code for w in found] == ["traffic-in-caches"]
 
 
 def test_one_socket_or_all() -> None:
