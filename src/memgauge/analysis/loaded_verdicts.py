@@ -64,6 +64,8 @@ def verdicts(
     found: list[Verdict] = []
     for main in mains:
         found += [_reached(main), _knee(main)]
+    if not any(main.at_knee for main in mains):
+        found += _clearest_knee(curves)
     found += _stores(curves)
     if scaling is not None:
         found += scaling_report.verdicts("generators without a pause, all reads", scaling)
@@ -112,12 +114,22 @@ def _knee(curve: LoadedCurve) -> Verdict:
             text = f"No knee: latency rises by {rise:.0%}, evenly with bandwidth."
             remedy = "allow more CPUs: these generators may not saturate the memory"
         case "unclear":
-            text = "Whether latency bends over bandwidth lies within the noise: no knee is given."
+            text = (
+                f"Up to {most.bandwidth.value:.1f} GB/s latency rises by {rise:.0%} at most; whether "
+                f"it bends lies within the noise: no knee is given."
+            )
             remedy = "give more --budget, or measure on a quiet machine"
         case _:
             text = f"{len(curve.points)} delays are too few to find a knee."
             remedy = "measure more delays, or with --sweep fine"
     return Verdict(level="note", text=f"{text[:-1]} ({where(curve)}).", remedy=remedy)
+
+
+def _clearest_knee(curves: Sequence[LoadedCurve]) -> list[Verdict]:
+    """Of the curve that rises most among those that bend."""
+    bent = [curve for curve in curves if curve.at_knee is not None]
+    steepest = max(bent, key=lambda curve: curve.knee.rise or 0.0, default=None)
+    return [] if steepest is None else [_knee(steepest)]
 
 
 def _stores(curves: Sequence[LoadedCurve]) -> list[Verdict]:

@@ -166,6 +166,14 @@ def test_generators_that_do_not_saturate_are_said_and_no_knee_is_made_up() -> No
     assert section.charts[0].marks == []
 
 
+def test_where_all_reads_do_not_saturate_the_knee_of_another_load_is_told() -> None:
+    writes = Traffic(read_share=0.0, store="non-temporal", peak_gb_per_s=30.0)
+    section = analyse(figures_of(loaded_run([Traffic(bends=False), writes])))
+    knees = [v.text for v in section.verdicts if v.text.startswith("The knee is at 24.")]
+    assert len(knees) == 1
+    assert knees[0].endswith("(all writes, non-temporal stores, sequential, 7 generators).")
+
+
 def test_few_delays_show_no_knee() -> None:
     section = analyse(figures_of(loaded_run([Traffic(delays=(0, 20_000))])))
     assert "2 delays are too few to find a knee" in texts(section)
