@@ -115,8 +115,8 @@ def _knee(curve: LoadedCurve) -> Verdict:
             remedy = "allow more CPUs: these generators may not saturate the memory"
         case "unclear":
             text = (
-                f"Up to {most.bandwidth.value:.1f} GB/s latency rises by {rise:.0%} at most; whether "
-                f"it bends lies within the noise: no knee is given."
+                f"Up to {most.bandwidth.value:.1f} GB/s latency rises by {rise:.0%} at most; "
+                f"whether it bends lies within the noise: no knee is given."
             )
             remedy = "give more --budget, or measure on a quiet machine"
         case _:
