@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.commands.options import form_option, output_option, run_argument
 from memgauge.model.text import plain
 from memgauge.reports.figures import png, svg, vega_lite_json
 from memgauge.reports.files import write_bytes
@@ -20,21 +21,9 @@ FORMATS = {
 
 
 @click.command("figures")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    default="svg",
-    show_default=True,
-    help="kind of picture",
-)
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="directory to write into  [default: figures inside the run]",
-)
+@run_argument
+@form_option(FORMATS, "kind of picture")
+@output_option("directory to write into  [default: figures inside the run]")
 def command(run: Path, form: str, output: Path | None) -> None:
     """Write every picture of a run as a file of its own."""
     result = api.load(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -30,6 +31,29 @@ def given(struct: type[Parameters], values: dict[str, Any]) -> dict[str, Any]:
         for field in fields_of(struct)
         if (value := values.get(field.keyword)) is not None
     }
+
+
+def run_argument(function: Function) -> Function:
+    """The run that a command reads."""
+    return click.argument("run", type=click.Path(path_type=Path))(function)
+
+
+def form_option(forms: Iterable[str], help_: str) -> Callable[[Function], Function]:
+    """The kind of file that a command makes; the first unless asked otherwise."""
+    names = list(forms)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(names),
+        default=names[0],
+        show_default=True,
+        help=help_,
+    )
+
+
+def output_option(help_: str) -> Callable[[Function], Function]:
+    """Where a command writes; None where it was not said."""
+    return click.option("--output", type=click.Path(path_type=Path), default=None, help=help_)
 
 
 def _option(field: ParameterField) -> Callable[[Function], Function]:

@@ -8,11 +8,12 @@ import click
 
 from memgauge import api
 from memgauge.commands.measure import save
+from memgauge.commands.options import run_argument
 from memgauge.commands.output import print_json, print_report
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
+@run_argument
 @click.option(
     "--format",
     "form",

@@ -12,7 +12,8 @@ from tests.unit.model import build
 from memgauge.model.errors import RequestError
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
-from memgauge.reports.export import EXPORTERS, columns, export_csv, export_json, export_parquet
+from memgauge.reports.export import EXPORTERS, export_csv, export_json, export_parquet
+from memgauge.reports.export_tables import columns
 
 
 @pytest.fixture
@@ -107,9 +108,48 @@ def test_the_leg_of_a_sample_tells_whose_clock_its_stamps_are_on() -> None:
     assert [(row["leg"], row["round"]) for row in rows] == [("0", "0")] * 2 + [("1", "1")] * 2
 
 
+def loaded() -> Run:
+    """A probe whose loads are timed one by one, and the traffic beside it, which counts."""
+    probe = msgspec.structs.replace(build.dram(), point="loaded/100r")
+    traffic = msgspec.structs.replace(
+        build.triad(2), point="loaded/100r/traffic", work="counted", measured_with=probe.point
+    )
+    timed = msgspec.structs.replace(build.sample(probe, 0), load_ns=[(95, 7), (104, 2)])
+    moved = build.sample(traffic, 0)
+    threads = [
+        msgspec.structs.replace(thread, read_bytes=640 * at, write_bytes=64)
+        for at, thread in enumerate(moved.threads)
+    ]
+    moved = msgspec.structs.replace(moved, threads=threads)
+    return run_of([build.start(), probe, traffic, timed, moved])
+
+
+def test_counted_work_is_that_of_each_thread_and_absent_elsewhere() -> None:
+    rows = csv_rows(export_csv(loaded()))
+    assert {(row["work"], row["read_bytes"], row["write_bytes"]) for row in rows} == {
+        ("fixed", "", ""),
+        ("counted", "0", "64"),
+        ("counted", "640", "64"),
+    }
+    assert {row["measured_with"] for row in rows if row["work"] == "counted"} == {"loaded/100r"}
+
+
+def test_single_loads_are_a_table_of_their_own() -> None:
+    rows = csv_rows(export_csv(loaded(), "loads"))
+    assert [(row["point"], row["load_ns"], row["loads"]) for row in rows] == [
+        ("loaded/100r", "95", "7"),
+        ("loaded/100r", "104", "2"),
+    ]
+    frame = pl.read_parquet(io.BytesIO(export_parquet(loaded(), "loads")))
+    assert frame.to_dicts() == json.loads(export_json(loaded(), "loads"))
+    assert frame.schema["load_ns"] == frame.schema["loads"] == pl.Int64
+    assert frame["effective.pages"].to_list() == ["thp", "thp"]
+
+
+@pytest.mark.parametrize("table", ["samples", "loads"])
 @pytest.mark.parametrize("form", list(EXPORTERS))
-def test_a_run_without_samples_is_a_table_without_rows(form: str) -> None:
-    made = EXPORTERS[form](run_of([build.start(), build.triad()]))
+def test_a_run_without_samples_is_a_table_without_rows(form: str, table: str) -> None:
+    made = EXPORTERS[form](run_of([build.start(), build.triad()]), table)
     if form == "csv":
         assert csv_rows(made) == []
     elif form == "json":
