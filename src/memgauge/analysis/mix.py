@@ -19,6 +19,7 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
+from memgauge.analysis.stream_cells import LEAST_SAMPLES
 from memgauge.analysis.write_allocate import words
 
 QUESTION = "What does bandwidth become as reads make way for writes?"
@@ -175,7 +176,7 @@ def _lines(cells: Sequence[MixCell]) -> dict[str, list[MixCell]]:
             line = [cell for cell in members if cell.store in {"", store}]
             if len({cell.read_share for cell in line}) > 1:
                 threads = f"{team[1]} thread{'s' * (team[1] > 1)}"
-                name = ", ".join(filter(None, (threads, f"{store} stores", regime_kind(team[2]))))
+                name = ", ".join(filter(None, (threads, store, regime_kind(team[2]))))
                 lines[name] = sorted(line, key=lambda cell: cell.read_share)
     return lines
 
@@ -211,9 +212,10 @@ def _verdicts(cells: Sequence[MixCell]) -> list[Verdict]:
 
 def _best_and_worst(cells: Sequence[MixCell]) -> list[Verdict]:
     """Of the largest team, in the regime where it is fastest."""
-    most = max(cell.threads for cell in cells)
-    best = max((c for c in cells if c.threads == most), key=lambda cell: cell.bandwidth.value)
-    alike = [cell for cell in cells if cell.team == best.team]
+    known = [cell for cell in cells if cell.samples >= LEAST_SAMPLES] or cells
+    most = max(cell.threads for cell in known)
+    best = max((c for c in known if c.threads == most), key=lambda cell: cell.bandwidth.value)
+    alike = [cell for cell in known if cell.team == best.team]
     worst = min(alike, key=lambda cell: cell.bandwidth.value)
     text = f"The best mix reaches {best.bandwidth.value:.1f} GB/s ({best.words})"
     factor = ratio(best.bandwidth, worst.bandwidth)

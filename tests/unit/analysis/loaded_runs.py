@@ -122,9 +122,10 @@ def loaded_run(
     far_share: float | None = None,
     noise: float = 0.004,
     of: System | None = None,
+    seed: int = 3,
 ) -> Run:
     """All delays of all loads in turn; where the team is far, twice the bandwidth."""
-    rng = random.Random(3)
+    rng = random.Random(seed)
     visits = [
         (traffic, delay, pair(traffic, delay)) for traffic in traffics for delay in traffic.delays
     ]

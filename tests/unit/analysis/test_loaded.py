@@ -174,6 +174,19 @@ def test_where_all_reads_do_not_saturate_the_knee_of_another_load_is_told() -> N
     assert knees[0].endswith("(all writes, non-temporal stores, sequential, 7 generators).")
 
 
+@pytest.mark.parametrize("bends", [True, False])
+@pytest.mark.parametrize("noise", [0.004, 0.02])
+def test_other_rounds_of_the_same_machine_flip_no_verdict(bends: bool, noise: float) -> None:
+    """Figures differ by what their intervals allow: knees overlap, and none is made up."""
+    knees = [
+        one_curve(Traffic(bends=bends), noise=noise, seed=seed, rounds=25).knee
+        for seed in range(10)
+    ]
+    assert {knee.status for knee in knees} == ({"knee"} if bends else {"none"})
+    found = [knee.bandwidth for knee in knees if knee.bandwidth is not None]
+    assert all(a.low <= b.value <= a.high for a in found for b in found)
+
+
 def test_few_delays_show_no_knee() -> None:
     section = analyse(figures_of(loaded_run([Traffic(delays=(0, 20_000))])))
     assert "2 delays are too few to find a knee" in texts(section)

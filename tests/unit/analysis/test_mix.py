@@ -45,10 +45,10 @@ def test_each_mix_stands_with_its_stores_and_with_write_allocate(section: Sectio
 def test_all_reads_end_the_lines_of_either_kind_of_stores(section: Section) -> None:
     (chart,) = section.charts
     assert [series.name for series in chart.series] == [
-        "4 threads, temporal stores",
-        "4 threads, non-temporal stores",
-        "1 thread, temporal stores",
-        "1 thread, non-temporal stores",
+        "4 threads, temporal",
+        "4 threads, non-temporal",
+        "1 thread, temporal",
+        "1 thread, non-temporal",
     ]
     for series in chart.series:
         assert series.x == sorted(SHARES)
