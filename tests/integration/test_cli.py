@@ -132,6 +132,11 @@ BAD_INPUT = [
     (("stream", "--nonsense"), "no such option"),
     (("latency", "--threads", "2"), "one thread at a time"),
     (("workingset", "--largest-bytes", "900TiB"), "available"),
+    (("loaded", "--read-share", "101%"), "more than 100%"),
+    (("loaded", "--delay", "-1"), "negative"),
+    (("loaded", "--threads", "4000"), "ask for at most"),
+    (("mix", "--read-share", "101%"), "more than 100%"),
+    (("mix", "--store", "none"), "choose from temporal"),
     (("report", "nowhere"), "nowhere"),
     (("export", "nowhere"), "nowhere"),
     (("survey", "--resume", "nowhere"), "nowhere"),
@@ -161,6 +166,15 @@ def test_cpus_outside_the_affinity_mask_are_refused(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert f"CPU {second}" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_cpu_is_too_few_for_latency_under_load(tmp_path: Path) -> None:
+    cpu = str(min(os.sched_getaffinity(0)))
+    done = memgauge("loaded", cwd=tmp_path, prefix=("taskset", "-c", cpu))
+    assert done.returncode == 2
+    assert done.stderr.startswith("memgauge: loaded: only one CPU can be used")
+    assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
