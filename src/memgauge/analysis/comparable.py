@@ -81,7 +81,7 @@ def of_run(figures: Figures, name: str) -> Source:
             for summary in figures.summaries[point.point]
             if (made := _of_point(point, summary)) is not None
         ],
-        title=f"{', '.join(start.experiments)}, {start.started_at}",
+        title=f"run of {', '.join(start.experiments)}, begun {start.started_at}",
         run_id=start.run_id,
         machine_id=start.system.machine_id,
         wander=figures.wander,
@@ -160,6 +160,7 @@ def _traits(system: System) -> dict[str, str]:
 def _settings(start: RunStart) -> dict[str, str]:
     told = {f"version of {name}": found for name, found in start.software.items()}
     told.pop("version of kernel", None)
+    told["experiments"] = ", ".join(start.experiments)
     told["version of memgauge"] = start.memgauge_version
     told["asked precision"] = f"{100 * start.precision:g}%"
     told["budget"] = f"{start.budget_s:g} s"

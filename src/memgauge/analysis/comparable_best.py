@@ -54,8 +54,10 @@ def loaded_ends(comparables: Iterable[Comparable]) -> list[Comparable]:
 
 
 def _best(family: str, one: Comparable) -> Comparable:
-    team = one.name.rpartition("/")[2]
-    return _renamed(f"{family}/{BEST_TEAM}", one, {BEST_TEAM: f"{team.removesuffix('t')} threads"})
+    team = one.name.rpartition("/")[2].removesuffix("t")
+    return _renamed(
+        f"{family}/{BEST_TEAM}", one, {BEST_TEAM: f"{team} thread{'s' * (team != '1')}"}
+    )
 
 
 def _renamed(name: str, one: Comparable, facts: dict[str, str]) -> Comparable:

@@ -1,8 +1,10 @@
-"""Pictures of a comparison: ratios with intervals, and both curves where threads were swept."""
+"""Pictures of a comparison: ratios with intervals, and both curves where something was swept."""
 
 import math
 import re
 from collections.abc import Sequence
+
+import msgspec
 
 from memgauge.analysis.comparison import Pair, Row
 from memgauge.analysis.comparison_names import shortened
@@ -11,38 +13,59 @@ from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Series
 
 LEAST_SWEEP = 3
-"""Numbers of threads that make a curve."""
+"""Points that make a curve."""
 
 MOST_BARS = 30
 """Bars of one picture; of more figures those furthest from 1 are drawn."""
 
-_THREADS = re.compile(r"(.+)/(\d+)t")
+WIDE_SPAN = 30
+"""Ratio of figures beyond which an axis is logarithmic."""
 
 Sweep = dict[int, Row]
-"""Rows by number of threads."""
+"""Rows by what was swept."""
+
+
+class Swept(msgspec.Struct, frozen=True):
+    """Something that names of points carry as their last part."""
+
+    name: str
+    pattern: re.Pattern[str]
+    """Of a whole name: the family of points, and the number."""
+    axis: Axis
+
+
+SWEPT = (
+    Swept("threads", re.compile(r"(.+)/([0-9]+)t"), Axis(title="threads", unit="")),
+    Swept(
+        "footprints",
+        re.compile(r"(workingset/.+)/([0-9]+)"),
+        Axis(title="footprint", unit="B", scale="log2"),
+    ),
+)
 
 
 def charts(label: str, pair: Pair, groups: Sequence[Sequence[Row]]) -> list[Chart]:
-    """For each group of rows: curves over threads, their ratios, and bars for what is no curve."""
+    """For each group of rows: curves over what was swept, their ratios, and bars for the rest."""
     drawn = []
     for at, rows in enumerate(groups):
-        sweeps = sweeps_of(rows)
-        swept = {row.name for sweep in sweeps.values() for row in sweep.values()}
-        drawn += [_curves(label, pair, family, sweep) for family, sweep in sweeps.items()]
-        if sweeps:
-            drawn.append(_ratio_curves(label, at, sweeps))
-        if alone := [
-            row for row in rows if row.name not in swept and math.isfinite(row.ratio.value)
-        ]:
-            drawn.append(_bars(label, at, alone))
+        alone = {row.name: row for row in rows if math.isfinite(row.ratio.value)}
+        for swept in SWEPT:
+            sweeps = sweeps_of(rows, swept)
+            drawn += [_curves(label, pair, swept, *sweep) for sweep in sweeps.items()]
+            if sweeps:
+                drawn.append(_ratio_curves(label, at, swept, sweeps))
+            for row in (row for sweep in sweeps.values() for row in sweep.values()):
+                alone.pop(row.name, None)
+        if alone:
+            drawn.append(_bars(label, at, list(alone.values())))
     return drawn
 
 
-def sweeps_of(rows: Sequence[Row]) -> dict[str, Sweep]:
-    """Rows that differ in their number of threads only, where there are enough of them."""
+def sweeps_of(rows: Sequence[Row], swept: Swept) -> dict[str, Sweep]:
+    """Rows that differ in what was swept only, where there are enough of them."""
     found: dict[str, Sweep] = {}
     for row in rows:
-        if match := _THREADS.fullmatch(row.name):
+        if match := swept.pattern.fullmatch(row.name):
             found.setdefault(match[1], {})[int(match[2])] = row
     return {
         family: dict(sorted(sweep.items()))
@@ -51,14 +74,14 @@ def sweeps_of(rows: Sequence[Row]) -> dict[str, Sweep]:
     }
 
 
-def _curves(label: str, pair: Pair, family: str, sweep: Sweep) -> Chart:
+def _curves(label: str, pair: Pair, swept: Swept, family: str, sweep: Sweep) -> Chart:
     rows = list(sweep.values())
     return Chart(
         name=f"compare-{label}-{_file_name(family, rows[0])}",
         title=", ".join(filter(None, (family, rows[0].regime))),
         kind="line",
-        x=Axis(title="threads", unit=""),
-        y=_y_axis(rows[0]),
+        x=swept.axis,
+        y=_y_axis(rows),
         series=[
             _curve("A", sweep, [row.baseline for row in rows], published=pair.baseline.published),
             _curve(label, sweep, [row.other for row in rows], published=pair.other.published),
@@ -70,7 +93,7 @@ def _curves(label: str, pair: Pair, family: str, sweep: Sweep) -> Chart:
 
 
 def _curve(name: str, sweep: Sweep, cells: list[Estimate], *, published: bool) -> Series:
-    drawn = series(name, [float(threads) for threads in sweep], [*cells])
+    drawn = series(name, [float(x) for x in sweep], [*cells])
     return Series(
         name=f"{name} (published)" if published else name,
         x=drawn.x,
@@ -81,19 +104,23 @@ def _curve(name: str, sweep: Sweep, cells: list[Estimate], *, published: bool) -
     )
 
 
-def _y_axis(row: Row) -> Axis:
-    title = "bandwidth" if row.direction == "higher" else "latency"
-    return Axis(title=title, unit=row.unit, from_zero=True)
+def _y_axis(rows: Sequence[Row]) -> Axis:
+    """From zero; logarithmic where the figures span more than one decade and a half."""
+    title = "bandwidth" if rows[0].direction == "higher" else "latency"
+    values = [cell.value for row in rows for cell in (row.baseline, row.other)]
+    if min(values) > 0 and max(values) > WIDE_SPAN * min(values):
+        return Axis(title=title, unit=rows[0].unit, scale="log10")
+    return Axis(title=title, unit=rows[0].unit, from_zero=True)
 
 
-def _ratio_curves(label: str, at: int, sweeps: dict[str, Sweep]) -> Chart:
+def _ratio_curves(label: str, at: int, swept: Swept, sweeps: dict[str, Sweep]) -> Chart:
     first = next(iter(next(iter(sweeps.values())).values()))
     _, names = shortened(list(sweeps))
     return Chart(
-        name=f"compare-{label}-ratio-{at + 1}-threads",
-        title=f"{label} over A by threads",
+        name=f"compare-{label}-ratio-{at + 1}-{swept.name}",
+        title=f"{label} over A by {swept.name}",
         kind="line",
-        x=Axis(title="threads", unit=""),
+        x=swept.axis,
         y=_ratio_axis(label, first),
         series=[
             series(name, [float(n) for n in sweep], [row.widened for row in sweep.values()])

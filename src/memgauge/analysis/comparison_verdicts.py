@@ -96,7 +96,7 @@ def _of_source(label: str, source: Source) -> list[Verdict]:
                 text=f"How far the machine's pace wandered is not told by {label}: it is too short "
                 "or has too few points of one thread. Verdicts then hold for these stretches of "
                 "time, not for the machine.",
-                remedy="compare runs of `memgauge survey`, or give a longer --budget",
+                remedy="give a longer --budget, and more points of one thread, as a survey has",
             )
         )
     else:
@@ -180,11 +180,10 @@ def _unpaired(label: str, pair: Pair) -> list[Verdict]:
     found = []
     for side, here, there in (("baseline", "A", label), ("other", label, "A")):
         for why in ("not measured there", "in another regime there"):
-            left = [u for u in pair.unpaired if u.source == side and u.why == why]
+            left = {u.name: u for u in pair.unpaired if u.source == side and u.why == why}
             if left:
-                names = named(list(dict.fromkeys(u.name for u in left)))
                 reason = why.replace("there", f"in {there}")
-                text = f"Only in {here}: {_count(left, 'figure')} ({reason}): {names}."
+                text = f"Only in {here}: {_count(left, 'figure')} ({reason}): {named([*left])}."
                 found.append(Verdict(level="note", text=text))
     return found
 

@@ -141,10 +141,21 @@ def test_thread_sweeps_become_curves_and_published_ones_are_dotted(nvdimm: Compa
 
 def test_other_figures_become_bars_around_a_rule_at_one(run: Source) -> None:
     charts = [c for section in report_of(compare([run, run])).sections for c in section.charts]
-    assert charts
-    assert {chart.kind for chart in charts} == {"bar"}
-    assert all(chart.rules[0].value == 1 for chart in charts)
+    bars = [chart for chart in charts if chart.kind == "bar"]
+    assert {name for chart in bars for series in chart.series for name in series.x} >= {
+        "triad, tuned",
+        "L1, random, thp",
+    }
+    assert all(chart.rules[0].value == 1 for chart in bars)
     assert len({chart.name for chart in charts}) == len(charts)
+
+
+def test_working_sets_become_curves_over_footprints(run: Source) -> None:
+    charts = [c for section in report_of(compare([run, run])).sections for c in section.charts]
+    (curve,) = [chart for chart in charts if chart.title == "workingset/latency"]
+    assert (curve.x.unit, curve.x.scale, curve.y.scale) == ("B", "log2", "log10")
+    assert [series.name for series in curve.series] == ["A", "B"]
+    assert list(curve.series[0].x) == sorted(curve.series[0].x)
 
 
 def test_three_sources_make_two_sections_against_the_first(run: Source) -> None:
