@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-import msgspec
-
-from memgauge.analysis.amat import MemoryLevel, miss_rates, modelled
-from memgauge.analysis.figures import Figures, number_fact, scaled, series, text_fact
-from memgauge.analysis.ratios import ratio
+from memgauge.analysis.amat import MemoryLevel
+from memgauge.analysis.figures import Figures, series
+from memgauge.analysis.misses_cases import MEMORY, Case, cases_of, levels_of
 from memgauge.analysis.section import (
     Axis,
     Band,
@@ -22,41 +20,12 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
-from memgauge.analysis.summary import PointSummary
-from memgauge.model.records import Point
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 
 QUESTION = "What does a cache miss cost, and how much of it do overlap and prefetch hide?"
-MEMORY = "DRAM"
-LINE_BYTES = 64
-LOADS = 2
-"""Of an element: x and y. The store finds the line that y was just loaded from."""
 COUNTERS = "performance counters"
 """Name of the capability."""
-
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One walk: what was measured, and what the model says of it."""
-
-    pattern: str
-    level: str
-    """That its footprint was chosen for."""
-    footprint_bytes: int
-    stride_bytes: int
-    touched_bytes: int
-    measured: Estimate
-    """ns for each element."""
-    rates: list[float]
-    """Modelled local miss rates of the cache levels; empty without a model."""
-    amat: Estimate | None
-    """Modelled ns for each element, were each of its loads waited for; None without a model."""
-    summary: PointSummary
-
-    @property
-    def hidden(self) -> Estimate | None:
-        """Times that the element is cheaper than the model's waiting."""
-        return ratio(self.amat, self.measured)
 
 
 def analyse(figures: Figures) -> Section:
@@ -71,65 +40,6 @@ def analyse(figures: Figures) -> Section:
         tables=[*([_table(cases, levels)] if cases else []), *_level_table(levels)],
         charts=[_chart(cases, levels)] if cases else [],
     )
-
-
-def levels_of(figures: Figures) -> list[MemoryLevel]:
-    """Levels whose latency was measured beside the walks, nearest first, memory last."""
-    found = [
-        MemoryLevel(
-            text_fact(point.asked, "level"),
-            summary.sustained,
-            number_fact(point.effective, "capacity_bytes"),
-        )
-        for point, summary in figures.slices("misses")
-        if text_fact(point.asked, "pattern") == "dependent" and summary.sustained is not None
-    ]
-    caches = [level for level in found if level.capacity_bytes is not None]
-    memory = [level for level in found if level.name == MEMORY and level.capacity_bytes is None]
-    return [*sorted(caches, key=lambda level: level.capacity_bytes or 0), *memory[:1]]
-
-
-def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
-    """All walks that were measured, in the order of declaration."""
-    found = []
-    for point, summary in figures.slices("misses"):
-        footprint = number_fact(point.asked, "footprint_bytes")
-        stride = number_fact(point.asked, "stride_bytes")
-        pattern = text_fact(point.asked, "pattern")
-        if pattern == "dependent" or not footprint or not stride or summary.sustained is None:
-            continue
-        found.append(_case(point, summary, (pattern, footprint, stride), levels))
-    return found
-
-
-def _case(
-    point: Point,
-    summary: PointSummary,
-    walk: tuple[str, int, int],
-    levels: Sequence[MemoryLevel],
-) -> Case:
-    pattern, footprint, stride = walk
-    touched = number_fact(point.effective, "touched_bytes") or footprint
-    known = len(levels) > 1 and levels[-1].capacity_bytes is None
-    capacities = [level.capacity_bytes for level in levels if level.capacity_bytes is not None]
-    rates = miss_rates(capacities, touched, min(1.0, stride / LINE_BYTES)) if known else []
-    return Case(
-        pattern=pattern,
-        level=text_fact(point.asked, "level"),
-        footprint_bytes=footprint,
-        stride_bytes=stride,
-        touched_bytes=touched,
-        measured=summary.sustained or Estimate(0.0, 0.0, 0.0),
-        rates=rates,
-        amat=scaled(modelled(levels, rates), LOADS) if known else None,
-        summary=summary,
-    )
-
-
-def _walk_name(case: Case) -> str:
-    if case.pattern == "stride":
-        return f"stride {format_bytes(case.stride_bytes)}"
-    return case.pattern
 
 
 def _table(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> Table:
@@ -157,14 +67,15 @@ def _table(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> Table:
         "waited for, from the level latencies of this run and the miss rates of a cache model (LRU "
         "over the capacity that the topology claims; no prefetch, no translation). Miss rates are "
         "of the accesses that reach the level. A stride of a page touches few lines for its "
-        "footprint: the caches hold them all, and what it costs is translation.",
+        "footprint: the caches hold them all, and what it costs is translation. Random addresses "
+        "are computed on the way: what an element in L1 costs at random is that.",
     )
 
 
 def _row(case: Case, caches: int) -> list[Cell]:
     rates: list[Cell] = [*case.rates] if case.rates else [None] * caches
     return [
-        _walk_name(case),
+        case.walk,
         case.level,
         case.footprint_bytes,
         case.measured,
@@ -207,29 +118,50 @@ def _level_table(levels: Sequence[MemoryLevel]) -> list[Table]:
 
 
 def _chart(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> Chart:
-    """A line for each pattern of several footprints, and the modelled one beside it, dashed."""
+    """A line for each pattern of several footprints, and what is modelled of them, dashed."""
     lines: dict[str, list[Case]] = {}
     for case in sorted(cases, key=lambda case: case.footprint_bytes):
-        lines.setdefault(_walk_name(case), []).append(case)
-    drawn: list[Series] = []
-    for name, members in lines.items():
-        if len(members) > 1 or len(lines) == 1:
-            sizes: list[float | str] = [float(case.footprint_bytes) for case in members]
-            drawn.append(series(name, sizes, [case.measured for case in members]))
-            if any(case.amat for case in members):
-                model = series(f"{name}, AMAT modelled", sizes, [case.amat for case in members])
-                drawn.append(msgspec.structs.replace(model, dashed=True, low=None, high=None))
+        lines.setdefault(case.walk, []).append(case)
+    drawn = {name: found for name, found in lines.items() if len(found) > 1 or len(lines) == 1}
     return Chart(
         name="misses-amat",
         title="Cost of a saxpy element against AMAT",
         kind="line",
         x=Axis(title="Footprint of x and y", unit="B", scale="log2"),
         y=Axis(title="Time per element", unit="ns", scale="log10"),
-        series=drawn,
+        series=[
+            *(
+                series(name, _sizes(found), [case.measured for case in found])
+                for name, found in drawn.items()
+            ),
+            *_modelled(drawn),
+        ],
         bands=_bands(cases, levels),
-        note="Dashed: modelled, every load waited for. The distance between a line and its dashed "
-        "one is what overlap and prefetch hide.",
+        note="Modelled: every load waited for. The distance between what was measured and that is "
+        "what overlap and prefetch hide.",
     )
+
+
+def _sizes(found: Sequence[Case]) -> list[float | str]:
+    return [float(case.footprint_bytes) for case in found]
+
+
+def _modelled(lines: Mapping[str, Sequence[Case]]) -> list[Series]:
+    """One line for all patterns of which the model says the same."""
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for name, found in lines.items():
+        if any(case.amat is not None for case in found):
+            key = tuple((case.footprint_bytes, case.amat) for case in found)
+            alike.setdefault(key, []).append(name)
+    return [
+        Series(
+            name=f"{', '.join(names)}: AMAT, modelled",
+            x=_sizes(lines[names[0]]),
+            y=[case.amat.value if case.amat else None for case in lines[names[0]]],
+            dashed=True,
+        )
+        for names in alike.values()
+    ]
 
 
 def _bands(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> list[Band]:
@@ -293,7 +225,7 @@ def _hiding(cases: Sequence[Case]) -> list[Verdict]:
 def _hidden_text(how: str, hidden: Estimate, case: Case) -> str:
     amat = case.amat.value if case.amat else 0.0
     return (
-        f"In memory, {_walk_name(case)} hides {how} of the misses: {case.measured.value:.2f} ns an "
+        f"In memory, {case.walk} hides {how} of the misses: {case.measured.value:.2f} ns an "
         f"element where waiting for each load would take {amat:.2f} ns (AMAT, modelled), "
         f"{hidden.value:.1f} times as long."
     )
@@ -304,7 +236,7 @@ def _dearer(cases: Sequence[Case]) -> list[Verdict]:
     dearer = [case for case in cases if case.hidden is not None and case.hidden.high < 1]
     if not dearer:
         return []
-    names = ", ".join(f"{_walk_name(c)} at {format_bytes(c.footprint_bytes)}" for c in dearer)
+    names = ", ".join(f"{c.walk} at {format_bytes(c.footprint_bytes)}" for c in dearer)
     text = f"Dearer than the modelled AMAT: {names}. There something else than misses is paid for."
     return [Verdict(level="note", text=text)]
 

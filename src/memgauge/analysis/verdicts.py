@@ -1,7 +1,7 @@
 """What the run as a whole says in plain words: what spoiled it, what is missing, what to change."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
@@ -76,29 +76,36 @@ def peak_share(figures: Figures) -> float | None:
 
 
 def _regimes(figures: Figures) -> Iterator[Verdict]:
+    """One for each set of CPUs that a host moved: teams of different sizes may run on the same."""
     run = figures.run
+    by_cpus: dict[str, dict[TeamKey, Regimes]] = {}
     for team, regimes in regimes_of_teams(run.points.values(), run.samples).items():
         if len(regimes.regimes) > 1:
-            counts = _regime_counts(run, team, regimes)
-            total = sum(counts.values())
-            shares = ", ".join(
-                f"{counts[regime.name] / total:.0%} of the samples {regime.name}"
-                for regime in regimes.regimes
-            )
-            yield Verdict(
-                level="note",
-                text=f"The host moved the {team[0]} threads between two distances: {shares}. "
-                f"Figures are given for each and never pooled.",
-                remedy="compare figures of one regime only",
-            )
+            by_cpus.setdefault(team[1], {})[team] = regimes
+    for cpus, teams in by_cpus.items():
+        counts = _regime_counts(run, teams)
+        total = sum(counts.values())
+        first = next(iter(teams.values())).regimes
+        shares = ", ".join(
+            f"{counts[index] / total:.0%} of the samples {regime.name}"
+            for index, regime in enumerate(first)
+        )
+        yield Verdict(
+            level="note",
+            text=f"The host moved the threads on CPUs {cpus} between two distances: {shares}. "
+            f"Figures are given for each and never pooled.",
+            remedy="compare figures of one regime only",
+        )
 
 
-def _regime_counts(run: Run, team: TeamKey, regimes: Regimes) -> Counter[str]:
-    counts: Counter[str] = Counter()
+def _regime_counts(run: Run, teams: Mapping[TeamKey, Regimes]) -> Counter[int]:
+    """Samples of all these teams in their nearer and their farther regime, visits counted once."""
+    counts: Counter[int] = Counter()
     for point in run.points.values():
-        if team_of(point) == team:
+        regimes = teams.get(team_of(point))
+        if regimes is not None and point.measured_with is None:
             found = (regimes.of(sample.pingpong_ns) for sample in run.samples_of(point.point))
-            counts.update(regime.name for regime in found if regime is not None)
+            counts.update(regimes.regimes.index(one) for one in found if one is not None)
     return counts
 
 

@@ -12,7 +12,8 @@ from tests.unit.analysis.records import latency_point, sample_of
 from tests.unit.analysis.runs import KIB, MIB, start, system
 
 from memgauge.analysis.figures import Figures, figures_of
-from memgauge.analysis.misses import analyse, cases_of, counters_verdict, levels_of
+from memgauge.analysis.misses import analyse, counters_verdict
+from memgauge.analysis.misses_cases import cases_of, levels_of
 from memgauge.analysis.section import Estimate, Section
 from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import run_of
@@ -127,11 +128,10 @@ def test_modelled_lines_are_dashed_and_measured_ones_are_not() -> None:
     (chart,) = section().charts
     assert {series.name: series.dashed for series in chart.series} == {
         "sequential": False,
-        "sequential, AMAT modelled": True,
         "stride 64 B": False,
-        "stride 64 B, AMAT modelled": True,
         "random": False,
-        "random, AMAT modelled": True,
+        "sequential: AMAT, modelled": True,
+        "stride 64 B, random: AMAT, modelled": True,
     }
     assert [band.label for band in chart.bands] == ["L1", "L2", "L3", "DRAM"]
 

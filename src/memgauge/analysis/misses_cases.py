@@ -1,0 +1,103 @@
+"""The walks of `misses` with the level latencies measured beside them, and what the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.analysis.amat import MemoryLevel, miss_rates, modelled
+from memgauge.analysis.figures import Figures, number_fact, scaled, text_fact
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.section import Estimate
+from memgauge.analysis.summary import PointSummary
+from memgauge.model.records import Point
+from memgauge.model.units import format_bytes
+
+MEMORY = "DRAM"
+LINE_BYTES = 64
+LOADS = 2
+"""Of an element: x and y. The store finds the line that y was just loaded from."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One walk: what was measured, and what the model says of it."""
+
+    pattern: str
+    level: str
+    """That its footprint was chosen for."""
+    footprint_bytes: int
+    stride_bytes: int
+    touched_bytes: int
+    measured: Estimate
+    """ns for each element."""
+    rates: list[float]
+    """Modelled local miss rates of the cache levels; empty without a model."""
+    amat: Estimate | None
+    """Modelled ns for each element, were each of its loads waited for; None without a model."""
+    summary: PointSummary
+
+    @property
+    def hidden(self) -> Estimate | None:
+        """Times that the element is cheaper than the model's waiting."""
+        return ratio(self.amat, self.measured)
+
+    @property
+    def walk(self) -> str:
+        """Pattern, and how far apart its elements lie where that is not told by it."""
+        if self.pattern == "stride":
+            return f"stride {format_bytes(self.stride_bytes)}"
+        return self.pattern
+
+
+def levels_of(figures: Figures) -> list[MemoryLevel]:
+    """Levels whose latency was measured beside the walks, nearest first, memory last."""
+    found = [
+        MemoryLevel(
+            text_fact(point.asked, "level"),
+            summary.sustained,
+            number_fact(point.effective, "capacity_bytes"),
+        )
+        for point, summary in figures.slices("misses")
+        if text_fact(point.asked, "pattern") == "dependent" and summary.sustained is not None
+    ]
+    caches = [level for level in found if level.capacity_bytes is not None]
+    memory = [level for level in found if level.name == MEMORY and level.capacity_bytes is None]
+    return [*sorted(caches, key=lambda level: level.capacity_bytes or 0), *memory[:1]]
+
+
+def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
+    """All walks that were measured, in the order of declaration."""
+    found = []
+    for point, summary in figures.slices("misses"):
+        footprint = number_fact(point.asked, "footprint_bytes")
+        stride = number_fact(point.asked, "stride_bytes")
+        pattern = text_fact(point.asked, "pattern")
+        if pattern == "dependent" or not footprint or not stride or summary.sustained is None:
+            continue
+        found.append(_case(point, summary, (pattern, footprint, stride), levels))
+    return found
+
+
+def _case(
+    point: Point,
+    summary: PointSummary,
+    walk: tuple[str, int, int],
+    levels: Sequence[MemoryLevel],
+) -> Case:
+    pattern, footprint, stride = walk
+    touched = number_fact(point.effective, "touched_bytes") or footprint
+    known = len(levels) > 1 and levels[-1].capacity_bytes is None
+    capacities = [level.capacity_bytes for level in levels if level.capacity_bytes is not None]
+    rates = miss_rates(capacities, touched, min(1.0, stride / LINE_BYTES)) if known else []
+    return Case(
+        pattern=pattern,
+        level=text_fact(point.asked, "level"),
+        footprint_bytes=footprint,
+        stride_bytes=stride,
+        touched_bytes=touched,
+        measured=summary.sustained or Estimate(0.0, 0.0, 0.0),
+        rates=rates,
+        amat=scaled(modelled(levels, rates), LOADS) if known else None,
+        summary=summary,
+    )
