@@ -1,0 +1,164 @@
+"""Signals while measuring: records are closed, reserved pages returned, and exit codes told."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memgauge.model.runfile import read_run
+from memgauge.system.reservation import Pool
+from memgauge.system.tree import Tree
+
+pytestmark = pytest.mark.native
+
+LONG = ("latency", "--budget", "60s", "--precision", "0.0001%", "--output", "run")
+RESERVING = (
+    *("pages", "--pages", "2m", "--reserve-huge-pages", "8MiB"),
+    *("--budget", "60s", "--precision", "0.0001%", "--output", "run"),
+)
+ENDING = [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "memgauge", *arguments],
+        cwd=cwd,
+        env=os.environ | {"XDG_STATE_HOME": str(cwd / "state")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Interruptions may be ignored where tests run in the background of a shell.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+
+
+def wait_for_samples(running: subprocess.Popen[str], directory: Path) -> None:
+    """Until something was measured; fails when the program ended before."""
+    deadline = time.monotonic() + 90
+    records = directory / "records.jsonl"
+    while not (records.exists() and b'"kind":"sample"' in records.read_bytes()):
+        assert running.poll() is None, running.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def interrupted(number: signal.Signals, arguments: tuple[str, ...], cwd: Path) -> tuple[int, str]:
+    """Exit code and last line of stderr of a run that is sent a signal while it measures."""
+    with start(*arguments, cwd=cwd) as running:
+        wait_for_samples(running, cwd / "run")
+        running.send_signal(number)
+        error = running.communicate(timeout=60)[1]
+    return running.returncode, error.rstrip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_closes_the_record_and_is_in_the_exit_code(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    code, said = interrupted(number, LONG, tmp_path)
+    assert code == 128 + number
+    assert said == f"memgauge: ended by {number.name}"
+    end = read_run(tmp_path / "run").end
+    assert end is not None
+    assert (end.status, end.reason) == ("interrupted", number.name)
+
+
+def test_ctrl_c_has_its_own_exit_code(tmp_path: Path) -> None:
+    code, said = interrupted(signal.SIGINT, LONG, tmp_path)
+    assert (code, said) == (130, "memgauge: interrupted")
+    end = read_run(tmp_path / "run").end
+    assert end is not None
+    assert end.reason == "Ctrl-C"
+
+
+def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "memgauge", *LONG]
+    with subprocess.Popen(["nohup", *command], cwd=tmp_path, stderr=subprocess.DEVNULL) as running:
+        deadline = time.monotonic() + 90
+        records = tmp_path / "run" / "records.jsonl"
+        while not (records.exists() and records.stat().st_size):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        running.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert running.poll() is None
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 128 + signal.SIGTERM
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    """The machine's own pool of 2 MiB pages, for one test at a time."""
+    found = Pool(2 << 20, Tree())
+    if not found.exists():
+        pytest.skip("the kernel has no pool of 2 MiB pages")
+    if not os.access(found.file, os.W_OK):
+        pytest.skip(f"{found.file} is not writable: run as root to test it")
+    with Path(found.file).open(encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield found
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_reserved_pages_are_returned_when_a_run_is_ended(
+    number: signal.Signals, pool: Pool, tmp_path: Path
+) -> None:
+    before = pool.total()
+    code, _ = interrupted(number, RESERVING, tmp_path)
+    assert code == 128 + number
+    assert pool.total() == before
+    assert list((tmp_path / "state" / "memgauge").iterdir()) == []
+
+
+def test_the_run_after_a_kill_says_what_was_left_and_the_next_reserving_one_returns_it(
+    pool: Pool, tmp_path: Path
+) -> None:
+    before = pool.total()
+    with start(*RESERVING, cwd=tmp_path) as running:
+        wait_for_samples(running, tmp_path / "run")
+        running.kill()
+    left = pool.total() - before
+    assert left > 0
+
+    said = f"a run that was killed (process {running.pid}) left {left} huge pages of 2 MiB"
+    for name in ("one", "two"):
+        asked = ("pages", "--pages", "4k", "--budget", "1s", "--output", name)
+        with start(*asked, cwd=tmp_path) as after:
+            error = after.communicate(timeout=60)[1]
+        assert error.startswith(f"memgauge: {said}")
+        assert after.returncode == 0
+        assert "huge-pages-left" in [w.code for w in read_run(tmp_path / name).warnings]
+
+    asked = ("pages", "--reserve-huge-pages", "8MiB", "--budget", "1s", "--output", "three")
+    with start(*asked, cwd=tmp_path) as last:
+        error = last.communicate(timeout=60)[1]
+    assert f"had left {left} huge pages of 2 MiB reserved; they were returned" in error
+    assert pool.total() == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--pages", "4k", "--reserve-huge-pages", "8MiB"), "no reserved page is used with"),
+        (("--reserve-huge-pages", "0"), "is zero"),
+        (("--reserve-huge-pages", "900TiB"), "reserve less"),
+    ],
+)
+def test_a_reservation_that_cannot_be_is_one_line(
+    asked: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    with start("pages", *asked, cwd=tmp_path) as refused:
+        error = refused.communicate(timeout=60)[1]
+    assert refused.returncode == 2
+    assert error.count("\n") == 1
+    assert error.startswith("memgauge: --reserve-huge-pages")
+    assert said in error
+    assert not (tmp_path / "memgauge-runs").exists()
