@@ -13,9 +13,10 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.experiments.machines import MIB, a_machine
 
+from memgauge import _core
 from memgauge.experiments import loaded_points, traffic_loads
 from memgauge.experiments.base import Experiment
-from memgauge.experiments.loaded import Loaded
+from memgauge.experiments.loaded import Loaded, LoadedBench
 from memgauge.experiments.loaded_parameters import (
     COARSE_DELAYS,
     FINE_DELAYS,
@@ -262,3 +263,34 @@ def test_delays_are_added_where_a_curve_bends_and_no_more_than_allowed() -> None
         assert len({p.point for p in [*bench.points, *added]}) == len(bench.points) + len(added)
         for leader in leaders(added):
             assert len(bench.measure(leader.point, 0)) == 2
+
+
+class Recorded:
+    """Traffic that notes what runs before a probe."""
+
+    def __init__(self, traffic: _core.Traffic) -> None:
+        self.lead_ins: list[tuple[int, int, int]] = []
+        self._traffic = traffic
+
+    def run(self, spec: _core.TrafficSpec, size: int) -> _core.Slice:
+        self.lead_ins.append((spec.reads, spec.writes, spec.delay))
+        return self._traffic.run(spec, size)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._traffic, name)
+
+
+@two_cpus
+@pytest.mark.usefixtures("small_rings")
+def test_each_curve_leads_in_once_a_round_without_a_pause() -> None:
+    experiment, system = Loaded(), detect()
+    parameters = build(LoadedParameters, **SMALL, order="sequential")
+    (group,) = experiment.plan(parameters, system)
+    with experiment.open(group, parameters, system) as bench:
+        assert isinstance(bench, LoadedBench)
+        recorded = Recorded(bench._traffic)
+        bench._traffic = recorded  # type: ignore[assignment]
+        for round_ in range(2):
+            for leader in leaders(bench.points):
+                bench.measure(leader.point, round_)
+        assert recorded.lead_ins == [(1, 0, 0), (1, 1, 0)] * 2
