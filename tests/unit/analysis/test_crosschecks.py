@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
 from tests.unit.analysis.runs import start, whole_run
@@ -82,9 +82,11 @@ def idle(latency_ns: float, pages: str = "thp", cpu: int = 0) -> Made:
     return latency_point(name, experiment="latency", asked=asked, effective=facts), latency_ns
 
 
-def made(points: Sequence[Made], noise: float = 0.002, *, moved: bool = False) -> Run:
+def made(
+    points: Sequence[Made], noise: float = 0.002, *, moved: bool = False, seed: int = 3
+) -> Run:
     """A run of these points; where the host moves threads, far teams read twice as fast."""
-    draw = random.Random(3)
+    draw = random.Random(seed)
     experiments = list(dict.fromkeys(point.experiment for point, _ in points))
     records: list[AnyRecord] = [msgspec.structs.replace(start(), experiments=experiments)]
     records += [point for point, _ in points]
@@ -231,3 +233,19 @@ def test_intervals_overlap_exactly_where_the_facing_halves_reach(
     gap = max(one.low, other.low) - min(one.high, other.high)
     reach = facing(one, other) - abs(a / b - 1)
     assert (reach >= -1e-9) == (gap <= 1e-9 * b) or abs(gap) < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_noise_inside_the_intervals_flips_no_verdict(seed: int) -> None:
+    points = [*loaded(150, 2, 20_000), *loaded(250, 30, 0), idle(150), mix(30), stream_read(33)]
+    checks = crosschecks(figures_of(made(points, 0.004, seed=seed)))
+    assert outcomes(checks) == ["agrees", "agrees", "disagrees"]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.1, 10))
+def test_the_unit_of_all_figures_does_not_matter(factor: float) -> None:
+    points = [*loaded(150, 30, 0), mix(30)]
+    (one,) = crosschecks(figures_of(made(points)))
+    (other,) = crosschecks(figures_of(made([(p, v * factor) for p, v in points])))
+    assert other.difference == pytest.approx(one.difference, abs=1e-3)

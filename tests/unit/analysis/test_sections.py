@@ -237,7 +237,7 @@ def test_recorded_warnings_are_told_once_with_their_number() -> None:
 
 
 def test_share_of_time_in_each_regime_is_told(run: Run) -> None:
-    text = next(t for t in texts_of(run, "note") if "moved the 2 threads" in t)
+    text = next(t for t in texts_of(run, "note") if "moved the threads on CPUs 0-1" in t)
     assert "same complex (27 ns)" in text
     assert "across complexes (175 ns)" in text
 
