@@ -8,6 +8,7 @@ nobody holds belongs to a run that was killed.
 from __future__ import annotations
 
 import atexit
+import errno
 import fcntl
 import os
 import platform
@@ -73,6 +74,10 @@ class Pool:
     def exists(self) -> bool:
         """Whether the kernel has pages of this size."""
         return self._tree.exists(self.file)
+
+    def is_writable(self) -> bool:
+        """Whether this process may change its size."""
+        return os.access(self._tree.path(self.file), os.W_OK)
 
     def resize(self, pages: int) -> None:
         """Ask for a size; the kernel may give fewer than asked for. Raises OSError."""
@@ -154,6 +159,8 @@ class _Reservation:
             raise RequestError(
                 f"{OPTION}: this kernel has no huge pages of {self._pool.size}; use --pages thp"
             )
+        if not self._pool.is_writable():
+            raise self._refused(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
         require_memory(
             self._wanted.bytes, OPTION, remedy="reserve less, or free memory", tree=self._tree
         )
