@@ -90,8 +90,8 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     cores: int | None = None
     """Physical cores, where teams fill them first and share them after; else None."""
     sibling: Drop | None = None
-    """The first team with two threads on a core against the one that fills the cores, be it a loss
-    or not; None where teams are not told apart so, or their sizes are not next to each other."""
+    """The smallest team with two threads on a core against the one that fills the cores, be it a
+    loss or not; None where teams are not told apart so, or none fills the cores."""
     drop: Drop | None = None
     """The first team far below the one before."""
 
@@ -150,8 +150,8 @@ def _surely_below(change: Estimate) -> bool:
 
 
 def _sibling(ordered: Sequence[Team], cores: int | None) -> Drop | None:
-    by_threads = {team.threads: team for team in ordered}
-    full, shared = by_threads.get(cores or 0), by_threads.get((cores or 0) + 1)
+    full = next((team for team in ordered if team.threads == cores), None)
+    shared = next((team for team in ordered if team.threads > (cores or 0)), None)
     if full is None or shared is None:
         return None
     change = ratio(shared.bandwidth, full.bandwidth)

@@ -13,15 +13,16 @@ COLUMNS = [
     Column(title="saturates at"),
     Column(title="near best"),
     Column(title="best", unit="GB/s"),
-    Column(title="first sibling", unit="%", narrow=False),
+    Column(title="siblings", unit="%", narrow=False),
     Column(title="threads of best", narrow=False),
 ]
 """Beside what tells rows apart."""
 
 NOTE = (
     "In threads. Bends of the line of straight pieces that fits best, among teams of whole cores; "
-    "near best: the smallest team within 5%; first sibling: bandwidth with the first thread that "
-    f"shares a core over that without it. Fewer than {LEAST_TEAMS} team sizes show no bend."
+    "near best: the smallest team within 5%; siblings: bandwidth of the smallest team that "
+    "shares cores over that of one thread a core. Fewer than "
+    f"{LEAST_TEAMS} team sizes show no bend."
 )
 
 
@@ -159,17 +160,19 @@ def _threads(count: int) -> str:
 def _sibling(sibling: Drop, what: str) -> Verdict:
     change = sibling.ratio
     teams = f"{sibling.threads} threads against {sibling.before}, {what}"
+    first = sibling.threads == sibling.before + 1
+    who = "The first thread that shares a core" if first else "Threads that share cores"
+    s = "s" * first
     if _surely(change, below=True):
-        text = f"The first thread that shares a core costs {1 - change.value:.1%} of bandwidth"
         return Verdict(
             level="warning",
-            text=f"{text} ({teams}).",
+            text=f"{who} cost{s} {1 - change.value:.1%} of bandwidth ({teams}).",
             remedy=f"use {sibling.before} threads, one for each core",
         )
     if _surely(change, below=False):
-        text = f"The first thread that shares a core adds {change.value - 1:.1%} to bandwidth"
+        text = f"{who} add{s} {change.value - 1:.1%} to bandwidth"
     else:
-        text = "The first thread that shares a core changes nothing beyond the intervals"
+        text = f"{who} change{s} nothing beyond the intervals"
     return Verdict(level="note", text=f"{text} ({teams}).")
 
 

@@ -143,15 +143,18 @@ def test_teams_that_share_cores_before_all_are_used_are_not_told_apart() -> None
     assert cores_first([*whole, Team(16, alone(70.0))]) is None
 
 
-def test_the_loss_at_the_first_sibling_needs_the_two_teams_beside_it() -> None:
+def test_the_loss_at_siblings_is_that_of_the_smallest_team_that_shares_cores() -> None:
     teams = [Team(n, Estimate(10.0 * n, 9.9 * n, 10.1 * n), n) for n in (1, 2, 4)]
     shared = Team(8, Estimate(30.0, 29.0, 31.0), 4)
     found = scaling([*teams, shared])
-    assert (found.cores, found.sibling) == (4, None)
+    assert found.cores == 4
+    assert found.sibling == found.drop
     assert found.drop is not None
     assert (found.drop.before, found.drop.threads) == (4, 8)
+    assert scaling([*teams[:2], shared]).sibling is None
     found = scaling([*teams, Team(5, Estimate(39.0, 38.9, 39.1), 4), shared])
     assert found.sibling is not None
+    assert found.sibling.threads == 5
     assert found.sibling.ratio.low < 39 / 40 < found.sibling.ratio.high
     assert found.drop is not None
     assert found.drop.threads == 8
