@@ -126,7 +126,7 @@ def generator_counts(parameters: LoadedParameters, system: System) -> tuple[int,
                 f"each, {len(order)} can be used; ask for at most {len(order) - 1}"
             )
         return tuple(sorted(parameters.threads))
-    elsewhere = set(order) - set(siblings(order[0], system))
+    elsewhere = set(order[1:]) - set(siblings(order[0], system))
     most = len(elsewhere) or len(order) - 1
     cores = len({cpu.core for cpu in system.cpus if cpu.cpu in elsewhere})
     doubling = {1 << power for power in range(most.bit_length())}
