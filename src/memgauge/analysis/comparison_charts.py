@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.comparison import Pair, Row
+from memgauge.analysis.comparison_loaded import in_curves, loaded_curves
 from memgauge.analysis.comparison_names import shortened
 from memgauge.analysis.figures import series
 from memgauge.analysis.intervals import has_interval
@@ -17,6 +18,9 @@ LEAST_SWEEP = 3
 
 MOST_BARS = 30
 """Bars of one picture; of more figures those furthest from 1 are drawn."""
+
+MOST_LINES = 20
+"""Of names beside bars."""
 
 WIDE_SPAN = 30
 """Ratio of figures beyond which an axis is logarithmic."""
@@ -48,7 +52,7 @@ def charts(label: str, pair: Pair, groups: Sequence[Sequence[Row]]) -> list[Char
     """For each group of rows: curves over what was swept, their ratios, and bars for the rest."""
     drawn = []
     for at, rows in enumerate(groups):
-        alone = {row.name: row for row in rows if math.isfinite(row.ratio.value)}
+        alone = {row.name: row for row in rows if _is_bar(row)}
         for swept in SWEPT:
             sweeps = sweeps_of(rows, swept)
             drawn += [_curves(label, pair, swept, *sweep) for sweep in sweeps.items()]
@@ -58,7 +62,11 @@ def charts(label: str, pair: Pair, groups: Sequence[Sequence[Row]]) -> list[Char
                 alone.pop(row.name, None)
         if alone:
             drawn.append(_bars(label, at, list(alone.values())))
-    return drawn
+    return drawn + loaded_curves(label, pair)
+
+
+def _is_bar(row: Row) -> bool:
+    return math.isfinite(row.ratio.value) and not in_curves(row)
 
 
 def sweeps_of(rows: Sequence[Row], swept: Swept) -> dict[str, Sweep]:
@@ -158,8 +166,10 @@ def _ratio_axis(label: str, row: Row) -> Axis:
 
 
 def _short_names(rows: Sequence[Row]) -> list[str]:
-    """Without what all share, in parts that may stand on lines of their own."""
-    return [name.replace("/", ", ") for name in shortened([row.name for row in rows])[1]]
+    """Without what all share; in parts on lines of their own where that leaves room."""
+    names = shortened([row.name for row in rows])[1]
+    lines = sum(name.count("/") + 1 for name in names)
+    return [name.replace("/", ", " if lines <= MOST_LINES else " ") for name in names]
 
 
 def _file_name(family: str, row: Row) -> str:

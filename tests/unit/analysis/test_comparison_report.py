@@ -158,6 +158,19 @@ def test_working_sets_become_curves_over_footprints(run: Source) -> None:
     assert list(curve.series[0].x) == sorted(curve.series[0].x)
 
 
+def test_loaded_points_become_curves_of_latency_over_traffic() -> None:
+    published = of_reference(load("hybrid12-loaded-latency"))
+    report = report_of(compare([published, published]))
+    charts = [chart for section in report.sections for chart in section.charts]
+    (curve,) = [chart for chart in charts if chart.title == "mlc/loaded/100r"]
+    table = load("hybrid12-loaded-latency")
+    assert curve.series[0].y == table.column("latency_ns")[::-1]
+    assert curve.series[1].x == pytest.approx(
+        [mb / 1000 for mb in table.column("bandwidth_MBps")[::-1]]
+    )
+    assert not any("d00100" in str(x) for c in charts for s in c.series for x in s.x)
+
+
 def test_three_sources_make_two_sections_against_the_first(run: Source) -> None:
     report = report_of(compare([run, run, of_reference(load("nvdimm-dram"))]))
     assert [section.title for section in report.sections] == [
