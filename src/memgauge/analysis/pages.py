@@ -34,6 +34,8 @@ from memgauge.model.units import format_bytes
 QUESTION = "How far does each level of the TLB reach, and what does a miss of it cost?"
 SPLIT_PAGES = 8
 """A TLB that does not hold so many pages holds pieces of them."""
+NARROW_CURVES = 4
+"""Columns that fit a terminal; all are in HTML and export."""
 SAME_SHARE = 0.2
 """Costs that differ by less than this share of them are told as one."""
 
@@ -109,21 +111,28 @@ def _split(found: Sequence[Translation]) -> Iterator[Verdict]:
     A hypervisor that backs a huge page of the guest by small ones of its own makes the TLB hold the
     small ones.
     """
-    for one in found:
-        if not one.curve.is_huge or one.curve.has_own_pages or len(one.levels) < 2:
-            continue
-        beyond = one.levels[0].beyond
-        touched = None if beyond is None else one.curve.touched.get(beyond)
-        if beyond is None or touched is None or touched > SPLIT_PAGES:
-            continue
-        where = f"{touched} page{'s' * (touched != 1)} of {format_bytes(one.curve.page_bytes)}"
-        yield Verdict(
-            level="warning",
-            text=f"{one.curve.name}: {beyond} lines on {where} already miss the TLB: huge pages "
-            f"are translated in smaller pieces here, as where a hypervisor backs them by small "
-            f"pages.",
-            remedy="on the host: back the memory of this guest by huge pages",
-        )
+    split = [(one.curve, touched) for one in found if (touched := _pages_missed(one)) is not None]
+    if not split:
+        return
+    curve, touched = split[0]
+    kinds = " and ".join(curve.pages for curve, _ in split)
+    where = f"{touched} page{'s' * (touched != 1)} of {format_bytes(curve.page_bytes)}"
+    yield Verdict(
+        level="warning",
+        text=f"Lines on {where}, {format_bytes(curve.stride_bytes)} apart, already miss the TLB: "
+        f"huge pages ({kinds}) are translated in smaller pieces here, as where a hypervisor backs "
+        f"them by small pages.",
+        remedy="on the host: back the memory of this guest by huge pages",
+    )
+
+
+def _pages_missed(one: Translation) -> int | None:
+    """Huge pages under the fewest lines that miss, where they are too few to miss if held whole."""
+    if not one.curve.is_huge or one.curve.has_own_pages or len(one.levels) < 2:
+        return None
+    beyond = one.levels[0].beyond
+    touched = None if beyond is None else one.curve.touched.get(beyond)
+    return touched if touched is not None and touched <= SPLIT_PAGES else None
 
 
 def _gain(curves: list[PagesCurve]) -> Iterator[Verdict]:
@@ -213,7 +222,10 @@ def _access_table(curves: list[PagesCurve]) -> Table:
     won = gains(curves)
     columns = [
         Column(title="lines"),
-        *(Column(title=curve.short_name, unit="ns", digits=2) for curve in curves),
+        *(
+            Column(title=curve.short_name, unit="ns", digits=2, narrow=index < NARROW_CURVES)
+            for index, curve in enumerate(curves)
+        ),
         Column(title="gain", digits=2),
     ]
     rows: list[list[Cell]] = [

@@ -35,7 +35,7 @@ _ENTRY_BYTES = 8
 
 _reserve_option = msgspec.structs.replace(
     size_option(
-        "memory to reserve in explicit huge pages while this runs, such as 512MiB, and to give "
+        "memory to reserve in explicit huge pages while this runs, such as 1GiB, and to give "
         "back after it (as root)",
         automatic="none: those that are free are used",
     ),
@@ -114,7 +114,6 @@ def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, li
     found: dict[str, list[Case]] = {}
     kinds = page_kinds(parameters, system)
     for pages in kinds:
-        limit = _limit_bytes(pages, parameters, system)
         made = [
             Case(
                 pages=pages,
@@ -123,7 +122,7 @@ def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, li
                 spacing_bytes=spacing(stride, line, system.base_page_bytes),
             )
             for stride in _strides(pages, parameters, system, line, packed=pages == _packed(kinds))
-            for count in _counts(stride, limit, parameters)
+            for count in _counts(pages, stride, parameters, system, line)
         ]
         if made:
             found[pages] = made
@@ -166,22 +165,26 @@ def _strides(
     return [*lines, system.base_page_bytes, *([huge] if huge else [])]
 
 
-def _counts(stride_bytes: int, limit_bytes: int, parameters: PagesParameters) -> list[int]:
+def _counts(
+    pages: str, stride_bytes: int, parameters: PagesParameters, system: System, line_bytes: int
+) -> list[int]:
     """Powers of two, because random order needs one."""
-    most = limit_bytes // stride_bytes
-    if parameters.largest_bytes is None:
-        most = min(most, FINE_COUNT if parameters.is_fine else COARSE_COUNT)
+    apart = spacing(stride_bytes, line_bytes, system.base_page_bytes)
+    most = _usable_bytes(pages, parameters, system) // apart
+    if parameters.largest_bytes is not None:
+        most = min(most, parameters.largest_bytes // stride_bytes)
+    elif parameters.is_fine:
+        most = min(most, FINE_BYTES // stride_bytes, FINE_COUNT)
+    else:
+        most = min(most, COARSE_BYTES // stride_bytes, COARSE_COUNT)
     return [1 << power for power in range(LEAST_COUNT.bit_length() - 1, most.bit_length())]
 
 
-def _limit_bytes(pages: str, parameters: PagesParameters, system: System) -> int:
-    explicit = pages in EXPLICIT_PAGE_BYTES
-    there = _free_bytes(pages, system) if explicit else system.available_bytes
-    there -= there // LEAST_COUNT  # slots are a little wider than the stride
-    if parameters.largest_bytes is not None:
-        return min(parameters.largest_bytes, there)
-    wanted = FINE_BYTES if parameters.is_fine else COARSE_BYTES
-    return min(wanted, there if explicit else there // MEMORY_SHARE)
+def _usable_bytes(pages: str, parameters: PagesParameters, system: System) -> int:
+    if pages in EXPLICIT_PAGE_BYTES:
+        return _free_bytes(pages, system)
+    asked = parameters.largest_bytes is not None
+    return system.available_bytes // (1 if asked else MEMORY_SHARE)
 
 
 def _free_bytes(pages: str, system: System) -> int:

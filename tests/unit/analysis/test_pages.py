@@ -269,7 +269,9 @@ def test_huge_pages_translated_in_pieces_are_noticed() -> None:
     section = analyse(figures_of(a_run(split=True)))
     (verdict,) = [v for v in section.verdicts if "smaller pieces" in v.text]
     assert verdict.level == "warning"
-    assert verdict.text.startswith("thp, every 4 KiB: 128 lines on 1 page of 2 MiB already miss")
+    assert verdict.text.startswith(
+        "Lines on 1 page of 2 MiB, 4 KiB apart, already miss the TLB: huge pages (thp) are"
+    )
     gained = next(text for text in texts(section) if text.startswith("Accesses to 16384"))
     assert "are not seen to be faster in thp pages than in base pages" in gained
 
