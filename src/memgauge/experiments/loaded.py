@@ -18,6 +18,7 @@ ping-pong); anything else that loads the memory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from statistics import linear_regression, median
@@ -29,6 +30,7 @@ from memgauge.experiments.latency_targets import BLOCK_BYTES, MEMORY_NODE_BYTES,
 from memgauge.experiments.loaded_parameters import LoadedParameters
 from memgauge.experiments.loaded_points import (
     HOPS,
+    Curve,
     Got,
     Pair,
     TeamPlan,
@@ -51,6 +53,8 @@ CALIBRATION_UNITS = (2_000, 5_000, 10_000, 20_000)
 
 LEAST_VALUES = 6
 """Of every point of a curve, before delays are added to it."""
+ENOUGH_VALUES = 24
+"""A curve without a bend by then is looked at no more."""
 
 
 class LoadedBench(Bench):
@@ -65,6 +69,7 @@ class LoadedBench(Bench):
         self._got = got
         self._pairs = [got.complete(planned) for planned in planned_pairs(plan)]
         self._visits = {one.latency.point: one for one in self._pairs}
+        self._bending = [curve for curve in plan.curves if curve.further]
         self._led_in: tuple[int, str] | None = None
         self.points = _points(self._pairs)
 
@@ -93,17 +98,28 @@ class LoadedBench(Bench):
 
     def refine(self, values: Values) -> list[Point]:
         """Delays where curves bend: half of those that may be added, later half of the others."""
-        added: list[Pair] = []
-        for curve in self._plan.curves:
-            there = [one for one in self._pairs if one.load == curve.load]
-            left = curve.further - (len(there) - len(curve.delays))
-            added += [
-                self._got.complete(pair(self._plan, curve.load, delay))
-                for delay in further_delays(_places(there, values), (left + 1) // 2)
-            ]
+        added = [
+            self._got.complete(pair(self._plan, curve.load, delay))
+            for curve in list(self._bending)
+            for delay in self._further(curve, values)
+        ]
         self._pairs += added
         self._visits |= {one.latency.point: one for one in added}
         return _points(added)
+
+    def _further(self, curve: Curve, values: Values) -> list[int]:
+        """Delays to add to a curve; it is looked at no more once that is settled."""
+        there = [one for one in self._pairs if one.load == curve.load]
+        left = curve.further - (len(there) - len(curve.delays))
+        seen = _seen(there, values) if left else {}
+        fewest = min((len(side) for sides in seen.values() for side in sides), default=math.inf)
+        if fewest < LEAST_VALUES:
+            return []
+        places = {delay: (median(moved), median(ns)) for delay, (moved, ns) in seen.items()}
+        delays = further_delays(places, (left + 1) // 2)
+        if not delays and fewest >= ENOUGH_VALUES:
+            self._bending.remove(curve)
+        return delays
 
     def validate(self) -> list[Validation]:
         """Every line the generators wrote holds what it must."""
@@ -172,12 +188,11 @@ def _points(pairs: Sequence[Pair]) -> list[Point]:
     return [point for one in pairs for point in (one.latency, one.traffic)]
 
 
-def _places(pairs: Sequence[Pair], values: Values) -> dict[int, tuple[float, float]]:
-    """Bandwidth and latency by delay; empty until all of them are well enough known."""
-    seen = {one.delay: (values[one.traffic.point], values[one.latency.point]) for one in pairs}
-    if any(len(side) < LEAST_VALUES for sides in seen.values() for side in sides):
-        return {}
-    return {delay: (median(sides[0]), median(sides[1])) for delay, sides in seen.items()}
+def _seen(
+    pairs: Sequence[Pair], values: Values
+) -> dict[int, tuple[Sequence[float], Sequence[float]]]:
+    """Bandwidths and latencies by delay."""
+    return {one.delay: (values[one.traffic.point], values[one.latency.point]) for one in pairs}
 
 
 def _ns_per_unit(team: _core.Team) -> float:

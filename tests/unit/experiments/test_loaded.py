@@ -16,7 +16,7 @@ from tests.unit.experiments.machines import MIB, a_machine
 from memgauge import _core
 from memgauge.experiments import loaded_points, traffic_loads
 from memgauge.experiments.base import Experiment
-from memgauge.experiments.loaded import Loaded, LoadedBench
+from memgauge.experiments.loaded import ENOUGH_VALUES, Loaded, LoadedBench
 from memgauge.experiments.loaded_parameters import (
     COARSE_DELAYS,
     FINE_DELAYS,
@@ -263,6 +263,23 @@ def test_delays_are_added_where_a_curve_bends_and_no_more_than_allowed() -> None
         assert len({p.point for p in [*bench.points, *added]}) == len(bench.points) + len(added)
         for leader in leaders(added):
             assert len(bench.measure(leader.point, 0)) == 2
+
+
+class Untouchable(dict[str, list[float]]):
+    def __getitem__(self, point: str) -> list[float]:
+        raise AssertionError(f"{point} was looked at")
+
+
+@two_cpus
+@pytest.mark.usefixtures("small_rings")
+def test_straight_curves_are_looked_at_no_more_once_well_known() -> None:
+    experiment, system = Loaded(), detect()
+    parameters = build(LoadedParameters, **SMALL)
+    (group,) = experiment.plan(parameters, system)
+    with experiment.open(group, parameters, system) as bench:
+        assert bench.refine({p.point: [1.0] * (ENOUGH_VALUES - 1) for p in bench.points}) == []
+        assert bench.refine({p.point: [1.0] * ENOUGH_VALUES for p in bench.points}) == []
+        assert bench.refine(Untouchable()) == []
 
 
 class Recorded:
