@@ -61,7 +61,7 @@ def levels_of(figures: Figures) -> list[MemoryLevel]:
         for point, summary in figures.slices("misses")
         if text_fact(point.asked, "pattern") == "dependent" and summary.sustained is not None
     ]
-    caches = [level for level in found if level.capacity_bytes is not None]
+    caches = [level for level in found if (level.capacity_bytes or 0) > 0]
     memory = [level for level in found if level.name == MEMORY and level.capacity_bytes is None]
     return [*sorted(caches, key=lambda level: level.capacity_bytes or 0), *memory[:1]]
 
@@ -70,10 +70,10 @@ def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
     """All walks that were measured, in the order of declaration."""
     found = []
     for point, summary in figures.slices("misses"):
-        footprint = number_fact(point.asked, "footprint_bytes")
-        stride = number_fact(point.asked, "stride_bytes")
+        footprint = number_fact(point.asked, "footprint_bytes") or 0
+        stride = number_fact(point.asked, "stride_bytes") or 0
         pattern = text_fact(point.asked, "pattern")
-        if pattern == "dependent" or not footprint or not stride or summary.sustained is None:
+        if pattern == "dependent" or min(footprint, stride) <= 0 or summary.sustained is None:
             continue
         found.append(_case(point, summary, (pattern, footprint, stride), levels))
     return found
@@ -86,7 +86,7 @@ def _case(
     levels: Sequence[MemoryLevel],
 ) -> Case:
     pattern, footprint, stride = walk
-    touched = number_fact(point.effective, "touched_bytes") or footprint
+    touched = max(0, number_fact(point.effective, "touched_bytes") or footprint)
     known = len(levels) > 1 and levels[-1].capacity_bytes is None
     capacities = [level.capacity_bytes for level in levels if level.capacity_bytes is not None]
     rates = miss_rates(capacities, touched, min(1.0, stride / LINE_BYTES)) if known else []

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.analysis.runs import start
 
 from memgauge.analysis.document import Document, json_document
+from memgauge.analysis.registry import ANALYSES
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.stream_form import stream_form
 from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, Sample, ThreadSample
@@ -17,6 +18,8 @@ FACT_NAMES = [
     *("kernel", "variant", "element", "threads", "pages", "array_bytes", "cpus", "cpu", "isa"),
     *("level", "order", "footprint_bytes", "node_bytes", "access", "huge_share", "candidate"),
     *("cpu_node", "memory_node", "stream_conformant", "llc_bytes"),
+    *("read_share", "store", "delay", "generators", "probe_cpu", "delay_ns"),
+    *("pattern", "stride_bytes", "touched_bytes", "capacity_bytes"),
 ]
 integers = st.integers(-LARGEST_INTEGER, LARGEST_INTEGER)
 scalars = st.one_of(
@@ -25,7 +28,10 @@ scalars = st.one_of(
     integers,
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(
-        ["triad", "standard", "tuned", "DRAM", "L1", "random", "latency", "read", "4k"]
+        [
+            *("triad", "standard", "tuned", "DRAM", "L1", "random", "latency", "read", "4k"),
+            *("sequential", "block-random", "dependent", "thp"),
+        ]
     ),
     st.text(max_size=5),
 )
@@ -38,7 +44,7 @@ def points(draw: st.DrawFn) -> Point:
     quantity = draw(st.sampled_from(["bandwidth", "latency"]))
     return Point(
         point=draw(st.text(max_size=8)),
-        experiment=draw(st.sampled_from(["stream", "latency", "workingset", "other"])),
+        experiment=draw(st.sampled_from([*ANALYSES, "other"])),
         quantity=quantity,  # type: ignore[arg-type]
         asked=draw(facts),
         effective=draw(facts),
