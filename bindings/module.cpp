@@ -30,4 +30,6 @@ NB_MODULE(_core, module) {
     register_kernels(module);
     register_stream_arrays(module);
     register_chase(module);
+    register_accesses(module);
+    register_traffic(module);
 }

@@ -12,6 +12,8 @@ void register_team(nanobind::module_& module);
 void register_kernels(nanobind::module_& module);
 void register_stream_arrays(nanobind::module_& module);
 void register_chase(nanobind::module_& module);
+void register_accesses(nanobind::module_& module);
+void register_traffic(nanobind::module_& module);
 
 // A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What
 // it raised stays set and comes out in place of Interrupted.

@@ -35,6 +35,10 @@ endif()
 set_source_files_properties(src/kernels/standard.cpp PROPERTIES COMPILE_OPTIONS
   "-ffp-contract=off;${memgauge_no_idioms}")
 
+# Accesses of a chosen size at a chosen distance: each must stay what it is.
+set_source_files_properties(src/memory/access_walk.cpp PROPERTIES COMPILE_OPTIONS
+  "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms}")
+
 # A test that reads the emitted instructions; it has nothing to say of unoptimised builds.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(MEMGAUGE_TESTS AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$" AND NOT MEMGAUGE_SANITIZE

@@ -213,3 +213,101 @@ class ChaseRing:
     def backing(self) -> Backing: ...
     def close(self) -> None:
         """Free the ring now; later calls raise RuntimeError."""
+
+@final
+class TrafficSpec:
+    def __init__(
+        self,
+        reads: int = 1,
+        writes: int = 0,
+        store: str = "temporal",
+        order: str = "sequential",
+        delay: int = 0,
+    ) -> None:
+        """Raises RequestError when this machine cannot do it."""
+
+    @property
+    def reads(self) -> int: ...
+    @property
+    def writes(self) -> int: ...
+    @property
+    def store(self) -> str: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def delay(self) -> int: ...
+    @property
+    def write_allocate_bytes(self) -> int:
+        """Bytes read beside each line written because a temporal store reads its line first."""
+
+    @property
+    def line_bytes(self) -> int: ...
+
+@final
+class LoadedSlice:
+    @property
+    def slice(self) -> Slice: ...
+    @property
+    def load_ns(self) -> list[tuple[int, int]]:
+        """Loads timed one by one: ns with the clock's own cost, and how many, ascending."""
+
+@final
+class Traffic:
+    def __init__(
+        self,
+        team: Team,
+        bytes: int,
+        first_rank: int = 0,
+        pages: str = "auto",
+        node: int | None = None,
+    ) -> None:
+        """Each generating thread reads from `bytes` of memory and writes to as many others."""
+
+    def run(
+        self, spec: TrafficSpec, bytes: int, lead_in_bytes: int = 0, pingpong: bool = False
+    ) -> Slice: ...
+    def run_loaded(
+        self,
+        spec: TrafficSpec,
+        ring: ChaseRing,
+        hops: int,
+        warm_hops: int = 0,
+        iterations: int = 1,
+        timed_loads: int = 0,
+        lead_in_bytes: int = 0,
+        pingpong: bool = False,
+    ) -> LoadedSlice:
+        """Thread 0 probes, the others generate: `first_rank` is 1, the ring is of the team."""
+
+    def validate(self) -> list[ArrayValidation]: ...
+    def corrupt(self, element: int) -> None: ...
+    def backing(self) -> list[Backing]: ...
+    def close(self) -> None:
+        """Free the memory now; later calls raise RuntimeError."""
+
+def pause_ns(team: Team, units: int, rank: int = 0) -> float:
+    """Time of a pause of so many units."""
+
+@final
+class AccessBuffer:
+    def __init__(
+        self, team: Team, bytes: int, pages: str = "auto", node: int | None = None
+    ) -> None: ...
+    @property
+    def bytes(self) -> int: ...
+    def run(
+        self,
+        kind: str,
+        order: str,
+        access_bytes: int,
+        stride_bytes: int,
+        slots: int,
+        accesses: int,
+        warm_accesses: int = 0,
+        iterations: int = 1,
+        spread_lines: int = 1,
+        flush: bool = False,
+    ) -> Slice: ...
+    def backing(self) -> Backing: ...
+    def close(self) -> None:
+        """Free the memory now; later calls raise RuntimeError."""

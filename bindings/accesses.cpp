@@ -1,0 +1,66 @@
+#include "memgauge/accesses.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "closable.hpp"
+#include "register.hpp"
+
+namespace nb = nanobind;
+
+namespace memgauge::bindings {
+namespace {
+
+using Accesses = Closable<AccessBuffer>;
+
+void init_accesses(Accesses* self, Team& team, std::size_t bytes, std::string_view pages,
+                   std::optional<int> node) {
+    new (self) Accesses(std::make_unique<AccessBuffer>(team, bytes, page_policy_from_string(pages),
+                                                       node, signal_raised),
+                        "AccessBuffer");
+}
+
+std::size_t bytes(Accesses& self) {
+    return self.look([](const AccessBuffer& buffer) { return buffer.bytes(); });
+}
+
+Slice run(Accesses& self, std::string_view kind, std::string_view order, std::size_t access_bytes,
+          std::size_t stride_bytes, std::size_t slots, std::size_t accesses,
+          std::size_t warm_accesses, std::size_t iterations, std::size_t spread_lines, bool flush) {
+    const AccessPattern pattern{.kind = access_kind_from_string(kind),
+                                .order = access_order_from_string(order),
+                                .access_bytes = access_bytes,
+                                .stride_bytes = stride_bytes,
+                                .slots = slots,
+                                .spread_lines = spread_lines};
+    return self.with([&](AccessBuffer& buffer) {
+        return buffer.run(pattern, accesses, warm_accesses, iterations, flush);
+    });
+}
+
+Backing backing(Accesses& self) {
+    return self.with([](const AccessBuffer& buffer) { return buffer.backing(); });
+}
+
+}  // namespace
+
+void register_accesses(nb::module_& module) {
+    nb::class_<Accesses>(module, "AccessBuffer", nb::is_final())
+        .def("__init__", &init_accesses, nb::arg("team"), nb::arg("bytes"),
+             nb::arg("pages") = "auto", nb::arg("node") = nb::none(), nb::keep_alive<1, 2>(),
+             ReleaseGil())
+        .def_prop_ro("bytes", &bytes)
+        .def("run", &run, nb::arg("kind"), nb::arg("order"), nb::arg("access_bytes"),
+             nb::arg("stride_bytes"), nb::arg("slots"), nb::arg("accesses"),
+             nb::arg("warm_accesses") = 0, nb::arg("iterations") = 1, nb::arg("spread_lines") = 1,
+             nb::arg("flush") = false, ReleaseGil())
+        .def("backing", &backing, ReleaseGil())
+        .def("close", &Accesses::close, ReleaseGil());
+}
+
+}  // namespace memgauge::bindings
