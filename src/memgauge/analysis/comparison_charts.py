@@ -134,7 +134,7 @@ def _ratio_curves(label: str, at: int, swept: Swept, sweeps: dict[str, Sweep]) -
             series(name, [float(n) for n in sweep], [row.widened for row in sweep.values()])
             for name, sweep in zip(names, sweeps.values(), strict=True)
         ],
-        rules=[Rule(label="as A", axis="y", value=1.0)],
+        rules=[Rule(label="A", axis="y", value=1.0)],
     )
 
 
@@ -155,7 +155,7 @@ def _bars(label: str, at: int, rows: Sequence[Row]) -> Chart:
         x=Axis(title="figure", unit=""),
         y=_ratio_axis(label, drawn[0]),
         series=[series(f"{label}/A", [*_short_names(drawn)], [*cells])],
-        rules=[Rule(label="as A", axis="y", value=1.0)],
+        rules=[Rule(label="A", axis="y", value=1.0)],
         note=note,
     )
 

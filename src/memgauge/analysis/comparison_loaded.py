@@ -44,7 +44,7 @@ def _chart(label: str, pair: Pair, family: str, regime: str, points: Sequence[Po
         title=", ".join(filter(None, (family, regime))),
         kind="line",
         x=Axis(title="traffic", unit="GB/s", from_zero=True),
-        y=Axis(title="latency", unit="ns", from_zero=True),
+        y=Axis(title="latency", unit="ns"),
         series=[
             _series("A", [(ns.baseline, traffic.baseline) for ns, traffic in points], published=a),
             _series(label, [(ns.other, traffic.other) for ns, traffic in points], published=b),

@@ -1,6 +1,8 @@
 """A comparison as a report: what every renderer takes."""
 
+import math
 from collections.abc import Sequence
+from statistics import median
 
 from memgauge.analysis.comparison import Comparison, Pair, Row
 from memgauge.analysis.comparison_charts import charts
@@ -46,9 +48,10 @@ def _headlines(comparison: Comparison) -> list[Headline]:
     found = []
     for label, pair in zip(labels_of(comparison.sources)[1:], comparison.pairs, strict=True):
         for direction, noun in (("higher", "bandwidth"), ("lower", "latency")):
-            ratios = sorted(row.ratio.value for row in pair.rows if row.direction == direction)
+            ratios = [row.ratio.value for row in pair.rows if row.direction == direction]
+            ratios = [value for value in ratios if math.isfinite(value)]
             if ratios:
-                middle = (ratios[(len(ratios) - 1) // 2] + ratios[len(ratios) // 2]) / 2
+                middle = median(ratios)
                 said = f"median over {len(ratios)} figure{'s' * (len(ratios) != 1)}"
                 name = f"{noun.capitalize()}, {label}/A"
                 found.append(Headline(label=name, value=middle, unit="%", detail=said))
