@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from memgauge.analysis.bends import LEAST_POINTS, Bend
 from memgauge.analysis.intervals import has_interval
-from memgauge.analysis.scaling import LEAST_TEAMS, Bend, Drop, Scaling, Team
+from memgauge.analysis.scaling import Drop, Scaling, Team
 from memgauge.analysis.section import Axis, Band, Cell, Column, Estimate, Mark, Table, Verdict
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.system import System
@@ -22,7 +23,7 @@ NOTE = (
     "In threads. Bends of the line of straight pieces that fits best, among teams of whole cores; "
     "near best: the smallest team within 5%; siblings: bandwidth of the smallest team that "
     "shares cores over that of one thread a core. Fewer than "
-    f"{LEAST_TEAMS} team sizes show no bend."
+    f"{LEAST_POINTS} team sizes show no bend."
 )
 
 
@@ -80,7 +81,7 @@ def verdicts(what: str, scaling: Scaling) -> list[Verdict]:
 
 def threads_axis(sizes: Sequence[int]) -> Axis:
     """Linear where the sizes are dense, so that a straight growth looks straight."""
-    dense = len(sizes) >= LEAST_TEAMS and 2 * len(sizes) >= max(sizes)
+    dense = len(sizes) >= LEAST_POINTS and 2 * len(sizes) >= max(sizes)
     return Axis(title="Threads", unit="", scale="linear" if dense else "log2")
 
 
@@ -108,9 +109,9 @@ def marks(scaling: Scaling | None, teams: Sequence[Team]) -> list[Mark]:
         del places["tapers"]
     return [
         Mark(
-            label=f"{label} at {bend.threads}",
-            x=float(bend.threads),
-            y=values[bend.threads],
+            label=f"{label} at {bend.place}",
+            x=float(bend.place),
+            y=values[bend.place],
             x_low=float(bend.low),
             x_high=float(bend.high),
         )
@@ -120,7 +121,7 @@ def marks(scaling: Scaling | None, teams: Sequence[Team]) -> list[Mark]:
 
 
 def _place(bend: Bend | None) -> Cell:
-    return None if bend is None else _between(bend.threads, bend.low, bend.high)
+    return None if bend is None else _between(bend.place, bend.low, bend.high)
 
 
 def _between(value: int, low: int, high: int) -> str:
@@ -129,7 +130,7 @@ def _between(value: int, low: int, high: int) -> str:
 
 def _bends(scaling: Scaling) -> str:
     taper, saturation = scaling.taper, scaling.saturation
-    if scaling.teams < LEAST_TEAMS:
+    if scaling.teams < LEAST_POINTS:
         return f"{scaling.teams} team sizes are too few to show a bend of bandwidth over threads"
     if taper is None:
         return "Bandwidth over threads shows no bend"

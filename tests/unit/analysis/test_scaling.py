@@ -1,13 +1,12 @@
 import math
 import random
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.analysis.published import STREAM_KERNELS, alone, stream_teams
 
-from memgauge.analysis.scaling import Scaling, Team, cores_first, scaling_of, solve
+from memgauge.analysis.scaling import Scaling, Team, cores_first, scaling_of
 from memgauge.analysis.section import Estimate
 
 
@@ -37,9 +36,9 @@ def test_published_bandwidth_tapers_at_5_saturates_near_11_and_drops_at_17(
 ) -> None:
     found = scaling(stream_teams(kernel, cores=cores))
     assert found.taper is not None
-    assert (found.taper.threads, found.taper.low, found.taper.high) == (5, 5, 5)
+    assert (found.taper.place, found.taper.low, found.taper.high) == (5, 5, 5)
     assert found.saturation is not None
-    assert 10 <= found.saturation.low <= found.saturation.threads <= found.saturation.high <= 12
+    assert 10 <= found.saturation.low <= found.saturation.place <= found.saturation.high <= 12
     assert found.drop is not None
     assert (found.drop.before, found.drop.threads) == (16, 17)
     assert found.cores == cores
@@ -61,7 +60,7 @@ def test_published_saturation_smallest_team_and_loss_at_the_first_sibling(
 ) -> None:
     found = scaling(stream_teams(kernel))
     assert found.saturation is not None
-    assert found.saturation.threads == saturation
+    assert found.saturation.place == saturation
     assert (found.enough, found.enough_low, found.enough_high) == (enough, enough, enough)
     assert found.sibling is not None
     assert found.sibling.ratio.value == pytest.approx(kept, abs=0.0006)
@@ -109,7 +108,7 @@ def test_scaling_bandwidth_moves_no_bend(factor: float) -> None:
     plain, found = scaling(teams), scaling(scaled)
     assert plain.taper is not None
     assert found.taper is not None
-    assert found.taper.threads == plain.taper.threads
+    assert found.taper.place == plain.taper.place
     assert found.taper.gain_before == pytest.approx(factor * plain.taper.gain_before)
     assert found.enough == plain.enough
 
@@ -118,7 +117,7 @@ def test_a_team_that_saturates_at_once_tapers_and_saturates_there() -> None:
     found = scaling(pieces([2], [20.0, 0.2], 8))
     assert found.taper == found.saturation
     assert found.taper is not None
-    assert found.taper.threads == 2
+    assert found.taper.place == 2
     assert (found.enough, found.best.threads) == (2, 8)
 
 
@@ -176,48 +175,3 @@ def test_an_open_interval_widens_the_smallest_team() -> None:
     ]
     found = scaling(teams)
     assert (found.enough, found.enough_low, found.enough_high) == (3, 2, 3)
-
-
-def test_the_fit_is_the_best_of_all_lines() -> None:
-    """Against a brute-force search of knots' heights: no line with the same bends fits better."""
-    teams = stream_teams("copy")[:16]
-    found = scaling(teams)
-    assert found.taper is not None
-    assert found.saturation is not None
-    xs = [team.threads for team in teams]
-    ys = [team.bandwidth.value for team in teams]
-    knots = [1, found.taper.threads, found.saturation.threads, 16]
-    gains = [found.taper.gain_before, found.taper.gain_after, found.saturation.gain_after]
-    steps = [gain * (b - a) for gain, (a, b) in zip(gains, pairwise(knots), strict=True)]
-
-    def error(heights: list[float]) -> float:
-        total = 0.0
-        for x, y in zip(xs, ys, strict=True):
-            at = next(i for i in range(3) if x <= knots[i + 1])
-            part = (x - knots[at]) / (knots[at + 1] - knots[at])
-            total += (heights[at] + part * (heights[at + 1] - heights[at]) - y) ** 2
-        return total
-
-    level = sum(y - yy for y, yy in zip(ys, _shape(xs, knots, steps), strict=True)) / len(xs)
-    heights = [level, level + steps[0], level + sum(steps[:2]), level + sum(steps)]
-    best = error(heights)
-    for at in range(4):
-        for change in (-0.01, 0.01):
-            moved = [*heights]
-            moved[at] += change
-            assert error(moved) > best
-
-
-def _shape(xs: list[int], knots: list[int], steps: list[float]) -> list[float]:
-    return [
-        sum(
-            step * min(1.0, max(0.0, (x - a) / (b - a)))
-            for step, (a, b) in zip(steps, pairwise(knots), strict=True)
-        )
-        for x in xs
-    ]
-
-
-def test_small_systems_are_solved_and_singular_ones_refused() -> None:
-    assert solve([[0.0, 2.0], [3.0, 1.0]], [4.0, 5.0]) == pytest.approx([1.0, 2.0])
-    assert solve([[1.0, 2.0], [2.0, 4.0]], [1.0, 2.0]) is None
