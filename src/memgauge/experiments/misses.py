@@ -35,6 +35,7 @@ from memgauge.experiments.misses_cases import (
     Ring,
     Walk,
     flushed,
+    memory_footprint,
     rings,
     walks,
 )
@@ -157,7 +158,8 @@ class Misses(Experiment):
 
 def _walks(parameters: MissesParameters, system: System, cpu: int) -> list[Walk]:
     caches = caches_of(cpu, system)
-    saxpy = walks(caches, parameters.largest_bytes, system.available_bytes)
+    memory_bytes = memory_footprint(caches, parameters.largest_bytes, system.available_bytes)
+    saxpy = walks(caches, memory_bytes, fine=parameters.is_fine)
     return [flushed(saxpy), *saxpy]
 
 

@@ -30,6 +30,9 @@ MEMORY_MULTIPLE = 3
 MEMORY_LEAST_BYTES = 128 * MIB
 MEMORY_MOST_BYTES = 1 << 30
 SMALLEST_BYTES = 1 << 20
+LEAST_BYTES = 4 << 10
+"""Of a fine sweep."""
+
 LEAD_IN_MOST_BYTES = 32 * MIB
 """Walked before each visit: as much as the last level holds, up to this."""
 
@@ -160,24 +163,31 @@ def rings(caches: Mapping[int, Cache]) -> list[Ring]:
     ]
 
 
-def walks(
-    caches: Mapping[int, Cache], largest_bytes: int | None, available_bytes: int
-) -> list[Walk]:
+def walks(caches: Mapping[int, Cache], memory_bytes: int, *, fine: bool = False) -> list[Walk]:
     """Three patterns in each level and in memory, and there one float of each page.
 
     Footprints are powers of two, as a scrambled order needs them, and the same for all patterns.
+    Coarse: one footprint for each level. Fine: all that lie well inside of one.
     """
     found: list[Walk] = []
     for level, target, above in cache_footprints(caches):
-        footprint = power_below(target)
-        if footprint > above:
-            found += _patterns(level, footprint, above * WARM_MULTIPLE // 2)
-    memory = memory_footprint(caches, largest_bytes, available_bytes)
+        most = caches[int(level.removeprefix("L"))].bytes // 4 * 3
+        lead_in = above * WARM_MULTIPLE // 2
+        coarse = [power_below(target)] if power_below(target) > above else []
+        for footprint in _powers(max(LEAST_BYTES, above + 1), most) if fine else coarse:
+            found += _patterns(level, footprint, lead_in)
     last = max((cache.bytes for cache in caches.values()), default=0)
     lead_in = min(last or LEAD_IN_MOST_BYTES, LEAD_IN_MOST_BYTES)
-    found += _patterns(MEMORY, memory, lead_in)
-    found.append(_walk("stride", MEMORY, memory, PAGE_BYTES, lead_in))
+    for footprint in _powers(2 * last or memory_bytes, memory_bytes) if fine else [memory_bytes]:
+        found += _patterns(MEMORY, footprint, lead_in)
+    found.append(_walk("stride", MEMORY, memory_bytes, PAGE_BYTES, lead_in))
     return found
+
+
+def _powers(least: int, most: int) -> list[int]:
+    """Powers of two from one bound to the other."""
+    first = (least - 1).bit_length()
+    return [1 << power for power in range(first, most.bit_length())]
 
 
 def flushed(saxpy: Sequence[Walk]) -> Walk:

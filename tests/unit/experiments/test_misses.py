@@ -35,7 +35,7 @@ def caches(l1: int = 48 * KIB, l2: int = MIB, l3: int = 32 * MIB) -> dict[int, C
 
 
 def test_every_level_is_walked_in_three_patterns_over_one_footprint() -> None:
-    found = walks(caches(), None, PLENTY)
+    found = walks(caches(), 128 * MIB)
     by_level: dict[str, list[str]] = {}
     for walk in found:
         by_level.setdefault(f"{walk.level} {walk.footprint_bytes}", []).append(walk.pattern)
@@ -58,7 +58,8 @@ def test_footprints_lie_in_their_levels_and_slots_are_powers_of_two(
     l1: int, l2: int, l3: int
 ) -> None:
     here = caches(l1, l2, l3)
-    for walk in walks(here, None, PLENTY):
+    memory = memory_footprint(here, None, PLENTY)
+    for walk in [*walks(here, memory), *walks(here, memory, fine=True)]:
         assert walk.footprint_bytes == power_below(walk.footprint_bytes)
         assert walk.slots == power_below(walk.slots)
         assert 0 <= walk.warm_accesses <= walk.slots
@@ -72,8 +73,18 @@ def test_footprints_lie_in_their_levels_and_slots_are_powers_of_two(
             assert walk.touched_bytes == walk.footprint_bytes
 
 
+def test_a_fine_sweep_holds_the_coarse_one() -> None:
+    coarse = {walk.name for walk in walks(caches(), 128 * MIB)}
+    fine = [walk.name for walk in walks(caches(), 128 * MIB, fine=True)]
+    assert coarse < set(fine)
+    assert len(fine) == len(set(fine))
+    sizes = sorted({int(name.rsplit("/", 1)[1]) for name in fine})
+    assert sizes[:4] == [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB]
+    assert sizes[-3:] == [16 * MIB, 64 * MIB, 128 * MIB]
+
+
 def test_a_float_of_each_page_touches_few_lines() -> None:
-    page = walks(caches(), None, PLENTY)[-1]
+    page = walks(caches(), 128 * MIB)[-1]
     assert page.stride_bytes == PAGE_BYTES
     assert page.name == f"misses/stride-4096/{128 * MIB}"
     assert page.touched_bytes * (PAGE_BYTES // LINE_BYTES) == page.footprint_bytes
@@ -81,13 +92,13 @@ def test_a_float_of_each_page_touches_few_lines() -> None:
 
 def test_hidden_levels_are_left_out() -> None:
     only = {1: caches()[1]}
-    assert {walk.level for walk in walks(only, None, PLENTY)} == {"L1", MEMORY}
+    assert {walk.level for walk in walks(only, 128 * MIB)} == {"L1", MEMORY}
     assert [ring.level for ring in rings(only)] == ["L1"]
-    assert {walk.level for walk in walks({}, None, PLENTY)} == {MEMORY}
+    assert {walk.level for walk in walks({}, 128 * MIB, fine=True)} == {MEMORY}
 
 
 def test_memorys_latency_is_taken_from_flushed_lines() -> None:
-    walk = flushed(walks(caches(), None, PLENTY))
+    walk = flushed(walks(caches(), 128 * MIB))
     assert walk.flush
     assert walk.order == "random"
     assert walk.name == "misses/level/DRAM"
