@@ -22,9 +22,9 @@ LEAST_COUNT = 16
 COARSE_COUNT = 1 << 14
 """Four times the entries of the largest second-level TLB of today's processors."""
 
-FINE_COUNT = 1 << 18
+FINE_COUNT = 1 << 16
 COARSE_BYTES = 512 << 20
-FINE_BYTES = 4 << 30
+FINE_BYTES = 1 << 30
 MEMORY_SHARE = 4
 """Of what may be allocated, one part of so many at most."""
 
@@ -60,7 +60,7 @@ class PagesParameters(CommonParameters, frozen=True, kw_only=True):
     ] = None
     largest_bytes: Annotated[
         int | None,
-        size_option("largest footprint", automatic="16384 lines or 512MiB; fine: 262144 or 4GiB"),
+        size_option("largest footprint", automatic="16384 lines or 512MiB; fine: 65536 or 1GiB"),
     ] = None
     reserve_bytes: Annotated[int | None, _reserve_option] = None
 
