@@ -6,7 +6,6 @@ import io
 from typing import TYPE_CHECKING
 
 from rich.box import Box
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -14,6 +13,7 @@ from rich.text import Text
 from memgauge.analysis.section import Column
 from memgauge.model.text import plain
 from memgauge.reports import cells
+from memgauge.reports._columns import widths, wrapped
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Cell, Headline, Report, Section, Table, Verdict
@@ -50,12 +50,6 @@ _RULED_ASCII = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 
 _NO_BREAK = "\N{BRAILLE PATTERN BLANK}"
 """Stands for a space inside a figure, which rich would wrap at or strip."""
-
-_GAP = 3
-"""Spaces between two columns of a table."""
-
-_WRAPPED = 10
-"""Width at which words in a table may wrap."""
 
 _MOST_ROWS = 14
 _FIRST_ROWS, _LAST_ROWS = 6, 5
@@ -160,9 +154,9 @@ class Page:
         if cut:
             for cells_ in written:
                 cells_.insert(_FIRST_ROWS, _CUT)
-        least = list(map(_least, columns, written, numeric))
-        if sum(least) + _GAP * (len(least) - 1) <= self._console.width:
-            self._console.print(self._rich_table(columns, written, numeric, least))
+        fitted = widths(columns, written, numeric, self._console.width)
+        if fitted:
+            self._console.print(self._rich_table(columns, written, numeric, fitted))
         else:
             self._stacked(columns, written)
         if cut:
@@ -197,7 +191,7 @@ class Page:
         columns: list[Column],
         written: list[list[str]],
         numeric: list[bool],
-        least: list[int],
+        fitted: list[int],
     ) -> RichTable:
         box = Box(_RULED_ASCII, ascii=True) if self._ascii else Box(_RULED)
         rich_table = RichTable(
@@ -207,12 +201,15 @@ class Page:
             rich_table.add_column(
                 self._styled(cells.heading(column)),
                 justify="right" if numeric[at] else "left",
-                min_width=least[at],
+                width=fitted[at],
                 overflow="fold",
             )
         for row in zip(*written, strict=True):
-            rich_table.add_row(*(self._styled(cell) for cell in row))
+            rich_table.add_row(*map(self._wrapped, row, fitted))
         return rich_table
+
+    def _wrapped(self, cell: str, width: int) -> Text:
+        return Text("\n").join(self._styled(line) for line in wrapped(cell, width))
 
     def _stacked(self, columns: list[Column], written: list[list[str]]) -> None:
         """One line a cell, for outputs too narrow for the table."""
@@ -237,10 +234,3 @@ def _headline_value(headline: Headline, precision: float | None) -> str:
     centre = f"{cells.centre(headline.value, column)} {unit}".rstrip()
     written = cells.text(headline.value, column, precision)
     return centre + written.removeprefix(cells.centre(headline.value, column))
-
-
-def _least(column: Column, written: list[str], numeric: bool) -> int:
-    """Columns that one table column needs: its figures whole, its words wrapped."""
-    heads = [min(cell_len(word), _WRAPPED) for word in cells.heading(column).split()]
-    whole = [cell_len(cell) for cell in written]
-    return max([1, *heads, *(whole if numeric else [min(width, _WRAPPED) for width in whole])])

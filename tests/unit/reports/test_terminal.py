@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from tests.unit.reports.strangers import reports
-from tests.unit.reports.synthetic import hostile, machine, survey
+from tests.unit.reports.synthetic import estimate, hostile, machine, survey
 
-from memgauge.analysis.section import Column, Estimate, Report, Section, Table
+from memgauge.analysis.section import Cell, Column, Estimate, Report, Section, Table
 from memgauge.reports import cells
 from memgauge.reports.terminal import Look, render, render_system
 
@@ -99,6 +99,19 @@ def test_a_single_experiment_and_a_whole_report_show_every_row(sections: int, wh
     text = render(long_report(sections), whole=whole)
     assert "report.html" not in text
     assert text.count("139.0") == sections
+
+
+def test_a_table_that_just_fits_loses_no_column() -> None:
+    what = "bandwidth at no delay, 75% reads, non-temporal, sequential"
+    titles = ["what", "one side", "other side", "unit", "difference", "allowed", "verdict"]
+    row: list[Cell] = [what, estimate(150.35), estimate(148.2), "GB/s", 1.4, 3.0, "differs"]
+    table = Table(name="t", title="T", columns=[Column(title=t) for t in titles], rows=[row] * 2)
+    section = Section(name="c", title="C", question="?", tables=[table])
+    for width in (80, 76, 72, 60, 30):
+        text = render(msgspec.structs.replace(survey(), sections=[section]), width)
+        assert text.count("differs") == 2, width
+        assert "verdict" in text
+        assert max(map(cell_len, text.splitlines())) <= width
 
 
 def test_colour_only_where_it_is_wanted() -> None:
