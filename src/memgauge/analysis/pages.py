@@ -226,13 +226,13 @@ def _access_table(curves: list[PagesCurve]) -> Table:
             Column(title=curve.short_name, unit="ns", digits=2, narrow=index < NARROW_CURVES)
             for index, curve in enumerate(curves)
         ),
-        Column(title="gain", digits=2),
+        *([Column(title="gain", digits=2)] if won else []),
     ]
     rows: list[list[Cell]] = [
         [
             count,
             *(curve.times.get(count) for curve in curves),
-            won[count][1] if count in won else None,
+            *([won[count][1] if count in won else None] if won else []),
         ]
         for count in counts
     ]
@@ -241,8 +241,8 @@ def _access_table(curves: list[PagesCurve]) -> Table:
         title="Time of one access, by number of lines, pages and distance",
         columns=columns,
         rows=rows,
-        note="In one row all touch the same number of lines by the same number of accesses. Gain: "
-        "the same lines in base pages over huge pages.",
+        note="In one row all touch the same number of lines by the same number of accesses."
+        + (" Gain: the same lines in base pages over huge pages." if won else ""),
     )
 
 

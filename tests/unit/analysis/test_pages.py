@@ -281,6 +281,7 @@ def test_without_huge_pages_it_is_said_that_base_pages_only_were_measured() -> N
     said = texts(section)
     assert "Transparent huge pages are switched off: base pages only were measured." in said
     assert "4k, every 4 KiB: the L1 TLB reaches 64 to 128 pages (256 KiB to 512 KiB)" in said[0]
+    assert all("gain" not in row for row in rows(section, "pages"))
 
 
 def test_nothing_measured_is_said() -> None:
