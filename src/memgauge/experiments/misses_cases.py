@@ -240,8 +240,8 @@ def memory_footprint(
         least = max(SMALLEST_BYTES, 2 * last)
         if footprint < least:
             raise RequestError(
-                f"--largest-bytes {format_bytes(largest_bytes)} does not lie in memory: a cache "
-                f"holds {format_bytes(last)}; ask for {format_bytes(_power_above(least))} or more"
+                f"--largest-bytes {format_bytes(largest_bytes)} does not lie in memory: caches "
+                f"may hold {format_bytes(least // 2)}; ask for {format_bytes(_power_above(least))} or more"
             )
         return footprint
     wanted = _power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))
