@@ -192,6 +192,12 @@ def test_comparing_needs_no_native_core(runs: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_help_names_what_can_be_asked(tmp_path: Path) -> None:
+    text = compare("--help", cwd=tmp_path).stdout
+    for option in ("--list", "--only", "--html", "--json", "--fail-if-slower"):
+        assert f"  {option} " in text
+
+
 def test_from_python(runs: Path) -> None:
     compared = memgauge.compare(runs / "one", "reference:nvdimm-dram", only="stream/*")
     assert "B/A" in compared.text()

@@ -136,7 +136,7 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
             Column(title=f"{label}/A", unit="%"),
             Column(title="verdict"),
             Column(title=f"{label}/A without wander", unit="%", narrow=False),
-            Column(title="p", digits=3, narrow=False),
+            Column(title="p", narrow=False),
             Column(title="not alike", narrow=False),
         ],
         rows=[
@@ -148,12 +148,19 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
                 _cell(row.widened),
                 verdict_of(row),
                 _cell(row.ratio),
-                row.p_value,
+                _p_text(row.p_value),
                 "; ".join(f"{key} {said}" for key, said in row.differs.items()) or None,
             ]
             for name, row in zip(short, rows, strict=True)
         ],
     )
+
+
+def _p_text(p: float | None) -> str | None:
+    """Three decimals: the tails of a distribution taken as normal carry no more."""
+    if p is None:
+        return None
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _digits(rows: Sequence[Row]) -> int:

@@ -129,8 +129,9 @@ def _outcome(label: str, pair: Pair) -> list[Verdict]:
     counts = ", ".join(f"{len(pair.of(o))} {o}" for o in ("faster", "slower", "same"))
     chance = (
         f"By chance alone about {_expected(judged)} of {judged} would differ at 95%; "
-        f"{standing} stand when at most 5% of the differences may be false (Benjamini and "
-        "Hochberg); the others carry a question mark."
+        f"{standing} of {len(changed)} differences stand when at most 5% of them may be false "
+        "(Benjamini and Hochberg)"
+        f"{'; the others carry a question mark.' if standing < len(changed) else '.'}"
     )
     if not changed:
         text = f"{label} cannot be told from A: {counts}."

@@ -110,7 +110,7 @@ def test_chance_is_told_with_the_differences(run: Source) -> None:
     )
     verdict = one_saying(report_of(compare([run, slow])), "By chance alone")
     assert verdict.startswith("problem: B against A: 0 faster, 1 slower")
-    assert "1 stand" in verdict
+    assert "1 of 1 differences stand" in verdict
 
 
 def test_the_terminal_shows_the_percentages_in_80_columns(nvdimm: Comparison) -> None:
