@@ -88,6 +88,33 @@ def test_every_chart_is_drawn_without_a_complaint(
         assert roles & {"mark-symbol", "mark-rect"}, chart.name
 
 
+def unhurried(source: str, then: str) -> str:
+    """The page without its policy, where nothing is drawn for being near or when time is left."""
+    script = f"""<script>
+      window.requestIdleCallback = () => 0;
+      IntersectionObserver.prototype.observe = () => 0;
+      window.addEventListener("load", () => {{ {then} }});
+    </script>"""
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+    assert policy.search(source)
+    return policy.sub(script, source)
+
+
+def test_all_is_drawn_and_unfolded_before_printing(browser: str, tmp_path: Path) -> None:
+    printing = unhurried(render(survey()), 'window.dispatchEvent(new Event("beforeprint"));')
+    document, log = opened(browser, tmp_path, printing)
+    assert complaints(log) == []
+    assert set(Figures(document).states) == {"drawn"}
+    assert '<details class="table" open' in document
+
+
+def test_what_is_far_waits(browser: str, tmp_path: Path) -> None:
+    document, log = opened(browser, tmp_path, unhurried(render(survey()), ""))
+    assert complaints(log) == []
+    assert set(Figures(document).states) == {None}
+    assert '<details class="table" open' not in document
+
+
 def test_hostile_text_runs_nothing(browser: str, tmp_path: Path) -> None:
     document, log = opened(browser, tmp_path, render(hostile()))
     assert complaints(log) == []
