@@ -62,9 +62,13 @@ def extra(access: Estimate, packed: Estimate) -> Estimate:
 
 
 def spread_of(costs: Sequence[Estimate]) -> Estimate:
-    """The median, and all that the intervals cover; without an interval where one has none."""
-    middle = median(cost.value for cost in costs)
-    return Estimate(middle, min(c.low for c in costs), max(c.high for c in costs))
+    """The median, and all that the values and the intervals there are cover; open where none is."""
+    values = [cost.value for cost in costs]
+    known = [cost for cost in costs if has_interval(cost)]
+    if not known:
+        return Estimate(median(values), min(0.0, *values), math.inf)
+    low = min(*values, *(cost.low for cost in known))
+    return Estimate(median(values), low, max(*values, *(cost.high for cost in known)))
 
 
 def find_tlb_levels(curve: CostCurve, scale_ns: float) -> list[TlbLevel]:

@@ -17,7 +17,7 @@ from memgauge.analysis.comparability import Case, comparability, strided_case
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.pages import analyse
 from memgauge.analysis.section import Cell, Estimate, Section
-from memgauge.analysis.tlb import extra, find_tlb_levels
+from memgauge.analysis.tlb import extra, find_tlb_levels, spread_of
 from memgauge.model.records import AnyRecord, Point, RunEnd
 from memgauge.model.run import Run, run_of
 from memgauge.references.library import load
@@ -123,6 +123,13 @@ def test_a_difference_carries_both_intervals() -> None:
     assert cost.low == pytest.approx(6 - math.hypot(1, 1))
     assert cost.high == pytest.approx(6 + math.hypot(2, 1))
     assert math.isinf(extra(Estimate(10, 0, math.inf), Estimate(4, 3, 5)).high)
+
+
+def test_the_spread_of_costs_covers_values_and_known_intervals() -> None:
+    known, unknown = Estimate(2.0, 1.9, 2.2), Estimate(3.0, 0.0, math.inf)
+    assert spread_of([known]) == known
+    assert spread_of([known, unknown]) == Estimate(2.5, 1.9, 3.0)
+    assert spread_of([unknown]) == unknown
 
 
 def test_the_published_cases_cannot_be_compared_and_it_is_said_why() -> None:
