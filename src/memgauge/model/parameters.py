@@ -161,7 +161,7 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
             "numbers of threads to measure with, such as 1,2,4-8",
             1,
             MAX_THREADS,
-            automatic="1, then doubling, up to all hardware threads, plus all physical cores",
+            automatic="1, then doubling, up to all hardware threads, plus all cores and one more",
         ),
     ] = None
     cpus: Annotated[str, _cpus_option] = "scatter"

@@ -47,7 +47,7 @@ def require_memory(
     needed_bytes: int,
     what: str,
     *,
-    remedy: str = "lower --array-bytes or --threads",
+    remedy: str = "ask for smaller buffers or fewer threads",
     node: int | None = None,
     tree: Tree | None = None,
 ) -> None:

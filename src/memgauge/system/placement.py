@@ -92,12 +92,15 @@ def within(system: System, nodes: Sequence[int] | None) -> System:
 
 
 def default_team_sizes(system: System, policy: Policy = "scatter") -> tuple[int, ...]:
-    """1, then doubling, up to every CPU the policy offers, plus all of their physical cores."""
+    """1, then doubling, up to every CPU the policy offers, plus their physical cores and one more.
+
+    The one more is the first team with two threads on a core, whatever that gains or loses.
+    """
     offered = cpus_for(policy, None, system)
     most = len(offered)
     cores = len({cpu.core for cpu in system.cpus if cpu.cpu in set(offered)})
     doubling = (1 << power for power in range(most.bit_length()))
-    return tuple(sorted({*doubling, cores, most}))
+    return tuple(sorted({*doubling, cores, min(cores + 1, most), most}))
 
 
 def caches_of(cpu: int, system: System) -> dict[int, Cache]:
