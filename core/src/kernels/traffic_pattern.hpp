@@ -151,7 +151,11 @@ MEMGAUGE_INLINE void traffic_piece(TrafficTask& task, Sums& sums, const LineRamp
 
 template <StoreKind kind, TrafficOrder order, unsigned reads>
 std::size_t traffic_kernel(TrafficTask& state, std::size_t pieces) noexcept {
-    TrafficTask task = state;  // nobody else looks: it may live in registers
+    // Field by field, so that they may live in registers; some compilers copy the whole by memcpy.
+    TrafficTask task{
+        state.reads,       state.writes,       state.ramp_begin, state.distance, state.span,
+        state.random_mask, state.random_shift, state.fraction,   state.whole,    state.delay,
+        state.read_at,     state.write_at,     state.remainder,  state.chain,    0.0};
     const LineRamp ramp;
     Sums sums;
 #pragma GCC unroll 8
@@ -170,8 +174,11 @@ std::size_t traffic_kernel(TrafficTask& state, std::size_t pieces) noexcept {
     }
 #pragma GCC unroll 8
     for (unsigned k = 1; k < least_sums; ++k) sums.at[0] = Lines::V::add(sums.at[0], sums.at[k]);
-    task.sum = Lines::V::sum(sums.at[0]);
-    state = task;
+    state.sum = Lines::V::sum(sums.at[0]);
+    state.read_at = task.read_at;
+    state.write_at = task.write_at;
+    state.remainder = task.remainder;
+    state.chain = task.chain;
     return more;
 }
 
