@@ -74,7 +74,7 @@ def _unloaded(figures: Figures) -> Iterator[Check]:
     if not probes or not idle:
         return
     longest = max(probes, key=lambda entry: (_count(entry[0], "generators"), _delay(entry[0])))
-    what = "latency, traffic at its longest delay"
+    what = "loaded, longest delay"
     name = longest[0].point
     alike = [entry for entry in idle if _same_place(longest[0], entry[0])]
     if not alike:
@@ -90,16 +90,13 @@ def _full_load(figures: Figures) -> Iterator[Check]:
     """Bandwidth of the generators without delay against that of as many threads without a probe."""
     latencies = dict(_by_name(figures, "loaded"))
     alone = [*_measured(figures, "mix"), *_stream_reads(figures)]
-    if not alone:
-        return
     for point, summaries in _measured(figures, "loaded"):
         if point.quantity != "bandwidth" or _delay(point) != 0:
             continue
-        what = f"bandwidth at no delay, {_load(point)}"
+        what = f"loaded, {_load(point)}"
         found = [entry for entry in alone if _same_load(point, entry[0])]
         if not found:
-            why = f"no figure of such a load of {point.threads} threads without a probe"
-            yield untold(what, point.point, "mix", "GB/s", why)
+            yield from _without_figure(figures, what, point)
             continue
         other = found[0]
         probes = latencies.get(point.measured_with or "", [])
@@ -115,19 +112,23 @@ def _all_reads(figures: Figures) -> Iterator[Check]:
     for point, summaries in _measured(figures, "mix"):
         if _share(point) != 1 or text_fact(point.asked, "order") != "sequential":
             continue
-        same_team = [
-            entry
-            for entry in streams
-            if entry[0].threads == point.threads and _same_pages(point, entry[0])
-        ]
-        if not same_team:
-            if streams:
-                why = f"stream has no figure of reads by {point.threads} threads in the same pages"
-                yield untold("all reads", point.point, "stream", "GB/s", why)
+        what = f"mix, {_load(point)}, {point.threads} thread{'s' * (point.threads > 1)}"
+        found = [entry for entry in streams if _same_load(point, entry[0])]
+        if not found:
+            yield from _without_figure(figures, what, point)
             continue
-        other, against = same_team[0]
+        other, against = found[0]
         for one, two in by_kind(summaries, against):
-            yield bandwidth_check("all reads", Side(point.point, one), Side(other.point, two))
+            yield bandwidth_check(what, Side(point.point, one), Side(other.point, two))
+
+
+def _without_figure(figures: Figures, what: str, point: Point) -> Iterator[Check]:
+    """Said where the other side was to be measured; nothing where it never was."""
+    planned = [*figures.run.points_of("mix"), *figures.run.points_of("stream")]
+    others = [p for p in planned if p.experiment != point.experiment and _same_load(point, p)]
+    if others:
+        why = "one side has no figure: all its samples were set aside"
+        yield untold(what, point.point, others[0].point, "GB/s", why)
 
 
 def _measured(figures: Figures, experiment: str) -> list[Measured]:
@@ -144,12 +145,7 @@ def _by_name(figures: Figures, experiment: str) -> list[tuple[str, list[PointSum
 
 
 def _stream_reads(figures: Figures) -> list[Measured]:
-    return [
-        (point, summaries)
-        for point, summaries in _measured(figures, "stream")
-        if text_fact(point.asked, "kernel") == "read"
-        and text_fact(point.asked, "variant") == "tuned"
-    ]
+    return [entry for entry in _measured(figures, "stream") if _is_tuned_read(entry[0])]
 
 
 def _share(point: Point) -> float | None:
@@ -167,10 +163,10 @@ def _count(point: Point, key: str) -> int:
 
 
 def _load(point: Point) -> str:
-    share = _share(point)
-    parts = ["reads unknown" if share is None else f"{share:.3g} reads".replace("1 reads", "reads")]
-    parts += [text_fact(point.asked, "store")] if share != 1 else []
-    return ", ".join(filter(None, [*parts, text_fact(point.asked, "order")]))
+    """As the name of the point says it, such as `50r-temporal`."""
+    load = "/".join(point.point.split("/")[1:2])
+    order = text_fact(point.asked, "order")
+    return load if order == "sequential" else f"{load}, {order}"
 
 
 def _same_load(point: Point, other: Point) -> bool:
@@ -178,12 +174,18 @@ def _same_load(point: Point, other: Point) -> bool:
     if point.threads != other.threads or not _same_pages(point, other):
         return False
     if other.experiment == "stream":
-        return _share(point) == 1 and text_fact(point.asked, "order") == "sequential"
+        reads = _share(point) == 1 and text_fact(point.asked, "order") == "sequential"
+        return reads and _is_tuned_read(other)
     mine, its = _share(point), _share(other)
     if mine is None or its is None or abs(mine - its) > SAME_SHARE:
         return False
     keys = ("order",) if mine == 1 else ("order", "store")
     return all(text_fact(point.asked, key) == text_fact(other.asked, key) for key in keys)
+
+
+def _is_tuned_read(point: Point) -> bool:
+    asked = (text_fact(point.asked, "kernel"), text_fact(point.asked, "variant"))
+    return asked == ("read", "tuned") and "candidate" not in point.asked and point.role == "slice"
 
 
 def _same_pages(one: Point, other: Point) -> bool:
@@ -213,10 +215,10 @@ def _table(checks: Sequence[Check]) -> Table:
             Column(title="what"),
             Column(title="one side", digits=2),
             Column(title="other side", digits=2),
-            Column(title="unit"),
-            Column(title="difference", unit="%", digits=1),
+            Column(title="apart", unit="%", digits=1),
             Column(title="allowed", unit="%", digits=1),
             Column(title="verdict"),
+            Column(title="unit", narrow=False),
             Column(title="one is", narrow=False),
             Column(title="other is", narrow=False),
             Column(title="figures", narrow=False),
@@ -227,10 +229,10 @@ def _table(checks: Sequence[Check]) -> Table:
                 check.what,
                 check.one,
                 check.other,
-                check.unit,
                 check.difference,
                 check.allowed,
                 check.outcome,
+                check.unit,
                 check.one_name,
                 check.other_name,
                 check.figure,
@@ -238,10 +240,10 @@ def _table(checks: Sequence[Check]) -> Table:
             ]
             for check in checks
         ],
-        note="Difference: of the one side from the other. Allowed for latencies: both intervals "
-        "and the wander of the machine; for bandwidths 3%, and what the probe itself reads where "
-        "one runs beside. Figures are sustained ones (90th percentile of speed), or medians where "
-        "these have no interval yet.",
+        note="In ns and GB/s. Apart: the one side from the other. Allowed for latencies: both "
+        "intervals and the wander of the machine; for bandwidths 3%, and what the probe itself "
+        "reads where one runs beside. Figures are sustained ones (90th percentile of speed), or "
+        "medians where these have no interval yet.",
     )
 
 

@@ -241,7 +241,8 @@ def memory_footprint(
         if footprint < least:
             raise RequestError(
                 f"--largest-bytes {format_bytes(largest_bytes)} does not lie in memory: caches "
-                f"may hold {format_bytes(least // 2)}; ask for {format_bytes(_power_above(least))} or more"
+                f"may hold {format_bytes(least // 2)}; ask for "
+                f"{format_bytes(_power_above(least))} or more"
             )
         return footprint
     wanted = _power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))

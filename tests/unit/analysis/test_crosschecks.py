@@ -165,8 +165,7 @@ def test_only_the_same_load_is_compared() -> None:
     (same,) = checked([*loaded(200, 25, 0, reads=0), mix(30), mix(25, 1, 0.5, "temporal")])
     assert same.other_name == "mix/50r/sequential/1t"
     assert same.outcome == "agrees"
-    (other,) = checked([*loaded(200, 25, 0, reads=0), mix(25, 1, 0.5, "non-temporal")])
-    assert other.outcome == "not told"
+    assert checked([*loaded(200, 25, 0, reads=0), mix(25, 1, 0.5, "non-temporal")]) == []
 
 
 def test_stream_takes_the_place_of_a_mix_that_was_not_measured() -> None:
@@ -197,9 +196,22 @@ def test_bandwidths_apart_by_more_than_3_percent_disagree() -> None:
 
 
 def test_teams_of_different_sizes_are_not_compared() -> None:
-    (check,) = checked([mix(20, 2), stream_read(20, 1)])
+    assert checked([mix(20, 2), stream_read(20, 1)]) == []
+
+
+def test_a_side_that_lost_all_its_samples_is_said() -> None:
+    run = made([mix(20), stream_read(20)])
+    lost = [
+        msgspec.structs.replace(
+            sample,
+            threads=[msgspec.structs.replace(sample.threads[0], involuntary_switches=1)],
+        )
+        for sample in run.samples["stream/read/tuned/double/1t"]
+    ]
+    samples = run.samples | {"stream/read/tuned/double/1t": lost}
+    (check,) = crosschecks(figures_of(msgspec.structs.replace(run, samples=samples)))
     assert check.outcome == "not told"
-    assert check.why == "stream has no figure of reads by 2 threads in the same pages"
+    assert check.why == "one side has no figure: all its samples were set aside"
 
 
 def test_noise_that_leaves_both_outcomes_possible_is_not_told() -> None:
