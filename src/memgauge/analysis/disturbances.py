@@ -1,30 +1,25 @@
 """What disturbed the samples of each experiment: said beside the figures it spoils.
 
-The environment records cut a run into intervals of about a second. A sample is disturbed when the
-interval it ended in saw more steal or more of other programs than is usual, or a slower clock.
-Stamps of the legs of a resumed run are on different clocks, so each leg has its own intervals.
+A sample is disturbed when the stretch of about a second that it ended in saw more steal or more of
+other programs than is usual, or a slower clock.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from memgauge.analysis.conditions import Stretches, stretch_at, stretches_of
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import values_of
 from memgauge.analysis.spread import Growth, growth
 from memgauge.analysis.summary import by_regime
-from memgauge.analysis.verdicts import FREQUENCY_SPREAD, OTHERS_SHARE, STEAL_SHARE
-from memgauge.model.records import Environment, Point, Sample
-from memgauge.model.run import Run
+from memgauge.model.records import Point
 
-LEAST_SECONDS = 0.03
-"""Of steal or of other programs in one interval: the kernel counts in ticks, 10 ms mostly."""
 SAID_SHARE = 0.01
 """Of an experiment's samples: fewer disturbed ones are not worth a sentence."""
 SPOILED_SHARE = 0.1
@@ -38,30 +33,13 @@ WORST = 2
 WORSE = 1.5
 """by this factor."""
 
-STEAL = f"the hypervisor took more than {STEAL_SHARE:.0%} of the processors' time"
-OTHERS = f"other programs used more than {OTHERS_SHARE:.0%} of the processors' time"
-SLOW = f"the core clock was more than {FREQUENCY_SPREAD:.0%} below its highest"
-
-
-class Interval(msgspec.Struct, frozen=True):
-    """The time between two environment records, on the clock of its leg."""
-
-    begin_ns: int
-    end_ns: int
-    reasons: tuple[str, ...]
-    """Why samples in it are disturbed; empty where they are not."""
-
-
-Intervals = Mapping[int, Sequence[Interval]]
-"""By leg of the run, in order of time."""
-
 
 class Disturbed(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to the samples of one point."""
 
     point: str
     samples: int
-    """In intervals that the kernel told of."""
+    """In stretches that the kernel told of."""
     disturbed: int
     reasons: dict[str, int]
     taken: int
@@ -72,69 +50,35 @@ class Disturbed(msgspec.Struct, frozen=True, kw_only=True):
 
 def with_disturbances(figures: Figures, experiments: Sequence[str]) -> dict[str, list[Verdict]]:
     """Verdicts about the disturbed samples of each experiment, by its name."""
-    intervals = intervals_of(figures.run)
+    stretches = stretches_of(figures.run)
     teams = regimes_of_teams(figures.run.points.values(), figures.run.samples)
     return {
         name: [
-            *_disturbed_verdict([disturbed(figures, p, intervals) for p in _points(figures, name)]),
+            *_disturbed_verdict([disturbed(figures, p, stretches) for p in _points(figures, name)]),
             *_growth_verdict(_grown(figures, name, teams)),
         ]
         for name in experiments
     }
 
 
-def intervals_of(run: Run) -> Intervals:
-    """What the environment records of each leg say."""
-    told = [record.frequency_khz for record in run.environment if record.frequency_khz]
-    highest_khz = max(told, default=0)
-    found: dict[int, list[Interval]] = {}
-    for record, leg in zip(run.environment, run.environment_legs, strict=True):
-        cpus = len(run.starts[leg].system.cpus)
-        begin_ns = record.at_ns - round(record.interval_s * 1e9)
-        reasons = tuple(_reasons(record, cpus, highest_khz))
-        found.setdefault(leg, []).append(Interval(begin_ns, record.at_ns, reasons))
-    return found
-
-
-def _reasons(record: Environment, cpus: int, highest_khz: int) -> Iterator[str]:
-    time_s = record.interval_s * cpus
-    for seconds, share, reason in (
-        (record.steal_s, STEAL_SHARE, STEAL),
-        (record.others_s, OTHERS_SHARE, OTHERS),
-    ):
-        if seconds is not None and seconds > max(LEAST_SECONDS, share * time_s):
-            yield reason
-    if record.frequency_khz and record.frequency_khz < (1 - FREQUENCY_SPREAD) * highest_khz:
-        yield SLOW
-
-
-def disturbed(figures: Figures, point: Point, intervals: Intervals) -> Disturbed:
-    """Count the samples of a point that fell into disturbed intervals."""
+def disturbed(figures: Figures, point: Point, stretches: Stretches) -> Disturbed:
+    """Count the samples of a point that fell into disturbed stretches."""
     run = figures.run
     samples = run.samples_of(point.point)
     found = [
-        _interval_of(sample, intervals.get(leg, ()))
+        stretch_at(sample, stretches.get(leg, ()))
         for sample, leg in zip(samples, run.legs[point.point], strict=True)
     ]
-    told = [interval for interval in found if interval is not None]
+    told = [stretch for stretch in found if stretch is not None]
     summary = figures.summaries[point.point][0]
     return Disturbed(
         point=point.point,
         samples=len(told),
-        disturbed=sum(bool(interval.reasons) for interval in told),
-        reasons=Counter(reason for interval in told for reason in interval.reasons),
+        disturbed=sum(bool(stretch.reasons) for stretch in told),
+        reasons=Counter(reason for stretch in told for reason in stretch.reasons),
         taken=len(samples),
         switched_out=summary.switched_out if point.role == "slice" else 0,
     )
-
-
-def _interval_of(sample: Sample, intervals: Sequence[Interval]) -> Interval | None:
-    """The interval in which the sample ended; None where no record tells of that time."""
-    end_ns = max((thread.end_ns[-1] for thread in sample.threads), default=0)
-    index = bisect_left(intervals, end_ns, key=lambda interval: interval.end_ns)
-    if index == len(intervals) or end_ns < intervals[index].begin_ns:
-        return None
-    return intervals[index]
 
 
 def _points(figures: Figures, experiment: str) -> list[Point]:

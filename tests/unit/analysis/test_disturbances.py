@@ -9,7 +9,8 @@ import pytest
 from tests.unit.analysis.records import latency_point, sample_of
 from tests.unit.analysis.runs import environment, start
 
-from memgauge.analysis.disturbances import OTHERS, SLOW, STEAL, intervals_of, with_disturbances
+from memgauge.analysis.conditions import OTHERS, SLOW, STEAL, stretches_of
+from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Verdict
@@ -74,11 +75,22 @@ def test_the_share_of_samples_in_disturbed_seconds_is_said(
     assert verdict.level == "warning"
 
 
+def test_a_clock_measured_beside_the_samples_tells_where_the_kernel_does_not() -> None:
+    samples = [
+        msgspec.structs.replace(at(A, n / 10 + 0.05, n), cycles_per_ns=3.0 if n < 20 else 3.7)
+        for n in range(50)
+    ]
+    (verdict,) = verdicts(made(samples, [second(n) for n in range(1, 6)]))
+    assert verdict.text == f"40% of the samples were taken while {SLOW}."
+    few = [msgspec.structs.replace(s, cycles_per_ns=None) for s in samples[4:]]
+    assert verdicts(made([*samples[:4], *few], [second(n) for n in range(1, 6)])) == []
+
+
 def test_small_amounts_and_single_ticks_are_no_disturbance() -> None:
     small = [second(n, steal_s=0.01, others_s=0.05) for n in range(1, 11)]
     short = [environment(at_ns=SECOND, interval_s=0.05, steal_s=0.02, others_s=0.02)]
     assert verdicts(made(QUIET, small)) == []
-    assert not any(one.reasons for one in intervals_of(made([], short))[0])
+    assert not any(one.reasons for one in stretches_of(made([], short))[0])
 
 
 def test_what_the_kernel_does_not_tell_is_not_judged() -> None:
@@ -110,7 +122,7 @@ def test_stamps_of_a_resumption_are_on_its_own_clock() -> None:
     records: list[AnyRecord] = [begin, A, B, at(A, 0.5), second(1), again]
     records += [at(A, 0.5, 1), at(A, 0.6, 2), at(A, 0.7, 3), second(1, others_s=1.0)]
     run = run_of(records)
-    assert [[bool(one.reasons) for one in leg] for leg in intervals_of(run).values()] == [
+    assert [[bool(one.reasons) for one in leg] for leg in stretches_of(run).values()] == [
         [False],
         [True],
     ]
