@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _ROW_PX = 34
 
-_DARK_UP_TO = 0.5
-"""Share of the scale whose colours take light digits: cividis runs from L* 14 to 91, and light and
-dark ink contrast equally with a ground of L* 50."""
+_DARK_UP_TO = 0.46
+"""Share of the scale whose colours take light digits: cividis runs from L* 14 to 91, and white and
+black contrast equally (4.6:1) with a ground of L* 49."""
 
 
 def height_px(chart: Chart) -> int:

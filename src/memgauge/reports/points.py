@@ -25,7 +25,8 @@ def rows(chart: Chart) -> list[Row]:
     for order, series in enumerate(chart.series):
         segment = 0
         for at, (x, y) in enumerate(zip(series.x, series.y, strict=False)):
-            if y is None or not drawable(y, chart.y) or not drawable(x, chart.x):
+            placed = chart.kind != "line" or drawable(x, chart.x)
+            if y is None or not drawable(y, chart.y) or not placed:
                 segment += 1
                 continue
             row = _row(chart, series, at, y)

@@ -83,7 +83,7 @@ def config(*, dark: bool) -> dict[str, Any]:
                 "fontWeight": 600,
             },
             "cell-light": {"color": "#ffffff", "fontSize": 12},
-            "cell-dark": {"color": "#101317", "fontSize": 12},
+            "cell-dark": {"color": "#000000", "fontSize": 12},
             "cell-missing": {"color": soft, "fontSize": 12},
         },
     }

@@ -1,3 +1,4 @@
+import re
 import xml.etree.ElementTree as ET
 
 import altair as alt
@@ -68,6 +69,11 @@ def test_equal_cells_and_one_cell_are_drawn(scale: str) -> None:
         assert "5.0" in texts(heatmap(y=axis, series=series))
 
 
+def test_a_column_needs_no_place_on_a_logarithmic_axis() -> None:
+    series = [Series(name="a", x=[0.0, 64.0], y=[7.25, 8.25])]
+    assert {"7.25", "8.25"} <= set(texts(heatmap(series=series)))
+
+
 def test_nothing_measured_leaves_dashes() -> None:
     assert texts(heatmap(series=[Series(name="a", x=STRIDES, y=[None] * 3)])).count(MISSING) == 3
 
@@ -87,19 +93,51 @@ def test_it_obeys_the_schema_and_tells_notes_on_hover() -> None:
     assert "p99 1 us" in {row.get("note") for row in cells(chart)}
 
 
+def test_every_digit_can_be_read_on_its_cell() -> None:
+    """At least 4.5:1, as WCAG 2 asks of text (level AA)."""
+    values = [round(1 + n / 100, 2) for n in range(1, 31)]
+    series = [Series(name="a", x=[float(n) for n in range(30)], y=list(values))]
+    chart = heatmap(series=series, y=Axis(title="Time per access", unit="ns"))
+    root = ET.fromstring(figures.svg(chart))  # noqa: S314
+    inks = {
+        "".join(text.itertext()): text.get("fill") or ""
+        for text in root.iter("{http://www.w3.org/2000/svg}text")
+    }
+    grounds = dict(_grounds(root))
+    assert len(grounds) == len(values)
+    assert {inks[f"{value:.2f}"] for value in values} == {"#ffffff", "#000000"}
+    for value in values:
+        assert _contrast(grounds[value], inks[f"{value:.2f}"]) >= 4.5, value
+
+
 def test_lightness_grows_with_the_value() -> None:
-    colours = []
     root = ET.fromstring(figures.svg(heatmap()))  # noqa: S314
-    for element in root.iter("{http://www.w3.org/2000/svg}path"):
-        label, fill = element.get("aria-label") or "", element.get("fill") or ""
-        if fill.startswith(("rgb", "#")) and "y_text" not in label and "Time per access" in label:
-            colours.append((float(label.rpartition("Time per access: ")[2].split(" ")[0]), fill))
-    grey = [sum(_channels(fill)) for _, fill in sorted(colours)]
-    assert len(grey) == 5
-    assert grey == sorted(grey)
+    lightness = [_luminance(fill) for _, fill in sorted(_grounds(root))]
+    assert len(lightness) == 5
+    assert lightness == sorted(lightness)
 
 
-def _channels(fill: str) -> list[int]:
+def _grounds(root: ET.Element) -> list[tuple[float, str]]:
+    """Value and colour of each cell."""
+    said = re.compile(r"Time per access: ([\d.]+)")
+    paths = root.iter("{http://www.w3.org/2000/svg}path")
+    found = [(said.search(path.get("aria-label") or ""), path.get("fill")) for path in paths]
+    return [(float(match[1]), fill) for match, fill in found if match and fill]
+
+
+def _luminance(fill: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
     if fill.startswith("#"):
-        return [int(fill[at : at + 2], 16) for at in (1, 3, 5)]
-    return [int(part) for part in fill.removeprefix("rgb(").rstrip(")").split(",")]
+        channels = [int(fill[at : at + 2], 16) for at in (1, 3, 5)]
+    else:
+        channels = [int(part) for part in fill.removeprefix("rgb(").rstrip(")").split(",")]
+    linear = [
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+        for share in (channel / 255 for channel in channels)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
