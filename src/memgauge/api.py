@@ -288,6 +288,11 @@ def mix(**options: Any) -> Result:
     return _run(["mix"], "mix", options)
 
 
+def stride(**options: Any) -> Result:
+    """Cost of accesses by pattern and size. Options are those of `memgauge stride`."""
+    return _run(["stride"], "stride", options)
+
+
 def pages(**options: Any) -> Result:
     """Cost of translation by page size and stride. Options are those of `memgauge pages`."""
     return _run(["pages"], "pages", options)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memgauge.analysis import latency, loaded, misses, mix, pages, stream, workingset
+from memgauge.analysis import latency, loaded, misses, mix, pages, stream, stride, workingset
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.section import Section
 
@@ -12,6 +12,7 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "workingset": workingset.analyse,
     "loaded": loaded.analyse,
     "mix": mix.analyse,
+    "stride": stride.analyse,
     "pages": pages.analyse,
     "misses": misses.analyse,
 }

@@ -21,6 +21,7 @@ TITLES = {
     "workingset": "Working sets",
     "loaded": "Latency under load",
     "mix": "Read-write mixes",
+    "stride": "Pattern, stride and granularity",
     "pages": "Address translation",
     "misses": "Cost of cache misses",
 }

@@ -28,6 +28,7 @@ EXPERIMENTS: dict[str, Entry] = {
     "workingset": Entry("workingset", "Workingset", "Latency and read bandwidth over footprints."),
     "loaded": Entry("loaded", "Loaded", "Latency of memory while others load it, over bandwidth."),
     "mix": Entry("mix", "Mix", "Bandwidth over the share of reads and writes."),
+    "stride": Entry("stride", "Stride", "Cost of accesses by size, stride and order."),
     "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
     "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
 }
