@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_SIDE_BY_SIDE = 6
 _MOST_COLUMNS = 6
-"""Series and columns of a chart that is legible in half the page's width."""
+_MOST_MARKS = 2
+"""Series, columns and marks of a chart that is legible in half the page's width."""
 
 _NO_SCRIPT = """<noscript>
 <p class="aside">The charts of this page are drawn by its script, which does not run here. The
@@ -214,7 +215,11 @@ def _chart(at: int, chart: Chart) -> str:
 
 def _is_crowded(chart: Chart) -> bool:
     columns = {x for series in chart.series for x in series.x} if chart.kind == "heatmap" else ()
-    return len(chart.series) > _MOST_SIDE_BY_SIDE or len(columns) > _MOST_COLUMNS
+    return (
+        len(chart.series) > _MOST_SIDE_BY_SIDE
+        or len(columns) > _MOST_COLUMNS
+        or len(chart.marks) > _MOST_MARKS
+    )
 
 
 def _description(chart: Chart) -> str:
