@@ -63,10 +63,31 @@ def _verdicts(costs: Costs) -> Iterator[Verdict]:
     if not found:
         text = "Only one order was measured: what prefetchers do is not told apart."
         yield Verdict(level="note", text=text, remedy="leave --order out")
+    endless = [reach for reach in found if reach.helped == reach.widest]
+    if len(endless) > 1:
+        yield _endless_verdict(endless, costs)
     for reach in found:
-        yield _reach_verdict(reach, costs)
+        if reach not in endless or len(endless) == 1:
+            yield _reach_verdict(reach, costs)
     yield from _overlap_verdict(costs)
     yield from _granularity_verdict(costs)
+
+
+def _endless_verdict(endless: list[Reach], costs: Costs) -> Verdict:
+    """One sentence for all sizes that are helped at the widest stride."""
+    gains = [
+        f"{format_bytes(reach.access_bytes)} {gain.value:.1f} times"
+        for reach in endless
+        if (gain := prefetch_gain(costs, (reach.access_bytes, reach.widest))) is not None
+    ]
+    widest = min(reach.widest for reach in endless)
+    return Verdict(
+        level="note",
+        text=f"Prefetchers still help access in order at the widest stride measured "
+        f"({format_bytes(widest)}), so that where they stop was not seen; it is faster there than "
+        f"in random order: {', '.join(gains)}.",
+        remedy="measure wider strides: --stride",
+    )
 
 
 def _reach_verdict(reach: Reach, costs: Costs) -> Verdict:

@@ -139,6 +139,14 @@ def test_prefetch_without_an_end_is_not_given_one() -> None:
     assert said.remedy == "measure wider strides: --stride"
 
 
+def test_sizes_without_an_end_share_a_sentence() -> None:
+    found = analyse(figures(lambda kind, order, *_: cost(kind, order, 64, 64), (64, 256)))
+    said = [v.text for v in found.verdicts if v.text.startswith("Prefetchers")]
+    assert len(said) == 1
+    assert "widest stride measured (16 KiB)" in said[0]
+    assert said[0].endswith("in random order: 64 B 40.0 times, 256 B 40.0 times.")
+
+
 def test_no_prefetch_at_all_is_said() -> None:
     found = analyse(figures(lambda kind, *_: cost(kind, "random", 64, 64), (64,)))
     assert found.verdicts[0].text == (
