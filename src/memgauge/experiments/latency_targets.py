@@ -20,7 +20,7 @@ MEMORY_CACHE_MULTIPLE = 4
 last-level caches hold, and each is walked on from where it was, so that no load finds its line
 left over from the visit before."""
 
-SWEEPS = 4
+SWEEPS = 8
 """Reads of a whole ring, in order, before each walk of one that should sit in a cache. A walk in
 random order does not bring a ring back into a last-level cache that adapts its insertion."""
 

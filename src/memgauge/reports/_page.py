@@ -51,8 +51,8 @@ _RULED_ASCII = "    \n    \n -- \n    \n    \n    \n    \n    \n"
 _NO_BREAK = "\N{BRAILLE PATTERN BLANK}"
 """Stands for a space inside a figure, which rich would wrap at or strip."""
 
-_MOST_ROWS = 14
-_FIRST_ROWS, _LAST_ROWS = 6, 5
+_MOST_ROWS = 12
+_FIRST_ROWS, _LAST_ROWS = 6, 4
 """Of a table longer than that, where a page keeps to what matters: both ends of what was swept."""
 
 _CUT = "…"
@@ -102,12 +102,20 @@ class Page:
             )
         self._console.print(grid)
 
-    def verdicts(self, verdicts: list[Verdict]) -> None:
+    def verdicts(self, verdicts: list[Verdict], *, notes: bool = True) -> None:
+        """The most severe first; `notes` are only counted where a page keeps to what matters."""
+        shown = [one for one in verdicts if notes or self._whole or one.level != "note"]
         if verdicts:
             self.blank()
-        for verdict in sorted(verdicts, key=lambda one: _SEVERITY.index(one.level)):
+        for verdict in sorted(shown, key=lambda one: _SEVERITY.index(one.level)):
             symbol, style = _SYMBOLS[verdict.level], _STYLES[verdict.level]
             self.entry(symbol, verdict.level, verdict.text, verdict.remedy, style)
+        if len(shown) < len(verdicts):
+            self._left_to_page(len(verdicts) - len(shown), "note")
+
+    def _left_to_page(self, count: int, what: str) -> None:
+        verb = "is" if count == 1 else "are"
+        self.line(f"{_CUT} {count} {what}{'s' * (count > 1)} {verb} only in report.html", "dim")
 
     def entry(
         self, symbol: str, word: str, said: str, remedy: str | None, style: str = "cyan"
@@ -127,13 +135,14 @@ class Page:
         self.heading(section.title)
         self.line(section.question, "dim")
         self.verdicts(section.verdicts)
-        for table in section.tables:
-            if not any(column.narrow for column in table.columns):
-                continue
+        tables = [t for t in section.tables if any(column.narrow for column in t.columns)]
+        for table in tables if self._whole else tables[:1]:
             self.blank()
             if table.title != section.title:
                 self.line(table.title, "underline")
             self.table(table, precision)
+        if not self._whole and len(tables) > 1:
+            self._left_to_page(len(tables) - 1, "further table")
 
     def table(self, table: Table, precision: float | None) -> None:
         if not table.rows:
@@ -161,7 +170,7 @@ class Page:
             self._stacked(columns, written)
         if cut:
             self.line(f"{_CUT} {cut} of {len(table.rows)} rows are only in report.html", "dim")
-        if table.note:
+        if table.note and self._whole:
             self.line(table.note, "dim")
 
     def _kept(self, table: Table) -> tuple[list[list[Cell]], int]:

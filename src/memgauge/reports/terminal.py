@@ -51,8 +51,9 @@ def render(
 ) -> str:
     """The summary of a run; no line is wider than `width` columns (20 at least).
 
-    Unless it is to be whole, a report of many sections shows both ends of its long tables and says
-    how many rows it leaves to the page.
+    Unless it is to be whole, a report of many sections keeps to what matters: the first table of
+    each section, both ends of a long one, and no notes on the run; it says what it leaves to the
+    page.
     """
     page = _page(width, color, encoding, whole=whole or len(report.sections) <= _FEW_SECTIONS)
     page.heading(report.title)
@@ -61,7 +62,7 @@ def render(
     if report.headlines:
         page.blank()
         page.headlines(report.headlines, report.precision)
-    page.verdicts(report.verdicts)
+    page.verdicts(report.verdicts, notes=False)
     for section in report.sections:
         page.section(section, report.precision)
     page.legend(report)

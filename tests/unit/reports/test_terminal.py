@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from tests.unit.reports.strangers import reports
 from tests.unit.reports.synthetic import estimate, hostile, machine, survey
 
-from memgauge.analysis.section import Cell, Column, Estimate, Report, Section, Table
+from memgauge.analysis.section import Cell, Column, Estimate, Report, Section, Table, Verdict
 from memgauge.reports import cells
 from memgauge.reports.terminal import Look, render, render_system
 
@@ -81,17 +81,37 @@ def long_report(sections: int) -> Report:
         title="Sweep",
         columns=[Column(title="delay"), Column(title="latency", unit="ns")],
         rows=[[delay, float(100 + delay)] for delay in range(40)],
+        note="How it is made.",
     )
-    one = Section(name="loaded", title="Loaded", question="?", tables=[table])
+    further = msgspec.structs.replace(table, name="further", title="Further", rows=[[99, 199.0]])
+    folded = Table(name="all", title="All", columns=[Column(title="x", narrow=False)], rows=[[1]])
+    tables = [table, further, folded]
+    one = Section(name="loaded", title="Loaded", question="?", tables=tables)
     return msgspec.structs.replace(survey(), sections=[one] * sections)
 
 
 def test_a_long_survey_shows_both_ends_of_a_long_table_and_says_what_it_leaves_out() -> None:
     lines = render(long_report(9), whole=False).splitlines()
-    assert lines.count("… 29 of 40 rows are only in report.html") == 9
+    assert lines.count("… 30 of 40 rows are only in report.html") == 9
+    assert lines.count("… 1 further table is only in report.html") == 9
+    assert "How it is made." not in lines
     shown = {line.split()[0] for line in lines if line.split() and line.split()[0].isdigit()}
-    assert shown == {str(delay) for delay in [*range(6), *range(35, 40)]}
+    assert shown == {str(delay) for delay in [*range(6), *range(36, 40)]}
     assert max(map(len, lines)) <= 80
+
+
+def test_a_long_survey_counts_the_notes_on_the_run_and_prints_what_is_worse() -> None:
+    verdicts = [
+        Verdict(level="note", text="Clocks wander."),
+        Verdict(level="note", text="A guest."),
+        Verdict(level="warning", text="Busy."),
+    ]
+    report = msgspec.structs.replace(long_report(9), verdicts=verdicts)
+    short, long = (render(report, whole=whole) for whole in (False, True))
+    assert "… 2 notes are only in report.html" in short
+    assert "Busy." in short
+    assert "Clocks wander." not in short
+    assert "Clocks wander." in long
 
 
 @pytest.mark.parametrize(("sections", "whole"), [(1, False), (9, True)])
