@@ -57,9 +57,10 @@ public:
     // same pattern. RequestError: a pattern that does not fit the buffer or makes no sense.
     //
     // flush: before all of these, every line they will read is removed from all caches, whoever
-    // brought it there. Then nothing is found but what a prefetcher brings meanwhile, and what is
-    // visited twice because there are more accesses than slots. Translations of addresses are left
-    // as in a walk that goes on for long. RequestError on processors whose instruction for flushing
+    // brought it there, and (but for saxpy) the accesses that come before them are made, without
+    // waiting, so that TLB, page table and caches are as in a walk that goes on for long. Then
+    // nothing is found but what a prefetcher brings meanwhile, and what is visited twice because
+    // there are more accesses than slots. RequestError on processors whose instruction for flushing
     // is not known.
     Slice run(const AccessPattern& pattern, std::size_t accesses, std::size_t warm_accesses = 0,
               std::size_t iterations = 1, bool flush = false);

@@ -176,6 +176,22 @@ Word repeat_extent(const Accessed& memory, const AccessPattern& pattern, std::ui
     return repeat<Kind<Extent::blocks>>(memory, pattern, counter, accesses);
 }
 
+constexpr std::size_t lead_in_lines = 16384;  // 1 MiB
+
+// By base pages whatever was asked for, because a hypervisor's may be no larger. At most as many as
+// a line of the page table has entries are passed over, and only while enough are looked up to fill
+// any TLB.
+void look_up_translations(const Accessed& memory) noexcept {
+    constexpr std::size_t entries_in_a_line = line_bytes / sizeof(std::uint64_t);
+    constexpr std::size_t enough = 16384;
+    const std::size_t pages = memory.bytes / base_page_bytes();
+    const std::size_t step = std::clamp<std::size_t>(pages / enough, 1, entries_in_a_line);
+    for (std::size_t page = 0; page < pages; page += step) {
+        flush_line(memory.base + page * base_page_bytes());
+    }
+    finish_flushes();
+}
+
 }  // namespace
 
 std::uint64_t access(const Accessed& memory, const AccessPattern& pattern, std::uint64_t counter,
@@ -208,18 +224,20 @@ void flush(const Accessed& memory, const AccessPattern& pattern, std::uint64_t c
     finish_flushes();
 }
 
-// By base pages whatever was asked for, because a hypervisor's may be no larger. At most as many as
-// a line of the page table has entries are passed over, and only while enough are looked up to fill
-// any TLB.
-void look_up_translations(const Accessed& memory) noexcept {
-    constexpr std::size_t entries_in_a_line = line_bytes / sizeof(std::uint64_t);
-    constexpr std::size_t enough = 16384;
-    const std::size_t pages = memory.bytes / base_page_bytes();
-    const std::size_t step = std::clamp<std::size_t>(pages / enough, 1, entries_in_a_line);
-    for (std::size_t page = 0; page < pages; page += step) {
-        flush_line(memory.base + page * base_page_bytes());
+void lead_in(const Accessed& memory, const AccessPattern& pattern, std::uint64_t counter,
+             std::size_t coming) noexcept {
+    if (pattern.kind == AccessKind::saxpy) {
+        look_up_translations(memory);
+        return;
     }
-    finish_flushes();
+    const std::size_t others = pattern.slots - std::min(pattern.slots, coming);
+    const std::size_t accesses = std::min(others, lead_in_lines / lines_of(pattern));
+    AccessPattern independent = pattern;
+    independent.kind = AccessKind::independent;
+    // A pass later is the same place.
+    const std::uint64_t first = counter % pattern.slots + pattern.slots - accesses;
+    std::uint64_t read = access(memory, independent, first, accesses);
+    asm volatile("" : "+r"(read));
 }
 
 }  // namespace memgauge::memory

@@ -23,9 +23,11 @@ std::uint64_t access(const Accessed& memory, const AccessPattern& pattern, std::
 void flush(const Accessed& memory, const AccessPattern& pattern, std::uint64_t counter,
            std::size_t accesses) noexcept;
 
-// Has addresses all over that memory translated without reading it, so that translations are found
-// as in a walk that goes on for long: the lines of its page table in the caches, and in the TLB
-// other pages than those that flush() has just asked for.
-void look_up_translations(const Accessed& memory) noexcept;
+// Leaves TLB, page table and caches as a walk that goes on for long leaves them, without reading
+// anything of the `coming` accesses from number `counter` on: those before them are made, without
+// waiting, as many as fill a private cache. Saxpy, which would change what it walks over, only has
+// addresses all over the memory translated.
+void lead_in(const Accessed& memory, const AccessPattern& pattern, std::uint64_t counter,
+             std::size_t coming) noexcept;
 
 }  // namespace memgauge::memory

@@ -47,7 +47,7 @@ public:
     void prepare() override {
         if (amounts_.flush) {
             memory::flush(memory_, pattern_, counter_, amounts_.all());
-            memory::look_up_translations(memory_);
+            memory::lead_in(memory_, pattern_, counter_, amounts_.all());
         }
         go_on(amounts_.warm_accesses);
     }
