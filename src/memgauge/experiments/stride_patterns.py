@@ -35,7 +35,7 @@ MEMORY_SHARE = 8
 LEAST_SLOTS = 64
 
 VISITS = {
-    ("dependent", "sequential"): (12_000, 16),
+    ("dependent", "sequential"): (12_000, 1),
     ("dependent", "random"): (1_500, 16),
     ("independent", "sequential"): (40_000, 1),
     ("independent", "random"): (12_000, 4),
