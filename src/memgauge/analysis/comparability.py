@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from memgauge.analysis.section import Verdict
-
-FLOAT_BYTES = 4
-PAGE_BYTES = {"4K": 4 << 10, "64K": 64 << 10, "2M": 2 << 20, "1G": 1 << 30}
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,18 +23,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def access_ns(self) -> float | None:
         """Time of one access."""
         return None if self.time_ns is None else self.time_ns / self.accesses
-
-
-def strided_case(row: Mapping[str, str]) -> Case:
-    """A row of the published table `hybrid12-tlb`: a walk over floats by a stride in elements."""
-    elements, stride = int(row["elements"]), int(row["stride"])
-    page_bytes = PAGE_BYTES[row["page"]]
-    accesses = elements // stride
-    apart = stride * FLOAT_BYTES
-    pages = accesses if apart >= page_bytes else -(-elements * FLOAT_BYTES // page_bytes)
-    return Case(
-        name=row["case"], accesses=accesses, pages=pages, time_ns=float(row["runtime_ms"]) * 1e6
-    )
 
 
 def comparability(cases: Sequence[Case]) -> Verdict:

@@ -60,14 +60,6 @@ class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
         return self.sustained is not None or self.passes is not None
 
 
-def is_reached(values: Sequence[float], precision: float, quantile: float = 0.9) -> bool:
-    """Whether values in order of time give the quantile within the precision (0.01: 1%).
-
-    For the runner's stopping rule: 0.05 ms for 200 values.
-    """
-    return precision_of(sustained(values, quantile)) <= precision
-
-
 def worst_precision(values: Iterable[Value], regimes: Regimes, quantile: float = 0.9) -> float:
     """Precision of the least precise regime that has its share of the samples, infinite if none.
 

@@ -148,22 +148,6 @@ def shares_option(help: str, *, automatic: str | None = None) -> Option:  # noqa
     )
 
 
-def count_option(
-    help: str,  # noqa: A002
-    low: int,
-    high: int,
-    *,
-    automatic: str | None = None,
-) -> Option:
-    """A whole number from low to high; native value `int`."""
-    return Option(
-        help=help,
-        metavar="N",
-        parse=lambda text, flag: units.parse_count(text.strip(), flag, low, high),
-        automatic=automatic,
-    )
-
-
 def counts_option(
     help: str,  # noqa: A002
     low: int,

@@ -161,16 +161,6 @@ def format_bytes(count: int) -> str:
     return _si(count, "B")
 
 
-def format_bandwidth(bytes_per_s: float) -> str:
-    """A bandwidth in MB/s or GB/s, 1 GB = 1e9 bytes, with three digits."""
-    return _si(bytes_per_s, "B/s")
-
-
-def format_count(count: float) -> str:
-    """A number of things, three digits, with k, M, G."""
-    return _si(count, "").rstrip()
-
-
 def format_duration(seconds: float) -> str:
     """A time to read: `12.3 ns`, `350 ms`, `4.2 s`, `1 min 05 s`, `2 h 03 min`."""
     for scale, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms")):

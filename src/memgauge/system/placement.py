@@ -129,12 +129,6 @@ def hides_caches(cpus: Iterable[int], system: System) -> bool:
     return not all(caches_of(cpu, system) for cpu in cpus)
 
 
-def nodes_of(cpus: Iterable[int], system: System) -> list[int]:
-    """NUMA nodes the CPUs belong to, rising."""
-    wanted = set(cpus)
-    return sorted({cpu.node for cpu in system.cpus if cpu.cpu in wanted})
-
-
 def _check_count(threads: int | None) -> None:
     if threads is not None and threads < 1:
         raise RequestError(f"{threads} threads cannot be run: ask for at least 1")

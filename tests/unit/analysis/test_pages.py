@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.analysis import runs
+from tests.unit.analysis.published import strided_case
 from tests.unit.analysis.records import latency_point, sample_of
 
-from memgauge.analysis.comparability import Case, comparability, strided_case
+from memgauge.analysis.comparability import Case, comparability
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.pages import analyse
 from memgauge.analysis.section import Cell, Estimate, Section

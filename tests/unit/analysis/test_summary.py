@@ -13,7 +13,7 @@ from memgauge.analysis.speeds import (
     sample_value,
     values_of,
 )
-from memgauge.analysis.summary import is_reached, noise_of, summarise, worst_precision
+from memgauge.analysis.summary import noise_of, summarise, worst_precision
 from memgauge.model.records import Sample, ThreadSample
 
 
@@ -157,14 +157,6 @@ def test_a_point_without_samples_has_no_figures() -> None:
     assert not figures.has_figures
     assert not figures.reached
     assert (figures.share, figures.noise, figures.median) == (None, None, None)
-
-
-def test_precision_is_reached_when_the_interval_is_narrow_enough() -> None:
-    rng = random.Random(31)
-    quiet = [rng.gauss(100, 0.5) for _ in range(200)]
-    assert is_reached(quiet, 0.01)
-    assert not is_reached(quiet, 0.0001)
-    assert not is_reached(quiet[:20], 0.01)
 
 
 def test_worst_precision_looks_at_regimes_that_matter() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memgauge.model.errors import RequestError
 from memgauge.model.option import (
     choices_option,
-    count_option,
+    counts_option,
     shares_option,
     size_option,
     sizes_option,
@@ -38,7 +38,7 @@ class Example(CommonParameters, frozen=True, kw_only=True):
     ] = None
     footprints: Annotated[tuple[int, ...], sizes_option("sizes to visit")] = (4096,)
     shares: Annotated[tuple[float, ...], shares_option("parts of a whole")] = (1.0, 0.5)
-    repeats: Annotated[int, count_option("times to repeat", 1, 10)] = 3
+    repeats: Annotated[tuple[int, ...], counts_option("times to repeat", 1, 10)] = (3,)
     autotune: Annotated[bool, switch_option("search the best variant")] = False
 
 
@@ -69,7 +69,7 @@ def test_text_and_native_values_are_the_same() -> None:
         array_bytes=64 << 20,
         footprints=(4096, 10**6),
         shares=(0.75, 0, 1),
-        repeats=5,
+        repeats=(5,),
         autotune=True,
     )
     assert texts_ == native
@@ -154,7 +154,7 @@ def test_any_run_options_read_back_from_their_text(budget_s: float, precision: f
         ("array_bytes", 1 << 50, "1 PiB"),
         ("autotune", "yes", "neither true nor false"),
         ("autotune", 1, "neither true nor false"),
-        ("repeats", 11, "from 1 to 10"),
+        ("repeats", (11,), "from 1 to 10"),
         ("shares", "75%,101%", "--shares '101%' is more than 100%"),
         ("shares", [], "'' is not a share"),
         ("shares", (0.5, True), "'True' is not a share"),
@@ -174,7 +174,7 @@ def test_a_constructor_checks_as_build_does() -> None:
     with pytest.raises(RequestError, match="--array-bytes"):
         Example(array_bytes=-1)
     with pytest.raises(RequestError, match="--repeats"):
-        Example().replace(repeats=0)
+        Example().replace(repeats=(0,))
 
 
 def test_flags_and_help_follow_the_declaration() -> None:
@@ -214,7 +214,7 @@ def test_a_declaration_without_an_option_is_a_defect() -> None:
         size: int = 1
 
     class Open(Parameters, frozen=True, kw_only=True):
-        size: Annotated[int, count_option("x", 1, 2)]
+        size: Annotated[int, size_option("x")]
 
     with pytest.raises(TypeError, match=r"Bare\.size has no Option"):
         fields_of(Bare)

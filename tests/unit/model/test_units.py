@@ -8,9 +8,7 @@ from memgauge.model.units import (
     PIB,
     bytes_text,
     counts_text,
-    format_bandwidth,
     format_bytes,
-    format_count,
     format_duration,
     parse_bytes,
     parse_count,
@@ -207,13 +205,6 @@ def test_any_text_is_a_size_or_a_refusal(text: str) -> None:
 )
 def test_sizes_as_shown(count: int, shown: str) -> None:
     assert format_bytes(count) == shown
-
-
-def test_bandwidths_and_counts_as_shown() -> None:
-    assert format_bandwidth(28.06e9) == "28.1 GB/s"
-    assert format_bandwidth(999.6e6) == "1.00 GB/s"
-    assert format_count(12) == "12.0"
-    assert format_count(1_234_567) == "1.23 M"
 
 
 @pytest.mark.parametrize(

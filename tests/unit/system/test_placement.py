@@ -16,7 +16,6 @@ from memgauge.system.placement import (
     default_team_sizes,
     hides_caches,
     last_level_caches,
-    nodes_of,
     within,
 )
 
@@ -281,12 +280,6 @@ def test_an_instruction_cache_is_no_last_level() -> None:
     instruction = msgspec.structs.replace(system.caches[0], type="instruction", level=4)
     system = msgspec.structs.replace(system, caches=[*system.caches, instruction])
     assert max(caches_of(0, system)) == 3
-
-
-def test_nodes_of_cpus() -> None:
-    system = machine(Shape(sockets=2, cores_per_node=2))
-    assert nodes_of([3, 0], system) == [0, 1]
-    assert nodes_of([1], system) == [0]
 
 
 def test_nodes_narrow_every_policy_to_their_cpus() -> None:
