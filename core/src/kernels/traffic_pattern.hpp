@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "kernels/pause_chain.hpp"
-#include "kernels/scramble.hpp"
 #include "kernels/traffic_table.hpp"
 #include "memgauge/traffic.hpp"
+#include "scramble.hpp"
 
 namespace memgauge::kernels::MEMGAUGE_ISA {
 
@@ -122,14 +122,14 @@ MEMGAUGE_INLINE void sequential_piece(TrafficTask& task, Sums& sums, const LineR
 
 template <StoreKind kind, unsigned reads>
 MEMGAUGE_INLINE void random_piece(TrafficTask& task, Sums& sums, const LineRamp& ramp) {
-    std::size_t read_at = task.read_at;
-    std::size_t write_at = task.write_at;
+    std::uint64_t read_at = task.read_at;
+    std::uint64_t write_at = task.write_at;
 #pragma GCC unroll 16
     for (unsigned line = 0; line < lines_per_piece; ++line) {
         const bool is_read = reads_in_slot(line / 2, reads);
-        const std::size_t count = is_read ? read_at++ : write_at++;
-        const std::size_t element =
-            scrambled(opaque(count), task.random_mask, task.random_shift) * Lines::elements;
+        const std::uint64_t number =
+            scrambled_next(is_read ? read_at : write_at, task.random_mask, task.random_shift);
+        const std::size_t element = opaque(number) * Lines::elements;
         if (is_read) {
             sums.read(task.reads + element, line);
         } else {

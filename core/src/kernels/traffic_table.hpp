@@ -32,7 +32,7 @@ struct TrafficTask {
     std::size_t fraction = 0;
     std::size_t whole = 1;
     std::uint32_t delay = 0;  // units of pause after a piece
-    // These move on. sequential: line of a sub-stream. random: how many lines were visited.
+    // These move on. sequential: line of a sub-stream. random: state of the scrambled order.
     std::size_t read_at = 0;
     std::size_t write_at = 0;
     std::size_t remainder = 0;

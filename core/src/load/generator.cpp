@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "scramble.hpp"
+
 namespace memgauge::load {
 
 Generator::Generator(const TrafficRequest& request, const Layout& layout, std::size_t first_element)
@@ -13,7 +15,7 @@ Generator::Generator(const TrafficRequest& request, const Layout& layout, std::s
     task_.distance = layout.region_elements() / 2;
     task_.span = layout.span_lines();
     task_.random_mask = layout.random_lines() - 1;
-    task_.random_shift = static_cast<unsigned>(std::bit_width(task_.random_mask) + 1) / 2;
+    task_.random_shift = scramble_shift(static_cast<unsigned>(std::bit_width(task_.random_mask)));
 }
 
 void Generator::follow(const TrafficSpec& spec, const Mix& mix) noexcept {

@@ -78,9 +78,9 @@ void check_slots(const AccessPattern& pattern, std::size_t buffer_bytes) {
 
 // One step is x -> multiplier * x + increment; steps are doubled by putting one into the other.
 Scramble::Scramble(unsigned bits, std::uint64_t counter) noexcept
-    : mask_((std::uint64_t{1} << bits) - 1), shift_(bits < 2 ? 1 : (bits + 1) / 2) {
-    std::uint64_t factor = multiplier;
-    std::uint64_t summand = increment;
+    : mask_((std::uint64_t{1} << bits) - 1), shift_(scramble_shift(bits)) {
+    std::uint64_t factor = scramble_multiplier;
+    std::uint64_t summand = scramble_increment;
     for (std::uint64_t steps = counter & mask_; steps != 0; steps >>= 1U) {
         if ((steps & 1U) != 0) {
             state_ = state_ * factor + summand;

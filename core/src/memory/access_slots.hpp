@@ -7,30 +7,21 @@
 #include <cstdint>
 
 #include "memgauge/accesses.hpp"
+#include "scramble.hpp"
 
 namespace memgauge::memory {
 
 inline constexpr std::size_t line_bytes = 64;  // on 128-byte lines: a half of one
 
-// Every number below a power of two once, in a scrambled order, then again: a linear congruential
-// generator of full period (Hull and Dobell, "Random number generators", SIAM Review 4, 1962) with
-// Knuth's multiplier of MMIX, whose upper bits, which take long to repeat, are laid over the lower
-// ones, which do not. Few instructions: those between two loads limit how many are in flight.
+// Every number below a power of two once, in a scrambled order, then again.
 class Scramble {
 public:
     // The first number is that at place `counter` of the order.
     Scramble(unsigned bits, std::uint64_t counter) noexcept;
 
-    std::uint64_t next() noexcept {
-        const std::uint64_t number = state_ ^ (state_ >> shift_);
-        state_ = (state_ * multiplier + increment) & mask_;
-        return number;
-    }
+    std::uint64_t next() noexcept { return scrambled_next(state_, mask_, shift_); }
 
 private:
-    static constexpr std::uint64_t multiplier = 6364136223846793005U;  // 1 modulo 4
-    static constexpr std::uint64_t increment = 1442695040888963407U;   // odd
-
     std::uint64_t mask_;
     unsigned shift_;
     std::uint64_t state_ = 0;
