@@ -40,15 +40,16 @@ def sustained(values: Sequence[float], quantile: float = 0.9) -> Estimate | None
     return Estimate(value, min(low, value), max(high, value))
 
 
-def interval(values: Sequence[float], quantile: float = 0.9) -> tuple[float, float] | None:
-    """Bounds of the 95% interval of the quantile; None when the rounds are too few for one."""
-    estimate = sustained(values, quantile)
-    return (estimate.low, estimate.high) if has_interval(estimate) and estimate else None
-
-
 def has_interval(estimate: Estimate | None) -> bool:
     """Whether enough independent rounds stand behind the estimate to give it an interval."""
     return estimate is not None and math.isfinite(estimate.high)
+
+
+def bounds(estimate: Estimate) -> tuple[float, float]:
+    """Lower and upper end of the interval; the value itself twice where there is none."""
+    if has_interval(estimate):
+        return estimate.low, estimate.high
+    return estimate.value, estimate.value
 
 
 def precision(estimate: Estimate | None) -> float:

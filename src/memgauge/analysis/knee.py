@@ -25,7 +25,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.intervals import bounds, has_interval
 from memgauge.analysis.section import Estimate
 
 LEAST_POINTS = 5
@@ -182,18 +182,12 @@ def _draws(
 
 def _around(points: Sequence[LoadPoint], at: int) -> tuple[int, int]:
     """The nearest points whose bandwidth is surely less and surely more than that of `at`."""
-    low, high = _bounds(points[at].bandwidth)
-    below = (i for i in range(at - 1, -1, -1) if _bounds(points[i].bandwidth)[1] < low)
-    above = (i for i in range(at + 1, len(points)) if _bounds(points[i].bandwidth)[0] > high)
+    low, high = bounds(points[at].bandwidth)
+    below = (i for i in range(at - 1, -1, -1) if bounds(points[i].bandwidth)[1] < low)
+    above = (i for i in range(at + 1, len(points)) if bounds(points[i].bandwidth)[0] > high)
     return next(below, 0), next(above, len(points) - 1)
 
 
-def _bounds(estimate: Estimate) -> tuple[float, float]:
-    if has_interval(estimate):
-        return estimate.low, estimate.high
-    return estimate.value, estimate.value
-
-
 def _hull(value: Estimate, others: Sequence[Estimate]) -> Estimate:
-    bounds = [_bounds(one) for one in (value, *others)]
-    return Estimate(value.value, min(low for low, _ in bounds), max(high for _, high in bounds))
+    ends = [bounds(one) for one in (value, *others)]
+    return Estimate(value.value, min(low for low, _ in ends), max(high for _, high in ends))

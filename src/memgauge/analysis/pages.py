@@ -7,7 +7,7 @@ from statistics import median
 
 from memgauge.analysis.comparability import Case, comparability
 from memgauge.analysis.figures import Figures, number_fact, series
-from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.intervals import bounds, has_interval
 from memgauge.analysis.pages_curves import (
     TLB_LEVELS,
     PagesCurve,
@@ -299,4 +299,4 @@ def _cost_chart(found: list[Translation]) -> Chart:
 def _is_seen(cost: Estimate, one: Translation) -> bool:
     """Less than a hundredth of a usual access is not told from nothing."""
     floor = 0.01 * median(time.value for time in one.curve.times.values())
-    return (cost.low if has_interval(cost) else cost.value) > floor
+    return bounds(cost)[0] > floor

@@ -13,7 +13,7 @@ from itertools import pairwise
 import msgspec
 
 from memgauge.analysis.bends import Bend, find_bends
-from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.intervals import bounds
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import Estimate
 
@@ -111,13 +111,9 @@ def _is_flat(bend: Bend, first: Bend) -> bool:
 def _first_drop(ordered: Sequence[Team]) -> Drop | None:
     for before, after in pairwise(ordered):
         change = ratio(after.bandwidth, before.bandwidth)
-        if change is not None and change.value < 1 - DROP and _surely_below(change):
+        if change is not None and change.value < 1 - DROP and bounds(change)[1] < 1:
             return Drop(after.threads, before.threads, change)
     return None
-
-
-def _surely_below(change: Estimate) -> bool:
-    return not has_interval(change) or change.high < 1
 
 
 def _sibling(ordered: Sequence[Team], cores: int | None) -> Drop | None:
@@ -141,14 +137,8 @@ def _one_law(ordered: Sequence[Team], cores: int | None, drop: Drop | None) -> S
 def _enough(ordered: Sequence[Team], best: Team) -> tuple[int, int, int]:
     """Smallest team near the best: by the values, at the least, and at the most."""
     share = 1 - NEAR_BEST
-    low, high = _bounds(best.bandwidth)
+    low, high = bounds(best.bandwidth)
     by_value = next(t for t in ordered if t.bandwidth.value >= share * best.bandwidth.value)
-    may_be = next(t for t in ordered if _bounds(t.bandwidth)[1] >= share * low)
-    surely = (t for t in ordered if _bounds(t.bandwidth)[0] >= share * high)
+    may_be = next(t for t in ordered if bounds(t.bandwidth)[1] >= share * low)
+    surely = (t for t in ordered if bounds(t.bandwidth)[0] >= share * high)
     return by_value.threads, may_be.threads, next(surely, best).threads
-
-
-def _bounds(estimate: Estimate) -> tuple[float, float]:
-    if has_interval(estimate):
-        return estimate.low, estimate.high
-    return estimate.value, estimate.value

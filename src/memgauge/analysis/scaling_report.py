@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from memgauge.analysis.bends import LEAST_POINTS, Bend
-from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.intervals import bounds
 from memgauge.analysis.scaling import Drop, Scaling, Team
 from memgauge.analysis.section import Axis, Band, Cell, Column, Estimate, Mark, Table, Verdict
 from memgauge.model.cpulist import parse_cpu_list
@@ -179,6 +179,5 @@ def _sibling(sibling: Drop, what: str) -> Verdict:
 
 def _surely(change: Estimate, *, below: bool) -> bool:
     """Without an interval the value alone decides."""
-    if not has_interval(change):
-        return change.value < 1 if below else change.value > 1
-    return change.high < 1 if below else change.low > 1
+    low, high = bounds(change)
+    return high < 1 if below else low > 1

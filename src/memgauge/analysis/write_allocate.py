@@ -5,7 +5,7 @@ some processors leave the read out when all of a line is written, which shows wh
 for more than the memory is seen to give.
 """
 
-from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.intervals import bounds
 from memgauge.analysis.section import Estimate
 
 AVOIDED = 1.05
@@ -20,8 +20,7 @@ def words(counted: Estimate, moved: Estimate | None, most_gb_per_s: float) -> st
     if moved is None or moved.value <= counted.value:
         return ""
     text = f"; with each line read first, {counted.value:.1f} GB/s of these move {moved.value:.1f}"
-    least = moved.low if has_interval(moved) else moved.value
-    if least <= AVOIDED * most_gb_per_s:
+    if bounds(moved)[0] <= AVOIDED * most_gb_per_s:
         return text
     return (
         f"; were each line read first, {counted.value:.1f} GB/s of these would move "

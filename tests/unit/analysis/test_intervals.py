@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memgauge.analysis.intervals import (
     autocorrelation_time,
+    bounds,
     has_interval,
-    interval,
     least_rounds,
     precision,
     regularized_beta,
@@ -42,10 +42,16 @@ def autoregressive(rng: random.Random, count: int, phi: float) -> list[float]:
     return series
 
 
+def interval(values: list[float], quantile: float = 0.9) -> tuple[float, float] | None:
+    """Both ends of the quantile's interval; None where the rounds are too few for one."""
+    estimate = sustained(values, quantile)
+    return bounds(estimate) if estimate is not None and has_interval(estimate) else None
+
+
 def coverage(make: Callable[[random.Random], list[float]], truth: float, quantile: float) -> float:
     rng = random.Random(20)
     found = [interval(make(rng), quantile) for _ in range(400)]
-    given_ones = [bounds for bounds in found if bounds is not None]
+    given_ones = [ends for ends in found if ends is not None]
     assert len(given_ones) > 200
     return sum(low <= truth <= high for low, high in given_ones) / len(given_ones)
 
@@ -87,15 +93,13 @@ def test_interval_covers_the_level_that_drifted_by() -> None:
         for _ in range(400):
             level += rng.gauss(0, 0.05)
             levels.append(level)
-        bounds = interval([each + rng.gauss(0, 1) for each in levels])
-        low, high = bounds or (-math.inf, math.inf)
+        ends = interval([each + rng.gauss(0, 1) for each in levels])
+        low, high = ends or (-math.inf, math.inf)
         below_low, below_high = (
-            sum(statistics.NormalDist(each, 1).cdf(x) for each in levels[::4]) / 100
-            if bounds
-            else x
+            sum(statistics.NormalDist(each, 1).cdf(x) for each in levels[::4]) / 100 if ends else x
             for x in (low, high)
         )
-        hits += bounds is None or below_low <= 0.9 <= below_high
+        hits += ends is None or below_low <= 0.9 <= below_high
     assert hits / cases >= 0.93
 
 
@@ -106,11 +110,11 @@ def test_closed_form_agrees_with_a_drawn_bootstrap(quantile: float) -> None:
     assert autocorrelation_time(values, quantile) < 1.3
     rank = math.ceil(quantile * len(values))
     drawn = sorted(sorted(rng.choices(values, k=len(values)))[rank - 1] for _ in range(4000))
-    bounds = interval(values, quantile)
-    assert bounds is not None
+    ends = interval(values, quantile)
+    assert ends is not None
     ordered = sorted(values)
     drawn_ranks = [ordered.index(drawn[int(4000 * p)]) for p in (0.025, 0.975)]
-    found_ranks = [ordered.index(bound) for bound in bounds]
+    found_ranks = [ordered.index(bound) for bound in ends]
     # The estimated autocorrelation time, here above 1 by chance, may widen it by a few ranks.
     assert found_ranks[0] == pytest.approx(drawn_ranks[0], abs=4)
     assert found_ranks[1] == pytest.approx(drawn_ranks[1], abs=4)
@@ -181,6 +185,8 @@ def test_too_few_rounds_give_a_value_and_no_interval() -> None:
     assert estimate == Estimate(3.0, 0.0, math.inf)
     assert not has_interval(estimate)
     assert interval([1.0, 2.0, 3.0]) is None
+    assert bounds(Estimate(3.0, 0.0, math.inf)) == (3.0, 3.0)
+    assert bounds(Estimate(3.0, 2.0, 5.0)) == (2.0, 5.0)
     assert precision(estimate) == math.inf
     assert sustained([]) is None
     assert precision(None) == math.inf
