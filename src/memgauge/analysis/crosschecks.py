@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.checks import Check, Side, bandwidth_check, by_kind, latency_check, untold
 from memgauge.analysis.claims import Finding
-from memgauge.analysis.figures import Figures, number_fact, text_fact
+from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
 from memgauge.analysis.levelcheck import level_checks
 from memgauge.analysis.section import Column, Section, Table, Verdict
 from memgauge.analysis.summary import LEAST_SHARE, PointSummary
@@ -73,7 +73,7 @@ def _unloaded(figures: Figures) -> Iterator[Check]:
     ]
     if not probes or not idle:
         return
-    longest = max(probes, key=lambda entry: (_count(entry[0], "generators"), _delay(entry[0])))
+    longest = max(probes, key=lambda entry: _team_and_delay(entry[0]))
     what = "loaded, longest delay"
     name = longest[0].point
     alike = [entry for entry in idle if _same_place(longest[0], entry[0])]
@@ -149,17 +149,16 @@ def _stream_reads(figures: Figures) -> list[Measured]:
 
 
 def _share(point: Point) -> float | None:
-    share = point.asked.get("read_share")
-    return float(share) if isinstance(share, int | float) else None
+    return share_fact(point.asked, "read_share")
 
 
-def _delay(point: Point) -> int:
-    return _count(point, "delay")
+def _delay(point: Point) -> int | None:
+    return number_fact(point.asked, "delay")
 
 
-def _count(point: Point, key: str) -> int:
-    found = number_fact(point.asked, key)
-    return -1 if found is None else found
+def _team_and_delay(point: Point) -> tuple[int, int]:
+    generators, delay = number_fact(point.asked, "generators"), _delay(point)
+    return generators or 0, -1 if delay is None else delay
 
 
 def _load(point: Point) -> str:

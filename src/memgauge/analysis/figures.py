@@ -61,6 +61,18 @@ def number_fact(facts: dict[str, Scalar], key: str) -> int | None:
     return int(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else None
 
 
+def share_fact(facts: dict[str, Scalar], key: str) -> float | None:
+    """A share from 0 to 1 that a point says of itself; None where it does not."""
+    share = float_fact(facts, key)
+    return share if share is not None and 0 <= share <= 1 else None
+
+
+def float_fact(facts: dict[str, Scalar], key: str) -> float | None:
+    """A figure that a point says of itself; None where it does not."""
+    fact = facts.get(key)
+    return float(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else None
+
+
 def scaled(estimate: Estimate | None, factor: float) -> Estimate | None:
     """The estimate in another unit."""
     if estimate is None:

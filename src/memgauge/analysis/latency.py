@@ -2,7 +2,7 @@
 
 import math
 
-from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.figures import Figures, float_fact, number_fact, series, text_fact
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
     Axis,
@@ -90,7 +90,6 @@ def _table(measured: Measured) -> Table:
 
 
 def _row(point: Point, summary: PointSummary) -> list[Cell]:
-    share = point.effective.get("huge_share")
     return [
         text_fact(point.asked, "level"),
         _order(point),
@@ -101,7 +100,7 @@ def _row(point: Point, summary: PointSummary) -> list[Cell]:
         summary.median,
         number_fact(point.asked, "footprint_bytes"),
         number_fact(point.asked, "node_bytes"),
-        float(share) if isinstance(share, int | float) else None,
+        float_fact(point.effective, "huge_share"),
         summary.samples,
         summary.set_aside,
         summary.noise,

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.concurrency import line_bytes_of, lines_in_flight
-from memgauge.analysis.figures import Figures, number_fact, scaled, text_fact
+from memgauge.analysis.figures import (
+    Figures,
+    float_fact,
+    number_fact,
+    scaled,
+    share_fact,
+    text_fact,
+)
 from memgauge.analysis.knee import Knee, LoadPoint, find_knee
 from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
 from memgauge.analysis.section import Estimate
@@ -21,6 +28,8 @@ from memgauge.model.records import Point
 
 LEAST_SAMPLES = 3
 """Of a regime, where there are two: below these a point is no part of its curve."""
+ISSUED_OFF = 0.005
+"""Share of reads issued that may differ from the one asked for."""
 UNLOADED_SHARE = 0.1
 """Of the saturated bandwidth: above it the longest delay still loads the memory."""
 
@@ -131,7 +140,7 @@ def loaded_curves(figures: Figures) -> list[LoadedCurve]:
 
 
 def _is_pair(point: Point, follower: Point) -> bool:
-    told = (share_fact(point, "read_share"), number_fact(point.asked, "delay"))
+    told = (share_fact(point.asked, "read_share"), number_fact(point.asked, "delay"))
     kinds = (point.quantity, follower.quantity)
     return None not in told and kinds == ("latency", "bandwidth")
 
@@ -150,7 +159,7 @@ def _regime_names(figures: Figures) -> dict[str, str]:
 def _curve(point: Point, regime: str, points: list[LoadedPoint]) -> LoadedCurve:
     ordered = sorted(points, key=lambda one: -one.delay)
     return LoadedCurve(
-        read_share=share_fact(point, "read_share") or 0.0,
+        read_share=share_fact(point.asked, "read_share") or 0.0,
         share_issued=issued(point),
         store=text_fact(point.asked, "store"),
         order=text_fact(point.asked, "order"),
@@ -165,16 +174,9 @@ def _curve(point: Point, regime: str, points: list[LoadedPoint]) -> LoadedCurve:
     )
 
 
-def share_fact(point: Point, key: str) -> float | None:
-    """A share that was asked for; None where it is none."""
-    share = point.asked.get(key)
-    return float(share) if isinstance(share, int | float) and 0 <= share <= 1 else None
-
-
 def issued(point: Point) -> float | None:
     """Reads among the accesses that were really made."""
-    share = point.effective.get("read_share_issued")
-    return float(share) if isinstance(share, int | float) else None
+    return float_fact(point.effective, "read_share_issued")
 
 
 def _point(
@@ -194,10 +196,9 @@ def _point(
     ratio = follower.bytes_moved / follower.bytes_counted if follower.bytes_counted else 0.0
     moved = scaled(beside.median, ratio) if ratio else None
     extra = moved if ratio > 1 else None
-    pause = point.effective.get("delay_ns")
     return LoadedPoint(
         delay=number_fact(point.asked, "delay") or 0,
-        delay_ns=float(pause) if isinstance(pause, int | float) else None,
+        delay_ns=float_fact(point.effective, "delay_ns"),
         latency=summary.median,
         bandwidth=beside.median,
         moved=moved,

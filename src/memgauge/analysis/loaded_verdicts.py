@@ -5,15 +5,12 @@ from collections.abc import Iterable, Sequence
 from memgauge.analysis import scaling_report
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.knee import LEAST_RISE, share_of
-from memgauge.analysis.loaded_curves import LoadedCurve, regime_kind
+from memgauge.analysis.loaded_curves import ISSUED_OFF, LoadedCurve, regime_kind
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.scaling import Scaling, Team
 from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.write_allocate import words
 from memgauge.model.system import System
-
-ISSUED_OFF = 0.005
-"""Share of reads issued that may differ from the one asked for."""
 
 
 def main_curves(curves: Sequence[LoadedCurve]) -> list[LoadedCurve]:

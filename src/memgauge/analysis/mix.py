@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memgauge.analysis.figures import Figures, scaled, series, text_fact
+from memgauge.analysis.figures import Figures, scaled, series, share_fact, text_fact
 from memgauge.analysis.intervals import has_interval
-from memgauge.analysis.loaded_curves import issued, regime_kind, share_fact, share_words
+from memgauge.analysis.loaded_curves import ISSUED_OFF, issued, regime_kind, share_words
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
     Axis,
@@ -28,8 +28,6 @@ NOTE = (
     "interval. NT: non-temporal stores, past the caches. Moved: with the lines that ordinary "
     "stores read first (write-allocate), unless hardware avoids it."
 )
-ISSUED_OFF = 0.005
-"""Share of reads issued that may differ from the one asked for."""
 MOST_LINES = 7
 STORES = ("temporal", "non-temporal")
 
@@ -89,7 +87,7 @@ def mix_cells(figures: Figures) -> list[MixCell]:
     """Every mix that was measured, in the order of declaration."""
     found = []
     for point, summary in figures.slices("mix"):
-        share = share_fact(point, "read_share")
+        share = share_fact(point.asked, "read_share")
         if share is None or summary.sustained is None:
             continue
         counted, moved = point.bytes_counted, point.bytes_moved
