@@ -10,6 +10,7 @@ from memgauge.analysis.comparison_names import labels_of, shortened
 from memgauge.analysis.comparison_verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Cell, Column, Estimate, Headline, Report, Section, Table
+from memgauge.model.units import format_count
 
 DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
 OUTCOMES = ("faster", "slower", "same", "not told")
@@ -40,7 +41,7 @@ def _status(comparison: Comparison) -> str:
     rows = [row for pair in comparison.pairs for row in pair.rows]
     counts = [(sum(row.outcome == outcome for row in rows), outcome) for outcome in OUTCOMES]
     said = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
-    return f"{len(rows)} figure{'s' * (len(rows) != 1)} compared with A: {said}"
+    return f"{format_count(len(rows), 'figure')} compared with A: {said}"
 
 
 def _headlines(comparison: Comparison) -> list[Headline]:
@@ -52,7 +53,7 @@ def _headlines(comparison: Comparison) -> list[Headline]:
             ratios = [value for value in ratios if math.isfinite(value)]
             if ratios:
                 middle = median(ratios)
-                said = f"median over {len(ratios)} figure{'s' * (len(ratios) != 1)}"
+                said = f"median over {format_count(len(ratios), 'figure')}"
                 name = f"{noun.capitalize()}, {label}/A"
                 found.append(Headline(label=name, value=middle, unit="%", detail=said))
     return found[:4]

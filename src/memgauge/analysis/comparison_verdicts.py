@@ -1,12 +1,13 @@
 """What must be known before two sources are compared, and what the comparison found, in words."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from memgauge.analysis.comparable import Source, is_one_machine
 from memgauge.analysis.comparison import FALSE_SHARE, Comparison, Pair
 from memgauge.analysis.comparison_names import labels_of, named
 from memgauge.analysis.section import Verdict
+from memgauge.model.units import format_count
 
 
 def source_verdicts(comparison: Comparison) -> list[Verdict]:
@@ -151,10 +152,11 @@ def _untold(pair: Pair) -> list[Verdict]:
     untold = pair.of("not told")
     if not untold or pair.baseline.published or pair.other.published:
         return []
+    have = "has" if len(untold) == 1 else "have"
     return [
         Verdict(
             level="warning",
-            text=f"{_count(untold, 'figure has', 'figures have')} too few samples for an interval, "
+            text=f"{format_count(len(untold), 'figure')} {have} too few samples for an interval, "
             f"so no verdict: {named([row.name for row in untold])}.",
             remedy="give a longer --budget",
         )
@@ -167,11 +169,11 @@ def _unlike(label: str, pair: Pair) -> list[Verdict]:
     made = Counter(row.statistic for row in pair.rows if " against " in row.statistic)
     found = []
     if facts:
-        said = [f"{fact} ({_count(range(n), 'figure')})" for fact, n in facts.most_common()]
+        said = [f"{fact} ({format_count(n, 'figure')})" for fact, n in facts.most_common()]
         text = f"Points of one name were not measured alike (A against {label}): {named(said)}."
         found.append(Verdict(level="warning", text=text))
     if made:
-        said = [f"{kind} ({_count(range(n), 'figure')})" for kind, n in made.most_common()]
+        said = [f"{kind} ({format_count(n, 'figure')})" for kind, n in made.most_common()]
         text = f"Figures were not made alike (A against {label}): {named(said)}."
         found.append(Verdict(level="warning", text=text))
     return found
@@ -184,11 +186,7 @@ def _unpaired(label: str, pair: Pair) -> list[Verdict]:
             left = {u.name: u for u in pair.unpaired if u.source == side and u.why == why}
             if left:
                 reason = why.replace("there", f"in {there}")
-                text = f"Only in {here}: {_count(left, 'figure')} ({reason}): {named([*left])}."
+                figures = format_count(len(left), "figure")
+                text = f"Only in {here}: {figures} ({reason}): {named([*left])}."
                 found.append(Verdict(level="note", text=text))
     return found
-
-
-def _count(things: Iterable[object], noun: str, nouns: str | None = None) -> str:
-    number = sum(1 for _ in things)
-    return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"

@@ -18,6 +18,7 @@ from memgauge.analysis.section import Column, Section, Table, Verdict
 from memgauge.analysis.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.workingset import find
 from memgauge.model.records import Point
+from memgauge.model.units import format_count
 
 NAME = "crosschecks"
 QUESTION = "Do experiments that measure the same thing by different means agree?"
@@ -112,7 +113,7 @@ def _all_reads(figures: Figures) -> Iterator[Check]:
     for point, summaries in _measured(figures, "mix"):
         if _share(point) != 1 or text_fact(point.asked, "order") != "sequential":
             continue
-        what = f"mix, {_load(point)}, {point.threads} thread{'s' * (point.threads > 1)}"
+        what = f"mix, {_load(point)}, {format_count(point.threads, 'thread')}"
         found = [entry for entry in streams if _same_load(point, entry[0])]
         if not found:
             yield from _without_figure(figures, what, point)

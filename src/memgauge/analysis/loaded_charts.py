@@ -8,6 +8,7 @@ from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.loaded_curves import LoadedCurve, regime_kind
 from memgauge.analysis.scaling import Scaling, Team
 from memgauge.analysis.section import Axis, Chart, Mark, Rule, Series
+from memgauge.model.units import format_count
 
 MOST_LINES = 7
 LEAST_POINTS = 3
@@ -43,7 +44,7 @@ def _families(curves: Sequence[LoadedCurve]) -> dict[Panel, list[LoadedCurve]]:
 def _family(panel: Panel, curves: Sequence[LoadedCurve], peak: float | None) -> Chart:
     order, store, regime = panel
     generators = curves[0].generators
-    team = f"{generators} generator{'s' * (generators > 1)}"
+    team = format_count(generators, "generator")
     stores = f"{store} stores" if store else ""
     shown = _spread(curves)
     left_out = "" if len(shown) == len(curves) else " The table has the mixes between."
@@ -67,9 +68,7 @@ def _by_generators(curves: Sequence[LoadedCurve], peak: float | None) -> list[Ch
             name="-".join(filter(None, ("loaded-generators", order, _slug(regime)))),
             title="Latency under load by generators: "
             + ", ".join(filter(None, ("all reads", order, regime))),
-            lines={
-                f"{c.generators} generator{'s' * (c.generators > 1)}": c for c in _spread(members)
-            },
+            lines={format_count(c.generators, "generator"): c for c in _spread(members)},
             peak=peak,
             more="",
         )

@@ -11,6 +11,7 @@ from memgauge.analysis.scaling import Scaling, Team
 from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.write_allocate import words
 from memgauge.model.system import System
+from memgauge.model.units import format_count
 
 
 def main_curves(curves: Sequence[LoadedCurve]) -> list[LoadedCurve]:
@@ -72,7 +73,7 @@ def verdicts(
 def where(curve: LoadedCurve) -> str:
     """Of which traffic a sentence is."""
     stores = f"{curve.store} stores" if curve.store else ""
-    team = f"{curve.generators} generator{'s' * (curve.generators != 1)}"
+    team = format_count(curve.generators, "generator")
     return ", ".join(filter(None, (curve.load, stores, curve.order, team, curve.regime)))
 
 
@@ -159,7 +160,7 @@ def _stores_verdict(plain: LoadedCurve, past: LoadedCurve, gain: Estimate, most:
             f"{slow.bandwidth.value:.1f} GB/s at {slow.latency.value:.0f} ns"
         )
     text += words(slow.bandwidth, slow.moved, most)
-    team = f"{plain.generators} generator{'s' * (plain.generators != 1)}"
+    team = format_count(plain.generators, "generator")
     about = ", ".join(filter(None, (plain.load, plain.order, team, plain.regime)))
     return Verdict(level="note", text=f"{text} ({about}).")
 

@@ -2,7 +2,7 @@
 
 from memgauge.analysis.section import Column, Table
 from memgauge.model.system import Cache, Node, System
-from memgauge.model.units import format_bytes
+from memgauge.model.units import format_bytes, format_count
 
 _CACHE_SUFFIX = {"data": "d", "instruction": "i", "unified": ""}
 
@@ -39,8 +39,8 @@ def _threads(system: System) -> str:
     for cpu in system.cpus:
         if cpu.core_type:
             types[cpu.core_type] = types.get(cpu.core_type, 0) + 1
-    online = _count(len(system.cpus), "thread")
-    parts = [f"{online} on {_count(cores, 'core')}, {_count(sockets, 'socket')}"]
+    online = format_count(len(system.cpus), "thread")
+    parts = [f"{online} on {format_count(cores, 'core')}, {format_count(sockets, 'socket')}"]
     parts += [f"{number} {kind}" for kind, number in types.items()]
     if len(system.allowed_cpus) != len(system.cpus):
         parts.append(f"{len(system.allowed_cpus)} allowed to this process")
@@ -50,10 +50,6 @@ def _threads(system: System) -> str:
 def _memory(system: System) -> str:
     available = format_bytes(system.available_bytes)
     return f"{format_bytes(system.memory_bytes)}, {available} available"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _caches(caches: list[Cache]) -> list[tuple[str, str]]:
@@ -71,7 +67,7 @@ def _caches(caches: list[Cache]) -> list[tuple[str, str]]:
 
 
 def _node(node: Node) -> str:
-    cpus = _count(len(node.cpus), "thread") if node.cpus else "no CPUs"
+    cpus = format_count(len(node.cpus), "thread") if node.cpus else "no CPUs"
     return f"{format_bytes(node.bytes)}, {cpus}"
 
 
@@ -89,7 +85,7 @@ def _theoretical(bytes_per_s: float | None) -> str:
 
 def machine_line(system: System) -> str:
     """Processor, threads, caches, memory, virtualisation and kernel in one line."""
-    parts = [system.cpu_model or system.architecture, _count(len(system.cpus), "thread")]
+    parts = [system.cpu_model or system.architecture, format_count(len(system.cpus), "thread")]
     sizes: dict[str, int] = {}
     for cache in system.caches:
         if cache.type != "instruction":
@@ -97,6 +93,6 @@ def machine_line(system: System) -> str:
     parts += [f"{name} {format_bytes(sizes[name])}" for name in sorted(sizes)]
     parts.append(f"{format_bytes(system.memory_bytes)} of memory")
     if len(system.nodes) > 1:
-        parts.append(_count(len(system.nodes), "NUMA node"))
+        parts.append(format_count(len(system.nodes), "NUMA node"))
     parts += [part for part in (system.virtualisation, system.kernel) if part]
     return ", ".join(parts)

@@ -21,6 +21,7 @@ from memgauge.analysis.section import (
 )
 from memgauge.analysis.stream_cells import LEAST_SAMPLES
 from memgauge.analysis.write_allocate import words
+from memgauge.model.units import format_count
 
 QUESTION = "What does bandwidth become as reads make way for writes?"
 NOTE = (
@@ -28,6 +29,7 @@ NOTE = (
     "interval. NT: non-temporal stores, past the caches. Moved: with the lines that ordinary "
     "stores read first (write-allocate), unless hardware avoids it."
 )
+
 MOST_LINES = 7
 STORES = ("temporal", "non-temporal")
 
@@ -64,7 +66,7 @@ class MixCell(msgspec.Struct, frozen=True, kw_only=True):
         """Such as `75% reads, non-temporal stores, 2 threads`."""
         stores = f"{self.store} stores" if self.store else ""
         order = "" if self.order == "sequential" else self.order
-        team = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        team = format_count(self.threads, "thread")
         mix = share_words(self.read_share)
         return ", ".join(filter(None, (mix, stores, order, team, self.regime)))
 
@@ -173,7 +175,7 @@ def _lines(cells: Sequence[MixCell]) -> dict[str, list[MixCell]]:
         for store in STORES:
             line = [cell for cell in members if cell.store in {"", store}]
             if len({cell.read_share for cell in line}) > 1:
-                threads = f"{team[1]} thread{'s' * (team[1] > 1)}"
+                threads = format_count(team[1], "thread")
                 name = ", ".join(filter(None, (threads, store, regime_kind(team[2]))))
                 lines[name] = sorted(line, key=lambda cell: cell.read_share)
     return lines

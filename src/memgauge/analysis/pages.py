@@ -29,7 +29,7 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
-from memgauge.model.units import format_bytes
+from memgauge.model.units import format_bytes, format_count
 
 QUESTION = "How far does each level of the TLB reach, and what does a miss of it cost?"
 SPLIT_PAGES = 8
@@ -116,7 +116,7 @@ def _split(found: Sequence[Translation]) -> Iterator[Verdict]:
         return
     curve, touched = split[0]
     kinds = " and ".join(curve.pages for curve, _ in split)
-    where = f"{touched} page{'s' * (touched != 1)} of {format_bytes(curve.page_bytes)}"
+    where = f"{format_count(touched, 'page')} of {format_bytes(curve.page_bytes)}"
     yield Verdict(
         level="warning",
         text=f"Lines on {where}, {format_bytes(curve.stride_bytes)} apart, already miss the TLB: "

@@ -13,7 +13,7 @@ from memgauge.analysis.stream_cells import best, stream_cells
 from memgauge.analysis.verdicts import peak_share, reached_counts, run_verdicts
 from memgauge.analysis.workingset import find
 from memgauge.model.run import Run
-from memgauge.model.units import format_bytes, format_duration
+from memgauge.model.units import format_bytes, format_count, format_duration
 
 TITLES = {
     "stream": "Memory bandwidth",
@@ -119,7 +119,7 @@ def _bandwidth(figures: Figures) -> Headline | None:
     top = best(stream_cells(figures))
     if top is None or top.sustained is None:
         return None
-    threads = f"{top.threads} thread{'s' * (top.threads > 1)}"
+    threads = format_count(top.threads, "thread")
     detail = ", ".join(filter(None, (top.kernel, top.variant, threads, top.regime)))
     value: Cell = top.sustained
     return Headline(label="Best bandwidth", value=value, unit="GB/s", detail=detail)

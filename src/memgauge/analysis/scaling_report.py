@@ -8,6 +8,7 @@ from memgauge.analysis.scaling import Drop, Scaling, Team
 from memgauge.analysis.section import Axis, Band, Cell, Column, Estimate, Mark, Table, Verdict
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.system import System
+from memgauge.model.units import format_count
 
 COLUMNS = [
     Column(title="tapers at"),
@@ -148,14 +149,12 @@ def _bends(scaling: Scaling) -> str:
 def _enough(scaling: Scaling) -> str:
     best, size = scaling.best, scaling.enough
     if size == best.threads:
-        return f"No team smaller than the best, {_threads(size)}, comes within 5% of it."
+        return (
+            f"No team smaller than the best, {format_count(size, 'thread')}, comes within 5% of it."
+        )
     low, high = scaling.enough_low, scaling.enough_high
     unsure = "" if low == high else f" ({low} to {high} by the intervals)"
-    return f"{_threads(size)}{unsure} reach the best of {best.threads} within 5%."
-
-
-def _threads(count: int) -> str:
-    return f"{count} thread{'s' * (count > 1)}"
+    return f"{format_count(size, 'thread')}{unsure} reach the best of {best.threads} within 5%."
 
 
 def _sibling(sibling: Drop, what: str) -> Verdict:

@@ -22,6 +22,7 @@ from memgauge.analysis.stream_cells import (
     by_key,
     stream_cells,
 )
+from memgauge.model.units import format_count
 
 QUESTION = "How many bytes a second do simple loops over large arrays move?"
 NOTE = (
@@ -184,7 +185,7 @@ def _kernels(cells: list[KernelCell]) -> Chart | None:
         bars.setdefault((cell.variant, cell.regime), {})[cell.kernel] = cell.sustained
     return Chart(
         name="stream-kernels",
-        title=f"Kernels with {largest} thread{'s' * (largest > 1)}",
+        title=f"Kernels with {format_count(largest, 'thread')}",
         kind="bar",
         x=Axis(title="Kernel", unit=""),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
@@ -206,7 +207,7 @@ def _verdicts(main: list[KernelCell], found: list[KernelCell]) -> list[Verdict]:
         Verdict(
             level="good",
             text=f"Memory delivers up to {top.sustained.value:.1f} GB/s ({top.kernel}, "
-            f"{top.variant}, {top.threads} thread{'s' * (top.threads > 1)}{regime}).",
+            f"{top.variant}, {format_count(top.threads, 'thread')}{regime}).",
         )
     )
     verdicts += _gain_verdict(main)

@@ -20,6 +20,7 @@ from memgauge.experiments.traffic_sizes import TrafficSizes, size_warnings, traf
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Warning
 from memgauge.model.system import System
+from memgauge.model.units import format_count
 
 RING_LEAST_BYTES = 128 << 20
 """Half of what `latency` walks at least, and measured to be as good: before each curve all lines of
@@ -70,7 +71,7 @@ class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Of its group."""
-        return f"{self.generators} generator{'s' * (self.generators > 1)}"
+        return format_count(self.generators, "generator")
 
 
 def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:

@@ -43,6 +43,7 @@ from memgauge.model.option import choices_option, shares_option
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
+from memgauge.model.units import format_count
 from memgauge.system.placement import cpus_for, default_team_sizes
 
 ALWAYS = (1.0, 0.75, TWO_TO_ONE, 0.5, 0.0)
@@ -150,9 +151,7 @@ def _group(parameters: MixParameters, system: System, threads: int) -> Group:
     sizes = traffic_sizes(cpus, system)
     points = [_point(parameters, load, cpus, sizes) for load in parameters.loads]
     points[0] = _with(points[0], left_out(parameters.store) | sizes.notes)
-    return Group(
-        name=f"{threads} thread{'s' * (threads > 1)}", points=points, bytes=sizes.total_bytes
-    )
+    return Group(name=format_count(threads, "thread"), points=points, bytes=sizes.total_bytes)
 
 
 def _point(

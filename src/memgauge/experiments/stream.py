@@ -32,6 +32,7 @@ from memgauge.experiments.stream_sizes import Layout, layout
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
+from memgauge.model.units import format_count
 from memgauge.system.placement import cpus_for, default_team_sizes
 
 STREAM_KERNELS = ("copy", "scale", "add", "triad")
@@ -99,7 +100,7 @@ class Stream(Experiment):
             for name, _ in _kernels(parameters, role)
         ]
         return Group(
-            name=f"{threads} thread{'s' * (threads > 1)}",
+            name=format_count(threads, "thread"),
             points=points,
             bytes=3 * shape.array_bytes,
         )

@@ -161,6 +161,11 @@ def format_bytes(count: int) -> str:
     return _si(count, "B")
 
 
+def format_count(count: int, noun: str) -> str:
+    """A number of things: `1 thread`, `2 threads`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def format_duration(seconds: float) -> str:
     """A time to read: `12.3 ns`, `350 ms`, `4.2 s`, `1 min 05 s`, `2 h 03 min`."""
     for scale, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms")):

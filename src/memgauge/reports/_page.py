@@ -12,6 +12,7 @@ from rich.text import Text
 
 from memgauge.analysis.section import Column
 from memgauge.model.text import plain
+from memgauge.model.units import format_count
 from memgauge.reports import cells
 from memgauge.reports._columns import widths, wrapped
 
@@ -115,7 +116,7 @@ class Page:
 
     def _left_to_page(self, count: int, what: str) -> None:
         verb = "is" if count == 1 else "are"
-        self.line(f"{_CUT} {count} {what}{'s' * (count > 1)} {verb} only in report.html", "dim")
+        self.line(f"{_CUT} {format_count(count, what)} {verb} only in report.html", "dim")
 
     def entry(
         self, symbol: str, word: str, said: str, remedy: str | None, style: str = "cyan"

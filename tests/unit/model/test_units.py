@@ -9,6 +9,7 @@ from memgauge.model.units import (
     bytes_text,
     counts_text,
     format_bytes,
+    format_count,
     format_duration,
     parse_bytes,
     parse_count,
@@ -205,6 +206,10 @@ def test_any_text_is_a_size_or_a_refusal(text: str) -> None:
 )
 def test_sizes_as_shown(count: int, shown: str) -> None:
     assert format_bytes(count) == shown
+
+
+def test_numbers_of_things_as_shown() -> None:
+    assert [format_count(n, "thread") for n in (0, 1, 2)] == ["0 threads", "1 thread", "2 threads"]
 
 
 @pytest.mark.parametrize(
