@@ -37,7 +37,7 @@ def test_a_fine_sweep_goes_in_steps_of_a_tenth() -> None:
 
 def test_every_team_has_every_mix() -> None:
     groups = Mix().plan(MixParameters(), a_machine(4, threads_per_core=2))
-    assert [group.points[0].threads for group in groups] == [1, 2, 4, 8]
+    assert [group.points[0].threads for group in groups] == [1, 2, 4, 5, 8]
     assert len({len(group.points) for group in groups}) == 1
     asked = Mix().plan(build(MixParameters, threads="3", order="sequential,random"), a_machine(4))
     assert [group.points[0].threads for group in asked] == [3]
