@@ -29,7 +29,6 @@ from memgauge.experiments.latency_targets import (
     targets,
 )
 from memgauge.experiments.native import backing_facts, to_sample
-from memgauge.model.errors import RequestError
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 
@@ -59,11 +58,7 @@ class Latency(Experiment):
 
     def plan(self, parameters: LatencyParameters, system: System) -> list[Group]:
         """One group for each page policy and pair of nodes."""
-        if parameters.threads not in (None, (1,)):
-            raise RequestError(
-                "--threads: latency is measured by one thread at a time; leave --threads out, and "
-                "choose the CPU with --cpus"
-            )
+        parameters.refuse_teams("latency is measured by one thread at a time")
         found = targets(parameters, system)
         keys = dict.fromkeys((one.pages, one.cpu, one.memory_node) for one in found)
         return [

@@ -40,7 +40,6 @@ from memgauge.experiments.misses_cases import (
     walks,
 )
 from memgauge.experiments.native import backing_facts, to_sample
-from memgauge.model.errors import RequestError
 from memgauge.model.option import size_option
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, Scalar
@@ -118,11 +117,7 @@ class Misses(Experiment):
 
     def plan(self, parameters: MissesParameters, system: System) -> list[Group]:
         """One group: walks and levels belong together."""
-        if parameters.threads not in (None, (1,)):
-            raise RequestError(
-                "--threads: what a miss costs is asked of one core; leave --threads out, and "
-                "choose the CPU with --cpus"
-            )
+        parameters.refuse_teams("what a miss costs is asked of one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         found = _walks(parameters, system, cpu)
         levels = rings(caches_of(cpu, system))

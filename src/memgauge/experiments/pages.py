@@ -91,11 +91,7 @@ class Pages(Experiment):
 
     def plan(self, parameters: PagesParameters, system: System) -> list[Group]:
         """One group for each kind of pages."""
-        if parameters.threads not in (None, (1,)):
-            raise RequestError(
-                "--threads: translation is that of one core; leave --threads out, and choose the "
-                "CPU with --cpus"
-            )
+        parameters.refuse_teams("translation is that of one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         return [
             Group(

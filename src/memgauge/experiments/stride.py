@@ -34,7 +34,6 @@ from memgauge.experiments.stride_patterns import (
     line_bytes_of,
     patterns,
 )
-from memgauge.model.errors import RequestError
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
@@ -77,11 +76,7 @@ class Stride(Experiment):
 
     def plan(self, parameters: StrideParameters, system: System) -> list[Group]:
         """One group: all patterns share the buffer."""
-        if parameters.threads not in (None, (1,)):
-            raise RequestError(
-                "--threads: patterns are walked by one core; leave --threads out, and choose the "
-                "CPU with --cpus"
-            )
+        parameters.refuse_teams("patterns are walked by one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         members = patterns(parameters, system, cpu)
         footprint = footprint_of(parameters, system, cpu)

@@ -22,7 +22,6 @@ from typing import Annotated, ClassVar
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.native import backing_facts, to_sample
-from memgauge.model.errors import RequestError
 from memgauge.model.option import size_option
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, Scalar
@@ -129,11 +128,7 @@ class Workingset(Experiment):
 
     def plan(self, parameters: WorkingsetParameters, system: System) -> list[Group]:
         """One group: the curve is one curve."""
-        if parameters.threads not in (None, (1,)):
-            raise RequestError(
-                "--threads: the working set is that of one core; leave --threads out, and choose "
-                "the CPU with --cpus"
-            )
+        parameters.refuse_teams("the working set is that of one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         sizes = footprints(largest_footprint(parameters, system, cpu))
         points = [

@@ -185,6 +185,17 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
         """Whether to sweep in small steps."""
         return self.sweep == "fine"
 
+    def refuse_teams(self, why: str) -> None:
+        """Of an experiment that one thread measures by nature, `why` being that nature.
+
+        Raises:
+            RequestError: numbers of threads were asked for.
+        """
+        if self.threads not in (None, (1,)):
+            raise RequestError(
+                f"--threads: {why}; leave --threads out, and choose the CPU with --cpus"
+            )
+
     def for_budget(self, budget_s: float) -> Self:
         """With the sweep that the budget has time for, where none was asked for."""
         if self.sweep is not None:
