@@ -59,15 +59,10 @@ def choices_option(
     automatic: str | None = None,
 ) -> Option:
     """Some of the named choices, each once; native value `tuple[str, ...]`."""
-
-    def parse(text: str, flag: str) -> tuple[str, ...]:
-        names = (_chosen(name.strip(), flag, choices) for name in text.split(","))
-        return tuple(dict.fromkeys(names))
-
     return Option(
         help=help,
         metavar="NAME,...",
-        parse=parse,
+        parse=_each(lambda name, flag: _chosen(name.strip(), flag, choices)),
         write=_join,
         choices=tuple(choices),
         repeatable=True,
@@ -88,15 +83,10 @@ def size_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: 
 
 def sizes_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
     """A list of sizes; native value `tuple[int, ...]` bytes."""
-
-    def parse(text: str, flag: str) -> tuple[int, ...]:
-        sizes = (units.parse_bytes(part, flag) for part in text.split(","))
-        return tuple(dict.fromkeys(sizes))
-
     return Option(
         help=help,
         metavar="SIZE,...",
-        parse=parse,
+        parse=_each(units.parse_bytes),
         write=_join,
         repeatable=True,
         automatic=automatic,
@@ -133,15 +123,10 @@ def share_option(help: str, *, automatic: str | None = None) -> Option:  # noqa:
 
 def shares_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
     """A list of shares from 0 to 1, both included; native value `tuple[float, ...]`."""
-
-    def parse(text: str, flag: str) -> tuple[float, ...]:
-        shares = (units.parse_whole_share(part, flag) for part in text.split(","))
-        return tuple(dict.fromkeys(shares))
-
     return Option(
         help=help,
         metavar="SHARE,...",
-        parse=parse,
+        parse=_each(units.parse_whole_share),
         write=_shares,
         repeatable=True,
         automatic=automatic,
@@ -181,6 +166,11 @@ def switch_option(help: str) -> Option:  # noqa: A002
         write=lambda value: "true" if value is True else "false" if value is False else str(value),
         is_switch=True,
     )
+
+
+def _each(parse: Callable[[str, str], Any]) -> Callable[[str, str], tuple[Any, ...]]:
+    """A parser of values between commas, each kept once."""
+    return lambda text, flag: tuple(dict.fromkeys(parse(part, flag) for part in text.split(",")))
 
 
 def _chosen(name: str, flag: str, choices: Sequence[str]) -> str:
