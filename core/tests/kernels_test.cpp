@@ -130,8 +130,8 @@ void check_operation(Operation operation, ElementType element) {
     specs.push_back({.operation = operation, .element = element});
     for (const KernelSpec& base : specs) {
         for (const KernelSpec& spec : with_prefetch(base)) {
-            for (const std::size_t count : {0, 1, 7, 31, 64, 255, 1000, 4099}) {
-                for (const std::size_t shift : {0, 1, 5}) check_kernel<T>(spec, count, shift);
+            for (const std::size_t count : {0U, 1U, 7U, 31U, 64U, 255U, 1000U, 4099U}) {
+                for (const std::size_t shift : {0U, 1U, 5U}) check_kernel<T>(spec, count, shift);
             }
         }
     }
@@ -158,7 +158,7 @@ TEST_CASE("sources may be aligned differently from the destination") {
 
 TEST_CASE("read adds up every element") {
     for (const KernelSpec& spec : tuned_specs(Operation::read, ElementType::f64)) {
-        for (const std::size_t wrong : {0, 1, 500, 1022, 1023}) {
+        for (const std::size_t wrong : {0U, 1U, 500U, 1022U, 1023U}) {
             std::vector<double> a(1024, 1.0);
             a[wrong] = 1025.0;
             CHECK(find_kernel(spec)({a.data(), nullptr, nullptr, 1024, 0, 0, 0, 0, 0}) == 2048.0);

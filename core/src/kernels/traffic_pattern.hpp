@@ -45,6 +45,7 @@ struct LineRamp {
     Lines::Value offsets[Lines::vectors];
     Lines::Value per_line;
 
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the loop sets all of them
     MEMGAUGE_INLINE LineRamp() : per_line(Lines::V::broadcast(Lines::elements * Lines::step)) {
 #pragma GCC unroll 4
         for (unsigned u = 0; u < Lines::vectors; ++u) {
@@ -54,7 +55,8 @@ struct LineRamp {
     }
 
     // All sums are exact: whatever the order of addition, an element gets the same bits.
-    MEMGAUGE_INLINE Lines::Value first(const TrafficTask& task, std::size_t element) const {
+    [[nodiscard]] MEMGAUGE_INLINE Lines::Value first(const TrafficTask& task,
+                                                     std::size_t element) const {
         return Lines::V::broadcast(task.ramp_begin +
                                    static_cast<double>(static_cast<std::ptrdiff_t>(element)) *
                                        Lines::step);
@@ -157,9 +159,9 @@ std::size_t traffic_kernel(TrafficTask& state, std::size_t pieces) noexcept {
         state.random_mask, state.random_shift, state.fraction,   state.whole,    state.delay,
         state.read_at,     state.write_at,     state.remainder,  state.chain,    0.0};
     const LineRamp ramp;
-    Sums sums;
+    Sums sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): set at once
 #pragma GCC unroll 8
-    for (unsigned k = 0; k < least_sums; ++k) sums.at[k] = Lines::V::broadcast(0.0);
+    for (Lines::Value& sum : sums.at) sum = Lines::V::broadcast(0.0);
     std::size_t more = 0;
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         task.remainder += task.fraction;

@@ -39,7 +39,7 @@ std::size_t Layout::random_lines() const noexcept {
 }
 
 Layout lay_out(std::size_t bytes, std::size_t line_bytes) {
-    const std::size_t least = 2 * kernels::lines_per_piece * line_bytes;
+    const std::size_t least = std::size_t{2} * kernels::lines_per_piece * line_bytes;
     if (bytes < least) {
         throw RequestError("traffic of " + std::to_string(bytes) +
                            " bytes for each thread is too small to walk: give at least " +
