@@ -72,10 +72,10 @@ class MixParameters(CommonParameters, frozen=True, kw_only=True):
 
     @property
     def loads(self) -> list[Load]:
-        """The mixes, from all reads to all writes."""
+        """The mixes, from all reads to all writes; of two with one name, that of `ALWAYS`."""
         further = self.read_share or (FINE_SHARES if self.is_fine else ())
-        shares = sorted({*ALWAYS, *further}, reverse=True)
-        return loads(shares, self.store, {False: self.order, True: self.order})
+        found = loads((*ALWAYS, *further), self.store, {False: self.order, True: self.order})
+        return sorted(found, key=lambda load: -load.read_share)
 
 
 class MixBench(Bench):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 pytest.importorskip("memgauge._core")
@@ -19,6 +19,7 @@ from memgauge.system.detect import detect
 CANONICAL = {(1, 0), (3, 1), (2, 1), (1, 1), (0, 1)}
 
 
+@example([0.66725], "coarse")
 @given(st.lists(st.floats(0, 1), max_size=4), st.sampled_from(["coarse", "fine"]))
 def test_the_five_ratios_are_always_there(shares: list[float], sweep: str) -> None:
     parameters = MixParameters(read_share=tuple(shares) or None, sweep=sweep)
