@@ -28,7 +28,7 @@ from memgauge.experiments.latency_targets import (
     Target,
     targets,
 )
-from memgauge.experiments.native import backing_facts, to_sample
+from memgauge.experiments.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 
@@ -95,20 +95,7 @@ class Latency(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Huge pages asked for and not got."""
         del samples, system
-        if point.asked["pages"] != "thp" or point.effective["pages"] == "thp":
-            return []
-        return [
-            Warning(
-                code="huge-pages-missing",
-                message=(
-                    f"transparent huge pages back only {point.effective['huge_share']:.0%} "
-                    f"of {point.point}"
-                ),
-                remedy="memory may be fragmented: free some, or reserve pages and use --pages 2m",
-                experiment="latency",
-                point=point.point,
-            )
-        ]
+        return huge_pages_missing(point)
 
 
 def _group(members: Sequence[Target]) -> Group:

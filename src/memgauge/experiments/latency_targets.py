@@ -9,7 +9,7 @@ import msgspec
 
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.system import Cache, System
-from memgauge.system.placement import caches_of, cpus_for
+from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 MIB = 1 << 20
 BLOCK_BYTES = 2 * MIB
@@ -31,8 +31,6 @@ MEMORY_WARM_HOPS = 200
 WARM_MULTIPLE = 3
 """Halves of the level above that are walked after the sweeps. What they left there would be hit;
 what the walk leaves there is not visited again before the whole ring is."""
-
-LINE_BYTES = 64
 
 SLICE_HOPS = {"L1": 40_000, "L2": 20_000, "L3": 10_000, "L4": 4_000, "DRAM": 2_000}
 

@@ -29,7 +29,6 @@ from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.latency_targets import SWEEPS
 from memgauge.experiments.misses_cases import (
-    LINE_BYTES,
     MARGIN_BYTES,
     WORD_BYTES,
     Ring,
@@ -44,7 +43,7 @@ from memgauge.model.option import size_option
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
-from memgauge.system.placement import caches_of, cpus_for
+from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 
 class MissesParameters(CommonParameters, frozen=True, kw_only=True):

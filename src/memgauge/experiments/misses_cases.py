@@ -13,14 +13,15 @@ from memgauge.experiments.latency_targets import (
     WARM_MULTIPLE,
     cache_footprints,
 )
+from memgauge.experiments.powers_of_two import power_above, power_below
 from memgauge.model.errors import RequestError
 from memgauge.model.system import Cache
 from memgauge.model.units import format_bytes
+from memgauge.system.placement import LINE_BYTES
 
 MIB = 1 << 20
 WORD_BYTES = 8
 FLOAT_BYTES = 4
-LINE_BYTES = 64
 PAGE_BYTES = 4096
 MEMORY = "DRAM"
 MARGIN_BYTES = 64 << 10
@@ -221,11 +222,6 @@ def _walk(pattern: str, level: str, footprint: int, stride: int, lead_in: int) -
     )
 
 
-def power_below(number: int) -> int:
-    """The largest power of two that is not above a positive number."""
-    return 1 << (number.bit_length() - 1)
-
-
 def memory_footprint(
     caches: Mapping[int, Cache], largest_bytes: int | None, available_bytes: int
 ) -> int:
@@ -236,17 +232,17 @@ def memory_footprint(
     """
     last = max((cache.bytes for cache in caches.values()), default=0)
     if largest_bytes is not None:
-        footprint = power_below(largest_bytes) if largest_bytes > 0 else 0
+        footprint = power_below(largest_bytes)
         least = max(SMALLEST_BYTES, 2 * last)
         if footprint < least:
             raise RequestError(
                 f"--largest-bytes {format_bytes(largest_bytes)} does not lie in memory: caches "
                 f"may hold {format_bytes(least // 2)}; ask for "
-                f"{format_bytes(_power_above(least))} or more"
+                f"{format_bytes(power_above(least))} or more"
             )
         return footprint
-    wanted = _power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))
-    bounded = min(wanted, max(MEMORY_MOST_BYTES, _power_above(2 * last)))
+    wanted = power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))
+    bounded = min(wanted, max(MEMORY_MOST_BYTES, power_above(2 * last)))
     footprint = min(bounded, power_below(max(1, available_bytes // 4)))
     if footprint < 2 * last or footprint < SMALLEST_BYTES:
         raise RequestError(
@@ -254,7 +250,3 @@ def memory_footprint(
             f"arrays that a cache of {format_bytes(last)} does not hold; free some"
         )
     return footprint
-
-
-def _power_above(number: int) -> int:
-    return 1 << (number - 1).bit_length()

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memgauge import _core
-from memgauge.model.records import ArrayCheck, Sample, Scalar, ThreadSample, Validation
+from memgauge.model.records import (
+    ArrayCheck,
+    Point,
+    Sample,
+    Scalar,
+    ThreadSample,
+    Validation,
+    Warning,
+)
 
 
 def to_sample(
@@ -71,6 +79,25 @@ def backing_facts(backings: Sequence[_core.Backing], asked_pages: str) -> dict[s
         "huge_share": round(huge_share, 4),
         "node": nodes.pop() if len(nodes) == 1 else None,
     }
+
+
+def huge_pages_missing(point: Point) -> list[Warning]:
+    """A warning where huge pages were asked for by kind, and others were got."""
+    asked, got = point.asked["pages"], point.effective["pages"]
+    if asked in {"auto", "4k"} or got in {asked, None}:
+        return []
+    return [
+        Warning(
+            code="huge-pages-missing",
+            message=(
+                f"huge pages back only {point.effective['huge_share']:.0%} of the memory of "
+                f"{point.point}"
+            ),
+            remedy="memory may be fragmented: free some, or reserve pages and use --pages 2m",
+            experiment=point.experiment,
+            point=point.point,
+        )
+    ]
 
 
 def _page_name(huge_share: float, asked_pages: str, base_page_bytes: int) -> str:

@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.native import backing_facts, to_sample
+from memgauge.experiments.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.experiments.pages_cases import (
     EXPLICIT_PAGE_BYTES,
     Case,
@@ -128,19 +128,7 @@ class Pages(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Huge pages asked for and not got."""
         del samples, system
-        asked, got = point.asked["pages"], point.effective["pages"]
-        if asked == "4k" or got in {asked, None}:
-            return []
-        return [
-            Warning(
-                code="huge-pages-missing",
-                message=f"huge pages back only {point.effective['huge_share']:.0%} of the memory "
-                f"of {point.point}",
-                remedy="memory may be fragmented: free some, or use --reserve-huge-pages",
-                experiment="pages",
-                point=point.point,
-            )
-        ]
+        return huge_pages_missing(point)
 
 
 def _buffer_bytes(members: Sequence[Case]) -> int:

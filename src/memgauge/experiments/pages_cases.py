@@ -16,7 +16,7 @@ from memgauge.model.option import size_option, sizes_option
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-from memgauge.system.placement import caches_of
+from memgauge.system.placement import LINE_BYTES, line_bytes_of
 
 LEAST_COUNT = 16
 COARSE_COUNT = 1 << 14
@@ -28,7 +28,6 @@ FINE_BYTES = 1 << 30
 MEMORY_SHARE = 4
 """Of what may be allocated, one part of so many at most."""
 
-LINE_BYTES = 64
 EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
 _ENTRY_BYTES = 8
 """Of a page-table entry: a table of one base page maps base / 8 pages, which is a huge page."""
@@ -109,7 +108,7 @@ def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, li
     Raises:
         RequestError: strides or footprints that cannot be.
     """
-    line = _line_bytes(cpu, system)
+    line = line_bytes_of(cpu, system)
     _check(parameters, system, line)
     found: dict[str, list[Case]] = {}
     kinds = page_kinds(parameters, system)
@@ -192,11 +191,6 @@ def _free_bytes(pages: str, system: System) -> int:
     size = EXPLICIT_PAGE_BYTES[pages]
     pools = (pool for pool in system.huge_pages if pool.page_bytes == size)
     return sum(max(0, pool.free - pool.reserved) * size for pool in pools)
-
-
-def _line_bytes(cpu: int, system: System) -> int:
-    known = [cache.line_bytes for cache in caches_of(cpu, system).values() if cache.line_bytes]
-    return max([LINE_BYTES, *known])
 
 
 def _check(parameters: PagesParameters, system: System, line_bytes: int) -> None:

@@ -31,13 +31,12 @@ from memgauge.experiments.stride_patterns import (
     Pattern,
     StrideParameters,
     footprint_of,
-    line_bytes_of,
     patterns,
 )
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-from memgauge.system.placement import cpus_for
+from memgauge.system.placement import cpus_for, line_bytes_of
 
 
 class StrideBench(Bench):
@@ -113,7 +112,7 @@ def _point(
     cpu: int,
     got: Mapping[str, Scalar],
 ) -> Point:
-    line = line_bytes_of(system, cpu)
+    line = line_bytes_of(cpu, system)
     return Point(
         point=pattern.name,
         experiment="stride",

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from memgauge.experiments.powers_of_two import power_above, power_below
 from memgauge.model.errors import RequestError
 from memgauge.model.option import choices_option, size_option, sizes_option
 from memgauge.model.parameters import CommonParameters
@@ -158,7 +159,7 @@ def _patterns(
                         order=order,
                         access_bytes=access,
                         stride_bytes=stride,
-                        slots=_power_below(footprint_bytes // stride),
+                        slots=power_below(footprint_bytes // stride),
                     )
 
 
@@ -180,7 +181,7 @@ def footprint_of(parameters: StrideParameters, system: System, cpu: int) -> int:
     asked = parameters.footprint_bytes
     if asked is None:
         wanted = max(LEAST_FOOTPRINT_BYTES, CACHE_MULTIPLE * last)
-        return min(_power_above(wanted), _power_below(max(1, available // MEMORY_SHARE)))
+        return min(power_above(wanted), power_below(max(1, available // MEMORY_SHARE)))
     if asked > available:
         raise RequestError(
             f"--footprint {format_bytes(asked)}: only {format_bytes(available)} of memory may be "
@@ -192,12 +193,6 @@ def footprint_of(parameters: StrideParameters, system: System, cpu: int) -> int:
             f"to be walked; ask for more (the caches are what workingset measures)"
         )
     return asked
-
-
-def line_bytes_of(system: System, cpu: int) -> int:
-    """The largest line of the caches of that CPU; 64 where none is told."""
-    known = [cache.line_bytes for cache in caches_of(cpu, system).values() if cache.line_bytes]
-    return max(known, default=BLOCK_BYTES)
 
 
 def _fits(access_bytes: int, stride_bytes: int) -> bool:
@@ -219,14 +214,7 @@ def _check_stride(stride_bytes: int, access_bytes: Sequence[int]) -> None:
     smallest = min(access_bytes)
     unit = min(smallest, BLOCK_BYTES)
     raise RequestError(
-        f"--stride {stride_bytes}: leaves no room for an access of {smallest} bytes, or would "
-        f"split one; use a multiple of {unit} bytes from {smallest} on, or a smaller --access"
+        f"--stride {format_bytes(stride_bytes)}: leaves no room for an access of "
+        f"{format_bytes(smallest)}, or would split one; use a multiple of {format_bytes(unit)} "
+        f"from {format_bytes(smallest)} on, or a smaller --access"
     )
-
-
-def _power_below(number: int) -> int:
-    return 1 << (number.bit_length() - 1) if number > 0 else 0
-
-
-def _power_above(number: int) -> int:
-    return 1 << (number - 1).bit_length()

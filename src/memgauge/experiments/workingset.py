@@ -26,7 +26,7 @@ from memgauge.model.option import size_option
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
-from memgauge.system.placement import caches_of, cpus_for
+from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 KIB = 1 << 10
 LEAST_BYTES = 4 * KIB
@@ -34,7 +34,6 @@ CACHE_MULTIPLE = 6
 """Three footprints beyond twice the last level, so that memory shows as a plateau of its own."""
 
 LEAST_LARGEST_BYTES = 64 << 20
-LINE_BYTES = 64
 SLICE_READ_BYTES = 6 << 20
 """Bytes of one timed read: at 30 GB/s a fifth of a millisecond."""
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from memgauge.model.system import Cpu, System
 
 POLICIES = ("compact", "scatter", "cores")
+LINE_BYTES = 64
+"""The least of any processor served; where caches tell of more, see `line_bytes_of`."""
+
 _TYPE_ORDER = {"performance": 0, "efficiency": 2, "low-power": 3}
 
 Policy = str | Sequence[int]
@@ -107,6 +110,12 @@ def caches_of(cpu: int, system: System) -> dict[int, Cache]:
     """Data and unified caches in front of a CPU by level; a level not told is not there."""
     mine = [c for c in system.caches if c.type != "instruction" and cpu in c.cpus]
     return {cache.level: cache for cache in sorted(mine, key=lambda cache: cache.level)}
+
+
+def line_bytes_of(cpu: int, system: System) -> int:
+    """The largest line of the caches in front of a CPU, 64 bytes or more."""
+    lines = (cache.line_bytes for cache in caches_of(cpu, system).values())
+    return max([LINE_BYTES, *lines])
 
 
 def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:

@@ -12,19 +12,19 @@ from tests.unit.analysis.runs import cache
 
 from memgauge.experiments.misses import Misses, MissesParameters
 from memgauge.experiments.misses_cases import (
-    LINE_BYTES,
     MEMORY,
     PAGE_BYTES,
     flushed,
     memory_footprint,
-    power_below,
     rings,
     walks,
 )
+from memgauge.experiments.powers_of_two import power_below
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 from memgauge.model.system import Cache
 from memgauge.system.detect import detect
+from memgauge.system.placement import LINE_BYTES
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 PLENTY = 64 * GIB

@@ -12,7 +12,6 @@ pytest.importorskip("memgauge._core")
 
 from memgauge.experiments.workingset import (
     LEAST_BYTES,
-    LINE_BYTES,
     Workingset,
     WorkingsetParameters,
     footprints,
@@ -20,6 +19,7 @@ from memgauge.experiments.workingset import (
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 from memgauge.system.detect import detect
+from memgauge.system.placement import LINE_BYTES
 
 
 @given(st.integers(LEAST_BYTES // LINE_BYTES, 1 << 30).map(lambda lines: lines * LINE_BYTES))
