@@ -60,7 +60,6 @@ class Experiment(ABC):
     """One question asked of the memory system."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
     parameters: ClassVar[type[Any]]
     """A frozen struct of `memgauge.model.parameters`; the CLI flags and API signature follow it."""
 

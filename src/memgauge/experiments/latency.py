@@ -53,7 +53,6 @@ class Latency(Experiment):
     """The `latency` experiment."""
 
     name: ClassVar[str] = "latency"
-    title: ClassVar[str] = "Idle latency"
     parameters: ClassVar[type[LatencyParameters]] = LatencyParameters
 
     def plan(self, parameters: LatencyParameters, system: System) -> list[Group]:

@@ -130,7 +130,6 @@ class Loaded(Experiment):
     """The `loaded` experiment."""
 
     name: ClassVar[str] = "loaded"
-    title: ClassVar[str] = "Loaded latency"
     parameters: ClassVar[type[LoadedParameters]] = LoadedParameters
 
     def plan(self, parameters: LoadedParameters, system: System) -> list[Group]:

@@ -111,7 +111,6 @@ class Misses(Experiment):
     """The `misses` experiment."""
 
     name: ClassVar[str] = "misses"
-    title: ClassVar[str] = "Cost of cache misses"
     parameters: ClassVar[type[MissesParameters]] = MissesParameters
 
     def plan(self, parameters: MissesParameters, system: System) -> list[Group]:

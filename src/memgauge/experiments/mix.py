@@ -112,7 +112,6 @@ class Mix(Experiment):
     """The `mix` experiment."""
 
     name: ClassVar[str] = "mix"
-    title: ClassVar[str] = "Read-write mixes"
     parameters: ClassVar[type[MixParameters]] = MixParameters
 
     def plan(self, parameters: MixParameters, system: System) -> list[Group]:

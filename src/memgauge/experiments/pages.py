@@ -74,7 +74,6 @@ class Pages(Experiment):
     """The `pages` experiment."""
 
     name: ClassVar[str] = "pages"
-    title: ClassVar[str] = "Pages"
     parameters: ClassVar[type[PagesParameters]] = PagesParameters
 
     def reservation(self, parameters: PagesParameters) -> PagesWanted | None:

@@ -83,7 +83,6 @@ class Stream(Experiment):
     """The `stream` experiment."""
 
     name: ClassVar[str] = "stream"
-    title: ClassVar[str] = "STREAM bandwidth"
     parameters: ClassVar[type[StreamParameters]] = StreamParameters
 
     def plan(self, parameters: StreamParameters, system: System) -> list[Group]:

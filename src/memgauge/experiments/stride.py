@@ -70,7 +70,6 @@ class Stride(Experiment):
     """The `stride` experiment."""
 
     name: ClassVar[str] = "stride"
-    title: ClassVar[str] = "Stride"
     parameters: ClassVar[type[StrideParameters]] = StrideParameters
 
     def plan(self, parameters: StrideParameters, system: System) -> list[Group]:

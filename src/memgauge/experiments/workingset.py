@@ -122,7 +122,6 @@ class Workingset(Experiment):
     """The `workingset` experiment."""
 
     name: ClassVar[str] = "workingset"
-    title: ClassVar[str] = "Working set"
     parameters: ClassVar[type[WorkingsetParameters]] = WorkingsetParameters
 
     def plan(self, parameters: WorkingsetParameters, system: System) -> list[Group]:

@@ -95,7 +95,6 @@ class FakeBench(Bench):
 
 class FakeExperiment(Experiment):
     name: ClassVar[str] = "fake"
-    title: ClassVar[str] = "Fake"
     parameters: ClassVar[type[CommonParameters]] = CommonParameters
 
     def __init__(
