@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.checks import Check, Side, bandwidth_check, by_kind, latency_check, untold
 from memgauge.analysis.claims import Finding
+from memgauge.analysis.concurrency import line_bytes_of
 from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
 from memgauge.analysis.levelcheck import level_checks
 from memgauge.analysis.section import Column, Section, Table, Verdict
@@ -24,7 +25,9 @@ NAME = "crosschecks"
 QUESTION = "Do experiments that measure the same thing by different means agree?"
 SAME_SHARE = 0.002
 """Read shares closer than this are the same: 2:1 is written 66.7%."""
-LINE_BYTES = 64
+USUAL_LINE_BYTES = 64
+"""Where the system tells of none."""
+
 Measured = tuple[Point, list[PointSummary]]
 """A point and its figures in every regime that has its share of the samples."""
 
@@ -102,7 +105,7 @@ def _full_load(figures: Figures) -> Iterator[Check]:
         other = found[0]
         probes = latencies.get(point.measured_with or "", [])
         for one, against in by_kind(summaries, other[1]):
-            lost = _probe_gb_per_s(probes, one.regime)
+            lost = _probe_gb_per_s(figures, probes, one.regime)
             sides = (Side(point.point, one), Side(other[0].point, against))
             yield bandwidth_check(what, *sides, beside_gb_per_s=lost)
 
@@ -201,10 +204,11 @@ def _same_place(probe: Point, idle: Point) -> bool:
     return _same_pages(probe, idle) and all(a == b for a, b in places if a and b)
 
 
-def _probe_gb_per_s(probes: Sequence[PointSummary], regime: str) -> float:
+def _probe_gb_per_s(figures: Figures, probes: Sequence[PointSummary], regime: str) -> float:
     """What the probe itself read: a line for each load."""
+    line_bytes = line_bytes_of(figures.run.start.system) or USUAL_LINE_BYTES
     found = next((s.sustained for s in probes if s.regime == regime and s.sustained), None)
-    return LINE_BYTES / found.value if found is not None and found.value > 0 else 0.0
+    return line_bytes / found.value if found is not None and found.value > 0 else 0.0
 
 
 def _table(checks: Sequence[Check]) -> Table:
