@@ -7,7 +7,7 @@ and prefetch?
 Method: x and y together have the footprint. Walks: every float in order; one float of each line, in
 order; one float of each line in a scrambled order that is known ahead; and, in memory only, one
 float of each 4 KiB, which touches so few lines that caches hold them. Before each visit what should
-sit in a cache is read in order, untimed, four times, and then walked until the level above has
+sit in a cache is read in order, untimed, eight times, and then walked until the level above has
 forgotten that. In memory as much is walked first as the last level holds, so that each line that
 comes in pushes a changed one out, as in a long walk; and where a line is walked at a time, the
 lines to be timed are flushed, whichever walk brought them. Beside them each level's latency is
