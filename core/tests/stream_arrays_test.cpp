@@ -71,7 +71,7 @@ TEST_CASE("every kind of wrong element is found, wherever it stands") {
     const double inf = std::numeric_limits<double>::infinity();
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const double wrong : {0.0, -1.0, 1.0 + 1e-12, 1e300, inf, -inf, nan, 1e-310}) {
-        for (const std::size_t at : {0, 7, 16383, 16384, 19999, 20002}) {
+        for (const std::size_t at : {0U, 7U, 16383U, 16384U, 19999U, 20002U}) {
             std::vector<double> values(20003);
             for (std::size_t i = 0; i < values.size(); ++i) {
                 values[i] = 2.0 * kernels::ramp_at(ElementType::f64, 5 + i);
@@ -114,7 +114,7 @@ TEST_CASE("a block is unsound once rounding may have used up the allowance") {
 TEST_CASE("all operations leave what is replayed, for both types and several blocks") {
     Team team(some_cpus());
     for (const ElementType element : {ElementType::f32, ElementType::f64}) {
-        for (const std::size_t blocks : {1, 5}) {
+        for (const std::size_t blocks : {1U, 5U}) {
             StreamArrays arrays(team, small(element, blocks));
             CHECK(all_pass(arrays.validate()));
             for (int round = 0; round < 12; ++round) {
