@@ -73,9 +73,13 @@ def _option(field: ParameterField) -> Callable[[Function], Function]:
 
 
 def _joined(ctx: click.Context, parameter: click.Parameter, values: Iterable[str]) -> str | None:
-    """A flag given several times is one comma-separated list; None when it was not given."""
+    """A flag given several times is one comma-separated list; None when it was not given.
+
+    An empty text was given: it stays, for the parser to refuse.
+    """
     del ctx, parameter
-    return ",".join(values) or None
+    texts = tuple(values)
+    return ",".join(texts) if texts else None
 
 
 def _help(field: ParameterField) -> str:

@@ -29,9 +29,10 @@ def waves(planned: Sequence[Planned], available_bytes: int) -> list[list[Planned
     for experiment, parameters, group in planned:
         if group.bytes > allowance:
             raise RequestError(
-                f"{experiment.name}: {group.name} needs {format_bytes(group.bytes)}, but only "
-                f"{format_bytes(allowance)} may be used of the {format_bytes(available_bytes)} "
-                f"available; ask for smaller buffers or fewer threads"
+                f"{experiment.name}: {format_bytes(group.bytes)} are needed ({group.name}), but "
+                f"only {format_bytes(allowance)} may be used of the "
+                f"{format_bytes(available_bytes)} available; "
+                "ask for smaller buffers or fewer threads"
             )
         if not packed or group.bytes > free:
             packed.append([])

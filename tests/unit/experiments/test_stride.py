@@ -112,8 +112,8 @@ def test_what_moves_is_whole_lines_and_shared_ones_once(
     ("asked", "message"),
     [
         ({"stride": "0"}, r"--stride '0' is zero"),
-        ({"stride": "32"}, r"--stride 32: leaves no room for an access of 64 bytes"),
-        ({"stride": "100"}, r"--stride 100: .* multiple of 64 bytes from 64 on"),
+        ({"stride": "32"}, r"--stride 32 B: leaves no room for an access of 64 B"),
+        ({"stride": "100"}, r"--stride 100 B: .* multiple of 64 B from 64 B on"),
         ({"access": "12"}, r"--access 12: is neither a word of 8 bytes nor whole lines"),
         ({"access": "0"}, r"--access '0' is zero"),
         ({"footprint": "64TiB"}, r"--footprint 64.* only .* of memory may be used; ask for less"),

@@ -102,7 +102,9 @@ def test_groups_that_do_not_fit_together_are_opened_in_turn(tmp_path: Path) -> N
 
 def test_a_group_larger_than_memory_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a"]}, group_bytes=1 << 40)
-    with pytest.raises(RequestError, match=r"fake: g needs 1 TiB, but only .* available; ask for"):
+    with pytest.raises(
+        RequestError, match=r"fake: 1 TiB are needed \(g\), but only .* available; ask for"
+    ):
         runner.execute(request(experiment, tmp_path / "r"))
     assert not experiment.benches
     assert not (tmp_path / "r").exists()
