@@ -1,6 +1,7 @@
 import math
 
 import pytest
+from tests.unit.analysis.cells import rows, value
 from tests.unit.analysis.loaded_runs import CLOCK_NS, DELAYS, IDLE_NS, Traffic, cores, loaded_run
 from tests.unit.analysis.runs import system
 
@@ -9,7 +10,7 @@ from memgauge.analysis.loaded import analyse
 from memgauge.analysis.loaded_charts import MOST_LINES
 from memgauge.analysis.loaded_curves import LoadedCurve, loaded_curves, share_words
 from memgauge.analysis.report import analyse_run
-from memgauge.analysis.section import Cell, Estimate, Section, Table
+from memgauge.analysis.section import Section
 from memgauge.model.run import Run
 from memgauge.model.system import Cpu
 
@@ -37,16 +38,6 @@ def section(run: Run) -> Section:
 def one_curve(traffic: Traffic, **changes: object) -> LoadedCurve:
     (curve,) = loaded_curves(figures_of(loaded_run([traffic], **changes)))  # type: ignore[arg-type]
     return curve
-
-
-def rows(table: Table) -> list[dict[str, Cell]]:
-    return [dict(zip([c.title for c in table.columns], r, strict=True)) for r in table.rows]
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Estimate)
-    assert cell.low <= cell.value <= cell.high
-    return cell.value
 
 
 def texts(section: Section) -> str:

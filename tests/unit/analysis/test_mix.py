@@ -1,9 +1,10 @@
 import pytest
+from tests.unit.analysis.cells import rows, value
 from tests.unit.analysis.loaded_runs import mix_run
 
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.mix import analyse, mix_cells
-from memgauge.analysis.section import Cell, Estimate, Section, Table
+from memgauge.analysis.section import Estimate, Section
 from memgauge.analysis.write_allocate import words
 from memgauge.references.library import load
 
@@ -14,16 +15,6 @@ SPEEDS = {"temporal": 20.0, "non-temporal": 28.0}
 @pytest.fixture(scope="module")
 def section() -> Section:
     return analyse(figures_of(mix_run(SHARES, SPEEDS)))
-
-
-def rows(table: Table) -> list[dict[str, Cell]]:
-    return [dict(zip([c.title for c in table.columns], r, strict=True)) for r in table.rows]
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Estimate)
-    assert cell.low <= cell.value <= cell.high
-    return cell.value
 
 
 def test_each_mix_stands_with_its_stores_and_with_write_allocate(section: Section) -> None:

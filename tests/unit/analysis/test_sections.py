@@ -2,6 +2,7 @@ import math
 
 import msgspec
 import pytest
+from tests.unit.analysis.cells import rows, value
 from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
 from tests.unit.analysis.runs import (
     KIB,
@@ -18,7 +19,7 @@ from memgauge.analysis.document import Document, json_document
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.report import analyse_run
-from memgauge.analysis.section import Cell, Estimate, Report, Section, Table
+from memgauge.analysis.section import Estimate, Report, Section, Table
 from memgauge.analysis.stream_form import stream_form
 from memgauge.analysis.verdicts import run_verdicts
 from memgauge.model.records import Point, RunEnd, Warning
@@ -42,16 +43,6 @@ def section(report: Report, name: str) -> Section:
 def table(report: Report, name: str) -> Table:
     found = [t for section in report.sections for t in section.tables if t.name == name]
     return found[0]
-
-
-def rows(table: Table) -> list[dict[str, Cell]]:
-    return [dict(zip([c.title for c in table.columns], r, strict=True)) for r in table.rows]
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Estimate)
-    assert cell.low <= cell.value <= cell.high
-    return cell.value
 
 
 def test_tables_and_charts_have_the_shape_they_say(report: Report) -> None:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.analysis.cells import rows, value
 from tests.unit.analysis.records import latency_point, sample_of
 from tests.unit.analysis.runs import start
 
 from memgauge.analysis.figures import Figures, figures_of
-from memgauge.analysis.section import Cell, Estimate, Section, Table
+from memgauge.analysis.section import Estimate, Section
 from memgauge.analysis.stride import analyse
 from memgauge.analysis.stride_costs import HELPED_SHARE, rate, reach_of
 from memgauge.model.records import AnyRecord, Point, RunEnd
@@ -76,16 +77,6 @@ def figures(
 @pytest.fixture(scope="module")
 def section() -> Section:
     return analyse(figures())
-
-
-def rows(table: Table) -> list[dict[str, Cell]]:
-    return [dict(zip([c.title for c in table.columns], r, strict=True)) for r in table.rows]
-
-
-def value(cell: Cell) -> float:
-    assert isinstance(cell, Estimate)
-    assert cell.low <= cell.value <= cell.high
-    return cell.value
 
 
 def test_latency_and_throughput_stand_in_tables_of_their_own(section: Section) -> None:
