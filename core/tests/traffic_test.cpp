@@ -106,22 +106,23 @@ TEST_CASE("the ratio issued is the ratio asked for, over any number of pieces") 
     Traffic traffic(team, small());
     for (const StoreKind store : stores()) {
         for (const TrafficOrder order : orders) {
-            for (const auto& [reads, writes] :
-                 std::vector<std::pair<unsigned, unsigned>>{{1, 0},
-                                                            {0, 1},
-                                                            {1, 1},
-                                                            {2, 1},
-                                                            {3, 1},
-                                                            {1, 2},
-                                                            {1, 7},
-                                                            {7, 1},
-                                                            {15, 1},
-                                                            {2, 3},
-                                                            {667, 333},
-                                                            {999, 1},
-                                                            {1, 999},
-                                                            {500, 500},
-                                                            {123, 456}}) {
+            for (const auto& ratio : std::vector<std::pair<unsigned, unsigned>>{{1, 0},
+                                                                                {0, 1},
+                                                                                {1, 1},
+                                                                                {2, 1},
+                                                                                {3, 1},
+                                                                                {1, 2},
+                                                                                {1, 7},
+                                                                                {7, 1},
+                                                                                {15, 1},
+                                                                                {2, 3},
+                                                                                {667, 333},
+                                                                                {999, 1},
+                                                                                {1, 999},
+                                                                                {500, 500},
+                                                                                {123, 456}}) {
+                const unsigned reads = ratio.first;
+                const unsigned writes = ratio.second;
                 const TrafficSpec spec{reads, writes, store, order, 0};
                 std::uint64_t pieces = 0;
                 std::uint64_t read = 0;
