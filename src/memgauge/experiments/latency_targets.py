@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import msgspec
 
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.system import Cache, System
 from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
@@ -35,10 +34,8 @@ what the walk leaves there is not visited again before the whole ring is."""
 SLICE_HOPS = {"L1": 40_000, "L2": 20_000, "L3": 10_000, "L4": 4_000, "DRAM": 2_000}
 
 
-class LatencyParameters(CommonParameters, frozen=True, kw_only=True):
+class LatencyParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `latency` takes."""
-
-    takes_threads: ClassVar[bool] = False
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,16 +40,14 @@ from memgauge.experiments.misses_cases import (
 )
 from memgauge.experiments.native import backing_facts, to_sample
 from memgauge.model.option import size_option
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
 from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 
-class MissesParameters(CommonParameters, frozen=True, kw_only=True):
+class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `misses` takes."""
-
-    takes_threads: ClassVar[bool] = False
 
     largest_bytes: Annotated[
         int | None,

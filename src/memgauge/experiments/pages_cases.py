@@ -7,13 +7,13 @@ slot, and all do the same number of accesses: only how many pages the lines lie 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 
 from memgauge.model.errors import RequestError
 from memgauge.model.option import size_option, sizes_option
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.placement import LINE_BYTES, line_bytes_of
@@ -42,10 +42,8 @@ _reserve_option = msgspec.structs.replace(
 )
 
 
-class PagesParameters(CommonParameters, frozen=True, kw_only=True):
+class PagesParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `pages` takes."""
-
-    takes_threads: ClassVar[bool] = False
 
     stride_bytes: Annotated[
         tuple[int, ...] | None,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 
 from memgauge.experiments.powers_of_two import power_above, power_below
 from memgauge.model.errors import RequestError
 from memgauge.model.option import choices_option, size_option, sizes_option
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.placement import caches_of
@@ -50,10 +50,8 @@ WARM_SHARE = 8
 """Untimed accesses before the timed ones, one for so many: prefetchers are trained on them."""
 
 
-class StrideParameters(CommonParameters, frozen=True, kw_only=True):
+class StrideParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `stride` takes."""
-
-    takes_threads: ClassVar[bool] = False
 
     access_bytes: Annotated[
         tuple[int, ...],

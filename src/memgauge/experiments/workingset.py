@@ -22,10 +22,12 @@ from typing import Annotated, ClassVar
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.native import backing_facts, to_sample
+from memgauge.model.errors import RequestError
 from memgauge.model.option import size_option
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
+from memgauge.model.units import format_bytes
 from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 KIB = 1 << 10
@@ -48,10 +50,8 @@ SPARSE_STEPS = (4, 6)
 DENSE_UP_TO_BYTES = 8 << 20
 
 
-class WorkingsetParameters(CommonParameters, frozen=True, kw_only=True):
+class WorkingsetParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `workingset` takes."""
-
-    takes_threads: ClassVar[bool] = False
 
     largest_bytes: Annotated[
         int | None,
@@ -71,10 +71,20 @@ def footprints(largest_bytes: int) -> list[int]:
 
 
 def largest_footprint(parameters: WorkingsetParameters, system: System, cpu: int) -> int:
-    """Six times the last-level cache, or as asked."""
+    """Six times the last-level cache, or as asked.
+
+    Raises:
+        RequestError: less was asked for than the smallest footprint.
+    """
+    asked = parameters.largest_bytes
+    if asked is not None and asked < LEAST_BYTES:
+        raise RequestError(
+            f"--largest-bytes {format_bytes(asked)}: the smallest footprint is "
+            f"{format_bytes(LEAST_BYTES)}; ask for that or more"
+        )
     caches = caches_of(cpu, system)
     last = caches[max(caches)].bytes if caches else 0
-    wanted = parameters.largest_bytes or max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * last)
+    wanted = asked or max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * last)
     return max(LEAST_BYTES, wanted // LINE_BYTES * LINE_BYTES)
 
 

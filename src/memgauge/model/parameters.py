@@ -203,6 +203,17 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
         return self.replace(sweep="fine" if budget_s >= FINE_BUDGET_S else "coarse")
 
 
+class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
+    """What an experiment takes that one thread measures by nature; see `refuse_teams`."""
+
+    takes_threads: ClassVar[bool] = False
+
+    threads: Annotated[
+        tuple[int, ...] | None,
+        counts_option("1, for one thread measures here", 1, MAX_THREADS, automatic="1"),
+    ] = None
+
+
 def _path(text: str, flag: str) -> str:
     if not text or "\0" in text:
         raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")

@@ -37,6 +37,18 @@ def test_a_flag_given_twice_is_one_list() -> None:
     assert build(CommonParameters, **asked).threads == (1, 2, 4, 5)
 
 
+def test_an_empty_list_is_passed_on_to_be_refused() -> None:
+    with pytest.raises(RequestError, match="--threads ''"):
+        build(CommonParameters, **given(CommonParameters, parsed("--threads", "")))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", ["latency", "workingset", "stride", "pages", "misses"])
+def test_help_offers_one_thread_only_where_one_measures(name: str) -> None:
+    (threads,) = (field for field in fields_of(load(name).parameters) if field.name == "threads")
+    assert threads.default_text == "1"
+
+
 def test_each_struct_gets_its_own_values() -> None:
     values = parsed("--pages", "4k", "--budget", "2m", "--json")
     assert given(CommonParameters, values) == {"pages": "4k"}
