@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from memgauge.analysis.section import Column
+from memgauge.analysis.section import Column, Estimate
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
 from memgauge.reports import cells
@@ -184,17 +184,20 @@ class Page:
     def legend(self, report: Report) -> None:
         """What the marks in the tables mean, where they stand."""
         tables = [table for section in report.sections for table in section.tables]
-        marked = (
-            cells.is_wide(cell, column, report.precision)
+        marked = [
+            cell
             for table in tables
             for row in table.rows
             for cell, column in zip(row, table.columns, strict=True)
-            if column.narrow
-        )
-        if report.precision is not None and any(marked):
-            asked = cells.number(100 * report.precision, 1).removesuffix(".0")
-            self.blank()
-            self.line(f"{cells.WIDE_MARK} the interval is wider than the ±{asked}% asked", "dim")
+            if column.narrow and cells.is_wide(cell, column, report.precision)
+        ]
+        if report.precision is None or not marked:
+            return
+        asked = cells.number(100 * report.precision, 1).removesuffix(".0")
+        self.blank()
+        self.line(f"{cells.WIDE_MARK} the interval is wider than the ±{asked}% asked", "dim")
+        if any("±?" in cells.spread(cell) for cell in marked if isinstance(cell, Estimate)):
+            self.line("±? too few samples for an interval", "dim")
 
     def _rich_table(
         self,

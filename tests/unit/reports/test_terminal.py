@@ -1,4 +1,5 @@
 import io
+import math
 import unicodedata
 
 import msgspec
@@ -73,6 +74,15 @@ def test_missing_is_a_dash_and_what_missed_the_precision_is_marked() -> None:
     assert read.split()[2:4] == ["\N{EN DASH}", "\N{EN DASH}"]
     assert "±2.1%*" in render(survey())
     assert "* the interval is wider than the ±1% asked" in render(survey())
+
+
+def test_an_interval_that_is_not_known_is_explained_where_it_stands() -> None:
+    unknown = Estimate(100.0, -math.inf, math.inf)
+    table = Table(name="t", title="T", columns=[Column(title="x", unit="ns")], rows=[[unknown]])
+    one = Section(name="latency", title="Latency", question="?", tables=[table])
+    said = "±? too few samples for an interval"
+    assert said in render(msgspec.structs.replace(survey(), sections=[one]))
+    assert said not in render(survey())
 
 
 def long_report(sections: int) -> Report:
