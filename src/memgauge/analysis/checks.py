@@ -9,6 +9,7 @@ import msgspec
 
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.summary import PointSummary
 
@@ -163,14 +164,10 @@ def by_kind(
     fastest: there its threads, or a probe beside them, share least.
     """
     if len(ones) > 1 and len(others) > 1:
-        kinds = {_kind(summary): summary for summary in others}
-        return [(one, kinds[_kind(one)]) for one in ones if _kind(one) in kinds]
+        kinds = {regime_kind(summary.regime): summary for summary in others}
+        pairs = ((one, kinds.get(regime_kind(one.regime))) for one in ones)
+        return [(one, other) for one, other in pairs if other is not None]
     return [(_fastest(ones), _fastest(others))]
-
-
-def _kind(summary: PointSummary) -> str:
-    """`same complex`, `across complexes`, or empty."""
-    return summary.regime.partition(" (")[0]
 
 
 def _fastest(summaries: Sequence[PointSummary]) -> PointSummary:

@@ -1,12 +1,12 @@
 """What can be compared: the figures of a run or of a published data set, without the rest of it."""
 
-import re
 from typing import Literal
 
 import msgspec
 
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.machine import system_table
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.summary import PointSummary
 from memgauge.model.records import Point, RunStart, Scalar
@@ -148,7 +148,7 @@ def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
 def _kind(summary: PointSummary) -> str:
     if summary.pingpong_ns is None:
         return ""
-    return re.sub(r" \([^)]*\)$", "", summary.regime) or "one regime"
+    return regime_kind(summary.regime) or "one regime"
 
 
 def _traits(system: System) -> dict[str, str]:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.knee import share_of
 from memgauge.analysis.loaded_charts import charts, generators_chart
-from memgauge.analysis.loaded_curves import LoadedCurve, LoadedPoint, loaded_curves, regime_kind
+from memgauge.analysis.loaded_curves import LoadedCurve, LoadedPoint, loaded_curves
 from memgauge.analysis.loaded_verdicts import full_speed_teams, main_curves, verdicts
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.scaling import scaling_of
 from memgauge.analysis.section import Cell, Column, Section, Table
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from memgauge.analysis import scaling_report
 from memgauge.analysis.figures import series
 from memgauge.analysis.intervals import has_interval
-from memgauge.analysis.loaded_curves import LoadedCurve, regime_kind
+from memgauge.analysis.loaded_curves import LoadedCurve
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.scaling import Scaling, Team
 from memgauge.analysis.section import Axis, Chart, Mark, Rule, Series
 from memgauge.model.units import format_count

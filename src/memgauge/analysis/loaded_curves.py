@@ -19,7 +19,7 @@ from memgauge.analysis.figures import (
     text_fact,
 )
 from memgauge.analysis.knee import Knee, LoadPoint, find_knee
-from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
+from memgauge.analysis.regimes import Regimes, TeamKey, regime_kind, regimes_of_teams, team_of
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.speeds import had_page_fault, was_switched_out
 from memgauge.analysis.summary import PointSummary
@@ -110,11 +110,6 @@ def share_words(read_share: float) -> str:
     if read_share >= 1:
         return "all reads"
     return f"{100 * read_share:.3g}% reads" if read_share > 0 else "all writes"
-
-
-def regime_kind(regime: str) -> str:
-    """Name of a regime without its ping-pong, which differs a little from team to team."""
-    return regime.split(" (", maxsplit=1)[0]
 
 
 def loaded_curves(figures: Figures) -> list[LoadedCurve]:

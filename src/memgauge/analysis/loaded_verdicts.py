@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from memgauge.analysis import scaling_report
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.knee import LEAST_RISE, share_of
-from memgauge.analysis.loaded_curves import ISSUED_OFF, LoadedCurve, regime_kind
+from memgauge.analysis.loaded_curves import ISSUED_OFF, LoadedCurve
 from memgauge.analysis.ratios import ratio
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.scaling import Scaling, Team
 from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.write_allocate import words

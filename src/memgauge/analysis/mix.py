@@ -6,8 +6,9 @@ import msgspec
 
 from memgauge.analysis.figures import Figures, scaled, series, share_fact, text_fact
 from memgauge.analysis.intervals import has_interval
-from memgauge.analysis.loaded_curves import ISSUED_OFF, issued, regime_kind, share_words
+from memgauge.analysis.loaded_curves import ISSUED_OFF, issued, share_words
 from memgauge.analysis.ratios import ratio
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import (
     Axis,
     Cell,

@@ -77,6 +77,11 @@ def find_regimes(pingpongs_ns: Iterable[float | None]) -> Regimes:
     )
 
 
+def regime_kind(regime: str) -> str:
+    """Name of a regime without its ping-pong, which differs a little from team to team."""
+    return regime.partition(" (")[0]
+
+
 def team_of(point: Point) -> TeamKey:
     """What tells the point's team from others: its size and CPUs."""
     cpus = point.effective.get("cpus", point.effective.get("cpu"))

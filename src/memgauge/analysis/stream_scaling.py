@@ -8,6 +8,7 @@ import msgspec
 from memgauge.analysis import scaling_report
 from memgauge.analysis.figures import series, text_fact
 from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.scaling import Scaling, Team, scaling_of
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Rule, Table, Verdict
 from memgauge.analysis.stream_cells import KernelCell
@@ -40,7 +41,7 @@ def lines(cells: Sequence[KernelCell], system: System) -> list[Line]:
     usual = usual_regime(cells)
     teams: dict[tuple[str, str, str], list[Team]] = {}
     for cell in cells:
-        if cell.sustained is not None and regime_kind(cell) in {"", usual}:
+        if cell.sustained is not None and regime_kind(cell.regime) in {"", usual}:
             cores = scaling_report.cores_used(system, text_fact(cell.point.effective, "cpus"))
             key = (cell.kernel, cell.variant, cell.element)
             teams.setdefault(key, []).append(Team(cell.threads, cell.sustained, cores))
@@ -111,15 +112,10 @@ def _over(line: Line, sizes: Sequence[int]) -> list[Estimate | None]:
     return [by_threads.get(size) for size in sizes]
 
 
-def regime_kind(cell: KernelCell) -> str:
-    """Name of the regime without its ping-pong, which differs a little from team to team."""
-    return cell.regime.split(" (", maxsplit=1)[0]
-
-
 def usual_regime(cells: Sequence[KernelCell]) -> str:
     """The regime with most samples; empty where no team was seen in two."""
     seen: Counter[str] = Counter()
     for cell in cells:
         if cell.regime and cell.slice is not None:
-            seen[regime_kind(cell)] += cell.slice.samples
+            seen[regime_kind(cell.regime)] += cell.slice.samples
     return seen.most_common(1)[0][0] if seen else ""
