@@ -15,13 +15,12 @@ from memgauge.model.text import plain
 from memgauge.model.units import format_count
 from memgauge.reports import cells
 from memgauge.reports._columns import widths, wrapped
+from memgauge.reports.severity import SYMBOLS, ranked
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Cell, Headline, Report, Section, Table, Verdict
 
-_SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
 _STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan", "good": "green"}
-_SEVERITY = list(_SYMBOLS)
 
 _ASCII = str.maketrans(
     {
@@ -108,8 +107,8 @@ class Page:
         shown = [one for one in verdicts if notes or self._whole or one.level != "note"]
         if verdicts:
             self.blank()
-        for verdict in sorted(shown, key=lambda one: _SEVERITY.index(one.level)):
-            symbol, style = _SYMBOLS[verdict.level], _STYLES[verdict.level]
+        for verdict in ranked(shown):
+            symbol, style = SYMBOLS[verdict.level], _STYLES[verdict.level]
             self.entry(symbol, verdict.level, verdict.text, verdict.remedy, style)
         if len(shown) < len(verdicts):
             self._left_to_page(len(verdicts) - len(shown), "note")

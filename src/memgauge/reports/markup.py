@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from memgauge.analysis.section import Column, Estimate
 from memgauge.model.text import plain
 from memgauge.reports import cells
+from memgauge.reports.severity import SYMBOLS, ranked
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Cell, Headline, Table, Verdict
-
-_SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
-_SEVERITY = list(_SYMBOLS)
 
 _LONG_CELL = 32
 _LONG_FACT = 16
@@ -29,8 +27,7 @@ def verdict_list(verdicts: list[Verdict]) -> str:
     """The verdicts, the gravest first."""
     if not verdicts:
         return ""
-    ranked = sorted(verdicts, key=lambda verdict: _SEVERITY.index(verdict.level))
-    return f'<ul class="verdicts">{"".join(map(_verdict, ranked))}</ul>'
+    return f'<ul class="verdicts">{"".join(map(_verdict, ranked(verdicts)))}</ul>'
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -38,7 +35,7 @@ def _verdict(verdict: Verdict) -> str:
     level = verdict.level
     return (
         f'<li class="verdict {level}">'
-        f'<span class="level" data-symbol="{_SYMBOLS[level]}">{level}</span>'
+        f'<span class="level" data-symbol="{SYMBOLS[level]}">{level}</span>'
         f"<div><p>{text(verdict.text)}</p>{remedy}</div></li>"
     )
 
