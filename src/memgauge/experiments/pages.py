@@ -27,7 +27,6 @@ from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.experiments.pages_cases import (
-    EXPLICIT_PAGE_BYTES,
     Case,
     PagesParameters,
     cases,
@@ -35,6 +34,7 @@ from memgauge.experiments.pages_cases import (
 from memgauge.model.errors import RequestError
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import cpus_for
 from memgauge.system.reservation import PagesWanted
 

@@ -16,6 +16,7 @@ from memgauge.model.option import size_option, sizes_option
 from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
+from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import LINE_BYTES, line_bytes_of
 
 LEAST_COUNT = 16
@@ -28,7 +29,6 @@ FINE_BYTES = 1 << 30
 MEMORY_SHARE = 4
 """Of what may be allocated, one part of so many at most."""
 
-EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
 _ENTRY_BYTES = 8
 """Of a page-table entry: a table of one base page maps base / 8 pages, which is a huge page."""
 
@@ -143,7 +143,7 @@ def huge_page_bytes(pages: str, system: System) -> int | None:
     if pages == "4k":
         return None
     if system.architecture == "ppc64le":
-        return 2 << 20
+        return EXPLICIT_PAGE_BYTES["2m"]
     return system.base_page_bytes**2 // _ENTRY_BYTES
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.system import System
-
-EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
+from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 
 
 def require_placement(parameters: CommonParameters, system: System) -> None:

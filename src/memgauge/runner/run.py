@@ -19,12 +19,13 @@ from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
 from memgauge.runner.cell import Cell
-from memgauge.runner.requirements import EXPLICIT_PAGE_BYTES, require_placement
+from memgauge.runner.requirements import require_placement
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.waves import Planned, waves
 from memgauge.system.clock import clock_record
 from memgauge.system.environment import EnvironmentMonitor
 from memgauge.system.memory_limits import require_memory
+from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import within
 from memgauge.system.software import software_versions
 

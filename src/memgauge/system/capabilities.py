@@ -9,6 +9,7 @@ from memgauge.model.system import Capability
 from memgauge.system.cgroup import cpu_quota
 from memgauge.system.frequency import boost_enabled
 from memgauge.system.memory_limits import gib, memory_limits
+from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.privileges import privilege_capabilities
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from memgauge.system.tree import Tree
     from memgauge.system.virtualisation import Virtualisation
 
-_PAGE_NAMES = {2 << 20: "2m", 1 << 30: "1g"}
+_PAGE_NAMES = {size: name for name, size in EXPLICIT_PAGE_BYTES.items()}
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from memgauge.system.tree import Tree
 
 HUGE_PAGE_DIRECTORY = "/sys/kernel/mm/hugepages"
+EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
+"""Pages of the explicit policies."""
+
 THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 _KIB = 1024
 
