@@ -5,6 +5,7 @@ Python API and the records know about it. Its text form is canonical: a native v
 API is written as text and read again, so that one parser validates every way in.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -104,7 +105,7 @@ def duration_option(
         help=help,
         metavar="TIME",
         parse=units.parse_duration,
-        write=_number_text,
+        write=_seconds,
         flag=flag,
         automatic=automatic,
     )
@@ -198,8 +199,14 @@ def _shares(value: object) -> str:
     return _number_text(value)
 
 
+def _seconds(value: object) -> str:
+    """Seconds with their unit; anything else as it is, for the parser to refuse."""
+    is_number = isinstance(value, int | float) and math.isfinite(value)
+    return f"{_number_text(value)}s" if is_number else str(value)
+
+
 def _number_text(value: object) -> str:
-    """Whole floats without a fraction, so that 60.0 seconds reads `60`."""
+    """Whole floats without a fraction, so that 60.0 reads `60`."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -194,7 +194,7 @@ def test_run_options_are_asked_for_by_their_flags() -> None:
     options = build(RunOptions, budget="2m", precision="2%", output=Path("out"))
     assert (options.budget_s, options.precision, options.output) == (120.0, 0.02, "out")
     assert build(RunOptions, budget_s=90).budget_s == 90.0
-    with pytest.raises(RequestError, match="--budget '0' is zero"):
+    with pytest.raises(RequestError, match="--budget '0s' is zero"):
         build(RunOptions, budget=0)
     with pytest.raises(RequestError, match="--output '' is not a path"):
         build(RunOptions, output="")
