@@ -45,7 +45,8 @@ def test_an_empty_list_is_passed_on_to_be_refused() -> None:
 @pytest.mark.native
 @pytest.mark.parametrize("name", ["latency", "workingset", "stride", "pages", "misses"])
 def test_help_offers_one_thread_only_where_one_measures(name: str) -> None:
-    (threads,) = (field for field in fields_of(load(name).parameters) if field.name == "threads")
+    parameters: type[CommonParameters] = load(name).parameters
+    (threads,) = (field for field in fields_of(parameters) if field.name == "threads")
     assert threads.default_text == "1"
 
 
