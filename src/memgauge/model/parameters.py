@@ -185,17 +185,6 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
         """Whether to sweep in small steps."""
         return self.sweep == "fine"
 
-    def refuse_teams(self, why: str) -> None:
-        """Of an experiment that one thread measures by nature, `why` being that nature.
-
-        Raises:
-            RequestError: numbers of threads were asked for.
-        """
-        if self.threads not in (None, (1,)):
-            raise RequestError(
-                f"--threads: {why}; leave --threads out, and choose the CPU with --cpus"
-            )
-
     def for_budget(self, budget_s: float) -> Self:
         """With the sweep that the budget has time for, where none was asked for."""
         if self.sweep is not None:
@@ -204,7 +193,7 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
 
 
 class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
-    """What an experiment takes that one thread measures by nature; see `refuse_teams`."""
+    """What an experiment takes that one thread measures by nature."""
 
     takes_threads: ClassVar[bool] = False
 
@@ -212,6 +201,17 @@ class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
         tuple[int, ...] | None,
         counts_option("1, for one thread measures here", 1, MAX_THREADS, automatic="1"),
     ] = None
+
+    def refuse_teams(self, why: str) -> None:
+        """Accept one thread only, and say `why`.
+
+        Raises:
+            RequestError: numbers of threads were asked for.
+        """
+        if self.threads not in (None, (1,)):
+            raise RequestError(
+                f"--threads: {why}; leave --threads out, and choose the CPU with --cpus"
+            )
 
 
 def _path(text: str, flag: str) -> str:
