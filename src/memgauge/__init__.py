@@ -27,8 +27,10 @@ if TYPE_CHECKING:
         system,
         workingset,
     )
+    from memgauge.model.errors import MemgaugeError
 
 __all__ = [
+    "MemgaugeError",
     "Result",
     "compare",
     "latency",
@@ -49,8 +51,9 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'memgauge' has no attribute {name!r}")
     from memgauge import api
+    from memgauge.model import errors
 
-    return getattr(api, name)
+    return getattr(errors if name == "MemgaugeError" else api, name)
 
 
 def __dir__() -> list[str]:

@@ -43,3 +43,8 @@ def test_names_are_those_promised() -> None:
     assert set(memgauge.__all__) <= set(dir(memgauge))
     with pytest.raises(AttributeError, match="no attribute 'bandwith'"):
         _ = memgauge.bandwith
+
+
+def test_errors_are_caught_by_the_name_the_package_gives() -> None:
+    with pytest.raises(memgauge.MemgaugeError, match="nowhere"):
+        memgauge.load("nowhere")
