@@ -11,8 +11,10 @@ loop. Three questions, each a ratio memgauge / multiload of the same round and r
 - its latency at multiload's own bandwidth, read off memgauge's curve over the delay between the two
   points around it (`same bandwidth`); not told where the curve does not reach that bandwidth.
 
-Both latencies are averages over their samples. On a virtual machine a ping-pong before and after
-each call names the regime, and a pair counts only when both were taken in the same.
+All figures are averages over samples; memgauge's leave out visits in which a thread was switched
+out or a page had gone away. multiload takes some ten seconds for one point. On a virtual machine a
+ping-pong before and after each call names the regime, and a pair counts only when both were taken
+in the same.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from statistics import median
+from statistics import mean
 from typing import NamedTuple
 
 from benchmarks.rounds import Ratios, Regime, table
@@ -38,7 +40,7 @@ NODE_BYTES = 256
 BLOCK_BYTES = 256 << 10
 TRAFFIC_BYTES = 128 << 20
 HOPS, WARM_HOPS = 2000, 200
-VISITS = 40
+VISITS, MOST_VISITS = 40, 400
 DELAYS = (0, 5, 10, 20, 40, 80, 160, 320)
 SAMPLES = 3
 MIB_PER_S = 2**20 * 1e-9
@@ -91,17 +93,20 @@ class Ours:
         self._traffic = _core.Traffic(team, TRAFFIC_BYTES, first_rank=1, pages="thp")
 
     def point(self, load: Load, store: str, delay: int) -> Measured:
-        """Medians over visits."""
+        """Averages over undisturbed visits."""
         spec = _core.TrafficSpec(load.reads, load.writes, store, "sequential", delay)
-        taken = [self._visit(spec) for _ in range(VISITS)]
-        return Measured(*(median(column) for column in zip(*taken, strict=True)))
+        visits = (self._visit(spec) for _ in range(MOST_VISITS))
+        taken = list(islice((visit for visit in visits if visit is not None), VISITS))
+        return Measured(*(mean(column) for column in zip(*taken, strict=True)))
 
     def curve(self, load: Load, store: str) -> list[Measured]:
         """Points by rising delay."""
         return [self.point(load, store, delay) for delay in DELAYS]
 
-    def _visit(self, spec: _core.TrafficSpec) -> Measured:
+    def _visit(self, spec: _core.TrafficSpec) -> Measured | None:
         probe, generator = self._traffic.run_loaded(spec, self._ring, HOPS, WARM_HOPS).slice.threads
+        if any(t.involuntary_switches or t.page_faults for t in (probe, generator)):
+            return None
         latency_ns = (probe.end_ns[0] - probe.begin_ns[0]) / HOPS
         elapsed_ns = generator.end_ns[0] - generator.begin_ns[0]
         return Measured((generator.read_bytes + generator.write_bytes) / elapsed_ns, latency_ns)
