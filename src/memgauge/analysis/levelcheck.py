@@ -3,7 +3,7 @@
 `latency` makes the level above forget its ring, `workingset` does not, so that a share of its loads
 still hits the level above: at most that level's capacity over the footprint. So the latency of a
 level may lie from the least on the plateau up to the most on it, the hits above taken out of it
-(two kinds of loads, weighted by their shares).
+(two kinds of loads, weighted by their shares in a working set as large as the ring of `latency`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 from memgauge.analysis.checks import LATENCY_CAUSES, NO_INTERVAL, Check, facing, judged, untold
 from memgauge.analysis.claims import Finding
-from memgauge.analysis.figures import Figures, text_fact
+from memgauge.analysis.figures import Figures, number_fact, text_fact
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.levels import Level
 from memgauge.analysis.section import Estimate
@@ -64,7 +64,8 @@ def _check(
     name: str, found: tuple[Point, Estimate], level: Level, above: Level | None, wander: float
 ) -> Check:
     point, idle = found
-    plateau = Estimate(level.latency_ns, level.latency_low_ns, _ceiling(level, above))
+    ceiling_ns = ceiling(level, above, number_fact(point.asked, "footprint_bytes"))
+    plateau = Estimate(level.latency_ns, level.latency_low_ns, ceiling_ns)
     known = has_interval(idle)
     bounds = idle if known else Estimate(idle.value, idle.value, idle.value)
     check = judged(
@@ -93,11 +94,12 @@ def _where(name: str) -> str:
     return f"workingset: {name}"
 
 
-def _ceiling(level: Level, above: Level | None) -> float:
-    """The most on the plateau, the loads that may have hit the level above taken out."""
+def ceiling(level: Level, above: Level | None, ring_bytes: int | None) -> float:
+    """The most ns on the plateau, the loads that may have hit the level above taken out."""
     if above is None:
         return level.latency_high_ns
     capacity = above.capacity_high_bytes or above.capacity_low_bytes
-    hits = min(0.5, capacity / level.fits_bytes)
+    footprint = min(level.fits_bytes, ring_bytes) if ring_bytes else level.fits_bytes
+    hits = min(0.5, capacity / footprint)
     without = (level.latency_high_ns - hits * above.latency_ns) / (1 - hits)
     return max(level.latency_high_ns, without)

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
-from tests.unit.analysis.runs import start, whole_run
+from tests.unit.analysis.runs import MIB, start, whole_run
 
 from memgauge.analysis.checks import Check, facing
 from memgauge.analysis.crosschecks import crosschecks, section
 from memgauge.analysis.figures import figures_of
+from memgauge.analysis.levelcheck import ceiling
+from memgauge.analysis.levels import Level
 from memgauge.analysis.report import analyse_run, sections_of
 from memgauge.analysis.section import Estimate
 from memgauge.model.records import AnyRecord, Point
@@ -216,6 +218,27 @@ def test_a_side_that_lost_all_its_samples_is_said() -> None:
 
 def test_noise_that_leaves_both_outcomes_possible_is_not_told() -> None:
     assert outcomes(checked([mix(20), stream_read(20.8)], noise=0.15)) == ["not told"]
+
+
+def test_hits_of_the_level_above_are_taken_out_of_a_plateau() -> None:
+    above = level(latency_ns=4.0, capacity_bytes=MIB)
+    # A quarter of the loads over 4 MiB hits the 1 MiB above: 0.75 * 16 + 0.25 * 4 = 13.
+    mixed = level(latency_ns=13.0, capacity_bytes=32 * MIB)
+    assert ceiling(mixed, above, 4 * MIB) == pytest.approx(16.0)
+    assert ceiling(mixed, above, None) < 16.0
+    assert ceiling(mixed, None, 4 * MIB) == 13.0
+
+
+def level(latency_ns: float, capacity_bytes: int) -> Level:
+    return Level(
+        latency_ns=latency_ns,
+        latency_low_ns=latency_ns,
+        latency_high_ns=latency_ns,
+        first_bytes=capacity_bytes // 4,
+        fits_bytes=capacity_bytes,
+        capacity_low_bytes=capacity_bytes,
+        capacity_high_bytes=capacity_bytes,
+    )
 
 
 def test_levels_of_both_experiments_agree_on_the_made_up_machine() -> None:
