@@ -106,7 +106,7 @@ class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     write_bytes: Count = 0
 
 
-class Sample(Record, frozen=True, kw_only=True, tag="sample"):
+class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True):
     """One visit of one point."""
 
     point: str
