@@ -10,8 +10,12 @@ class Budget:
 
     def __init__(self, total_s: float, *, reserve_s: float = 0.0) -> None:
         self.total_s = total_s
-        self.reserve_s = min(reserve_s, total_s / 4)
+        self.reserve(reserve_s)
         self._began = time.monotonic()
+
+    def reserve(self, seconds: float) -> None:
+        """Keep so much at the end, a quarter of all at most."""
+        self.reserve_s = min(seconds, self.total_s / 4)
 
     @property
     def elapsed_s(self) -> float:

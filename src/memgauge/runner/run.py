@@ -30,7 +30,9 @@ from memgauge.system.placement import within
 from memgauge.system.software import software_versions
 
 REPORT_RESERVE_S = 6.0
-"""Kept at the end of the budget for validation and the report."""
+"""Kept at the end of the budget for validation and the report,"""
+REPORT_S_PER_POINT = 0.008
+"""or so much for each planned point, where that is more."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +72,8 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
     """
     budget = Budget(request.budget_s, reserve_s=REPORT_RESERVE_S)
     planned, left_out = _plan(request)
+    points = sum(len(group.points) for _, _, group in planned)
+    budget.reserve(max(REPORT_RESERVE_S, REPORT_S_PER_POINT * points))
     packed = waves(planned, request.system.available_bytes)
     prior = _prior(request)
     with RunWriter(request.directory, resume=request.resume) as writer:
