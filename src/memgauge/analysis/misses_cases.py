@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.amat import MemoryLevel, miss_rates, modelled
+from memgauge.analysis.concurrency import line_bytes_of
 from memgauge.analysis.figures import Figures, number_fact, scaled, text_fact
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import Estimate
@@ -15,7 +16,8 @@ from memgauge.model.records import Point
 from memgauge.model.units import format_bytes
 
 MEMORY = "DRAM"
-LINE_BYTES = 64
+USUAL_LINE_BYTES = 64
+"""Where the system does not tell."""
 LOADS = 2
 """Of an element: x and y. The store finds the line that y was just loaded from."""
 
@@ -75,21 +77,31 @@ def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
         pattern = text_fact(point.asked, "pattern")
         if pattern == "dependent" or min(footprint, stride) <= 0 or summary.sustained is None:
             continue
-        found.append(_case(point, summary, (pattern, footprint, stride), levels))
+        line_bytes = line_bytes_of(figures.run.start.system) or USUAL_LINE_BYTES
+        share = new_line_share(pattern, stride, line_bytes)
+        found.append(_case(point, summary, (pattern, footprint, stride, share), levels))
     return found
+
+
+def new_line_share(pattern: str, stride_bytes: int, line_bytes: int) -> float:
+    """Elements that come to another line than the one before, over all.
+
+    In scrambled order each does, even where two elements share a line.
+    """
+    return 1.0 if pattern == "random" else min(1.0, stride_bytes / line_bytes)
 
 
 def _case(
     point: Point,
     summary: PointSummary,
-    walk: tuple[str, int, int],
+    walk: tuple[str, int, int, float],
     levels: Sequence[MemoryLevel],
 ) -> Case:
-    pattern, footprint, stride = walk
+    pattern, footprint, stride, share = walk
     touched = max(0, number_fact(point.effective, "touched_bytes") or footprint)
     known = len(levels) > 1 and levels[-1].capacity_bytes is None
     capacities = [level.capacity_bytes for level in levels if level.capacity_bytes is not None]
-    rates = miss_rates(capacities, touched, min(1.0, stride / LINE_BYTES)) if known else []
+    rates = miss_rates(capacities, touched, share) if known else []
     return Case(
         pattern=pattern,
         level=text_fact(point.asked, "level"),

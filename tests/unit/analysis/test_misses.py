@@ -13,7 +13,7 @@ from tests.unit.analysis.runs import KIB, MIB, start, system
 
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.misses import analyse, counters_verdict
-from memgauge.analysis.misses_cases import cases_of, levels_of
+from memgauge.analysis.misses_cases import cases_of, levels_of, new_line_share
 from memgauge.analysis.section import Estimate, Section
 from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import run_of
@@ -190,3 +190,19 @@ def test_missing_counters_are_said_with_their_reason() -> None:
         "does not read here", "does not read them"
     )
     assert "the system does not tell of any" in counters_verdict(system()).text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "stride_bytes", "line_bytes", "share"),
+    [
+        ("sequential", 4, 64, 1 / 16),
+        ("sequential", 4, 128, 1 / 32),
+        ("stride", 64, 128, 0.5),
+        ("stride", 4096, 128, 1.0),
+        ("random", 64, 128, 1.0),
+    ],
+)
+def test_how_often_an_element_comes_to_another_line_depends_on_the_machines_lines(
+    pattern: str, stride_bytes: int, line_bytes: int, share: float
+) -> None:
+    assert new_line_share(pattern, stride_bytes, line_bytes) == share
