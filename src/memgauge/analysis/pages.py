@@ -16,7 +16,7 @@ from memgauge.analysis.pages_curves import (
     gains,
     translations_of,
 )
-from memgauge.analysis.pages_verdicts import verdicts
+from memgauge.analysis.pages_verdicts import split_kinds, verdicts
 from memgauge.analysis.section import (
     Axis,
     Band,
@@ -54,6 +54,7 @@ def analyse(figures: Figures) -> Section:
 
 
 def _reach_table(found: list[Translation]) -> Table:
+    split = split_kinds(found)
     return Table(
         name="tlb",
         title="Reach of address translation",
@@ -68,13 +69,18 @@ def _reach_table(found: list[Translation]) -> Table:
             Column(title="least", unit="ns", digits=2, narrow=False),
             Column(title="most", unit="ns", digits=2, narrow=False),
         ],
-        rows=[_reach_row(one.curve, reach) for one in found for reach in one.reaches],
+        rows=[
+            _reach_row(one.curve, reach, whole=one.curve.pages not in split)
+            for one in found
+            for reach in one.reaches
+        ],
         note="The most lines, each so far from the next, that the level was seen to hold, and the "
-        "fewest that it does not; what an access costs there more than to packed lines.",
+        "fewest that it does not; what an access costs there more than to packed lines. Reach: not "
+        "told of huge pages that are translated in pieces.",
     )
 
 
-def _reach_row(curve: PagesCurve, reach: Reach) -> list[Cell]:
+def _reach_row(curve: PagesCurve, reach: Reach, *, whole: bool) -> list[Cell]:
     level, miss = reach.level, reach.miss
     sure = miss is not None and has_interval(miss)
     return [
@@ -83,7 +89,7 @@ def _reach_row(curve: PagesCurve, reach: Reach) -> list[Cell]:
         reach.name,
         level.reach,
         level.beyond,
-        level.reach * curve.stride_bytes,
+        level.reach * curve.stride_bytes if whole else None,
         miss.value if miss else None,
         miss.low if miss and sure else None,
         miss.high if miss and sure else None,

@@ -27,30 +27,38 @@ def verdicts(
     if packed_of(curves) is None:
         text = "No lines were packed into few pages: the cost of translation is not told apart."
         yield Verdict(level="warning", text=text, remedy="leave --stride out, or add 64")
+    split = split_kinds(found)
     for one in found:
         if one.curve.has_own_pages:
-            yield from _reaches(one)
+            yield from _reaches(one, whole=one.curve.pages not in split)
     yield from _split(found)
     yield from _gain(curves)
     yield from _missing_kinds(figures, curves)
     yield comparability(_cases(figures))
 
 
-def _reaches(one: Translation) -> Iterator[Verdict]:
-    """One sentence for each level."""
+def split_kinds(found: Sequence[Translation]) -> set[str]:
+    """Kinds of huge pages that the TLB holds in pieces: what its entries map is not told then."""
+    return {one.curve.pages for one in found if _pages_missed(one) is not None}
+
+
+def _reaches(one: Translation, *, whole: bool) -> Iterator[Verdict]:
+    """One sentence for each level; in bytes where an entry maps a page, and not a piece of it."""
     if not one.levels:
         text = f"{one.curve.name}: even few pages cost translation; no reach can be told."
         yield Verdict(level="warning", text=text, remedy="run again when the machine is quiet")
     for reach in one.reaches:
         level, stride = reach.level, one.curve.stride_bytes
         what = f"{one.curve.name}: the {reach.name} reaches"
+        kind = "pages" if whole else "pieces of pages"
         if level.beyond is None or reach.miss is None:
-            size = format_bytes(level.reach * stride)
-            text = f"{what} at least {level.reach} pages ({size}): no end was seen."
+            size = f" ({format_bytes(level.reach * stride)})" if whole else ""
+            text = f"{what} at least {level.reach} {kind}{size}: no end was seen."
             yield Verdict(level="note", text=text, remedy="measure more: --largest-bytes")
             continue
         size = f"{format_bytes(level.reach * stride)} to {format_bytes(level.beyond * stride)}"
-        text = f"{what} {level.reach} to {level.beyond} pages ({size}); a miss of it costs "
+        size = f" ({size})" if whole else ""
+        text = f"{what} {level.reach} to {level.beyond} {kind}{size}; a miss of it costs "
         yield Verdict(level="good", text=f"{text}{_range(reach.miss)} an access.")
 
 

@@ -280,6 +280,11 @@ def test_huge_pages_translated_in_pieces_are_noticed() -> None:
     assert verdict.text.startswith(
         "Lines on 1 page of 2 MiB, 4 KiB apart, already miss the TLB: huge pages (thp) are"
     )
+    (reach,) = [t for t in texts(section) if t.startswith("thp, every 2 MiB: the L1 TLB")]
+    assert "pieces of pages" in reach
+    assert "MiB to" not in reach
+    mapped = {(row[0], row[5] is None) for row in section.tables[0].rows}
+    assert mapped == {("4k", False), ("thp", True)}
     gained = next(text for text in texts(section) if text.startswith("Accesses to 16384"))
     assert "are not seen to be faster in thp pages than in base pages" in gained
 
