@@ -31,7 +31,7 @@ from memgauge.system.software import software_versions
 
 REPORT_RESERVE_S = 6.0
 """Kept at the end of the budget for validation and the report,"""
-REPORT_S_PER_POINT = 0.008
+REPORT_S_PER_POINT = 0.018
 """or so much for each planned point, where that is more."""
 
 
