@@ -83,12 +83,18 @@ def sample_value(point: Point, sample: Sample) -> float | None:
 
 def was_switched_out(sample: Sample) -> bool:
     """Whether the kernel took a CPU away from one of the threads meanwhile."""
-    return any(thread.involuntary_switches for thread in sample.threads)
+    for thread in sample.threads:  # noqa: SIM110 - half a million samples: twice as fast as any()
+        if thread.involuntary_switches:
+            return True
+    return False
 
 
 def had_page_fault(sample: Sample) -> bool:
     """Whether a page had to be fetched or mapped meanwhile."""
-    return any(thread.page_faults for thread in sample.threads)
+    for thread in sample.threads:  # noqa: SIM110 - as above
+        if thread.page_faults:
+            return True
+    return False
 
 
 def values_of(point: Point, samples: Sequence[Sample]) -> Values:

@@ -78,9 +78,21 @@ def design_effect(visits: Sequence[Histogram], value: float) -> float:
     Of the shares above it and of those from it on, the one that varies more: many loads may take
     exactly as long, by a clock that ticks slowly.
     """
-    sizes = [sum(count for _, count in visit) for visit in visits]
-    above = [sum(count for ns, count in visit if ns > value) for visit in visits]
-    from_on = [sum(count for ns, count in visit if ns >= value) for visit in visits]
+    sizes: list[int] = []
+    above: list[int] = []
+    from_on: list[int] = []
+    for visit in visits:
+        less = equal = more = 0
+        for ns, count in visit:
+            if ns < value:
+                less += count
+            elif ns > value:
+                more += count
+            else:
+                equal += count
+        sizes.append(less + equal + more)
+        above.append(more)
+        from_on.append(equal + more)
     return max(_overdispersion(sizes, above), _overdispersion(sizes, from_on))
 
 
