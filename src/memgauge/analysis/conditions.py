@@ -78,7 +78,9 @@ def _index_at(sample: Sample, stretches: Sequence[Stretch]) -> int | None:
 
 
 def _bare(record: Environment) -> Stretch:
-    return Stretch(record.at_ns - round(record.interval_s * 1e9), record.at_ns)
+    """No stretch begins before the clock did, however long its record says it was."""
+    interval_ns = min(record.interval_s * 1e9, float(record.at_ns))
+    return Stretch(record.at_ns - round(interval_ns), record.at_ns)
 
 
 def _taken(record: Environment, cpus: int) -> Iterator[str]:

@@ -99,6 +99,12 @@ def test_what_the_kernel_does_not_tell_is_not_judged() -> None:
     assert verdicts(made(QUIET, [])) == []
 
 
+def test_no_stretch_begins_before_the_clock() -> None:
+    absurd = environment(at_ns=3 * SECOND, interval_s=1.7e308)
+    (stretch,) = stretches_of(made(QUIET, [absurd]))[0]
+    assert (stretch.begin_ns, stretch.end_ns) == (0, 3 * SECOND)
+
+
 def test_points_far_worse_off_are_named() -> None:
     steady = [at(A, n % 8 + 0.25, n) for n in range(36)]
     late = [at(B, 9.5, n) for n in range(4)]
