@@ -70,19 +70,25 @@ def untold(what: str, one: str, other: str, unit: str, why: str) -> Check:
     return Check(what=what, one_name=one, other_name=other, unit=unit, why=why)
 
 
-def latency_check(what: str, one: Side, other: Side, wander: float) -> Check:
-    """Agree where their intervals overlap, or are no further apart than the machine wanders."""
+def _faced(what: str, unit: str, one: Side, other: Side, causes: str) -> Check:
+    """Both sides by figures that can be compared, not yet judged."""
     figure, mine, its = comparable(one.summary, other.summary)
-    check = Check(
+    return Check(
         what=what,
-        unit="ns",
+        unit=unit,
         one_name=one.name,
         other_name=other.name,
         one=mine,
         other=its,
         figure=figure,
-        causes=LATENCY_CAUSES,
+        causes=causes,
     )
+
+
+def latency_check(what: str, one: Side, other: Side, wander: float) -> Check:
+    """Agree where their intervals overlap, or are no further apart than the machine wanders."""
+    check = _faced(what, "ns", one, other, LATENCY_CAUSES)
+    mine, its = check.one, check.other
     if mine is None or its is None or not its.value:
         return msgspec.structs.replace(check, why=NO_INTERVAL)
     if not (has_interval(mine) and has_interval(its)):
@@ -93,17 +99,8 @@ def latency_check(what: str, one: Side, other: Side, wander: float) -> Check:
 
 def bandwidth_check(what: str, one: Side, other: Side, beside_gb_per_s: float = 0.0) -> Check:
     """Agree within 3%, and what ran beside the first side only where that is the lower."""
-    figure, mine, its = comparable(one.summary, other.summary)
-    check = Check(
-        what=what,
-        unit="GB/s",
-        one_name=one.name,
-        other_name=other.name,
-        one=mine,
-        other=its,
-        figure=figure,
-        causes=BANDWIDTH_CAUSES,
-    )
+    check = _faced(what, "GB/s", one, other, BANDWIDTH_CAUSES)
+    mine, its = check.one, check.other
     between = ratio(mine, its)
     if between is None or mine is None or its is None:
         return msgspec.structs.replace(check, why=NO_INTERVAL)
