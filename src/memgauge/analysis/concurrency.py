@@ -32,6 +32,15 @@ def lines_in_flight(
     return Estimate(value, value * math.exp(-below), value * math.exp(above))
 
 
+USUAL_LINE_BYTES = 64
+"""Taken where a figure needs one and the system tells of none."""
+
+
+def usual_line_bytes(system: System) -> int:
+    """Bytes of a line of the cache next to memory, or what most processors have."""
+    return line_bytes_of(system) or USUAL_LINE_BYTES
+
+
 def line_bytes_of(system: System) -> int | None:
     """Bytes of a line of the cache next to memory; None where the system does not tell."""
     told = [(cache.level, cache.line_bytes) for cache in system.caches if cache.line_bytes > 0]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.checks import Check, Side, bandwidth_check, by_kind, latency_check, untold
 from memgauge.analysis.claims import Finding
-from memgauge.analysis.concurrency import line_bytes_of
+from memgauge.analysis.concurrency import usual_line_bytes
 from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
 from memgauge.analysis.levelcheck import level_checks
 from memgauge.analysis.section import Column, Section, Table, Verdict
@@ -25,8 +25,6 @@ NAME = "crosschecks"
 QUESTION = "Do experiments that measure the same thing by different means agree?"
 SAME_SHARE = 0.002
 """Read shares closer than this are the same: 2:1 is written 66.7%."""
-USUAL_LINE_BYTES = 64
-"""Where the system tells of none."""
 
 Measured = tuple[Point, list[PointSummary]]
 """A point and its figures in every regime that has its share of the samples."""
@@ -206,7 +204,7 @@ def _same_place(probe: Point, idle: Point) -> bool:
 
 def _probe_gb_per_s(figures: Figures, probes: Sequence[PointSummary], regime: str) -> float:
     """What the probe itself read: a line for each load."""
-    line_bytes = line_bytes_of(figures.run.start.system) or USUAL_LINE_BYTES
+    line_bytes = usual_line_bytes(figures.run.start.system)
     found = next((s.sustained for s in probes if s.regime == regime and s.sustained), None)
     return line_bytes / found.value if found is not None and found.value > 0 else 0.0
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.amat import MemoryLevel, miss_rates, modelled
-from memgauge.analysis.concurrency import line_bytes_of
+from memgauge.analysis.concurrency import usual_line_bytes
 from memgauge.analysis.figures import Figures, number_fact, scaled, text_fact
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import Estimate
@@ -16,8 +16,6 @@ from memgauge.model.records import Point
 from memgauge.model.units import format_bytes
 
 MEMORY = "DRAM"
-USUAL_LINE_BYTES = 64
-"""Where the system does not tell."""
 LOADS = 2
 """Of an element: x and y. The store finds the line that y was just loaded from."""
 
@@ -77,7 +75,7 @@ def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
         pattern = text_fact(point.asked, "pattern")
         if pattern == "dependent" or min(footprint, stride) <= 0 or summary.sustained is None:
             continue
-        line_bytes = line_bytes_of(figures.run.start.system) or USUAL_LINE_BYTES
+        line_bytes = usual_line_bytes(figures.run.start.system)
         share = new_line_share(pattern, stride, line_bytes)
         found.append(_case(point, summary, (pattern, footprint, stride, share), levels))
     return found
