@@ -13,7 +13,7 @@ import msgspec
 
 from memgauge.analysis.conditions import Stretches, stretch_at, stretches_of
 from memgauge.analysis.figures import Figures
-from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
+from memgauge.analysis.regimes import team_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import values_of
 from memgauge.analysis.spread import Growth, growth
@@ -51,11 +51,10 @@ class Disturbed(msgspec.Struct, frozen=True, kw_only=True):
 def with_disturbances(figures: Figures, experiments: Sequence[str]) -> dict[str, list[Verdict]]:
     """Verdicts about the disturbed samples of each experiment, by its name."""
     stretches = stretches_of(figures.run)
-    teams = regimes_of_teams(figures.run.points.values(), figures.run.samples)
     return {
         name: [
             *_disturbed_verdict([disturbed(figures, p, stretches) for p in _points(figures, name)]),
-            *_growth_verdict(_grown(figures, name, teams)),
+            *_growth_verdict(_grown(figures, name)),
         ]
         for name in experiments
     }
@@ -122,15 +121,13 @@ def _worst(shares: Mapping[str, float], usual: float) -> str:
     return f", most of all {' and '.join(named)}" if named else ""
 
 
-def _grown(
-    figures: Figures, experiment: str, teams: Mapping[TeamKey, Regimes]
-) -> tuple[list[tuple[str, Growth]], int]:
+def _grown(figures: Figures, experiment: str) -> tuple[list[tuple[str, Growth]], int]:
     """Points whose spread grew, beyond chance, and how many could be told."""
     tested: list[tuple[str, Growth]] = []
     for point in _points(figures, experiment):
         if point.role == "slice":
             clean = values_of(point, figures.run.samples_of(point.point)).clean
-            for members in by_regime(clean, teams[team_of(point)]).values():
+            for members in by_regime(clean, figures.teams[team_of(point)]).values():
                 found = growth([member.value for member in members])
                 if found is not None:
                     tested.append((point.point, found))

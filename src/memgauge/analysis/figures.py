@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams
 from memgauge.analysis.section import Estimate, Series
 from memgauge.analysis.summary import PointSummary, summarise
 from memgauge.analysis.wander import wander
@@ -18,6 +19,9 @@ class Figures(msgspec.Struct, frozen=True):
     run: Run
     summaries: dict[str, list[PointSummary]]
     """By name of point; near regimes first."""
+
+    teams: dict[TeamKey, Regimes]
+    """The regimes that each team was seen in, over all its points."""
 
     wander: float | None
     """How far the machine's pace may lie elsewhere in another run, as a share; None: not told."""
@@ -42,9 +46,11 @@ class Figures(msgspec.Struct, frozen=True):
 
 def figures_of(run: Run) -> Figures:
     """The figures of a run; regimes are found over all of it."""
+    teams = regimes_of_teams(run.points.values(), run.samples)
     return Figures(
         run,
-        summarise(run.points.values(), run.samples, run.starts[-1].precision),
+        summarise(run.points.values(), run.samples, run.starts[-1].precision, teams),
+        teams,
         wander(run.points, run.samples, run.rounds),
     )
 

@@ -19,7 +19,7 @@ from memgauge.analysis.figures import (
     text_fact,
 )
 from memgauge.analysis.knee import Knee, LoadPoint, find_knee
-from memgauge.analysis.regimes import Regimes, TeamKey, regime_kind, regimes_of_teams, team_of
+from memgauge.analysis.regimes import regime_kind, team_of
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.speeds import had_page_fault, was_switched_out
 from memgauge.analysis.summary import PointSummary
@@ -116,7 +116,6 @@ def loaded_curves(figures: Figures) -> list[LoadedCurve]:
     """Curves of a run in the order of declaration, where both sides were measured."""
     run = figures.run
     followers = {p.measured_with: p for p in run.points_of("loaded") if p.measured_with is not None}
-    teams = regimes_of_teams(run.points.values(), run.samples)
     points: dict[tuple[str, ...], list[LoadedPoint]] = {}
     first: dict[tuple[str, ...], Point] = {}
     for point in run.points_of("loaded"):
@@ -125,7 +124,7 @@ def loaded_curves(figures: Figures) -> list[LoadedCurve]:
             continue
         for summary in figures.summaries[point.point]:
             kind = regime_kind(summary.regime)
-            found = _point(figures, point, follower, summary, teams)
+            found = _point(figures, point, follower, summary)
             if found is not None:
                 key = (*(text_fact(point.asked, name) for name in _ASKED), kind)
                 points.setdefault(key, []).append(found)
@@ -179,7 +178,6 @@ def _point(
     point: Point,
     follower: Point,
     summary: PointSummary,
-    teams: dict[TeamKey, Regimes],
 ) -> LoadedPoint | None:
     kind = regime_kind(summary.regime)
     beside = _beside(figures.summaries[follower.point], kind)
@@ -197,7 +195,7 @@ def _point(
         latency=summary.median,
         bandwidth=beside.median,
         moved=moved,
-        times=load_times(_histograms(figures, point, kind, teams), figures.run.start.clock),
+        times=load_times(_histograms(figures, point, kind), figures.run.start.clock),
         in_flight=lines_in_flight(beside.median, summary.median, line_bytes),
         in_flight_moved=lines_in_flight(extra, summary.median, line_bytes),
         samples=min(summary.samples, beside.samples),
@@ -210,11 +208,9 @@ def _beside(summaries: Sequence[PointSummary], kind: str) -> PointSummary | None
     return next((one for one in summaries if regime_kind(one.regime) == kind), None)
 
 
-def _histograms(
-    figures: Figures, point: Point, kind: str, teams: dict[TeamKey, Regimes]
-) -> list[list[tuple[int, int]]]:
+def _histograms(figures: Figures, point: Point, kind: str) -> list[list[tuple[int, int]]]:
     """Single loads of the clean samples of one regime."""
-    regimes = teams[team_of(point)]
+    regimes = figures.teams[team_of(point)]
     found = []
     for sample in figures.run.samples_of(point.point):
         regime = regimes.of(sample.pingpong_ns)

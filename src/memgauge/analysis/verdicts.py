@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from memgauge.analysis.figures import Figures
-from memgauge.analysis.regimes import Regimes, TeamKey, regimes_of_teams, team_of
+from memgauge.analysis.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
 from memgauge.analysis.summary import LEAST_SHARE, PointSummary
@@ -79,7 +79,7 @@ def _regimes(figures: Figures) -> Iterator[Verdict]:
     """One for each set of CPUs that a host moved: teams of different sizes may run on the same."""
     run = figures.run
     by_cpus: dict[str, dict[TeamKey, Regimes]] = {}
-    for team, regimes in regimes_of_teams(run.points.values(), run.samples).items():
+    for team, regimes in figures.teams.items():
         if len(regimes.regimes) > 1:
             by_cpus.setdefault(team[1], {})[team] = regimes
     for cpus, teams in by_cpus.items():
