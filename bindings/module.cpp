@@ -26,6 +26,7 @@ NB_MODULE(_core, module) {
     register_errors();
     register_clock(module);
     register_buffer(module);
+    register_counters(module);
     register_team(module);
     register_kernels(module);
     register_stream_arrays(module);

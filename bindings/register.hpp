@@ -8,6 +8,7 @@ namespace memgauge::bindings {
 void register_errors();
 void register_clock(nanobind::module_& module);
 void register_buffer(nanobind::module_& module);
+void register_counters(nanobind::module_& module);
 void register_team(nanobind::module_& module);
 void register_kernels(nanobind::module_& module);
 void register_stream_arrays(nanobind::module_& module);

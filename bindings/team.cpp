@@ -1,10 +1,14 @@
 #include "memgauge/team.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "memgauge/chase.hpp"
@@ -27,6 +31,12 @@ Nanoseconds stamps_ns(const ThreadSlice& slice, Ticks Stamp::* edge) {
 
 std::optional<double> taken(double pingpong_ns) {
     return pingpong_ns < 0.0 ? std::nullopt : std::optional(pingpong_ns);
+}
+
+std::optional<std::pair<Reading, Reading>> readings(const Team& team) {
+    const auto& taken = team.readings();
+    if (!taken) return std::nullopt;
+    return std::pair(taken->before, taken->after);
 }
 
 void register_slice(nb::module_& module) {
@@ -53,6 +63,12 @@ void register_team(nb::module_& module) {
     nb::class_<Team>(module, "Team", nb::is_final())
         .def(nb::init<std::vector<int>>(), nb::arg("cpus"), ReleaseGil())
         .def_prop_ro("cpus", &Team::cpus)
+        .def(
+            "read_with",
+            [](Team& team, std::shared_ptr<Reader> reader) { team.read_with(std::move(reader)); },
+            nb::arg("reader").none())
+        .def_prop_ro("readings", &readings)
+        .def("thread_ids", &Team::thread_ids, ReleaseGil())
         .def(
             "pingpong_ns", [](Team& team) { return taken(team.pingpong_ns()); }, ReleaseGil())
         .def("core_cycles_per_ns", &core_cycles_per_ns, nb::arg("rank") = 0, ReleaseGil());

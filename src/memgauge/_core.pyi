@@ -54,6 +54,36 @@ class Backing:
     @property
     def share_on_node(self) -> float: ...
 
+class CounterSource:
+    """What can be read at once: a group of a PMU, kept-open files, a daemon's answer."""
+
+    @property
+    def slots(self) -> int: ...
+
+@final
+class Reading:
+    @property
+    def begin_ns(self) -> int:
+        """Before the first source was read, on the clock of all stamps."""
+
+    @property
+    def end_ns(self) -> int: ...
+    @property
+    def values(self) -> list[int | None]:
+        """Raw value of each slot, no scale applied; None: could not be read."""
+
+@final
+class Reader:
+    def __init__(self, sources: Sequence[CounterSource]) -> None:
+        """Sources read one after the other, their slots in that order.
+
+        Raises RequestError: no source, or one listed twice.
+        """
+
+    @property
+    def slots(self) -> int: ...
+    def read(self) -> Reading: ...
+
 @final
 class ThreadSlice:
     """What one thread did; its lists are made anew at each access."""
@@ -89,6 +119,19 @@ class Team:
 
     @property
     def cpus(self) -> list[int]: ...
+    def read_with(self, reader: Reader | None) -> None:
+        """Read counters around exactly the timed part of every later call that runs on this team.
+
+        Read by the team's first working thread, all others waiting. None: no more.
+        """
+
+    @property
+    def readings(self) -> tuple[Reading, Reading] | None:
+        """Before and after the timed part of the last call; None: no reader, or no call yet."""
+
+    def thread_ids(self) -> list[int]:
+        """Kernel thread identifiers, in the order of `cpus`, for counters bound to a thread."""
+
     def pingpong_ns(self) -> float | None:
         """Core-to-core latency, one way; None for one thread, or when a CPU was not to be had."""
 

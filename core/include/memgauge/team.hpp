@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "memgauge/clock.hpp"
+#include "memgauge/counters/source.hpp"
 #include "memgauge/error.hpp"
 
 namespace memgauge {
@@ -30,6 +32,13 @@ struct ThreadSlice {
 struct Slice {
     std::vector<ThreadSlice> threads;
     double pingpong_ns = -1.0;  // one way, between this team's threads; negative: not taken
+};
+
+// Counters around the timed part of one burst: read by the first thread that works, while all
+// others wait at a barrier, so that nothing untimed lies between the two readings but the start.
+struct RegionReadings {
+    Reading before;
+    Reading after;
 };
 
 // A burst's work for one thread. Called on the pinned thread.
@@ -63,6 +72,13 @@ public:
     // prepare() runs on all threads at once, then a barrier, then run() at a common deadline.
     // An exception from prepare() is rethrown here after all threads have returned.
     Slice run(std::span<Job* const> jobs);
+
+    // Reads counters around the timed part of every run() from now on; null: no more. The readings
+    // of the last run() wait in readings(): none before the first, or without a reader.
+    void read_with(std::shared_ptr<Reader> reader);
+    [[nodiscard]] const std::optional<RegionReadings>& readings() const noexcept;
+    // Kernel thread identifiers of the team's threads, for counters bound to a thread.
+    [[nodiscard]] std::vector<int> thread_ids();
 
     // The same function on every thread, for filling and first touch. `work(rank)` is called for
     // each rank at once; it should look at stop_requested() every few MiB and return when true.

@@ -2,11 +2,13 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
 #include <exception>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,11 +32,33 @@ struct Disturbances {
     }
 };
 
+// Counters read around a burst, by one of its threads.
+class RegionReader {
+public:
+    explicit RegionReader(Reader& reader)
+        : reader_(reader), readings_{reader.make_reading(), reader.make_reading()} {}
+
+    void before() noexcept { reader_.read(readings_.before); }
+    void after() noexcept { reader_.read(readings_.after); }
+    [[nodiscard]] const RegionReadings& readings() const noexcept { return readings_; }
+
+private:
+    Reader& reader_;
+    RegionReadings readings_;
+};
+
 // One burst: prepare, meet, count, meet again, start together.
 class Burst {
 public:
-    Burst(std::span<Job* const> jobs, std::uint32_t parties, Slice& slice)
-        : barrier_(parties), jobs_(jobs), slice_(slice), lead_(start_lead(parties)) {}
+    // `reader_rank` reads the region's counters, if there is a region reader.
+    Burst(std::span<Job* const> jobs, std::uint32_t parties, Slice& slice, RegionReader* region,
+          std::size_t reader_rank)
+        : barrier_(parties),
+          jobs_(jobs),
+          slice_(slice),
+          lead_(start_lead(parties)),
+          region_(region),
+          reader_rank_(reader_rank) {}
 
     void operator()(std::size_t rank) {
         ThreadSlice mine;  // on this thread's stack, away from the others' lines
@@ -42,7 +66,7 @@ public:
         barrier_.arrive_and_wait();
         if (error) std::rethrow_exception(error);
         if (failed_.load(std::memory_order_relaxed)) return;
-        time(*jobs_[rank], mine);
+        time(*jobs_[rank], mine, rank == reader_rank_ ? region_ : nullptr);
         slice_.threads[rank] = std::move(mine);
     }
 
@@ -65,15 +89,18 @@ private:
         }
     }
 
-    void time(Job& job, ThreadSlice& mine) noexcept {
+    void time(Job& job, ThreadSlice& mine, RegionReader* mine_to_read) noexcept {
         // Between two barriers, so that waiting for the others is not counted and a slow system
-        // call delays nobody's start.
+        // call delays nobody's start. Counters come last: nothing but the start follows them.
         const Disturbances before = Disturbances::now();
+        if (mine_to_read != nullptr) mine_to_read->before();
         barrier_.arrive_and_wait([this] { deadline_ = clock_.now() + lead_; });
         while (clock_.now() < deadline_) {
         }
         job.run(mine);
         const Disturbances after = Disturbances::now();
+        if (region_ != nullptr) barrier_.arrive_and_wait();
+        if (mine_to_read != nullptr) mine_to_read->after();
         mine.cpu = sched_getcpu();
         mine.involuntary_switches = after.involuntary_switches - before.involuntary_switches;
         mine.page_faults = after.page_faults - before.page_faults;
@@ -85,6 +112,8 @@ private:
     const Clock& clock_ = Clock::instance();
     Ticks lead_;
     Ticks deadline_ = 0;  // published by the barrier
+    RegionReader* region_;
+    std::size_t reader_rank_;
     std::atomic<bool> failed_{false};
 };
 
@@ -158,9 +187,33 @@ Slice Team::run(std::span<Job* const> jobs) {
     }
     Slice slice;
     slice.threads.resize(size());
-    Burst burst(jobs, static_cast<std::uint32_t>(ranks.size()), slice);
+    state_->readings.reset();
+    std::optional<RegionReader> region;
+    if (state_->reader) region.emplace(*state_->reader);
+    Burst burst(jobs, static_cast<std::uint32_t>(ranks.size()), slice, region ? &*region : nullptr,
+                ranks.empty() ? 0 : ranks.front());
     state_->workers.run(ranks, [&burst](std::size_t rank) { burst(rank); });
+    if (region) state_->readings = region->readings();
     return slice;
+}
+
+void Team::read_with(std::shared_ptr<Reader> reader) {
+    const Workers::Claim claim(state_->workers);
+    state_->reader = std::move(reader);
+    state_->readings.reset();
+}
+
+const std::optional<RegionReadings>& Team::readings() const noexcept {
+    return state_->readings;
+}
+
+std::vector<int> Team::thread_ids() {
+    const Workers::Claim claim(state_->workers);
+    std::vector<int> ids(size());
+    std::vector<std::size_t> ranks(size());
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    state_->workers.run(ranks, [&ids](std::size_t rank) { ids[rank] = gettid(); });
+    return ids;
 }
 
 void Team::parallel(const std::function<void(std::size_t)>& work, const StopCheck& stop) {

@@ -2,6 +2,8 @@
 // What a Team is made of; shared by the files that implement it.
 
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,8 @@ struct Team::State {
     const std::vector<int> cpus;
     Workers workers;
     std::atomic<bool> stop{false};  // of the parallel() under way
+    std::shared_ptr<Reader> reader;
+    std::optional<RegionReadings> readings;
 };
 
 }  // namespace memgauge

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from memgauge.model.records import Point, Sample, Validation, Warning
+from memgauge.model.records import CounterSet, Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.reservation import PagesWanted
 
@@ -26,6 +26,9 @@ class Bench(ABC):
 
     points: list[Point]
     """With their `effective` filled in: what was got, read back from the kernel."""
+
+    counters: Sequence[CounterSet] = ()
+    """Read around its samples, opened; to be recorded before the first of them."""
 
     @abstractmethod
     def measure(self, point: str, round_: int) -> list[Sample]:

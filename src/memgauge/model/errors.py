@@ -31,6 +31,18 @@ class NotPossibleHere(RequestError):
     """This machine lacks what an experiment needs, whatever is asked of it."""
 
 
+class CounterRefused(RequestError):
+    """A counter exists but may not be opened now: a privilege, daemon or descriptor is missing."""
+
+
+class UnknownEvent(RequestError):
+    """No back end here knows the event; the message names the nearest it knows."""
+
+
+class CounterLost(MemgaugeError):
+    """A counter that was open can no longer be read: its device, daemon or process went away."""
+
+
 class SystemFailure(MemgaugeError):
     """The operating system refused something that should have worked, such as a full disk."""
 

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from memgauge.model.counters import Counter
 from memgauge.model.system import System
 
 FORMAT_VERSION = 1
@@ -106,6 +107,68 @@ class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     write_bytes: Count = 0
 
 
+class CounterSet(Record, frozen=True, kw_only=True, tag="counters"):
+    """Counters that are read together: declared before their first reading."""
+
+    counters: str
+    """Name of the set, unique in the run."""
+    slots: Count
+    """Raw values of one reading; some are times, see `Counter`."""
+    of: list[Counter]
+    notes: list[str] = []
+    """What opening fell back to, and events that could not be opened, in words."""
+
+
+class RegionReading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """Counters before and after the timed part of one sample. Raw; None: could not be read."""
+
+    counters: str
+    before_ns: tuple[Nanoseconds, Nanoseconds]
+    """When the reading before began and ended,"""
+    after_ns: tuple[Nanoseconds, Nanoseconds]
+    """and the one after."""
+    before: list[Count | None]
+    after: list[Count | None]
+
+
+class Lane(Record, frozen=True, kw_only=True, tag="lane"):
+    """Counters sampled over time, in a file beside the records: see `memgauge.model.timeline`."""
+
+    counters: str
+    """The set that is sampled."""
+    file: str
+    """Name of the file in the run's directory."""
+    interval_ns: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
+    """Asked distance of samples."""
+
+
+class Process(Record, frozen=True, kw_only=True, tag="process"):
+    """The program that was profiled."""
+
+    command: list[str]
+    """As started; of a process that was attached to, as the kernel shows it."""
+    pid: Count
+    attached: bool
+    """Whether it ran before."""
+    begin_ns: Nanoseconds
+    end_ns: Nanoseconds | None = None
+    """None: it still ran when profiling ended."""
+    exit_code: Integer | None = None
+    signal: Count | None = None
+    """That ended it."""
+
+
+class Region(Record, frozen=True, kw_only=True, tag="region"):
+    """A stretch of time that the program marked."""
+
+    name: str
+    pid: Count
+    tid: Count
+    begin_ns: Nanoseconds
+    end_ns: Nanoseconds | None = None
+    """None: never ended."""
+
+
 class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True):
     """One visit of one point."""
 
@@ -119,6 +182,8 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     load_ns: list[tuple[Count, Count]] = []
     """Loads timed one by one, beside the stamps: ns, the clock's own cost in it, and how many took
     that long; ascending."""
+    reading: RegionReading | None = None
+    """Counters around exactly the timed part; None: none were asked for."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):
@@ -182,4 +247,16 @@ class RunEnd(Record, frozen=True, kw_only=True, tag="end"):
     rounds: Count
 
 
-AnyRecord = RunStart | Point | Sample | Environment | Validation | Warning | RunEnd
+AnyRecord = (
+    RunStart
+    | Point
+    | CounterSet
+    | Sample
+    | Lane
+    | Process
+    | Region
+    | Environment
+    | Validation
+    | Warning
+    | RunEnd
+)

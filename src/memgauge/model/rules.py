@@ -5,7 +5,17 @@ from itertools import chain
 
 import msgspec
 
-from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, RunEnd, RunStart, Sample
+from memgauge.model.records import (
+    LARGEST_INTEGER,
+    AnyRecord,
+    CounterSet,
+    Lane,
+    Point,
+    RegionReading,
+    RunEnd,
+    RunStart,
+    Sample,
+)
 from memgauge.model.text import quoted
 
 
@@ -15,7 +25,8 @@ class StreamRules:
     A run begins with a `run` record. After an `end` only a resumption may follow, on the same
     machine. A point is declared once before its samples, and may be declared again by a resumption
     if its work is the same. A sample has as many threads as its point, and every iteration of it
-    took time.
+    took time. Counters are declared before they are read, and a reading has all their slots; a
+    resumption may declare them anew.
     """
 
     def __init__(self) -> None:
@@ -23,6 +34,7 @@ class StreamRules:
         self._start: RunStart | None = None
         self._ended = False
         self._declared: set[str] = set()
+        self._sets: dict[str, CounterSet] = {}
 
     def check(self, record: AnyRecord) -> None:
         """Raises ValueError when the record may not come here; else remembers it."""
@@ -34,6 +46,10 @@ class StreamRules:
             raise ValueError("stands after the record that ends the run")
         elif isinstance(record, Point):
             self._check_point(record)
+        elif isinstance(record, CounterSet):
+            self._check_counters(record)
+        elif isinstance(record, Lane):
+            self._check_lane(record)
         elif isinstance(record, Sample):
             self._check_sample(record)
         elif isinstance(record, RunEnd):
@@ -83,6 +99,31 @@ class StreamRules:
                 raise ValueError(f"has a thread of point {name} with unequal numbers of stamps")
             if any(b >= e for b, e in zip(thread.begin_ns, thread.end_ns, strict=True)):
                 raise ValueError(f"has an iteration of point {name} that took no time")
+        if sample.reading is not None:
+            self._check_reading(sample.reading)
+
+    def _check_counters(self, made: CounterSet) -> None:
+        name = quoted(made.counters)
+        slots = [counter.slot for counter in made.of]
+        slots += [c.enabled_slot for c in made.of if c.enabled_slot is not None]
+        slots += [c.running_slot for c in made.of if c.running_slot is not None]
+        if any(slot >= made.slots for slot in slots):
+            raise ValueError(f"declares a counter of {name} in a slot it has not")
+        self._sets[made.counters] = made
+
+    def _check_lane(self, lane: Lane) -> None:
+        if lane.counters not in self._sets:
+            raise ValueError(f"samples counters {quoted(lane.counters)}, which were not declared")
+        if not lane.file or "/" in lane.file or lane.file.startswith("."):
+            raise ValueError(f"names a file {quoted(lane.file)} outside of the run's directory")
+
+    def _check_reading(self, reading: RegionReading) -> None:
+        made = self._sets.get(reading.counters)
+        name = quoted(reading.counters)
+        if made is None:
+            raise ValueError(f"reads counters {name}, which were not declared")
+        if len(reading.before) != made.slots or len(reading.after) != made.slots:
+            raise ValueError(f"reads counters {name} with another number of slots")
 
 
 def _work(point: Point) -> tuple[object, ...]:

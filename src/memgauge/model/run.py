@@ -7,8 +7,12 @@ import msgspec
 
 from memgauge.model.records import (
     AnyRecord,
+    CounterSet,
     Environment,
+    Lane,
     Point,
+    Process,
+    Region,
     RunEnd,
     RunStart,
     Sample,
@@ -37,6 +41,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Beside `environment`: as in `legs`."""
     validations: list[Validation]
     warnings: list[Warning]
+    counters: dict[str, CounterSet]
+    """By name of the set; the latest where a resumption declared it anew."""
+    lanes: list[Lane]
+    processes: list[Process]
+    """The latest of each process, by its pid and begin."""
+    regions: list[Region]
     end: RunEnd | None
     """None: killed, or still being written."""
     notes: list[str]
@@ -81,6 +91,10 @@ def run_of(
         environment_legs=[],
         validations=[],
         warnings=[],
+        counters={},
+        lanes=[],
+        processes=[],
+        regions=[],
         end=None,
         notes=[],
     )
@@ -113,5 +127,15 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.validations.append(record)
         case Warning():
             run.warnings.append(record)
+        case CounterSet():
+            run.counters[record.counters] = record
+        case Lane():
+            run.lanes.append(record)
+        case Process():
+            same = (record.pid, record.begin_ns)
+            run.processes[:] = [p for p in run.processes if (p.pid, p.begin_ns) != same]
+            run.processes.append(record)
+        case Region():
+            run.regions.append(record)
         case RunEnd():
             pass

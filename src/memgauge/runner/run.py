@@ -192,6 +192,7 @@ class _Recording:
             began_s = self._budget.elapsed_s
             benches = [self._open(stack, *planned) for planned in wave]
             self._start()
+            self._writer.write([made for bench in benches for made in bench.counters])
             cells = [cell for bench in benches for cell in self._declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in wave}
             opening_s = self._budget.elapsed_s - began_s

@@ -1,0 +1,114 @@
+"""What a counter back end is. To add one: a file here, a line in `registry`, a test and a page.
+
+A back end probes whether it works, lists the events it knows here and opens chosen ones. It has no
+statistics, no printing and no argument parsing, and applies no scale: what it opens is read raw.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.model.counters import Counter, Event, State
+from memgauge.model.errors import UnknownEvent
+from memgauge.model.text import quoted
+
+if TYPE_CHECKING:
+    from memgauge.counters.host import Host
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a back end works here."""
+
+    state: State
+    reason: str | None = None
+    """Why not, where not: what failed, on which object."""
+    remedy: str | None = None
+    """What would change it: a privilege, a daemon, a mount, a package."""
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """What counters are bound to, where an event can be bound at all.
+
+    Events of controllers, sockets and devices always count the whole machine, whatever is asked.
+    """
+
+    pids: Sequence[int] = ()
+    """Processes, with all their threads; empty: no process is meant."""
+    threads: Sequence[int] = ()
+    """Kernel thread identifiers, such as a team's `thread_ids()`."""
+    inherit: bool = False
+    """Count what the processes start from now on too."""
+
+
+MACHINE = Target()
+
+
+class Opened(msgspec.Struct, kw_only=True):
+    """Events opened by one back end."""
+
+    sources: list[_core.CounterSource]
+    counters: list[Counter]
+    """Slots count through `sources` in their order, from 0."""
+    notes: list[str] = []
+    """What was fallen back to, or left out, and why, in words."""
+    close: Callable[[], None] = lambda: None
+    """Frees what the sources themselves do not."""
+
+
+class BackEnd(ABC):
+    """One way to counters: the kernel's perf, a daemon, files, a vendor's library."""
+
+    name: ClassVar[str]
+    """What stands before the colon of its events."""
+    summary: ClassVar[str]
+    """One line for the list."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    @abstractmethod
+    def probe(self) -> Probe:
+        """Whether it works here; cheap, changes nothing, never raises, never hangs."""
+
+    @abstractmethod
+    def events(self) -> list[Event]:
+        """All events it knows here, those it may not open included; empty where it is absent."""
+
+    @abstractmethod
+    def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
+        """Open events of its own, each in every place that counts it.
+
+        Raises:
+            CounterRefused: one may not be opened; the message says which privilege, daemon or
+                limit would change it. Nothing stays open.
+            RequestError: one needs a process or thread and none is given.
+        """
+
+    def find(self, text: str) -> list[Event]:
+        """The events that a text after the colon means.
+
+        A back end may understand more than it lists, such as raw encodings.
+
+        Raises:
+            UnknownEvent: none; the message names the nearest.
+            RequestError: malformed; the message says where.
+        """
+        known = self.events()
+        named = [event for event in known if event.name == f"{self.name}:{text}"]
+        if not named:
+            raise unknown(f"{self.name}:{text}", [event.name for event in known])
+        return named
+
+
+def unknown(asked: str, known: Sequence[str]) -> UnknownEvent:
+    """The error for an event nobody knows, with the nearest names."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(asked, known, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "'memgauge counters' lists them"
+    return UnknownEvent(f"event {quoted(asked)}: not known here; {hint}")

@@ -1,0 +1,34 @@
+"""Where counters are looked for: the roots of the kernel's trees, which tests replace.
+
+The environment variable `MEMGAUGE_SYSFS` names a directory that stands in for `/sys`, as
+`SYSFS_PREFIX` does for Performance Co-Pilot's agent; what was read from such a tree says so.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import msgspec
+
+SYSFS_VARIABLE = "MEMGAUGE_SYSFS"
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine as counters see it."""
+
+    sysfs: Path = Path("/sys")
+    procfs: Path = Path("/proc")
+    architecture: str = msgspec.field(default_factory=platform.machine)
+
+    @property
+    def is_substituted(self) -> bool:
+        """Whether another tree stands in for `/sys`: encodings may then be of another machine."""
+        return self.sysfs != Path("/sys")
+
+
+def this_host() -> Host:
+    """This machine, with the tree that the environment asks for."""
+    substitute = os.environ.get(SYSFS_VARIABLE)
+    return Host(sysfs=Path(substitute)) if substitute else Host()

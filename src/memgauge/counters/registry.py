@@ -1,0 +1,64 @@
+"""All counter back ends. Adding one is one line here.
+
+The modules are loaded when one is asked for: most need the native core.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import msgspec
+
+from memgauge.counters.base import BackEnd, unknown
+from memgauge.counters.host import Host
+from memgauge.model.counters import BackEndState, Event
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """Where a back end is."""
+
+    module: str
+    type_name: str
+
+
+BACK_ENDS: dict[str, Entry] = {}
+
+MEMORY_ORDER = ("perf", "pcp", "resctrl")
+"""Who is asked for memory traffic, best first."""
+
+
+def load(name: str, host: Host) -> BackEnd:
+    """The back end of that name.
+
+    Raises:
+        UnknownEvent: no such back end.
+    """
+    if name not in BACK_ENDS:
+        raise unknown(f"{name}:", [f"{known}:" for known in BACK_ENDS])
+    entry = BACK_ENDS[name]
+    module = import_module(f"memgauge.counters.{entry.module}")
+    made: BackEnd = getattr(module, entry.type_name)(host)
+    return made
+
+
+def back_ends(host: Host) -> list[BackEnd]:
+    """All of them, in the order of the registry."""
+    return [load(name, host) for name in BACK_ENDS]
+
+
+def states(host: Host) -> list[BackEndState]:
+    """What `memgauge counters` lists: each back end, whether it works, and its events."""
+    return [_state(one) for one in back_ends(host)]
+
+
+def _state(one: BackEnd) -> BackEndState:
+    probe = one.probe()
+    events: list[Event] = one.events() if probe.state != "absent" else []
+    return BackEndState(
+        name=one.name,
+        summary=one.summary,
+        state=probe.state,
+        reason=probe.reason,
+        remedy=probe.remedy,
+        events=events,
+    )

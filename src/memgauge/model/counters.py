@@ -1,0 +1,160 @@
+"""What can be counted: events, the counters they become once opened, and what is thought of them.
+
+An *event* is something a back end can count, such as `perf:uncore_imc/cas_count_read/`. Opened, it
+becomes one *counter* for each place that counts it: a controller, a socket, a device, a process.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+Slot = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
+
+Quantity = Literal[
+    "read_bytes",
+    "write_bytes",
+    "traffic_bytes",
+    "received_bytes",
+    "sent_bytes",
+    "used_bytes",
+    "energy",
+    "power",
+    "frequency",
+    "temperature",
+    "utilisation",
+    "time",
+    "cycles",
+    "instructions",
+    "cache_loads",
+    "cache_misses",
+    "tlb_loads",
+    "tlb_misses",
+    "page_walks",
+    "page_faults",
+    "context_switches",
+    "migrations",
+    "count",
+]
+"""What is counted. traffic_bytes: reads and writes together, where they cannot be told apart.
+read_bytes and write_bytes are always those of memory."""
+
+Domain = Literal["memory", "core", "process", "energy", "gpu", "network", "software"]
+"""The component of the machine: what a track of a timeline belongs to."""
+
+Scope = Literal["controller", "socket", "l3", "core", "device", "process", "thread", "machine"]
+"""What one counter of the event sees. l3: everything beyond one last-level cache."""
+
+State = Literal["ready", "refused", "absent"]
+"""ready: can be opened now. refused: is there, but a privilege or daemon is missing. absent: this
+machine has no such thing."""
+
+Basis = Literal["measured", "modelled", "simulated"]
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing a back end can count here, whether or not it may be opened now."""
+
+    name: str
+    """As it is asked for: back end, colon, text. Names of numbered controllers stand for all."""
+    back_end: str
+    quantity: Quantity
+    domain: Domain
+    scope: Scope
+    unit: str
+    """Of a raw count times `scale`: `B`, `J`, `W`, `s`, `Hz`, or empty for plain counts."""
+    scale: float
+    """Units for one raw count."""
+    gauge: bool = False
+    """Whether the value is a level at an instant; else it only grows, and differences count."""
+    meaning: str
+    """One sentence: what one count is, and what it includes that one might not expect."""
+    encoding: str
+    """What is handed to the kernel or daemon, in its own notation."""
+    instances: list[str]
+    """Where it is counted, such as `uncore_imc_0@cpu0`."""
+    source: str
+    """Where meaning and scale are documented."""
+    state: State
+    reason: str | None = None
+    """Why it cannot be opened, where it cannot."""
+    remedy: str | None = None
+
+
+class BackEndState(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a back end works here."""
+
+    name: str
+    summary: str
+    state: State
+    reason: str | None = None
+    remedy: str | None = None
+    events: list[Event] = []
+
+
+class Counter(msgspec.Struct, frozen=True, kw_only=True):
+    """An event opened in one place. Its raw values stand in a slot of each reading."""
+
+    name: str
+    """Unique in its set: the event's name, `@`, the instance."""
+    event: str
+    back_end: str
+    quantity: Quantity
+    domain: Domain
+    scope: Scope
+    unit: str
+    scale: float
+    """Units for one raw count."""
+    scale_source: str
+    """Where the scale is from: the kernel's `.scale` file, a named document, a calibration."""
+    gauge: bool = False
+    basis: Basis = "measured"
+    instance: str
+    """The place, such as `uncore_imc_0@cpu0`, `mlx5_0/1`, `pid 4711`."""
+    controller: str | None = None
+    socket: int | None = None
+    node: int | None = None
+    cpu: int | None = None
+    core_type: str | None = None
+    """On hybrid CPUs: counts of different core types are never added."""
+    slot: Slot
+    enabled_slot: Slot | None = None
+    """Slot of the ns for which the counter was enabled, and"""
+    running_slot: Slot | None = None
+    """of those for which it really counted. Where they differ the value is an estimate."""
+    wraps_at: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """The raw value after which it starts at zero; None: 64 bits."""
+    route: str
+    """How it is read: `group`, `single descriptor`, `kept-open file`, `daemon`, `library`."""
+    verdict: EventVerdict | None = None
+    """What verification said of this event on this machine and kernel; None: never verified."""
+
+
+VerdictWord = Literal["verified", "mis-scaled", "partial", "dead", "noisy", "absent"]
+
+
+class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What `counters verify` found out about one event, with its evidence.
+
+    verified: counts known traffic within its interval. mis-scaled: proportional, by a wrong factor.
+    partial: some sockets or controllers count nothing of traffic that must reach them. dead: zero
+    under load. noisy: too much traffic of others to tell. absent: could not be opened.
+    """
+
+    event: str
+    verdict: VerdictWord
+    evidence: str
+    """In words, with the figures it rests on."""
+    ratio: float | None = None
+    """Counted over known bytes, idle traffic subtracted,"""
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    factor: float | None = None
+    """Of a mis-scaled event: the known signature it was snapped to; divide by it."""
+    missing: list[str] = []
+    """Of a partial one: the instances that count nothing."""
+    machine: str
+    kernel: str
+    made_at: str
+    """ISO 8601, UTC."""
