@@ -38,7 +38,7 @@ class PointFigures(msgspec.Struct, frozen=True, kw_only=True):
     quantity: Literal["bandwidth", "latency"]
     unit: str
     """Of sustained and median: GB/s (1e9 bytes a second) or ns."""
-    role: Literal["slice", "pass"]
+    role: Literal["slice", "pass", "region"]
     threads: int
     regime: str | None
     """None: the team was seen in one only."""

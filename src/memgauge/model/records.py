@@ -82,8 +82,9 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     accesses: Count = 0
     """Dependent loads of one iteration; latency only."""
     threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)] = 1
-    role: Literal["slice", "pass"] = "slice"
-    """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times."""
+    role: Literal["slice", "pass", "region"] = "slice"
+    """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times.
+    region: walks repeated for long enough that counters read around them tell their traffic."""
     work: Literal["fixed", "counted"] = "fixed"
     """fixed: every iteration does the same work. counted: each sample's threads say how many bytes
     they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those of
@@ -184,6 +185,8 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     that long; ascending."""
     reading: RegionReading | None = None
     """Counters around exactly the timed part; None: none were asked for."""
+    idle: RegionReading | None = None
+    """The same counters around about as long a time just before, in which the team slept."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):

@@ -99,8 +99,9 @@ class StreamRules:
                 raise ValueError(f"has a thread of point {name} with unequal numbers of stamps")
             if any(b >= e for b, e in zip(thread.begin_ns, thread.end_ns, strict=True)):
                 raise ValueError(f"has an iteration of point {name} that took no time")
-        if sample.reading is not None:
-            self._check_reading(sample.reading)
+        for reading in (sample.reading, sample.idle):
+            if reading is not None:
+                self._check_reading(reading)
 
     def _check_counters(self, made: CounterSet) -> None:
         name = quoted(made.counters)
