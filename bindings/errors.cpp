@@ -10,17 +10,32 @@ namespace nb = nanobind;
 namespace memgauge::bindings {
 namespace {
 
+// Null: its Python error is set.
+nb::object class_of(const char* type) {
+    nb::object errors = nb::steal(PyImport_ImportModule("memgauge.model.errors"));
+    if (!errors.is_valid()) return {};
+    return nb::steal(PyObject_GetAttrString(errors.ptr(), type));
+}
+
 void raise(const char* type, const std::exception& error) {
-    nb::object errors =
-        nb::steal(PyImport_ImportModule("memgauge.model.errors"));  // null: its error is set
-    if (!errors.is_valid()) return;
-    nb::object class_ = nb::steal(PyObject_GetAttrString(errors.ptr(), type));
+    nb::object class_ = class_of(type);
     if (class_.is_valid()) PyErr_SetString(class_.ptr(), error.what());
+}
+
+void raise(const CounterRefused& error) {
+    nb::object class_ = class_of("CounterRefused");
+    if (!class_.is_valid()) return;
+    nb::object instance = class_(error.what());
+    instance.attr("error_number") = error.error_number();
+    instance.attr("event_index") = error.index();
+    PyErr_SetObject(class_.ptr(), instance.ptr());
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
+    } catch (const CounterRefused& error) {
+        raise(error);
     } catch (const RequestError& error) {
         raise("RequestError", error);
     } catch (const SystemError& error) {

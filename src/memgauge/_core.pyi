@@ -354,3 +354,83 @@ class AccessBuffer:
     def backing(self) -> Backing: ...
     def close(self) -> None:
         """Free the memory now; later calls raise RuntimeError."""
+
+@final
+class ModelledSource(CounterSource):
+    """Slots 0 and 1: bytes read and written that kernels of this process are known to move."""
+
+    def __init__(self) -> None: ...
+
+def add_known_traffic(read_bytes: int, write_bytes: int) -> None:
+    """Book traffic that something else than a kernel of this module caused."""
+
+@final
+class PerfEvent:
+    """An event as the kernel's perf_event_attr has it; uncore PMUs refuse the exclude bits."""
+
+    def __init__(
+        self,
+        type: int,
+        config: int,
+        config1: int = 0,
+        config2: int = 0,
+        config3: int = 0,
+        exclude_user: bool = False,
+        exclude_kernel: bool = False,
+        exclude_hv: bool = False,
+        exclude_guest: bool = False,
+    ) -> None: ...
+
+def open_perf_group(
+    events: Sequence[PerfEvent], pid: int = -1, cpu: int = -1, inherit: bool = False
+) -> CounterSource:
+    """One group; slots: enabled ns, running ns, then the value of each event.
+
+    Raises CounterRefused with `error_number` and `event_index`; its message says neither reason
+    nor remedy. Some PMUs refuse groups: open their events one by one.
+    """
+
+def open_perf_single(
+    event: PerfEvent, pid: int = -1, cpu: int = -1, inherit: bool = False
+) -> CounterSource:
+    """One event; slots: enabled ns, running ns, value. Raises CounterRefused as above."""
+
+def perf_refusal(event: PerfEvent, pid: int = -1, cpu: int = -1, inherit: bool = False) -> int:
+    """0 where the event can be opened now, else the errno."""
+
+@final
+class NumberCell:
+    """A number in a file of lines: the line that begins with `row`, and the word in it.
+
+    `field`: the word `field=NUMBER`, else the word in `column`, 0 the first after the row's name.
+    """
+
+    def __init__(self, row: str, column: int = 0, field: str = "") -> None: ...
+
+@final
+class NumberFile:
+    """A file kept open. Without cells the whole file is one number; else each cell is a slot."""
+
+    def __init__(self, path: str, cells: Sequence[NumberCell] = ...) -> None: ...
+
+def open_number_files(files: Sequence[NumberFile]) -> CounterSource:
+    """Slots of each file in order. What is not a whole number from 0 on is missing.
+
+    Raises CounterRefused with `error_number` and `event_index`, the place of the file in the list.
+    """
+
+def process_tree_slots() -> list[str]:
+    """Names of the slots of `open_process_tree`."""
+
+def open_process_tree(
+    pid: int,
+    procfs: str = "/proc",
+    discovery_interval_ns: int = 100000000,
+    max_processes: int = 4096,
+    max_threads: int = 16384,
+    switches: bool = True,
+) -> CounterSource:
+    """Sums over a process and all its descendants; see memgauge/counters/process_tree.hpp.
+
+    Raises CounterRefused with `error_number`.
+    """

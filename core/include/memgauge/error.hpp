@@ -2,6 +2,7 @@
 // Typed errors of the core. Every message is one line: what failed, on which object, why, and the
 // next step. The bindings map each type to the Python class of the same name.
 
+#include <cstddef>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,20 @@ public:
 class RequestError : public Error {
 public:
     using Error::Error;
+};
+
+// The kernel did not open a counter. The message names the object and the errno's text; the reason
+// and the remedy depend on what it is for, which the caller knows.
+class CounterRefused : public RequestError {
+public:
+    // `index`: which of the things that were to be opened together.
+    CounterRefused(const std::string& what, int error_number, std::size_t index);
+    [[nodiscard]] int error_number() const noexcept { return error_number_; }
+    [[nodiscard]] std::size_t index() const noexcept { return index_; }
+
+private:
+    int error_number_;
+    std::size_t index_;
 };
 
 // The operating system refused something that should have worked (exit code 1).

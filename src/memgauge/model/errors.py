@@ -34,6 +34,11 @@ class NotPossibleHere(RequestError):
 class CounterRefused(RequestError):
     """A counter exists but may not be opened now: a privilege, daemon or descriptor is missing."""
 
+    error_number: int | None = None
+    """errno, where the kernel refused it,"""
+    event_index: int | None = None
+    """and which of the events or files that were to be opened together."""
+
 
 class UnknownEvent(RequestError):
     """No back end here knows the event; the message names the nearest it knows."""

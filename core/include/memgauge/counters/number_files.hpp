@@ -1,0 +1,39 @@
+#pragma once
+// Numbers in small text files of the kernel (sysfs, procfs, cgroup, resctrl), through descriptors
+// that stay open: 0.9 us a file instead of 19 us for open, read and close.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "memgauge/counters/source.hpp"
+
+namespace memgauge {
+
+// Where in a file of lines a number stands. The line is the first that begins, after white space,
+// with `row` and then white space or a colon: `eth0: 12 34`, `pgfault 12`, `Node 0 MemFree: 12 kB`.
+struct NumberCell {
+    std::string row;
+    unsigned column = 0;  // 0: the first word after the row's name; unused where there is a field
+    std::string field;    // `rbytes`: the word `rbytes=12` of the line
+};
+
+// Without cells the whole file is one number and gives one slot; else each cell gives one.
+struct NumberFile {
+    std::string path;
+    std::vector<NumberCell> cells;
+};
+
+// A number is decimal or 0x and hexadecimal, below 2^63, with white space around it. Anything else
+// is missing: text (`Unavailable`, `max`), a sign, a fraction, a line that is not there, a device
+// or process that went away, text beyond the first 64 KiB of a file.
+//
+// Slots: those of each file in order. All cells of a file come from one pass over it (one pread(2)
+// where the kernel gives it in one piece). Reading takes what the kernel's own handlers take.
+//
+// CounterRefused: a file cannot be opened; it carries the errno and which file, and names its path.
+// RequestError: no file, or a cell without a row.
+std::unique_ptr<CounterSource> open_number_files(std::span<const NumberFile> files);
+
+}  // namespace memgauge

@@ -1,0 +1,74 @@
+#pragma once
+// What a process and all its descendants have used, from procfs.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "memgauge/counters/source.hpp"
+
+namespace memgauge {
+
+// Slots, in this order. All but the gauges are sums that never fall.
+//
+// Exact, but for what no process of the tree waited for (see below):
+//   user_time_ns, system_time_ns  in the kernel's ticks of USER_HZ, 10 ms
+//   minor_faults, major_faults
+//   read_bytes, write_bytes       to and from storage; missing where /proc/PID/io of one process
+//   may
+//                                 not be read (another user's)
+// cpu_time_ns: user and system, to the ns while a process lives (its CPU clock), in ticks for ended
+// children. Missing on a procfs other than /proc.
+// voluntary_switches, involuntary_switches: lower bounds. The kernel shows them for living threads
+// only: those of a thread after its last reading, and of threads that lived between two
+// discoveries, are lost.
+// Gauges: resident_bytes (shared pages once for each process; the kernel's own count may lag by
+// some dozen pages a thread), threads, processes (without zombies).
+enum class ProcessFigure : std::uint8_t {
+    user_time_ns,
+    system_time_ns,
+    cpu_time_ns,
+    minor_faults,
+    major_faults,
+    read_bytes,
+    write_bytes,
+    voluntary_switches,
+    involuntary_switches,
+    resident_bytes,
+    threads,
+    processes,
+};
+inline constexpr std::size_t process_figures = 12;
+std::string_view to_string(ProcessFigure figure) noexcept;
+[[nodiscard]] constexpr bool is_gauge(ProcessFigure figure) noexcept {
+    return figure >= ProcessFigure::resident_bytes;
+}
+
+struct ProcessTreeRequest {
+    int pid = 0;
+    std::string procfs = "/proc";
+    // New descendants and threads are looked for when so much time has passed since the last look,
+    // not at each reading. Until found, a living process is not in the sums.
+    std::uint64_t discovery_interval_ns = 100'000'000;
+    // Room for so many processes at once, and as many threads as `max_threads`: memory is taken
+    // when opened. While a tree has more, or descriptors run out, all slots are missing.
+    std::size_t max_processes = 4096;
+    std::size_t max_threads = 16384;
+    // Context switches cost one file for each thread, kept open and read each time. false: missing.
+    bool switches = true;
+};
+
+// What may be missed: a process that no one in the tree waited for (an orphan, or its parent
+// ignores SIGCHLD) counts up to its last reading only, and not at all if it was never found:
+// children are found through living parents. Of waited-for children nothing is lost, found or not.
+//
+// The slots stay readable when the tree has ended.
+//
+// CounterRefused: the process does not exist (ESRCH, ENOENT) or may not be looked at.
+// RequestError: a process identifier below 1, or no room for any process.
+std::unique_ptr<CounterSource> open_process_tree(const ProcessTreeRequest& request);
+
+}  // namespace memgauge
