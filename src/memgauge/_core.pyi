@@ -5,7 +5,7 @@ whatever the Python signal handler raised). Long calls release the GIL and look 
 and what was made on it serve one call at a time: a second one at the same time raises.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 compiler: str
@@ -370,7 +370,7 @@ class PerfEvent:
 
     def __init__(
         self,
-        type: int,
+        pmu_type: int,
         config: int,
         config1: int = 0,
         config2: int = 0,
@@ -433,4 +433,20 @@ def open_process_tree(
     """Sums over a process and all its descendants; see memgauge/counters/process_tree.hpp.
 
     Raises CounterRefused with `error_number`.
+    """
+
+@final
+class StimulusSource(CounterSource):
+    """Without slots; calls `act` at every reading, on the reading thread.
+
+    Placed first in a reader, what it causes in the reading after a region is counted in the region.
+    What it raises is reported as unraisable.
+    """
+
+    def __init__(self, act: Callable[[], None]) -> None: ...
+
+def rest(team: Team, duration_ns: int) -> Slice:
+    """Every thread sleeps; counters that the team reads then see the traffic of others.
+
+    Raises RequestError: nothing, or more than ten seconds.
     """
