@@ -27,7 +27,9 @@ NB_MODULE(_core, module) {
     register_clock(module);
     register_buffer(module);
     register_counters(module);
+    register_modelled(module);
     register_team(module);
+    register_stimulus(module);
     register_kernels(module);
     register_stream_arrays(module);
     register_chase(module);

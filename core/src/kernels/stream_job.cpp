@@ -1,6 +1,9 @@
 #include "kernels/stream_job.hpp"
 
+#include <cstdint>
+
 #include "kernels/fill.hpp"
+#include "memgauge/counters/modelled.hpp"
 
 namespace memgauge::kernels {
 
@@ -51,7 +54,18 @@ void StreamJob::prepare() {
     }
     const std::size_t lead_in = plan_.slice.lead_in_blocks;
     const std::size_t first = plan_.slice.first_block + layout_.blocks - lead_in;
-    walk(layout_.ranges(rank_, first, lead_in), plan_.scalar);
+    const ArrayLayout::Ranges before = layout_.ranges(rank_, first, lead_in);
+    walk(before, plan_.scalar);
+    book(before, 1);
+}
+
+// Of a prefix nothing is booked: it is walked to stay in a cache.
+void StreamJob::book(const ArrayLayout::Ranges& walked, std::size_t times) const noexcept {
+    if (plan_.slice.prefix_elements > 0) return;
+    const std::uint64_t elements = times * (walked.front.count + walked.back.count);
+    const ElementTraffic moved = traffic(plan_.spec);
+    KnownTraffic::instance().add(elements * (moved.counted_read + moved.write_allocate),
+                                 elements * moved.counted_write);
 }
 
 void StreamJob::run(ThreadSlice& slice) noexcept {
@@ -64,6 +78,7 @@ void StreamJob::run(ThreadSlice& slice) noexcept {
         slice.iterations.push_back({begin, end});
         if (plan_.sign_flips) scalar = -scalar;
     }
+    book(timed_, plan_.slice.iterations * plan_.slice.repeats);
 }
 
 }  // namespace memgauge::kernels

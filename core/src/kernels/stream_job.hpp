@@ -51,6 +51,8 @@ public:
 
 private:
     void walk(const ArrayLayout::Ranges& ranges, double scalar) const noexcept;
+    // Adds what was walked to the traffic that this process is known to cause.
+    void book(const ArrayLayout::Ranges& walked, std::size_t times) const noexcept;
 
     const StreamPlan& plan_;
     const ArrayLayout& layout_;

@@ -21,7 +21,9 @@ class Entry(msgspec.Struct, frozen=True):
     type_name: str
 
 
-BACK_ENDS: dict[str, Entry] = {}
+BACK_ENDS: dict[str, Entry] = {
+    "modelled": Entry("modelled", "Modelled"),
+}
 
 MEMORY_ORDER = ("perf", "pcp", "resctrl")
 """Who is asked for memory traffic, best first."""
