@@ -13,6 +13,7 @@ void register_counters_perf(nanobind::module_& module);
 void register_counters_files(nanobind::module_& module);
 void register_counters_processes(nanobind::module_& module);
 void register_modelled(nanobind::module_& module);
+void register_stimulus(nanobind::module_& module);
 void register_team(nanobind::module_& module);
 void register_kernels(nanobind::module_& module);
 void register_stream_arrays(nanobind::module_& module);

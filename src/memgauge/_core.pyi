@@ -444,9 +444,3 @@ class StimulusSource(CounterSource):
     """
 
     def __init__(self, act: Callable[[], None]) -> None: ...
-
-def rest(team: Team, duration_ns: int) -> Slice:
-    """Every thread sleeps; counters that the team reads then see the traffic of others.
-
-    Raises RequestError: nothing, or more than ten seconds.
-    """
