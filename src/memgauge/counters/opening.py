@@ -128,4 +128,6 @@ def _moved(counter: Counter, by: int) -> Counter:
         slot=counter.slot + by,
         enabled_slot=moved(counter.enabled_slot),
         running_slot=moved(counter.running_slot),
+        duty_slot=moved(counter.duty_slot),
+        generation_slot=moved(counter.generation_slot),
     )

@@ -52,6 +52,13 @@ machine has no such thing."""
 
 Basis = Literal["measured", "modelled", "simulated"]
 
+FULL_DUTY = 1 << 20
+"""What `Counter.duty_slot` holds of a counter that never shared its hardware."""
+
+Certainty = Literal["confirmed", "derived", "unconfirmed", "conflict"]
+"""Of what one count is worth. confirmed: the source says so. derived: follows from it. unconfirmed:
+a guess by kin. conflict: sources contradict each other."""
+
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One thing a back end can count here, whether or not it may be opened now."""
@@ -76,6 +83,18 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """Where it is counted, such as `uncore_imc_0@cpu0`."""
     source: str
     """Where meaning and scale are documented."""
+    scale_source: str = ""
+    """Where `scale` is from, where that is told apart: the kernel's `.scale` file, a document."""
+    certainty: Certainty | None = None
+    """How sure `scale` is; None: nothing is doubtful about it."""
+    traffic: str | None = None
+    """The memory or link whose traffic is counted, such as `dram`; None: not told apart."""
+    way: str | None = None
+    """Which of several ways to count the same traffic this is: only events of one way add up."""
+    automatic: bool = True
+    """Whether `auto` may choose it."""
+    pitfalls: list[str] = []
+    """What is known to go wrong with it."""
     state: State
     reason: str | None = None
     """Why it cannot be opened, where it cannot."""
@@ -123,6 +142,12 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     """Slot of the ns for which the counter was enabled, and"""
     running_slot: Slot | None = None
     """of those for which it really counted. Where they differ the value is an estimate."""
+    duty_slot: Slot | None = None
+    """Slot of the share of time, in parts of `FULL_DUTY`, for which the counter really counted since
+    who keeps it began. Below, the value is an estimate, which its keeper has scaled up already."""
+    generation_slot: Slot | None = None
+    """Slot of a number that changes when the counter begins anew, as when its daemon is restarted.
+    Differences are taken within a generation only."""
     wraps_at: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """The raw value after which it starts at zero; None: 64 bits."""
     route: str

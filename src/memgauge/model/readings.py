@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memgauge.model.counters import Counter
+from memgauge.model.counters import FULL_DUTY, Counter
 
 Raw = Sequence[int | None]
 """The slots of one reading; None: could not be read."""
@@ -26,20 +26,32 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
 def counted(counter: Counter, before: Raw, after: Raw) -> Counted | None:
     """The difference of two readings; None where it cannot be told.
 
-    It cannot where a value is missing, where the counter never ran in between, and where it stands
-    below what it was though it does not wrap: its device was set back.
+    It cannot where a value is missing, where the counter never ran in between, where it stands
+    below what it was though it does not wrap (its device was set back), and where it began anew.
 
     A counter that shares its hardware with others runs for a part of the time. What it counted is
     then scaled by enabled over running time, as perf_event_open(2) describes, and is an estimate.
+    What its keeper has scaled up already is an estimate as it is.
     """
     late = after[counter.slot]
     if counter.gauge:
         return None if late is None else Counted(value=late * counter.scale, raw=late)
     raw = _difference(before[counter.slot], late, counter.wraps_at)
     stretch = _stretch(counter, before, after)
-    if raw is None or stretch is None:
+    if raw is None or stretch is None or not _same_generation(counter, before, after):
         return None
-    return Counted(value=raw * counter.scale * stretch, raw=raw, is_estimate=stretch != 1.0)
+    shared = stretch != 1.0 or _is_extrapolated(counter, after)
+    return Counted(value=raw * counter.scale * stretch, raw=raw, is_estimate=shared)
+
+
+def _same_generation(counter: Counter, before: Raw, after: Raw) -> bool:
+    slot = counter.generation_slot
+    return slot is None or (before[slot] is not None and before[slot] == after[slot])
+
+
+def _is_extrapolated(counter: Counter, after: Raw) -> bool:
+    """Whether its keeper scaled the value up, or does not say."""
+    return counter.duty_slot is not None and after[counter.duty_slot] != FULL_DUTY
 
 
 def _difference(early: int | None, late: int | None, wraps_at: int | None = None) -> int | None:

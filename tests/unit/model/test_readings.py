@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.model.counters import Counter
+from memgauge.model.counters import FULL_DUTY, Counter
 from memgauge.model.readings import counted
 
 RAW = st.integers(0, (1 << 63) - 1)
@@ -74,3 +74,23 @@ def test_a_gauge_is_its_later_level() -> None:
     found = counted(counter(slot=0, gauge=True, scale=0.5), [10], [4])
     assert found is not None
     assert found.value == 2.0
+
+
+RESTARTED = counter(slot=1, generation_slot=0)
+
+
+def test_no_difference_is_taken_across_generations() -> None:
+    assert counted(RESTARTED, [1, 10], [2, 40]) is None
+    assert counted(RESTARTED, [None, 10], [None, 40]) is None
+    found = counted(RESTARTED, [2, 10], [2, 40])
+    assert found is not None
+    assert found.raw == 30
+
+
+@pytest.mark.parametrize(("duty", "is_estimate"), [(FULL_DUTY, False), (5, True), (None, True)])
+def test_what_its_keeper_scaled_up_is_an_estimate_as_it_is(
+    duty: int | None, is_estimate: bool
+) -> None:
+    found = counted(counter(slot=1, duty_slot=0), [FULL_DUTY, 10], [duty, 40])
+    assert found is not None
+    assert (found.value, found.is_estimate) == (30 * 64.0, is_estimate)
