@@ -118,6 +118,8 @@ class CounterSet(Record, frozen=True, kw_only=True, tag="counters"):
     of: list[Counter]
     notes: list[str] = []
     """What opening fell back to, and events that could not be opened, in words."""
+    refused: dict[str, str] = {}
+    """Events that were asked for and could not be opened, and why."""
 
 
 class RegionReading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
