@@ -144,7 +144,7 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     """of those for which it really counted. Where they differ the value is an estimate."""
     duty_slot: Slot | None = None
     """Slot of the share of time, in parts of `FULL_DUTY`, for which the counter really counted
-    since its keeper began. Below, the value is an estimate, which its keeper has scaled up already."""
+    since its keeper began. Below, the value is an estimate, already scaled up by its keeper."""
     generation_slot: Slot | None = None
     """Slot of a number that changes when the counter begins anew, as when its daemon is restarted.
     Differences are taken within a generation only."""
