@@ -55,7 +55,7 @@ def stream_cells(figures: Figures) -> list[KernelCell]:
     """Slices and passes of a run, joined; only where one of them was measured."""
     joined: dict[tuple[str, ...], dict[str, tuple[Point, PointSummary]]] = {}
     for point, summary in figures.of("stream"):
-        if summary.has_figures:
+        if summary.has_figures and point.role != "region":
             asked = [text_fact(point.asked, key) for key in _ASKED]
             key = (*asked, str(point.threads), summary.regime)
             joined.setdefault(key, {})[point.role] = (point, summary)

@@ -9,7 +9,8 @@ visit walks a block or two on every thread, after an untimed lead-in over as muc
 last-level cache holds, so that dirty lines of whatever ran before are not charged to this kernel.
 Beside these slices, whole passes are timed as STREAM times them, best of ten. Source: J. McCalpin,
 "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995, and the STREAM
-run rules.
+run rules. Where counters are asked for, each kernel is also repeated alone while they are read: see
+`stream_counted`.
 
 What would invalidate it: arrays that fit in a cache; pages that went away; another program's
 traffic; virtual CPUs moved by the host between two slices (told apart by the ping-pong).
@@ -18,15 +19,17 @@ traffic; virtual CPUs moved by the host between two slices (told apart by the pi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import ClassVar
+from contextlib import ExitStack, contextmanager
+from typing import ClassVar, Literal
 
 import msgspec
 
 from memgauge import _core
 from memgauge.experiments import stream_search
 from memgauge.experiments.base import Bench, Experiment, Group, Values
+from memgauge.experiments.counted import events_of, team_counters
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
+from memgauge.experiments.stream_counted import CountedKernels, counted_teams, traffic_facts
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import Layout, layout
 from memgauge.model.cpulist import format_cpu_list
@@ -36,6 +39,10 @@ from memgauge.model.units import format_count
 from memgauge.system.placement import cpus_for, default_team_sizes
 
 STREAM_KERNELS = ("copy", "scale", "add", "triad")
+
+Role = Literal["slice", "pass", "region"]
+_ROLES: tuple[Role, ...] = ("slice", "pass")
+_SUFFIXES: dict[Role, tuple[str, ...]] = {"slice": (), "pass": ("pass",), "region": ("counted",)}
 
 
 class _Cell(msgspec.Struct, frozen=True):
@@ -49,18 +56,27 @@ class StreamBench(Bench):
     """Arrays of one team with the kernels that walk them."""
 
     def __init__(
-        self, arrays: _core.StreamArrays, cells: Sequence[_Cell], shape: Layout, subject: str
+        self,
+        arrays: _core.StreamArrays,
+        cells: Sequence[_Cell],
+        shape: Layout,
+        subject: str,
+        counted: CountedKernels | None = None,
     ) -> None:
         self._arrays = arrays
         self._cells = {cell.point.point: cell for cell in cells}
         self._shape = shape
         self._subject = subject
         self._next_block = 0
+        self._counted = counted
+        self.counters = [counted.set] if counted else []
         self.points = [cell.point for cell in cells]
 
     def measure(self, point: str, round_: int) -> list[Sample]:
-        """Time one slice, or one pass over all arrays."""
+        """Time one slice, or one pass over all arrays, or count repeated passes."""
         cell = self._cells[point]
+        if self._counted is not None and cell.point.role == "region":
+            return [self._counted.measure(cell.spec, point, round_)]
         tagged = cell.point.threads > 1
         if cell.point.role == "pass":
             taken = self._arrays.run(cell.spec, blocks=self._shape.blocks, pingpong=tagged)
@@ -88,14 +104,17 @@ class Stream(Experiment):
     def plan(self, parameters: StreamParameters, system: System) -> list[Group]:
         """One group for each team; its kernels share the arrays."""
         sizes = parameters.threads or default_team_sizes(system, parameters.cpus)
-        return [self._group(parameters, system, threads) for threads in sizes]
+        counted = counted_teams(parameters, sizes)
+        return [self._group(parameters, system, n, counted=n in counted) for n in sizes]
 
-    def _group(self, parameters: StreamParameters, system: System, threads: int) -> Group:
+    def _group(
+        self, parameters: StreamParameters, system: System, threads: int, *, counted: bool
+    ) -> Group:
         cpus = cpus_for(parameters.cpus, threads, system)
         shape = layout(parameters, system, cpus)
         points = [
             _point(parameters, name, cpus, shape, role)
-            for role in ("slice", "pass")
+            for role in ((*_ROLES, "region") if counted else _ROLES)
             for name, _ in _kernels(parameters, role)
         ]
         return Group(
@@ -110,24 +129,20 @@ class Stream(Experiment):
         threads = group.points[0].threads
         cpus = cpus_for(parameters.cpus, threads, system)
         shape = layout(parameters, system, cpus)
-        team = _core.Team(cpus)
-        arrays = _core.StreamArrays(
-            team,
-            elements=shape.elements,
-            element=parameters.element,
-            pages=parameters.pages,
-            node=parameters.memory.node,
-            offset_bytes=parameters.array_offset or 0,
-            blocks=shape.blocks,
-        )
-        try:
+        with ExitStack() as stack:
+            team = _core.Team(cpus)
+            arrays = _arrays(team, parameters, shape)
+            stack.callback(arrays.close)
+            counted = None
+            if any(point.role == "region" for point in group.points):
+                events = events_of(parameters.counters or ())
+                counters = team_counters(team, events, name=f"stream/{threads}t")
+                counted = CountedKernels(arrays, shape.blocks, stack.enter_context(counters))
             got = backing_facts(arrays.backing(), parameters.pages)
             kernels = dict(_kernels(parameters, "slice"))
             cells = [_cell(point, kernels, arrays, shape, got) for point in group.points]
             subject = f"{parameters.element}, {threads} threads"
-            yield StreamBench(arrays, cells, shape, subject)
-        finally:
-            arrays.close()
+            yield StreamBench(arrays, cells, shape, subject, counted)
 
     def losers(self, values: Values) -> set[str]:
         """Variants that a search has ruled out."""
@@ -152,6 +167,18 @@ class Stream(Experiment):
         ]
 
 
+def _arrays(team: _core.Team, parameters: StreamParameters, shape: Layout) -> _core.StreamArrays:
+    return _core.StreamArrays(
+        team,
+        elements=shape.elements,
+        element=parameters.element,
+        pages=parameters.pages,
+        node=parameters.memory.node,
+        offset_bytes=parameters.array_offset or 0,
+        blocks=shape.blocks,
+    )
+
+
 def _kernels(parameters: StreamParameters, role: str) -> list[tuple[str, _core.KernelSpec]]:
     """Name inside the run and kernel of each point of one team."""
     chosen: list[tuple[str, _core.KernelSpec]] = []
@@ -173,7 +200,7 @@ def _kernels(parameters: StreamParameters, role: str) -> list[tuple[str, _core.K
 
 
 def _point(
-    parameters: StreamParameters, name: str, cpus: Sequence[int], shape: Layout, role: str
+    parameters: StreamParameters, name: str, cpus: Sequence[int], shape: Layout, role: Role
 ) -> Point:
     """A point before its arrays are there."""
     kernel, variant, *candidate = name.split("/")
@@ -190,7 +217,7 @@ def _point(
         asked["candidate"] = candidate[0]
     parts = ["stream", kernel, variant, parameters.element, f"{len(cpus)}t", *candidate]
     return Point(
-        point="/".join([*parts, "pass"] if role == "pass" else parts),
+        point="/".join([*parts, *_SUFFIXES[role]]),
         experiment="stream",
         quantity="bandwidth",
         asked=asked,
@@ -200,7 +227,7 @@ def _point(
             "stream_conformant": shape.conformant,
         },
         threads=len(cpus),
-        role="pass" if role == "pass" else "slice",
+        role=role,
     )
 
 
@@ -231,11 +258,13 @@ def _cell(
     spec = kernels[key]
     element_bytes = shape.element_bytes
     elements = arrays.elements_per_block * point.threads
-    if point.role == "pass":
+    if point.role != "slice":
         elements *= shape.blocks
     counted = spec.counted_read_bytes + spec.counted_write_bytes
     effective = point.effective | _kernel_facts(spec) | dict(got)
     effective["array_bytes"] = arrays.elements * element_bytes
+    if point.role == "region":
+        effective |= traffic_facts(spec, elements)
     return _Cell(
         msgspec.structs.replace(
             point,

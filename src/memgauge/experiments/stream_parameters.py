@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from memgauge.model.event_names import NONE, events_option
 from memgauge.model.option import choice_option, choices_option, size_option, switch_option
 from memgauge.model.parameters import CommonParameters
 
@@ -34,3 +35,11 @@ class StreamParameters(CommonParameters, frozen=True, kw_only=True):
         bool,
         switch_option("search store kind, vector width, unroll, sub-streams and prefetch distance"),
     ] = False
+    counters: Annotated[
+        tuple[str, ...] | None,
+        events_option(
+            "counters to read around repetitions of each kernel alone, of memory traffic (auto) or "
+            "named; modelled: what the kernels are known to move",
+            automatic=NONE,
+        ),
+    ] = None

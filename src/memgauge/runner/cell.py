@@ -13,6 +13,11 @@ from memgauge.model.records import Point, Sample
 PASSES = 11
 """STREAM's NTIMES of 10, and the first, which it leaves out."""
 
+REGIONS = 12
+"""Regions whose counters are read, at least: the interval of their median stands on six or more.
+So many, and so many repetitions as STREAM's counters were published for, 100 with the first."""
+REPETITIONS = 99
+
 FIRST_LOOK = 16
 """Samples before the interval is computed for the first time; then at each growth by a quarter."""
 
@@ -47,7 +52,7 @@ class Cell:
     @property
     def due(self) -> bool:
         """Whether there is enough new to look at."""
-        return self.wanted and (self.point.role == "pass" or len(self.samples) >= self._look_at)
+        return self.wanted and (self.point.role != "slice" or len(self.samples) >= self._look_at)
 
     def visit(self, round_: int) -> list[Sample]:
         """Measure once; each sample is kept with the point it is of."""
@@ -66,6 +71,10 @@ class Cell:
         """Decide whether the asked precision is reached in every regime that was seen."""
         if self.point.role == "pass":
             self.reached = len(self.samples) >= PASSES
+            return
+        if self.point.role == "region":
+            repetitions = sum(len(s.threads[0].begin_ns) for s in self.samples if s.threads)
+            self.reached = len(self.samples) >= REGIONS and repetitions >= REPETITIONS
             return
         self._look_at = int(self._look_at * GROWTH) + 1
         clean = values_of(self.point, self.samples).clean

@@ -1,0 +1,87 @@
+"""Counters of an experiment: opened by name, read around what a team does, kept in its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import sleep
+
+import msgspec
+
+from memgauge import _core
+from memgauge.counters.base import Target
+from memgauge.counters.host import Host, this_host
+from memgauge.counters.opening import OpenCounters, find, opened
+from memgauge.counters.registry import load
+from memgauge.model.counters import Event
+from memgauge.model.event_names import WHOLE
+from memgauge.model.records import CounterSet, RegionReading
+
+
+def events_of(texts: Sequence[str], host: Host | None = None) -> list[Event]:
+    """The events that texts mean; the bare name of some back ends means all of theirs.
+
+    Raises:
+        UnknownEvent, CounterRefused, RequestError: see `memgauge.counters.opening.find`.
+    """
+    where = host or this_host()
+    named: dict[str, Event] = {}
+    for text in texts:
+        found = load(text, where).events() if text in WHOLE else find([text], where)
+        named.update((event.name, event) for event in found)
+    return list(named.values())
+
+
+class TeamCounters(msgspec.Struct, kw_only=True):
+    """Counters that a team reads around some of what it does."""
+
+    team: _core.Team
+    counters: OpenCounters
+
+    @property
+    def set(self) -> CounterSet:
+        """To be recorded before the first reading."""
+        return self.counters.set
+
+    def around(self, call: Callable[[], _core.Slice]) -> tuple[_core.Slice, RegionReading]:
+        """What a call on the team took, with the counters around its timed part."""
+        self.team.read_with(self.counters.reader)
+        try:
+            taken = call()
+            readings = self.team.readings
+        finally:
+            self.team.read_with(None)
+        if readings is None:
+            raise RuntimeError("the call did not run on the team")
+        return taken, to_reading(self.set.counters, *readings)
+
+    def idle(self, seconds: float) -> RegionReading:
+        """The counters around a time in which the team sleeps, and this thread too."""
+        before = self.counters.reader.read()
+        sleep(seconds)
+        return to_reading(self.set.counters, before, self.counters.reader.read())
+
+
+@contextmanager
+def team_counters(
+    team: _core.Team, events: Sequence[Event], *, name: str
+) -> Iterator[TeamCounters]:
+    """Open counters for a team; those that count threads count the team's.
+
+    Raises:
+        CounterRefused: one may not be opened.
+    """
+    target = Target(threads=team.thread_ids())
+    with opened(events, name=name, target=target) as counters:
+        yield TeamCounters(team=team, counters=counters)
+
+
+def to_reading(counters: str, before: _core.Reading, after: _core.Reading) -> RegionReading:
+    """Two native readings as a record."""
+    return RegionReading(
+        counters=counters,
+        before_ns=(before.begin_ns, before.end_ns),
+        after_ns=(after.begin_ns, after.end_ns),
+        before=list(before.values),
+        after=list(after.values),
+    )

@@ -1,0 +1,49 @@
+"""How lists of counter events are read."""
+
+import pytest
+
+from memgauge.model.errors import RequestError
+from memgauge.model.event_names import events_option, split_events
+
+RAW = "perf:uncore_imc/event=0x4,umask=0x3/"
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        ("auto", ("auto",)),
+        ("modelled", ("modelled",)),
+        ("perf:cycles,perf:instructions", ("perf:cycles", "perf:instructions")),
+        (f"{RAW}, perf:cycles", (RAW, "perf:cycles")),
+        (f"perf:cycles,{RAW},auto", ("perf:cycles", RAW, "auto")),
+        ("auto,pcp:a.b[cpu0],auto,", ("auto", "pcp:a.b[cpu0]")),
+        (
+            "perf:sched:sched_switch,net:eth0/rx_bytes",
+            ("perf:sched:sched_switch", "net:eth0/rx_bytes"),
+        ),
+        ("", ()),
+    ],
+)
+def test_commas_inside_an_event_do_not_end_it(text: str, events: tuple[str, ...]) -> None:
+    assert split_events(text) == events
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "--counters names no event"),
+        ("none,auto", "asks for none and for some"),
+        ("cycles", "'cycles' is not BACKEND:EVENT"),
+        ("perf:", "'perf:' is not BACKEND:EVENT"),
+        (":cycles", "':cycles' is not BACKEND:EVENT"),
+    ],
+)
+def test_what_names_no_event_is_refused(text: str, why: str) -> None:
+    with pytest.raises(RequestError, match=why):
+        events_option("counters").parse(text, "--counters")
+
+
+def test_the_text_form_is_read_back() -> None:
+    option = events_option("counters")
+    events = ("perf:cycles", RAW, "auto")
+    assert option.parse(option.write(events), "--counters") == events
