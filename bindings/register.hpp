@@ -12,6 +12,7 @@ void register_counters(nanobind::module_& module);
 void register_counters_perf(nanobind::module_& module);
 void register_counters_files(nanobind::module_& module);
 void register_counters_processes(nanobind::module_& module);
+void register_counters_nvml(nanobind::module_& module);
 void register_modelled(nanobind::module_& module);
 void register_stimulus(nanobind::module_& module);
 void register_team(nanobind::module_& module);

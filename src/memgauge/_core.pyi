@@ -444,3 +444,74 @@ class StimulusSource(CounterSource):
     """
 
     def __init__(self, act: Callable[[], None]) -> None: ...
+
+@final
+class NvmlQuery:
+    """What to read of one GPU.
+
+    `call`: `field` (of number `argument` in `scope`), `power`, `energy`, `clock` (of type
+    `argument`), `memory_used`, `gpu_utilisation`, `memory_utilisation` or `temperature` (of sensor
+    `argument`).
+    """
+
+    def __init__(self, device: int, call: str, argument: int = 0, scope: int = 0) -> None: ...
+
+@final
+class NvmlDevice:
+    @property
+    def index(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def uuid(self) -> str: ...
+    @property
+    def bus_id(self) -> str:
+        """As the library writes it, such as `00000000:3B:00.0`; empty: not told."""
+
+    @property
+    def partitioned(self) -> bool:
+        """MIG is on: all figures are of the whole GPU."""
+
+    @property
+    def error(self) -> str:
+        """Why the device cannot be used; empty: it can."""
+
+@final
+class NvmlAnswer:
+    @property
+    def value(self) -> int | None: ...
+    @property
+    def bits(self) -> int:
+        """Width of the driver's value: a counter of 32 wraps there."""
+
+    @property
+    def code(self) -> int:
+        """The library's own number for the outcome; 0: success."""
+
+    @property
+    def error(self) -> str:
+        """The library's own words; empty with a value."""
+
+    @property
+    def took_ns(self) -> int: ...
+
+@final
+class NvmlLibrary:
+    """The NVIDIA management library, initialised.
+
+    Raises RequestError: not found, not that library, or it refuses to start.
+    """
+
+    def __init__(self, file: str) -> None: ...
+    @property
+    def driver(self) -> str: ...
+    @property
+    def devices(self) -> list[NvmlDevice]: ...
+    def ask(self, query: NvmlQuery) -> NvmlAnswer:
+        """Ask once, and time it."""
+
+@final
+class NvmlSource(CounterSource):
+    """One slot for each query; missing where a call fails."""
+
+    def __init__(self, library: NvmlLibrary, queries: Sequence[NvmlQuery]) -> None: ...
