@@ -27,6 +27,9 @@ NB_MODULE(_core, module) {
     register_clock(module);
     register_buffer(module);
     register_counters(module);
+    register_counters_perf(module);
+    register_counters_files(module);
+    register_counters_nvml(module);
     register_modelled(module);
     register_team(module);
     register_stimulus(module);

@@ -411,7 +411,7 @@ class NumberCell:
 class NumberFile:
     """A file kept open. Without cells the whole file is one number; else each cell is a slot."""
 
-    def __init__(self, path: str, cells: Sequence[NumberCell] = ...) -> None: ...
+    def __init__(self, path: str, cells: Sequence[NumberCell] = []) -> None: ...
 
 def open_number_files(files: Sequence[NumberFile]) -> CounterSource:
     """Slots of each file in order. What is not a whole number from 0 on is missing.
