@@ -11,6 +11,7 @@ from memgauge import _core
 from memgauge.counters.base import MACHINE, Opened, Target
 from memgauge.counters.host import Host, this_host
 from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
+from memgauge.counters.verdicts import with_verdicts
 from memgauge.model.counters import Counter, Event
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.records import CounterSet
@@ -87,9 +88,16 @@ def preferred(events: Sequence[Event]) -> list[Event]:
 
 @contextmanager
 def opened(
-    events: Sequence[Event], *, name: str, target: Target = MACHINE, host: Host | None = None
+    events: Sequence[Event],
+    *,
+    name: str,
+    target: Target = MACHINE,
+    host: Host | None = None,
+    first: Sequence[_core.CounterSource] = (),
 ) -> Iterator[OpenCounters]:
-    """Open events for reading; all is closed on leaving.
+    """Open events for reading, each with its kept verdict; all is closed on leaving.
+
+    `first`: sources without slots that the reader calls before all others.
 
     Raises:
         CounterRefused: one may not be opened; nothing stays open.
@@ -103,8 +111,8 @@ def opened(
             stack.callback(part.close)
             parts.append(part)
         yield OpenCounters(
-            reader=_core.Reader([source for part in parts for source in part.sources]),
-            set=joined(parts, name),
+            reader=_core.Reader([*first, *(s for part in parts for s in part.sources)]),
+            set=with_verdicts(joined(parts, name), where),
         )
 
 

@@ -1,0 +1,139 @@
+"""Verdicts of `memgauge counters verify`, kept beside the machine they were made on.
+
+One file for each machine and kernel release, `memgauge/verdicts/MACHINE/KERNEL.json` below
+`$XDG_STATE_HOME` (`~/.local/state` where that is not set). A verdict holds for the kind of machine
+and the kernel it was made under: another kernel may count otherwise. A tree that stands in for
+`/sys` has verdicts of its own, since its events are not this machine's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from memgauge.counters.host import Host, this_host
+from memgauge.model.counters import EventVerdict
+from memgauge.model.errors import SystemFailure
+from memgauge.model.records import CounterSet
+from memgauge.system.reservation import state_directory
+
+FORMAT = 1
+DIRECTORY = "verdicts"
+
+
+class KeptVerdicts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of one machine and kernel."""
+
+    of: dict[str, EventVerdict]
+    """By event."""
+    note: str | None = None
+    """Why there are none, where a file is there that cannot be used."""
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    format: int
+    machine: str
+    kernel: str
+    verdicts: list[EventVerdict]
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What verdicts are kept by."""
+
+    machine: str
+    kernel: str
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return state_directory() / DIRECTORY / _plain(self.machine) / f"{_plain(self.kernel)}.json"
+
+
+def place_of(host: Host | None = None) -> Place:
+    """This machine and kernel, and the tree that stands in for `/sys` where one does."""
+    from memgauge.system.detect import detect
+
+    where = host or this_host()
+    system = detect()
+    tree = ""
+    if where.is_substituted:
+        tree = "-tree-" + sha256(str(where.sysfs.absolute()).encode()).hexdigest()[:8]
+    return Place(machine=f"{system.machine_id}{tree}", kernel=system.kernel)
+
+
+def kept(place: Place) -> KeptVerdicts:
+    """What was kept; nothing, and a note why, where the file cannot be used. Never raises."""
+    try:
+        content = place.path.read_bytes()
+    except FileNotFoundError:
+        return KeptVerdicts(of={})
+    except OSError as error:
+        return _unusable(place, error.strerror or "cannot be read")
+    try:
+        file = msgspec.json.decode(content, type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _unusable(place, "is not whole")
+    if file.format != FORMAT:
+        return _unusable(place, f"has format {file.format}, which this version does not know")
+    if (file.machine, file.kernel) != (place.machine, place.kernel):
+        return _unusable(place, "is of another machine or kernel")
+    return KeptVerdicts(of={verdict.event: verdict for verdict in file.verdicts})
+
+
+def keep(place: Place, verdicts: Iterable[EventVerdict]) -> Path:
+    """Add verdicts to those kept, newer ones in place of older; whole or not at all.
+
+    Raises:
+        SystemFailure: the file cannot be written.
+    """
+    merged = kept(place).of | {verdict.event: verdict for verdict in verdicts}
+    file = _File(
+        format=FORMAT, machine=place.machine, kernel=place.kernel, verdicts=list(merged.values())
+    )
+    path = place.path
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise SystemFailure(
+            f"{path}: verdicts cannot be kept: {error.strerror}; free space, or name another "
+            f"directory by XDG_STATE_HOME"
+        ) from error
+    return path
+
+
+def kept_here(host: Host | None = None) -> KeptVerdicts:
+    """What was kept of this machine and kernel; cheap where nothing ever was."""
+    if not (state_directory() / DIRECTORY).exists():
+        return KeptVerdicts(of={})
+    return kept(place_of(host))
+
+
+def with_verdicts(made: CounterSet, host: Host) -> CounterSet:
+    """The counters, each with what verification said of its event."""
+    known = kept_here(host)
+    stamped = [
+        msgspec.structs.replace(counter, verdict=known.of.get(counter.event)) for counter in made.of
+    ]
+    notes = [*made.notes, *([known.note] if known.note else [])]
+    return msgspec.structs.replace(made, of=stamped, notes=notes)
+
+
+def _unusable(place: Place, why: str) -> KeptVerdicts:
+    note = f"{place.path}: {why}: no verdict stands beside the counters; verify them again"
+    return KeptVerdicts(of={}, note=note)
+
+
+def _plain(text: str) -> str:
+    """As a file name."""
+    return re.sub(r"[^A-Za-z0-9._+-]", "_", text).lstrip(".") or "_"
