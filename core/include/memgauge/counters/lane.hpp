@@ -20,13 +20,13 @@ struct LaneRequest {
 
 // How far a lane is. Times are counted once a block.
 struct LaneState {
-    std::uint64_t samples = 0;         // taken
-    std::uint64_t missed = 0;          // instants that passed during a reading or a pause
-    std::uint64_t dropped = 0;         // of those taken: lost, as the disk did not keep up or failed
-    std::uint64_t bytes = 0;           // in the file
-    std::uint64_t cpu_ns = 0;          // time that sampling and writing took of a core
+    std::uint64_t samples = 0;  // taken
+    std::uint64_t missed = 0;   // instants that passed during a reading or a pause
+    std::uint64_t dropped = 0;  // of those taken: lost, as the disk did not keep up or failed
+    std::uint64_t bytes = 0;    // in the file
+    std::uint64_t cpu_ns = 0;   // time that sampling and writing took of a core
     std::uint64_t longest_read_ns = 0;  // from begin to end of one reading
-    int error_number = 0;              // that ended it: the disk is full, say
+    int error_number = 0;               // that ended it: the disk is full, say
 };
 
 class Lane {
