@@ -61,6 +61,35 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     label: str = ""
 
 
+class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a table of counts of memory controllers is read: a row for each controller."""
+
+    kernel: str
+    """Name and conditions, such as `add, 64 threads`."""
+    elements: int
+    """Of one repetition,"""
+    read_bytes: int
+    """and the bytes that each of them reads,"""
+    write_bytes: int
+    evadable_bytes: int
+    """and whose line is written without having been read."""
+    repetitions: int
+    """That the counts are of."""
+    software_MBps: float  # noqa: N815 - MB/s
+    """Printed beside the table, by STREAM's counting."""
+    hardware_MBps: float  # noqa: N815
+    """Printed beside the table, by the counters."""
+    bytes_per_count: float
+    scale_source: str
+    sockets: int
+    """Which the addresses in the controllers' names tell apart."""
+    device: str
+    """Column of the controllers' names,"""
+    reads: str
+    writes: str
+    """and of their counts."""
+
+
 class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must be known to read a table."""
 
@@ -73,6 +102,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     threads: int | None = None
     """Hardware threads of the machine; None: not told."""
     figures: list[Mapping] = []
+    counts: Counts | None = None
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,162 @@
+"""Bytes that memory controllers counted while a kernel was repeated: of a run, or published.
+
+What was counted is kept by counter and region. Totals, bandwidths and what explains them are made
+of it in `memgauge.analysis.hardware_bandwidth`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from memgauge.analysis.figures import Figures, number_fact, text_fact
+from memgauge.model.counters import Basis, Counter
+from memgauge.model.readings import Counted, counted
+from memgauge.model.records import Point, RegionReading, Sample
+from memgauge.model.units import format_count
+
+MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
+
+
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    """What was repeated, and the bytes of one repetition by the program's own loads and stores."""
+
+    name: str
+    """Such as `add, standard, 2 threads`."""
+    elements: int
+    read_bytes: int
+    write_bytes: int
+    evadable_bytes: int
+    """Of lines written and not read: what ordinary stores read first, where hardware does not see
+    that lines are written whole."""
+    streams: bool
+    """Whether its stores are non-temporal, which read no line first."""
+
+    @property
+    def counted_bytes(self) -> int:
+        """By STREAM's counting."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def allocated_bytes(self) -> int:
+        """With each line read first that stores of this kind read first, were nothing evaded."""
+        return self.counted_bytes + (0 if self.streams else self.evadable_bytes)
+
+
+class Region(msgspec.Struct, frozen=True, kw_only=True):
+    """What was counted in one stretch of time."""
+
+    seconds: float
+    repetitions: int
+    """Of the kernel; 0 where the machine idled."""
+    counts: dict[str, Counted | None]
+    """By name of counter; None: missing."""
+
+
+class HardwareCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """All regions of one kernel under the counters of one back end."""
+
+    kernel: Kernel
+    back_end: str
+    basis: Basis
+    counters: list[Counter]
+    regions: list[Region]
+    idle: list[Region]
+    """Regions of a machine that this program left alone; empty: none were taken."""
+    notes: list[str] = []
+    """What opening the counters fell back to, and what published counts lack."""
+    published: bool = False
+    set_aside: int = 0
+    """Regions left out: a thread was switched out, or a page had gone away."""
+
+
+def counts_of(figures: Figures) -> list[HardwareCounts]:
+    """The counted kernels of a run: one entry for each point, back end and basis."""
+    found: list[HardwareCounts] = []
+    for point in figures.run.points_of("stream"):
+        if point.role == "region":
+            found += _of_point(point, figures)
+    return found
+
+
+def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
+    samples = _latest(point, figures)
+    read = [sample for sample in samples if sample.reading is not None]
+    kernel = _kernel(point)
+    if not read or read[0].reading is None or kernel is None:
+        return []
+    made = figures.run.counters[read[0].reading.counters]
+    clean = [sample for sample in read if not _is_disturbed(sample)]
+    routes = dict.fromkeys((c.back_end, c.basis) for c in made.of if c.quantity in MEMORY)
+    entries = []
+    for back_end, basis in routes:
+        counters = [
+            counter
+            for counter in made.of
+            if (counter.back_end, counter.basis) == (back_end, basis) and counter.quantity in MEMORY
+        ]
+        entries.append(
+            HardwareCounts(
+                kernel=kernel,
+                back_end=back_end,
+                basis=basis,
+                counters=counters,
+                regions=list(_regions(clean, counters)),
+                idle=[_idle(s.idle, counters) for s in read if s.idle is not None],
+                notes=made.notes,
+                set_aside=len(read) - len(clean),
+            )
+        )
+    return entries
+
+
+def _latest(point: Point, figures: Figures) -> list[Sample]:
+    """Samples of the latest leg: a resumption may have declared the counters anew."""
+    samples = figures.run.samples_of(point.point)
+    legs = figures.run.legs[point.point]
+    return [s for s, leg in zip(samples, legs, strict=True) if leg == legs[-1]]
+
+
+def _is_disturbed(sample: Sample) -> bool:
+    """Whether pages came and went: their traffic is not the kernel's.
+
+    A thread that was switched out changes the time, which both sides share, and no byte.
+    """
+    return any(thread.page_faults for thread in sample.threads)
+
+
+def _kernel(point: Point) -> Kernel | None:
+    facts = point.effective
+    names = ("elements", "read_bytes", "write_bytes", "evadable_bytes")
+    numbers = {name: number for name in names if (number := number_fact(facts, name)) is not None}
+    if len(numbers) < len(names):
+        return None
+    asked = [text_fact(point.asked, key) for key in ("kernel", "variant", "element")]
+    words = [word for word in asked if word not in {"", "double"}]
+    return Kernel(
+        name=", ".join([*words, format_count(point.threads, "thread")]),
+        streams=text_fact(facts, "store") == "non-temporal",
+        **numbers,
+    )
+
+
+def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable[Region]:
+    for sample in samples:
+        if sample.reading is None or not sample.threads:
+            continue
+        begin = min(thread.begin_ns[0] for thread in sample.threads)
+        seconds = (max(thread.end_ns[-1] for thread in sample.threads) - begin) * 1e-9
+        repetitions = len(sample.threads[0].begin_ns)
+        counts = _counts(sample.reading, counters)
+        yield Region(seconds=seconds, repetitions=repetitions, counts=counts)
+
+
+def _idle(reading: RegionReading, counters: Sequence[Counter]) -> Region:
+    """From the middle of one reading to the middle of the other."""
+    seconds = (sum(reading.after_ns) - sum(reading.before_ns)) / 2 * 1e-9
+    return Region(seconds=seconds, repetitions=0, counts=_counts(reading, counters))
+
+
+def _counts(reading: RegionReading, counters: Sequence[Counter]) -> dict[str, Counted | None]:
+    return {c.name: counted(c, reading.before, reading.after) for c in counters}

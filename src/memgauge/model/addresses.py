@@ -1,0 +1,32 @@
+"""Sockets of memory controllers that are told apart by the addresses in their names.
+
+So are Arm's DMC-620: the CPU in their `cpumask` is where their interrupt goes, and says nothing
+about the socket. On Ampere Altra the controllers of one socket follow each other in the order of
+their addresses, eight to a socket (Ampere's public perf scripts for it).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_ADDRESS = re.compile(r"_([0-9a-fA-F]+)$")
+
+
+def address_in(name: str) -> int | None:
+    """The address at the end of a device's name, such as `arm_dmc620_10008c000`; None: none."""
+    found = _ADDRESS.search(name)
+    return int(found[1], 16) if found else None
+
+
+def sockets_by_address(names: Sequence[str], sockets: int) -> list[int | None]:
+    """The socket of each device, in the order given: equal shares in the order of addresses.
+
+    None for all where a name has no address, or they do not divide into equal shares.
+    """
+    addresses = [address_in(name) for name in names]
+    rising = sorted({address for address in addresses if address is not None})
+    if sockets < 1 or len(rising) < len(names) or len(rising) % sockets:
+        return [None for _ in names]
+    share = len(rising) // sockets
+    return [None if one is None else rising.index(one) // share for one in addresses]
