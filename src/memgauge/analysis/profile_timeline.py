@@ -1,0 +1,368 @@
+"""The timeline of a run: every track over one grid of time, and exact totals between any marks.
+
+A lane is read twice: first for when its readings were taken, then for what they counted. What a
+track counted up to any instant is known at each reading and taken as even between two, so that the
+sum over a bin, a phase or a region conserves what was counted; at a mark that lies between two
+readings it is uncertain by what they counted. Memory is that of the grid, however long the run.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from operator import sub, truediv
+from pathlib import Path
+
+import msgspec
+
+from memgauge.analysis.profile_rates import Stretch, ordered_blocks, stretches
+from memgauge.analysis.profile_tracks import Track, distinct, tracks_of
+from memgauge.model.errors import RunFileError
+from memgauge.model.records import Lane, Region
+from memgauge.model.run import Run
+from memgauge.model.timeline import BEGIN, END, LaneReader
+
+MOST_BINS = 2000
+MOST_TRACKS = 200
+MOST_REGIONS = 20_000
+"""What is beyond is left out and said."""
+LATE = 2.0
+"""A reading is late when the one before is this many asked intervals ago."""
+LEAST_COVERED = 0.01
+"""Of a bin: where less of it was counted its rate is not told."""
+
+
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
+    """How evenly a lane was sampled."""
+
+    counters: str
+    readings: int
+    asked_ns: int
+    span_ns: int
+    late: int
+    """Readings that came more than twice the asked interval after the one before."""
+    longest_ns: int
+    """Between two readings."""
+    reading_ns: float
+    """Mean time that a reading took."""
+    first_ns: int
+    last_ns: int
+
+
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """One track over the grid."""
+
+    track: Track
+    interval_ns: int
+    sums: list[float]
+    """Counted up to each edge of the grid, in the counter's unit; a gauge's times seconds."""
+    covered_s: list[float]
+    """Time up to each edge in which the track is known."""
+    low: list[float | None]
+    high: list[float | None]
+    """Of the values between two readings, in each bin."""
+    at_marks: list[tuple[float, float]]
+    """Sum and covered time at each mark of the timeline."""
+    estimates: int = 0
+    """Intervals whose value was scaled up because the counter shared its hardware."""
+    went_back: int = 0
+
+    def mean(self, begin: int, end: int) -> float | None:
+        """Over bins [begin, end), in the track's unit; None where it is not known."""
+        covered_s = self.covered_s[end] - self.covered_s[begin]
+        if covered_s <= 0:
+            return None
+        return (self.sums[end] - self.sums[begin]) / covered_s
+
+    def total(self, begin: int, end: int) -> float | None:
+        """Counted in bins [begin, end), where it is known."""
+        known = self.covered_s[end] > self.covered_s[begin]
+        return self.sums[end] - self.sums[begin] if known else None
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """All tracks of a run on one grid."""
+
+    begin_ns: int
+    bin_ns: int
+    bins: int
+    end_ns: int
+    tracks: list[Traced]
+    marks_ns: list[int]
+    """Where sums are known exactly: begins and ends of regions, sorted."""
+    regions: list[Region]
+    paces: list[Pace]
+
+    def edge_s(self, edge: int) -> float:
+        """An edge of the grid, in seconds from its begin."""
+        return min(edge * self.bin_ns, self.end_ns - self.begin_ns) * 1e-9
+
+    def values(self, traced: Traced) -> list[float | None]:
+        """The mean of each bin; None where too little of it was counted."""
+        least_s = LEAST_COVERED * self.bin_ns * 1e-9
+        return [
+            traced.mean(at, at + 1)
+            if traced.covered_s[at + 1] - traced.covered_s[at] >= least_s
+            else None
+            for at in range(self.bins)
+        ]
+
+    def between(self, traced: Traced, begin_ns: int, end_ns: int) -> tuple[float, float] | None:
+        """Counted between two marks, and the time it is known for; None where it is not."""
+        first = traced.at_marks[bisect_left(self.marks_ns, begin_ns)]
+        last = traced.at_marks[bisect_left(self.marks_ns, end_ns)]
+        covered_s = last[1] - first[1]
+        return (last[0] - first[0], covered_s) if covered_s > 0 else None
+
+
+def timeline_of(run: Run, most_bins: int = MOST_BINS) -> tuple[Timeline | None, list[str]]:
+    """The timeline, None where no reading can be used, and what had to be left out, in words."""
+    lanes, notes = lanes_of(run)
+    made = _timeline(run, lanes, notes, most_bins) if lanes else None
+    return made, notes
+
+
+class OpenLane(msgspec.Struct, frozen=True):
+    """A lane that holds readings."""
+
+    reader: LaneReader
+    tracks: list[Track]
+    pace: Pace
+
+
+def lanes_of(run: Run) -> tuple[list[OpenLane], list[str]]:
+    """Every lane that holds readings, its tracks named apart, and what had to be left out."""
+    opened: list[OpenLane] = []
+    notes: list[str] = []
+    for lane in run.lanes:
+        counters = run.counters[lane.counters]
+        try:
+            reader = LaneReader(run.directory / Path(lane.file).name, counters.slots)
+        except RunFileError as error:
+            notes.append(str(error))
+            continue
+        pace = _pace(reader, lane)
+        if pace is not None:
+            opened.append(OpenLane(reader, tracks_of(counters), pace))
+        notes += reader.notes
+    return _named(opened, notes), notes
+
+
+def _named(opened: Sequence[OpenLane], notes: list[str]) -> list[OpenLane]:
+    every = distinct([track for lane in opened for track in lane.tracks])
+    if len(every) > MOST_TRACKS:
+        notes.append(f"only the first {MOST_TRACKS} of {len(every)} tracks are shown")
+    every = every[:MOST_TRACKS]
+    named = []
+    for lane in opened:
+        own, every = every[: len(lane.tracks)], every[len(lane.tracks) :]
+        named.append(OpenLane(lane.reader, own, lane.pace))
+    return named
+
+
+def _pace(reader: LaneReader, lane: Lane) -> Pace | None:
+    times_of_last = 0
+    readings = late = longest_ns = took_ns = 0
+    first_ns: int | None = None
+    for times, block in ordered_blocks(reader):
+        ahead = times if first_ns is None else [times_of_last, *times]
+        first_ns = times[0] if first_ns is None else first_ns
+        steps = list(map(sub, ahead[1:], ahead))
+        late += sum(1 for step in steps if step > LATE * lane.interval_ns)
+        longest_ns = max(longest_ns, max(steps, default=0))
+        took_ns += sum(block.values(END)) - sum(block.values(BEGIN))
+        readings += len(times)
+        times_of_last = times[-1]
+    if first_ns is None or readings < 2:
+        return None
+    return Pace(
+        counters=lane.counters,
+        readings=readings,
+        asked_ns=lane.interval_ns,
+        span_ns=times_of_last - first_ns,
+        late=late,
+        longest_ns=longest_ns,
+        reading_ns=took_ns / readings,
+        first_ns=first_ns,
+        last_ns=times_of_last,
+    )
+
+
+def _timeline(
+    run: Run, lanes: Sequence[OpenLane], notes: list[str], most_bins: int
+) -> Timeline | None:
+    begin_ns, end_ns = _span(run, [lane.pace for lane in lanes])
+    if end_ns <= begin_ns:
+        return None
+    finest_ns = min(lane.pace.asked_ns for lane in lanes)
+    bin_ns = max(finest_ns, math.ceil((end_ns - begin_ns) / most_bins))
+    bins = math.ceil((end_ns - begin_ns) / bin_ns)
+    edges = [*(begin_ns + at * bin_ns for at in range(bins)), end_ns]
+    regions = _regions(run, begin_ns, end_ns, notes)
+    marks = sorted(
+        {begin_ns, end_ns, *(r.begin_ns for r in regions), *(r.end_ns or end_ns for r in regions)}
+    )
+    tracks: list[Traced] = []
+    for lane in lanes:
+        tracks += _traced(lane, edges, marks)
+        notes += [note for note in lane.reader.notes if note not in notes]
+    return Timeline(
+        begin_ns=begin_ns,
+        bin_ns=bin_ns,
+        bins=bins,
+        end_ns=end_ns,
+        tracks=tracks,
+        marks_ns=marks,
+        regions=regions,
+        paces=[lane.pace for lane in lanes],
+    )
+
+
+def _span(run: Run, paces: Sequence[Pace]) -> tuple[int, int]:
+    """From when the program began to when it ended, as far as there are readings."""
+    begin_ns, end_ns = min(p.first_ns for p in paces), max(p.last_ns for p in paces)
+    started = [p.begin_ns for p in run.processes if not p.attached]
+    ended = [p.end_ns for p in run.processes]
+    if started and begin_ns < min(started) < end_ns:
+        begin_ns = min(started)
+    known = [end for end in ended if end is not None]
+    if ended and len(known) == len(ended) and begin_ns < max(known) < end_ns:
+        end_ns = max(known)
+    return begin_ns, end_ns
+
+
+def _regions(run: Run, begin_ns: int, end_ns: int, notes: list[str]) -> list[Region]:
+    """Those that lie in the timeline, cut to it."""
+    cut = [
+        msgspec.structs.replace(
+            region,
+            begin_ns=max(begin_ns, region.begin_ns),
+            end_ns=min(end_ns, end_ns if region.end_ns is None else region.end_ns),
+        )
+        for region in run.regions
+    ]
+    inside = [region for region in cut if region.begin_ns < (region.end_ns or 0)]
+    if len(inside) > MOST_REGIONS:
+        notes.append(f"only the first {MOST_REGIONS} of {len(inside)} marked regions are analysed")
+    return inside[:MOST_REGIONS]
+
+
+class _Sums:
+    """One track while its lane is read."""
+
+    def __init__(self, bins: int) -> None:
+        self.sum = self.covered_s = 0.0
+        self.edges: list[tuple[float, float]] = []
+        self.marks: list[tuple[float, float]] = []
+        self.low: list[float | None] = [None] * bins
+        self.high: list[float | None] = [None] * bins
+        self.estimates = self.went_back = 0
+
+    def take(self, name: str, stretch: Stretch, seconds: list[float], places: _Places) -> None:
+        amounts = stretch.amounts[name]
+        known = [0.0 if amount is None else amount for amount in amounts]
+        has_gaps = None in amounts
+        covers = seconds
+        if has_gaps:
+            covers = [0.0 if a is None else s for a, s in zip(amounts, seconds, strict=True)]
+        sums = list(accumulate(known, initial=self.sum))
+        covered = list(accumulate(covers, initial=self.covered_s))
+        for places_, found in ((places.edges, self.edges), (places.marks, self.marks)):
+            for at, share in places_:
+                found.append((sums[at] + share * known[at], covered[at] + share * covers[at]))
+        rates = list(map(truediv, known, seconds))
+        for at, begin, end in places.bins:
+            inside = rates[begin:end]
+            if has_gaps:
+                inside = [r for r, s in zip(inside, covers[begin:end], strict=True) if s]
+            self._extend(at, inside)
+        self.sum, self.covered_s = sums[-1], covered[-1]
+        self.estimates += stretch.estimated.get(name, 0)
+        self.went_back += stretch.went_back.get(name, 0)
+
+    def _extend(self, at: int, rates: Sequence[float]) -> None:
+        if not rates:
+            return
+        low, high = self.low[at], self.high[at]
+        least, most = min(rates), max(rates)
+        self.low[at] = least if low is None else min(low, least)
+        self.high[at] = most if high is None else max(high, most)
+
+    def rest(self, edges: int, marks: int) -> None:
+        """Up to the last edge nothing more is known."""
+        self.edges += [(self.sum, self.covered_s)] * (edges - len(self.edges))
+        self.marks += [(self.sum, self.covered_s)] * (marks - len(self.marks))
+
+
+class _Places(msgspec.Struct, frozen=True):
+    """Where the edges of the grid and the marks lie in a stretch: interval and share of it."""
+
+    edges: list[tuple[int, float]]
+    marks: list[tuple[int, float]]
+    bins: list[tuple[int, int, int]]
+    """A bin and the intervals [begin, end) that overlap it."""
+
+
+def _traced(lane: OpenLane, edges: Sequence[int], marks: Sequence[int]) -> list[Traced]:
+    sums = {track.name: _Sums(len(edges) - 1) for track in lane.tracks}
+    next_edge = next_mark = 0
+    for stretch in stretches(lane.reader, lane.tracks):
+        times = stretch.times_ns
+        seconds = [step * 1e-9 for step in map(sub, times[1:], times)]
+        first_edge = next_edge
+        at_edges, next_edge = _placed(times, edges, next_edge)
+        at_marks, next_mark = _placed(times, marks, next_mark)
+        places = _Places(at_edges, at_marks, _overlaps(times, edges, first_edge))
+        for name, one in sums.items():
+            one.take(name, stretch, seconds, places)
+    return [
+        _made(track, sums[track.name], lane.pace.asked_ns, len(edges), len(marks))
+        for track in lane.tracks
+    ]
+
+
+def _placed(
+    times: Sequence[int], places: Sequence[int], first: int
+) -> tuple[list[tuple[int, float]], int]:
+    """Interval and share of each place up to the last time, from the first not placed yet."""
+    found: list[tuple[int, float]] = []
+    at = first
+    while at < len(places) and places[at] <= times[-1]:
+        if places[at] <= times[0]:
+            found.append((0, 0.0))
+        else:
+            interval = bisect_left(times, places[at]) - 1
+            step = times[interval + 1] - times[interval]
+            found.append((interval, (places[at] - times[interval]) / step))
+        at += 1
+    return found, at
+
+
+def _overlaps(times: Sequence[int], edges: Sequence[int], first: int) -> list[tuple[int, int, int]]:
+    """Bins that the stretch overlaps, each with its intervals, from the bin of the first edge."""
+    found = []
+    for at in range(max(0, first - 1), len(edges) - 1):
+        if edges[at] >= times[-1]:
+            break
+        begin = max(0, bisect_left(times, edges[at] + 1) - 1)
+        end = min(len(times) - 1, bisect_left(times, edges[at + 1]))
+        if begin < end:
+            found.append((at, begin, end))
+    return found
+
+
+def _made(track: Track, sums: _Sums, interval_ns: int, edges: int, marks: int) -> Traced:
+    sums.rest(edges, marks)
+    return Traced(
+        track=track,
+        interval_ns=interval_ns,
+        sums=[one[0] for one in sums.edges],
+        covered_s=[one[1] for one in sums.edges],
+        low=sums.low,
+        high=sums.high,
+        at_marks=sums.marks,
+        estimates=sums.estimates,
+        went_back=sums.went_back,
+    )
