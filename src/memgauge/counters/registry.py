@@ -22,6 +22,10 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 BACK_ENDS: dict[str, Entry] = {
+    "powercap": Entry("powercap", "Powercap"),
+    "hwmon": Entry("hwmon", "Hwmon"),
+    "infiniband": Entry("infiniband", "Infiniband"),
+    "net": Entry("net", "Net"),
     "modelled": Entry("modelled", "Modelled"),
 }
 
