@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
-from memgauge.analysis import latency, loaded, misses, mix, pages, stream, stride, workingset
+from memgauge.analysis import (
+    latency,
+    loaded,
+    misses,
+    mix,
+    pages,
+    stream,
+    stride,
+    verify,
+    workingset,
+)
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.section import Section
 
@@ -15,4 +25,5 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "stride": stride.analyse,
     "pages": pages.analyse,
     "misses": misses.analyse,
+    "verify": verify.analyse,
 }

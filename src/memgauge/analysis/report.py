@@ -24,6 +24,7 @@ TITLES = {
     "stride": "Pattern, stride and granularity",
     "pages": "Address translation",
     "misses": "Cost of cache misses",
+    "verify": "Verification of counters",
 }
 ENDINGS = {
     "complete": "complete",

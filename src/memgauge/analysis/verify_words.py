@@ -1,0 +1,44 @@
+"""How verdicts on counters are put in words, here and beside every later figure."""
+
+from __future__ import annotations
+
+from memgauge.analysis.section import Estimate
+from memgauge.model.counters import Counter, EventVerdict
+
+NEVER = "never verified"
+
+
+def verdict_text(counter: Counter | EventVerdict | None) -> str:
+    """What stands beside a figure of the counter: its verdict, or that there is none."""
+    verdict = counter.verdict if isinstance(counter, Counter) else counter
+    if verdict is None:
+        return NEVER
+    if verdict.verdict == "mis-scaled":
+        by = factor_text(verdict.factor) if verdict.factor is not None else _value(verdict.ratio)
+        return f"mis-scaled by {by}" if by else "mis-scaled"
+    if verdict.verdict == "partial" and verdict.missing:
+        return f"partial: nothing from {', '.join(verdict.missing)}"
+    if verdict.verdict == "verified" and verdict.ratio is not None:
+        return f"verified: {_value(verdict.ratio)} of known traffic"
+    return verdict.verdict
+
+
+def factor_text(factor: float) -> str:
+    """Such as 64 or 1/8."""
+    return f"{factor:g}" if factor >= 1 else f"1/{1 / factor:g}"
+
+
+def ratio_text(ratio: Estimate) -> str:
+    """A ratio and its interval."""
+    return f"{_value(ratio.value)} ({_value(ratio.low)} to {_value(ratio.high)})"
+
+
+def share_text(share: float) -> str:
+    """A share in per cent."""
+    return f"{share:.1%}"
+
+
+def _value(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if 0.1 <= abs(value) < 10 else f"{value:.4g}"
