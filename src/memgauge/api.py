@@ -216,6 +216,57 @@ def load(path: str | Path) -> Result:
     return Result(read_run(found), found if found.is_dir() else found.parent)
 
 
+class Published:
+    """Published counts of memory controllers, analysed as those of a run are."""
+
+    def __init__(self, name: str) -> None:
+        from memgauge.references.library import load as load_reference
+
+        self.reference = load_reference(name)
+
+    @cached_property
+    def report(self) -> Report:
+        """What explains them, tables and picture."""
+        from memgauge.analysis.hardware_published import published_report
+
+        return published_report(self.reference)
+
+    def text(self, width: int = 80) -> str:
+        """The report for a terminal, without colour."""
+        from memgauge.reports.terminal import render
+
+        return render(self.report, width=width, color=False)
+
+    def html(self) -> str:
+        """One self-contained HTML page."""
+        from memgauge.reports.html import render
+
+        return render(self.report)
+
+    def document(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        import msgspec
+
+        from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
+        from memgauge.analysis.hardware_document import hardware_figures
+        from memgauge.analysis.hardware_published import published_counts
+
+        found = hardware_bandwidth(published_counts(self.reference))
+        made: dict[str, Any] = msgspec.to_builtins(hardware_figures(found))
+        return made
+
+
+def published(name: str) -> Published:
+    """Published counts of memory controllers (`reference:altra-dmc620`).
+
+    Raises:
+        RequestError: the library has no such set, or it holds no counts of controllers.
+    """
+    found = Published(name)
+    _ = found.report
+    return found
+
+
 def system() -> System:
     """What was found about this machine."""
     from memgauge.system.detect import detect

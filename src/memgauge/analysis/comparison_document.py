@@ -8,7 +8,7 @@ from memgauge.analysis.comparable import Direction, Source
 from memgauge.analysis.comparison import Comparison, Outcome, Pair, Row, Unpaired
 from memgauge.analysis.comparison_names import labels_of
 from memgauge.analysis.comparison_verdicts import pair_verdicts, source_verdicts
-from memgauge.analysis.document import Figure
+from memgauge.analysis.document_figure import Figure
 from memgauge.analysis.intervals import CONFIDENCE, has_interval
 from memgauge.analysis.section import Estimate, Verdict
 

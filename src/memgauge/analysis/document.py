@@ -7,10 +7,14 @@ import msgspec
 from memgauge.analysis.checks import Check
 from memgauge.analysis.claims import Status
 from memgauge.analysis.crosschecks import crosschecks
+from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures import Figures, figures_of
-from memgauge.analysis.intervals import CONFIDENCE, has_interval
+from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
+from memgauge.analysis.hardware_counts import counts_of
+from memgauge.analysis.hardware_document import HardwareFigures, hardware_figures
+from memgauge.analysis.intervals import CONFIDENCE
 from memgauge.analysis.report import experiments_of, sections_of, status_line
-from memgauge.analysis.section import Estimate, Verdict
+from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import PassTimes
 from memgauge.analysis.summary import PointSummary
 from memgauge.analysis.verdicts import run_verdicts
@@ -20,15 +24,6 @@ from memgauge.model.run import Run
 from memgauge.model.system import System
 
 DOCUMENT_VERSION = 1
-
-
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure and its interval."""
-
-    value: float
-    low: float | None
-    """None: too few independent samples for an interval."""
-    high: float | None
 
 
 class PointFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +83,8 @@ class SectionFigures(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: list[Verdict]
     points: list[PointFigures]
     levels: list[LevelFigures]
+    hardware: list[HardwareFigures] = []
+    """What memory's own counters say, where they were asked for; in `stream` only."""
 
 
 class CheckFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,8 +169,8 @@ def _check(check: Check) -> CheckFigures:
         unit=check.unit,
         one_name=check.one_name,
         other_name=check.other_name,
-        one=_figure(check.one),
-        other=_figure(check.other),
+        one=figure(check.one),
+        other=figure(check.other),
         difference=check.difference,
         allowed=check.allowed,
         outcome=check.outcome,
@@ -190,6 +187,7 @@ def _sections(figures: Figures) -> list[SectionFigures]:
             verdicts=section.verdicts,
             points=[_point(point, summary) for point, summary in figures.of(section.name)],
             levels=_levels(figures) if section.name == "workingset" else [],
+            hardware=_hardware(figures) if section.name == "stream" else [],
         )
         for section in sections_of(figures)
     ]
@@ -206,9 +204,9 @@ def _point(point: Point, summary: PointSummary) -> PointFigures:
         regime=summary.regime or None,
         pingpong_ns=summary.pingpong_ns,
         share=summary.share,
-        sustained=_figure(summary.sustained),
-        median=_figure(summary.median),
-        cycles=_figure(summary.cycles),
+        sustained=figure(summary.sustained),
+        median=figure(summary.median),
+        cycles=figure(summary.cycles),
         stream=summary.passes,
         moved_per_counted=point.bytes_moved / counted if counted and point.bytes_moved else None,
         samples=summary.samples,
@@ -221,13 +219,8 @@ def _point(point: Point, summary: PointSummary) -> PointFigures:
     )
 
 
-def _figure(estimate: Estimate | None) -> Figure | None:
-    """The estimate as data, which has no infinity."""
-    if estimate is None:
-        return None
-    if not has_interval(estimate):
-        return Figure(value=estimate.value, low=None, high=None)
-    return Figure(value=estimate.value, low=estimate.low, high=estimate.high)
+def _hardware(figures: Figures) -> list[HardwareFigures]:
+    return [hardware_figures(hardware_bandwidth(counts)) for counts in counts_of(figures)]
 
 
 def _levels(figures: Figures) -> list[LevelFigures]:

@@ -104,9 +104,9 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """File name of the figure, such as `workingset-latency`."""
     title: str
-    kind: Literal["line", "bar", "heatmap"]
-    """line: points joined in the order given. heatmap: a row for each series, a column for each x,
-    y as colour and in digits."""
+    kind: Literal["line", "bar", "stack", "heatmap"]
+    """line: points joined in the order given. stack: bars whose series add up. heatmap: a row for
+    each series, a column for each x, y as colour and in digits."""
     x: Axis
     y: Axis
     series: list[Series]

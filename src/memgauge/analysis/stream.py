@@ -1,7 +1,9 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
-from memgauge.analysis import stream_scaling
+from memgauge.analysis import hardware_report, stream_scaling
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
+from memgauge.analysis.hardware_counts import counts_of
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
@@ -39,14 +41,24 @@ def analyse(figures: Figures) -> Section:
     lines = stream_scaling.lines(main, system)
     peak, usual = system.theoretical_bandwidth_bytes_per_s, stream_scaling.usual_regime(main)
     scaling = (stream_scaling.table(lines), stream_scaling.chart(lines, peak, usual))
-    tables = (_comparison(main), scaling[0], _details(main), _search(found))
+    counted = [hardware_bandwidth(counts) for counts in counts_of(figures)]
+    tables = (_comparison(main), scaling[0], *hardware_report.tables(counted))
+    wide = (_details(main), _search(found))
     return Section(
         name="stream",
         title="Bandwidth",
         question=QUESTION,
-        verdicts=[*_verdicts(main, found), *stream_scaling.verdicts(lines)],
-        tables=[table for table in tables if table],
-        charts=[chart for chart in (scaling[1], _kernels(main)) if chart],
+        verdicts=[
+            *_verdicts(main, found),
+            *stream_scaling.verdicts(lines),
+            *hardware_report.verdicts(counted),
+        ],
+        tables=[table for table in (*tables, *wide) if table],
+        charts=[
+            chart
+            for chart in (scaling[1], _kernels(main), *hardware_report.charts(counted))
+            if chart
+        ],
     )
 
 

@@ -10,6 +10,8 @@ from memgauge import api
 from memgauge.commands.measure import save
 from memgauge.commands.options import run_argument
 from memgauge.commands.output import print_json, print_report
+from memgauge.model.errors import RequestError
+from memgauge.references.library import PREFIX
 
 
 @click.command("report")
@@ -24,8 +26,13 @@ from memgauge.commands.output import print_json, print_report
 def command(run: Path, form: str | None) -> None:
     """Render a run again, on any machine, with or without the native core.
 
-    Writes summary.txt and report.html into the run's directory and prints the summary.
+    Writes summary.txt and report.html into the run's directory and prints the summary. For
+    published counts of memory controllers, such as reference:altra-dmc620, it prints and writes
+    nothing.
     """
+    if str(run).startswith(PREFIX):
+        _published(str(run), form)
+        return
     result = api.load(run)
     if form == "html":
         click.echo(result.html())
@@ -38,3 +45,17 @@ def command(run: Path, form: str | None) -> None:
     else:
         print_report(result.report, whole=False)
         save(result)
+
+
+def _published(name: str, form: str | None) -> None:
+    result = api.published(name)
+    if form == "stream":
+        raise RequestError(f"{name}: was not measured here: STREAM's table is for runs only")
+    if form == "html":
+        click.echo(result.html())
+    elif form == "json":
+        print_json(result.document())
+    elif form == "summary":
+        click.echo(result.text())
+    else:
+        print_report(result.report)

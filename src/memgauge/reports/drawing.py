@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
-from memgauge.reports import bars, heatmap, lines
+from memgauge.reports import bars, heatmap, lines, stacks
 from memgauge.reports.channels import names
 from memgauge.reports.points import Row
 from memgauge.reports.theme import HEIGHT_PX
@@ -18,7 +18,12 @@ from memgauge.reports.theme import HEIGHT_PX
 if TYPE_CHECKING:
     from memgauge.analysis.section import Chart
 
-_LAYERS = {"line": lines.layers, "bar": bars.layers, "heatmap": heatmap.layers}
+_LAYERS = {
+    "line": lines.layers,
+    "bar": bars.layers,
+    "stack": stacks.layers,
+    "heatmap": heatmap.layers,
+}
 
 
 def specification(chart: Chart, width: int | str) -> Row:
@@ -36,6 +41,8 @@ def _height_px(chart: Chart) -> int:
     """Taller where many bars lie below each other; as a table needs for a heat map."""
     if chart.kind == "heatmap":
         return heatmap.height_px(chart)
+    if chart.kind == "stack":
+        return stacks.height_px(chart)
     return max(HEIGHT_PX, bars.height_px(chart) if chart.kind == "bar" else 0)
 
 

@@ -58,7 +58,7 @@ def y_numbers(chart: Chart) -> list[float]:
 
 def is_nominal(chart: Chart) -> bool:
     """Whether x holds names rather than numbers."""
-    return chart.kind == "bar" or any(isinstance(row["x"], str) for row in rows(chart))
+    return chart.kind in {"bar", "stack"} or any(isinstance(row["x"], str) for row in rows(chart))
 
 
 def named(text: str) -> str:

@@ -1,0 +1,26 @@
+"""A figure with its interval, as documents hold it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.section import Estimate
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure and its interval."""
+
+    value: float
+    low: float | None
+    """None: too few independent samples for an interval."""
+    high: float | None
+
+
+def figure(estimate: Estimate | None) -> Figure | None:
+    """The estimate as data, which has no infinity."""
+    if estimate is None:
+        return None
+    if not has_interval(estimate):
+        return Figure(value=estimate.value, low=None, high=None)
+    return Figure(value=estimate.value, low=estimate.low, high=estimate.high)

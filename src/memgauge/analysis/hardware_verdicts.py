@@ -1,0 +1,342 @@
+"""What explains that memory moved more or less than a program counts, in plain words.
+
+Reads and writes of one repetition are set against what the kernel reads and writes by itself and
+against what it would read besides, were each written line read first (write-allocate). What idle
+regions saw is taken off for these comparisons, and the words say so. What then remains of writes is
+nobody's store: directory and ECC updates, or other programs that were quiet when the team slept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memgauge.analysis.hardware_bandwidth import (
+    BOTH,
+    READS,
+    WRITES,
+    HardwareBandwidth,
+    Socket,
+    bytes_per_repetition,
+)
+from memgauge.analysis.intervals import bounds
+from memgauge.analysis.section import Estimate, Verdict
+from memgauge.model.counters import Counter
+from memgauge.model.units import format_count
+
+LITTLE, MOST = 0.25, 0.75
+"""Of the lines that could be read first: below, they are evaded; above, they are read."""
+EXCESS = 0.01
+"""Of the kernel's writes or reads: what is not worth a word."""
+SHORT = 0.97
+SIGNATURES = {
+    1 / 64: "1/64",
+    1 / 8: "1/8",
+    1 / 3: "1/3",
+    1 / 2: "1/2",
+    2.0: "2",
+    3.0: "3",
+    64.0: "64",
+}
+"""Wrong scales that counters are known for,"""
+SNAP = 0.06
+"""and how near a ratio must be to one."""
+IDLE_NOISE = 0.1
+"""Of the traffic under load: beyond it what others move is too much to explain the rest."""
+
+
+def explain(found: HardwareBandwidth) -> list[Verdict]:
+    """All there is to say about one kernel."""
+    if found.counts.basis != "measured":
+        return [_modelled(found)]
+    if found.ratio is None:
+        return [_nothing(found), *_trust(found)]
+    return [
+        _summary(found),
+        *_scale(found),
+        *_allocation(found),
+        *_excess(found),
+        *_idle(found),
+        *_balance(found),
+        *_trust(found),
+    ]
+
+
+def megabytes(estimate: Estimate | None) -> str:
+    """A bandwidth in STREAM's unit, MB/s of 1e6 bytes."""
+    return "unknown" if estimate is None else f"{estimate.value / 1e6:.2f} MB/s"
+
+
+def _modelled(found: HardwareBandwidth) -> Verdict:
+    text = (
+        f"{found.counts.kernel.name}: what stands here as counted is modelled, not measured: what "
+        f"the kernel asks of memory if no cache keeps anything and each line that an ordinary "
+        f"store writes is read first. It says nothing about this hardware."
+    )
+    return Verdict(level="warning", text=text, remedy="count with --counters auto")
+
+
+def _nothing(found: HardwareBandwidth) -> Verdict:
+    text = f"{found.counts.kernel.name}: no region could be counted whole."
+    return Verdict(level="problem", text=text, remedy="see which counters are missing")
+
+
+def _summary(found: HardwareBandwidth) -> Verdict:
+    ratio, allocated = found.ratio, found.ratio_allocated
+    kernel = found.counts.kernel
+    times = "unknown" if ratio is None else f"{ratio.value:.4f} times as much"
+    text = (
+        f"{kernel.name}: memory moved {megabytes(found.hardware.total)} by its counters where the "
+        f"program counts {megabytes(found.software)}: {times}"
+    )
+    if allocated is not None and kernel.allocated_bytes != kernel.counted_bytes:
+        text += f", and {allocated.value:.4f} times as much as with write-allocate"
+    return Verdict(level="good", text=f"{text}.")
+
+
+def _scale(found: HardwareBandwidth) -> Iterator[Verdict]:
+    """A ratio that looks like a wrong scale, or like counters that are not all there."""
+    kernel = found.counts.kernel
+    if found.ratio is None or found.ratio_allocated is None:
+        return
+    low, high = sorted((found.ratio.value, found.ratio_allocated.value))
+    if high >= SHORT and low <= 1.5:
+        return
+    for factor, name in SIGNATURES.items():
+        if any(abs(ratio / factor - 1) < SNAP for ratio in (found.ratio.value, high, low)):
+            text = (
+                f"{kernel.name}: the ratio is that of counters mis-scaled by {name}, a known fault "
+                f"of some; or so much of the traffic is seen."
+            )
+            yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
+            return
+    if found.ratio.value < SHORT:
+        text = (
+            f"{kernel.name}: the counters see less than the program surely moves: some controllers "
+            f"are missing, a cache keeps part of the arrays, or the scale is wrong."
+        )
+        yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
+
+
+def _allocation(found: HardwareBandwidth) -> Iterator[Verdict]:
+    """Whether lines were read before they were written."""
+    kernel = found.counts.kernel
+    seen = allocation_share(found)
+    if seen is None or not kernel.evadable_bytes or not _is_whole(found):
+        return
+    share, detail = seen.value, _detail(found)
+    if share < LITTLE and kernel.streams:
+        what = "streaming stores read no line first, as they should"
+    elif share < LITTLE:
+        what = "no write-allocate took place, though these are ordinary stores: the hardware saw "
+        what += "that lines are written whole and did not read them"
+    elif share > MOST and kernel.streams:
+        what = "lines were read first in spite of streaming stores"
+    elif share > MOST:
+        what = "each line was read before it was written (write-allocate)"
+    else:
+        low, high = bounds(seen)
+        what = (
+            f"{100 * share:.0f}% ({100 * low:.0f} to {100 * high:.0f}) of the lines written were "
+        )
+        what += "read first (write-allocate), or others read as much"
+    yield Verdict(level="note", text=f"{kernel.name}: {what}{detail}.")
+
+
+def allocation_share(found: HardwareBandwidth) -> Estimate | None:
+    """Bytes read beyond the kernel's own, as a share of what it would read with write-allocate.
+
+    Idle traffic is taken off. From reads where they are told apart, else from all traffic.
+    """
+    kernel = found.counts.kernel
+    if not kernel.evadable_bytes:
+        return None
+    own = kernel.read_bytes
+    moved = bytes_per_repetition(found, (READS,), less_idle=True)
+    if moved is None:
+        own = kernel.counted_bytes
+        moved = bytes_per_repetition(found, (READS, WRITES, BOTH), less_idle=True)
+    if moved is None:
+        return None
+    ends = ((end - own) / kernel.evadable_bytes for end in (moved.value, moved.low, moved.high))
+    return Estimate(*ends)
+
+
+def _detail(found: HardwareBandwidth) -> str:
+    """Reads to writes and bytes an element, beside what both cases would give."""
+    kernel = found.counts.kernel
+    reads, writes = (bytes_per_repetition(found, (way,)) for way in (READS, WRITES))
+    total = bytes_per_repetition(found, (READS, WRITES, BOTH))
+    words = ""
+    if reads is not None and writes is not None and writes.value and kernel.write_bytes:
+        alone = kernel.read_bytes / kernel.write_bytes
+        first = (kernel.read_bytes + kernel.evadable_bytes) / kernel.write_bytes
+        words += (
+            f"; reads to writes are {reads.value / writes.value:.2f} : 1, where the kernel alone "
+            f"has {alone:g} : 1 and with write-allocate {first:g} : 1"
+        )
+    if total is not None and kernel.elements:
+        alone = kernel.counted_bytes / kernel.elements
+        first = (kernel.counted_bytes + kernel.evadable_bytes) / kernel.elements
+        words += (
+            f"; {total.value / kernel.elements:.2f} bytes moved for an element, where the kernel "
+            f"alone has {alone:g} and with write-allocate {first:g}"
+        )
+    return words
+
+
+def _is_whole(found: HardwareBandwidth) -> bool:
+    """Whether the counters see about as much as the program surely moves, and not far more."""
+    kernel = found.counts.kernel
+    total = bytes_per_repetition(found, (READS, WRITES, BOTH), less_idle=True)
+    most = 1.5 * (kernel.counted_bytes + kernel.evadable_bytes)
+    return total is not None and SHORT * kernel.counted_bytes <= total.value <= most
+
+
+def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
+    """Writes beyond the kernel's, which no store of it explains; the same of its reads."""
+    kernel = found.counts.kernel
+    if not _is_whole(found):
+        return
+    taken_off = ", idle traffic taken off" if found.counts.idle else ""
+    writes = bytes_per_repetition(found, (WRITES,), less_idle=True)
+    if writes is not None and bounds(writes)[0] > (1 + EXCESS) * kernel.write_bytes:
+        beyond = _beyond(writes, kernel.write_bytes, kernel.counted_bytes)
+        text = (
+            f"{kernel.name}: memory wrote {beyond} more than the kernel does{taken_off}: directory "
+            f"or ECC updates, page tables, or other programs."
+        )
+        yield Verdict(level="note", text=text)
+    reads = bytes_per_repetition(found, (READS,), less_idle=True)
+    if reads is None:
+        return
+    share = allocation_share(found)
+    first = kernel.evadable_bytes if share is not None and share.value >= LITTLE else 0
+    expected = kernel.read_bytes + first
+    if bounds(reads)[0] > (1 + EXCESS) * expected + EXCESS * kernel.counted_bytes:
+        beyond = _beyond(reads, expected, kernel.counted_bytes)
+        text = (
+            f"{kernel.name}: memory read {beyond} more than the kernel"
+            f"{' with write-allocate' if first else ''} asks for{taken_off}: prefetches beyond the "
+            f"arrays, page walks, partial writes (ECC), or other programs."
+        )
+        yield Verdict(level="note", text=text)
+
+
+def _beyond(moved: Estimate, expected: int, counted: int) -> str:
+    """The excess, in per cent of what was expected, or of all that is counted where none was."""
+    if expected:
+        return f"{100 * (moved.value / expected - 1):.1f}%"
+    return f"{100 * moved.value / counted:.1f}% of all the program counts"
+
+
+def _idle(found: HardwareBandwidth) -> Iterator[Verdict]:
+    idle, total = found.hardware.idle, found.hardware.total
+    name = found.counts.kernel.name
+    if not found.counts.idle:
+        if found.counts.published:
+            text = f"{name}: no idle traffic was published; that of others is in these figures."
+            yield Verdict(level="note", text=text)
+        return
+    if idle is None or total is None or not total.value:
+        return
+    share = idle.value / total.value
+    text = (
+        f"{name}: while the team slept, the same counters saw {megabytes(idle)}, "
+        f"{100 * share:.2g}% of that. It is not taken off in tables."
+    )
+    if share > IDLE_NOISE:
+        yield Verdict(level="warning", text=text, remedy="stop what else runs, and measure again")
+    else:
+        yield Verdict(level="note", text=text)
+
+
+def _balance(found: HardwareBandwidth) -> Iterator[Verdict]:
+    """How the traffic divides between sockets, and what the busiest one lacks."""
+    told = [one for one in found.sockets if one.socket is not None and one.traffic.total]
+    total = found.hardware.total
+    if len(told) < 2 or total is None or not total.value:
+        return
+    shares = [one.traffic.total.value / total.value for one in told if one.traffic.total]
+    listed = ", ".join(
+        f"{100 * share:.1f}% on socket {one.socket} ({format_count(len(one.places), 'place')})"
+        for one, share in zip(told, shares, strict=True)
+    )
+    name = found.counts.kernel.name
+    yield Verdict(level="note", text=f"{name}: of the traffic, {listed}.")
+    busiest = told[max(range(len(shares)), key=shares.__getitem__)]
+    yield from _lacking(found, busiest)
+
+
+def _lacking(found: HardwareBandwidth, busiest: Socket) -> Iterator[Verdict]:
+    """Writes that the busiest socket alone does not account for: pages lie elsewhere."""
+    kernel = found.counts.kernel
+    total, alone = found.hardware.write, busiest.traffic.write
+    if total is None or alone is None or found.software is None or not kernel.write_bytes:
+        return
+    own = found.software.value * kernel.write_bytes / kernel.counted_bytes
+    if alone.value >= 0.99 * own or alone.value < 0.8 * own or total.value < 0.99 * own:
+        return
+    elsewhere = 100 * (1 - alone.value / own)
+    text = (
+        f"{kernel.name}: socket {busiest.socket} alone wrote {megabytes(alone)} of the "
+        f"{own / 1e6:.2f} MB/s that the kernel stores: {elsewhere:.1f}% of that went elsewhere, as "
+        f"where some of its pages lie on another socket."
+    )
+    yield Verdict(level="note", text=text)
+
+
+def _trust(found: HardwareBandwidth) -> Iterator[Verdict]:
+    """What is to be known of the counters themselves."""
+    name, counts = found.counts.kernel.name, found.counts
+    if found.missing:
+        text = f"{name}: not in any sum, for they could not be read: {', '.join(found.missing)}."
+        yield Verdict(level="problem", text=text)
+    if found.hardware.is_estimate:
+        text = (
+            f"{name}: some counters shared their hardware with other events and counted for a part "
+            f"of the time; their values are scaled up and are estimates."
+        )
+        remedy = "name fewer events, or end other profilers"
+        yield Verdict(level="warning", text=text, remedy=remedy)
+    if counts.set_aside:
+        regions = format_count(counts.set_aside, "region")
+        text = f"{name}: {regions} set aside, for pages came or went meanwhile."
+        yield Verdict(level="note", text=text)
+
+
+def trust_in(counters: list[Counter]) -> str:
+    """What verification said of counters, in a word or two; the worst of several."""
+    words = [_word(counter) for counter in counters]
+    for one in ("dead", "absent", "mis-scaled", "partial", "noisy"):
+        worst = next((word for word in words if word.startswith(one)), None)
+        if worst is not None:
+            return worst
+    if all(word == "verified" for word in words):
+        return "verified"
+    return "in part verified" if "verified" in words else "not verified"
+
+
+def _word(counter: Counter) -> str:
+    verdict = counter.verdict
+    if verdict is None:
+        return "not verified"
+    if verdict.verdict == "mis-scaled" and verdict.factor is not None:
+        return f"mis-scaled, by {verdict.factor:g}"
+    return verdict.verdict
+
+
+def trust_verdicts(every: list[HardwareBandwidth]) -> Iterator[Verdict]:
+    """Once for each event: what verification found, or that it was never asked."""
+    events: dict[str, Counter] = {}
+    for found in every:
+        if found.counts.basis == "measured" and not found.counts.published:
+            events.update((counter.event, counter) for counter in found.counts.counters)
+    unknown = [name for name, counter in events.items() if counter.verdict is None]
+    if unknown:
+        text = f"Never verified on this machine: {', '.join(unknown)}."
+        yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
+    for name, counter in events.items():
+        verdict = counter.verdict
+        if verdict is not None and verdict.verdict != "verified":
+            text = f"Counter {name} is {_word(counter)}: {verdict.evidence}"
+            yield Verdict(level="problem", text=text)

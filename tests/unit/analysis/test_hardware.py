@@ -1,0 +1,244 @@
+"""Software against hardware bandwidth: closed forms, and the published counts as an oracle."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.analysis.hardware import ELEMENTS, counter, counts, region, verdict
+
+from memgauge.analysis.hardware_bandwidth import (
+    READS,
+    HardwareBandwidth,
+    bytes_per_repetition,
+    hardware_bandwidth,
+)
+from memgauge.analysis.hardware_counts import HardwareCounts
+from memgauge.analysis.hardware_document import hardware_figures
+from memgauge.analysis.hardware_published import published_counts, published_report
+from memgauge.analysis.hardware_report import charts, tables, verdicts
+from memgauge.analysis.hardware_verdicts import allocation_share, explain
+from memgauge.analysis.section import Estimate
+from memgauge.model.errors import RequestError
+from memgauge.references.library import load
+
+
+def value(estimate: Estimate | None) -> float:
+    assert estimate is not None
+    return estimate.value
+
+
+def words(made: HardwareCounts) -> str:
+    return " ".join(verdict.text for verdict in explain(hardware_bandwidth(made)))
+
+
+@pytest.fixture(scope="module")
+def altra() -> HardwareBandwidth:
+    return hardware_bandwidth(published_counts(load("altra-dmc620")))
+
+
+def test_the_published_hardware_bandwidth_is_reproduced_to_all_printed_digits(
+    altra: HardwareBandwidth,
+) -> None:
+    told = load("altra-dmc620").description.counts
+    assert told is not None
+    assert f"{value(altra.hardware.total) / 1e6:.2f}" == "113159.59"
+    assert told.hardware_MBps == 113159.59
+    assert f"{value(altra.software) / 1e6:.2f}" == "110841.10"
+
+
+def test_the_published_sockets_are_told_apart(altra: HardwareBandwidth) -> None:
+    busy, other = altra.sockets
+    assert (busy.socket, other.socket) == (0, 1)
+    assert all(place.name.startswith("arm_dmc620_10008") for place in busy.places)
+    assert all(place.name.startswith("arm_dmc620_50008") for place in other.places)
+    assert len(busy.places) == len(other.places) == 8
+    assert value(other.traffic.total) / value(busy.traffic.total) == pytest.approx(0.0259, abs=1e-4)
+    parts = value(busy.traffic.total) + value(other.traffic.total)
+    assert parts == pytest.approx(value(altra.hardware.total), rel=1e-12)
+
+
+def test_no_write_allocate_took_place_in_the_published_counts(altra: HardwareBandwidth) -> None:
+    share = allocation_share(altra)
+    assert value(share) == pytest.approx(0.0584, abs=1e-4)
+    said = " ".join(verdict.text for verdict in explain(altra))
+    assert "no write-allocate took place" in said
+    assert "24.50 bytes moved for an element" in said
+    assert "97.5% on socket 0 (8 places), 2.5% on socket 1" in said
+
+
+def test_a_set_without_counts_is_refused() -> None:
+    with pytest.raises(RequestError, match="reference:nvdimm: holds no counts of memory contr"):
+        published_report(load("nvdimm"))
+
+
+@given(st.floats(16, 32), st.floats(8, 10))
+def test_the_ratio_is_one_of_bytes(reads: float, writes: float) -> None:
+    found = hardware_bandwidth(counts(reads, writes))
+    assert value(found.ratio) == pytest.approx((reads + writes) / 24)
+    assert value(found.ratio_allocated) == pytest.approx((reads + writes) / 32)
+    assert value(found.software) == pytest.approx(24 * ELEMENTS * 10 / 0.1)
+    assert value(found.hardware.read) == pytest.approx(reads * ELEMENTS * 10 / 0.1)
+
+
+@given(st.floats(0, 1), st.floats(0, 4))
+def test_the_share_of_lines_read_first_is_found_beneath_idle_traffic(
+    share: float, idle: float
+) -> None:
+    made = counts(16 + 8 * share + idle / 2, 8 + idle / 2, idle_each=idle)
+    assert value(allocation_share(hardware_bandwidth(made))) == pytest.approx(share, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("reads", "streams", "said"),
+    [
+        (16, False, "no write-allocate took place"),
+        (24, False, "each line was read before it was written"),
+        (20, False, "50% (50 to 50) of the lines written were read first"),
+        (16, True, "streaming stores read no line first"),
+        (24, True, "read first in spite of streaming stores"),
+    ],
+)
+def test_write_allocate_is_seen_or_evaded(reads: float, streams: bool, said: str) -> None:
+    made = counts(reads, 8, streams=streams)
+    assert said in words(made)
+
+
+def test_streaming_stores_have_nothing_to_allocate() -> None:
+    found = hardware_bandwidth(counts(16, 8, streams=True))
+    assert value(found.allocated) == value(found.software)
+
+
+def test_excess_writes_are_named() -> None:
+    assert "memory wrote 10.0% more than the kernel does" in words(counts(24, 8.8))
+    assert "more than the kernel" not in words(counts(24, 8))
+
+
+def test_excess_that_idle_regions_explain_is_not_called_an_update() -> None:
+    said = words(counts(25, 9, idle_each=2))
+    assert "memory wrote" not in said
+    assert "while the team slept, the same counters saw" in said
+
+
+@pytest.mark.parametrize(
+    ("factor", "name"), [(1 / 64, "1/64"), (1 / 2, "1/2"), (3, "3"), (64, "64")]
+)
+def test_a_wrong_scale_is_recognised_and_nothing_is_concluded(factor: float, name: str) -> None:
+    said = words(counts(16 * factor, 8 * factor))
+    assert f"mis-scaled by {name}," in said
+    assert "write-allocate)" not in said
+    assert "no write-allocate took place" not in said
+
+
+def test_counters_that_see_too_little_are_named() -> None:
+    assert "see less than the program surely moves" in words(counts(12, 6))
+
+
+def test_a_missing_counter_is_in_no_sum_and_named() -> None:
+    made = counts(16, 8, places=[("imc_0", 0), ("imc_1", 0)])
+    lost = next(c.name for c in made.counters if c.quantity == READS)
+    bare = [msgspec.structs.replace(r, counts={**r.counts, lost: None}) for r in made.regions]
+    found = hardware_bandwidth(msgspec.structs.replace(made, regions=bare))
+    assert found.missing == [lost]
+    assert value(bytes_per_repetition(found, (READS,))) == pytest.approx(8 * ELEMENTS)
+    assert any(v.level == "problem" and lost in v.text for v in explain(found))
+
+
+def test_a_region_that_lacks_one_value_is_in_no_total() -> None:
+    made = counts(16, 8)
+    lost = made.counters[0].name
+    torn = msgspec.structs.replace(made.regions[0], counts={**made.regions[0].counts, lost: None})
+    found = hardware_bandwidth(msgspec.structs.replace(made, regions=[torn, *made.regions[1:]]))
+    assert found.missing == []
+    assert value(found.ratio) == pytest.approx(1)
+
+
+def test_nothing_read_is_a_problem_and_no_zero() -> None:
+    found = hardware_bandwidth(counts(None, None))
+    assert found.ratio is None
+    assert found.hardware.total is None
+    assert any(v.level == "problem" for v in explain(found))
+    assert tables([found])
+
+
+def test_estimates_are_marked() -> None:
+    made = counts(16, 8, is_estimate=True)
+    assert "are estimates" in words(made)
+    (place,) = hardware_bandwidth(made).places
+    assert place.traffic.is_estimate
+
+
+def test_a_socket_that_writes_too_little_alone_is_noticed() -> None:
+    places = [("a", 0), ("b", 1)]
+    made = counts(16, 8, places=places)
+    heavy = {"a": 0.95, "b": 0.05}
+    regions = []
+    for one in made.regions:
+        seen = {
+            c.name: (16 if c.quantity == READS else 8) * ELEMENTS * 10 * heavy[c.instance]
+            for c in made.counters
+        }
+        regions.append(region(made.counters, seen, seconds=one.seconds))
+    said = words(msgspec.structs.replace(made, regions=regions))
+    assert "95.0% on socket 0 (1 place), 5.0% on socket 1 (1 place)" in said
+    assert "socket 0 alone wrote" in said
+    assert "5.0% of that went elsewhere" in said
+
+
+def test_a_model_concludes_nothing_about_hardware_and_has_its_own_tables() -> None:
+    modelled = hardware_bandwidth(counts(24, 8, basis="modelled"))
+    measured = hardware_bandwidth(counts(16, 8))
+    assert "modelled, not measured" in explain(modelled)[0].text
+    assert len(explain(modelled)) == 1
+    made = tables([modelled, measured])
+    assert [table.name.partition("-")[0] for table in made] == ["hardware"] * 3 + ["modelled"] * 3
+    assert all(len(table.rows) == 1 for table in made)
+    assert [chart.name for chart in charts([modelled, measured])] == [
+        "hardware-bandwidth",
+        "modelled-bandwidth",
+    ]
+
+
+def test_the_verdict_of_verification_stands_beside_the_figure() -> None:
+    scaled = counts(16, 8, trusted=verdict("mis-scaled", factor=2.0))
+    found = hardware_bandwidth(scaled)
+    assert tables([found])[0].rows[0][-1] == "mis-scaled, by 2"
+    assert any("is mis-scaled, by 2: counted so much." in v.text for v in verdicts([found]))
+    never = hardware_bandwidth(counts(16, 8))
+    assert tables([never])[0].rows[0][-1] == "not verified"
+    assert any("Never verified" in v.text for v in verdicts([never]))
+
+
+def test_the_parts_of_the_picture_add_up(altra: HardwareBandwidth) -> None:
+    (chart,) = charts([altra])
+    sums: dict[str, float] = {}
+    for series in chart.series:
+        for bar, y in zip(series.x, series.y, strict=True):
+            sums[str(bar)] = sums.get(str(bar), 0) + (y or 0)
+    software, allocated, hardware = sums.values()
+    assert software == pytest.approx(110841.10)
+    assert allocated == pytest.approx(110841.10 * 32 / 24)
+    assert hardware == pytest.approx(113159.59, abs=0.01)
+
+
+def test_the_document_holds_every_place(altra: HardwareBandwidth) -> None:
+    made = hardware_figures(altra)
+    assert made.published
+    assert [len(socket.places) for socket in made.sockets] == [8, 8]
+    assert made.sockets[0].places[0].read_count == 1983213529
+    assert msgspec.json.decode(msgspec.json.encode(made))["repetitions"] == 99
+
+
+def test_both_together_are_counted_where_ways_cannot_be_told_apart() -> None:
+    both = counter("traffic_bytes", ("l3_0", None))
+    made = msgspec.structs.replace(
+        counts(16, 8),
+        counters=[both],
+        regions=[region([both], {both.name: 32.0 * ELEMENTS * 10}) for _ in range(8)],
+    )
+    found = hardware_bandwidth(made)
+    assert found.hardware.read is None
+    assert value(found.ratio) == pytest.approx(32 / 24)
+    assert value(allocation_share(found)) == pytest.approx(1)
+    assert "each line was read before it was written" in words(made)
