@@ -30,6 +30,9 @@ NB_MODULE(_core, module) {
     register_counters_perf(module);
     register_counters_files(module);
     register_counters_nvml(module);
+    register_counters_pcp(module);
+    register_counters_lane(module);
+    register_process(module);
     register_modelled(module);
     register_team(module);
     register_stimulus(module);

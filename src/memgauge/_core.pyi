@@ -515,3 +515,164 @@ class NvmlSource(CounterSource):
     """One slot for each query; missing where a call fails."""
 
     def __init__(self, library: NvmlLibrary, queries: Sequence[NvmlQuery]) -> None: ...
+
+@final
+class LaneState:
+    """How far a lane is: samples taken, instants missed, samples lost, and what it cost."""
+
+    @property
+    def samples(self) -> int: ...
+    @property
+    def missed(self) -> int: ...
+    @property
+    def dropped(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def cpu_ns(self) -> int: ...
+    @property
+    def longest_read_ns(self) -> int: ...
+    @property
+    def error(self) -> str | None: ...
+
+@final
+class Lane:
+    def __init__(
+        self, reader: Reader, path: str, interval_ns: int, name: str = "", cpu: int | None = None
+    ) -> None:
+        """Sample into a new file until stopped, in threads of its own."""
+
+    def stop(self) -> None:
+        """Take a last sample and close the file."""
+
+    def state(self) -> LaneState: ...
+    def latest(self) -> Reading | None: ...
+
+@final
+class HeldProcess:
+    def __init__(
+        self, arguments: Sequence[bytes], paths: Sequence[bytes], environment: Sequence[bytes]
+    ) -> None:
+        """A process that waits; when let go it becomes the first of `paths` that can be started."""
+
+    @property
+    def pid(self) -> int: ...
+    def release(self) -> int:
+        """Start the program; 0, or the error number of why it could not be."""
+
+@final
+class PcpLibrary:
+    """The client library of Performance Co-Pilot: the first of `files` that can be loaded.
+
+    It bounds each answer it waits for by 1 s, unless PMCD_REQUEST_TIMEOUT and PMCD_CONNECT_TIMEOUT
+    say otherwise. Raises RequestError: `configuration`, without which it would end the process,
+    cannot be read, or no library.
+    """
+
+    def __init__(self, files: Sequence[str], configuration: str) -> None: ...
+    @property
+    def file(self) -> str:
+        """The name it was found by."""
+
+@final
+class PcpInstance:
+    @property
+    def name(self) -> str:
+        """Empty: the metric has one value and no instances."""
+
+    @property
+    def available(self) -> bool:
+        """It had a value when asked."""
+
+@final
+class PcpMetric:
+    @property
+    def name(self) -> str: ...
+    @property
+    def error(self) -> str:
+        """Why nothing is known of it; empty: the rest is valid."""
+
+    @property
+    def type(self) -> Literal["i32", "u32", "i64", "u64", "f32", "f64", "other"]: ...
+    @property
+    def counts(self) -> bool:
+        """It only grows; else it is a level."""
+
+    @property
+    def space(self) -> int:
+        """Exponent of bytes in its unit,"""
+
+    @property
+    def time(self) -> int:
+        """of seconds,"""
+
+    @property
+    def count(self) -> int:
+        """and of counts."""
+
+    @property
+    def space_scale(self) -> int:
+        """Power of 1024 that its bytes are scaled by,"""
+
+    @property
+    def time_scale(self) -> int:
+        """place of its time in ns, us, ms, s, min, h,"""
+
+    @property
+    def count_scale(self) -> int:
+        """power of 10 of its counts."""
+
+    @property
+    def instances(self) -> list[PcpInstance]: ...
+    @property
+    def no_value(self) -> str:
+        """Why it has no value, where it has none, in the library's words."""
+
+@final
+class PcpDirectory:
+    """What can be asked of a daemon. Raises RequestError: no connection."""
+
+    def __init__(self, library: PcpLibrary, host: str) -> None: ...
+    def host_name(self) -> str:
+        """The name of the machine whose metrics these are; empty: not told."""
+
+    def names(self, below: str) -> list[str]:
+        """All metrics at or below a name."""
+
+    def describe(self, names: Sequence[str]) -> list[PcpMetric]:
+        """One for each name, in their order."""
+
+@final
+class PcpColumn:
+    """One value to read.
+
+    `fraction_bits`: what is no integer is kept in parts of 2^-bits. `counts`: a lower value than
+    before is of a new generation. `duty`: the column of its share of time; at zero there is no
+    value. `gated`: no value while the source's gate is zero.
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        instance: str,
+        counts: bool,
+        fraction_bits: int | None = None,
+        duty: int | None = None,
+        gated: bool = False,
+    ) -> None: ...
+
+@final
+class PcpSource(CounterSource):
+    """Slot 0 is the generation, then one for each column; each reading is one fetch.
+
+    A lost connection is made again in the background. Between values of two generations there is
+    always a missing one. Raises RequestError: no connection, or none of the columns exists.
+    """
+
+    def __init__(
+        self,
+        library: PcpLibrary,
+        host: str,
+        columns: Sequence[PcpColumn],
+        gate: str = "",
+    ) -> None: ...

@@ -1,0 +1,179 @@
+#include "memgauge/held_process.hpp"
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <utility>
+
+#include "memgauge/error.hpp"
+
+namespace memgauge {
+namespace {
+
+constexpr char go = 1;
+
+// A way between this process and its child, closed on exec. Sockets and not a pipe: what is sent to
+// a child that has ended must raise no signal.
+class Way {
+public:
+    Way() {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) != 0) {
+            throw SystemError("cannot prepare the start of a program (raise ulimit -n)", errno);
+        }
+    }
+    ~Way() {
+        if (ends_[0] >= 0) close(ends_[0]);
+        close(ends_[1]);
+    }
+    Way(const Way&) = delete;
+    Way& operator=(const Way&) = delete;
+    [[nodiscard]] int ours() const noexcept { return ends_[0]; }
+    [[nodiscard]] int childs() const noexcept { return ends_[1]; }
+    int take_ours() noexcept { return std::exchange(ends_[0], -1); }
+
+private:
+    std::array<int, 2> ends_{-1, -1};
+};
+
+// What execve(2) takes; made before the fork, since nothing may be allocated after it.
+class Pointers {
+public:
+    explicit Pointers(const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            pointers_.push_back(const_cast<char*>(text.c_str()));  // NOLINT: execve's signature
+        }
+        pointers_.push_back(nullptr);
+    }
+    [[nodiscard]] char* const* data() const noexcept { return pointers_.data(); }
+
+private:
+    std::vector<char*> pointers_;
+};
+
+struct Prepared {
+    explicit Prepared(const ProgramRequest& request)
+        : arguments(request.arguments), paths(request.paths), environment(request.environment) {
+        script.push_back(const_cast<char*>("/bin/sh"));  // NOLINT: execve's signature
+        script.push_back(nullptr);
+        for (std::size_t i = 1; i <= request.arguments.size(); ++i) {
+            script.push_back(arguments.data()[i]);
+        }
+    }
+
+    Pointers arguments;
+    Pointers paths;
+    Pointers environment;
+    // Arguments of the shell that runs a file without a known format, as execvp(3) does.
+    std::vector<char*> script;
+};
+
+// From here to the end of the child: async-signal-safe calls only (signal-safety(7)).
+
+// What is ignored stays ignored, but for the two signals that Python itself ignores.
+void restore_signals(const sigset_t& mask) noexcept {
+    for (int number = 1; number < NSIG; ++number) {
+        struct sigaction action{};
+        if (sigaction(number, nullptr, &action) != 0) continue;
+        const bool ignored = action.sa_handler == SIG_IGN;
+        if (ignored && number != SIGPIPE && number != SIGXFSZ) continue;
+        if (action.sa_handler != SIG_DFL) signal(number, SIG_DFL);
+    }
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+}
+
+void run_as_script(char* path, Prepared& prepared) noexcept {
+    prepared.script[1] = path;
+    execve(prepared.script[0], prepared.script.data(), prepared.environment.data());
+}
+
+// Returns why none could be started: as execvp(3), a refusal counts more than an absence.
+int exec_first(Prepared& prepared) noexcept {
+    int refused = 0;
+    for (char* const* path = prepared.paths.data(); *path != nullptr; ++path) {
+        execve(*path, prepared.arguments.data(), prepared.environment.data());
+        if (errno == ENOEXEC) run_as_script(*path, prepared);
+        if (errno == EACCES) {
+            refused = EACCES;
+        } else if (errno != ENOENT && errno != ENOTDIR) {
+            return errno;
+        }
+    }
+    return refused != 0 ? refused : ENOENT;
+}
+
+bool may_start(int way) noexcept {
+    char word = 0;
+    while (read(way, &word, 1) < 0 && errno == EINTR) {
+    }
+    return word == go;  // else the parent has gone, or wants no program
+}
+
+[[noreturn]] void run_child(Prepared& prepared, const Way& way, const sigset_t& mask) noexcept {
+    close(way.ours());
+    restore_signals(mask);
+    if (may_start(way.childs())) {
+        const int error = exec_first(prepared);
+        static_cast<void>(!write(way.childs(), &error, sizeof error));
+    }
+    _exit(127);
+}
+
+void wait_for_end(pid_t pid) noexcept {
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+}  // namespace
+
+HeldProcess::HeldProcess(const ProgramRequest& request) {
+    if (request.arguments.empty() || request.paths.empty()) {
+        throw RequestError("no program to start: give a command");
+    }
+    Prepared prepared(request);
+    Way way;
+    // No handler of ours may run in the child.
+    sigset_t all;
+    sigset_t mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    pid_ = fork();
+    const int error = errno;
+    if (pid_ == 0) run_child(prepared, way, mask);
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    if (pid_ < 0) {
+        throw SystemError(
+            "cannot make a process for the program (raise ulimit -u or the cgroup's pids.max)",
+            error);
+    }
+    way_ = way.take_ours();
+}
+
+HeldProcess::~HeldProcess() {
+    if (way_ < 0) return;
+    close(way_);
+    kill(pid_, SIGKILL);
+    wait_for_end(pid_);
+}
+
+int HeldProcess::release() {
+    if (way_ < 0) throw RequestError("the program was started before");
+    const int way = std::exchange(way_, -1);
+    // A child that was killed meanwhile hears nothing; its end tells.
+    static_cast<void>(send(way, &go, 1, MSG_NOSIGNAL));
+    int error = 0;
+    ssize_t got = 0;
+    do {
+        got = read(way, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    close(way);
+    if (got != static_cast<ssize_t>(sizeof error)) return 0;
+    wait_for_end(pid_);
+    return error;
+}
+
+}  // namespace memgauge
