@@ -22,10 +22,12 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 BACK_ENDS: dict[str, Entry] = {
+    "resctrl": Entry("resctrl", "Resctrl"),
     "powercap": Entry("powercap", "Powercap"),
     "hwmon": Entry("hwmon", "Hwmon"),
     "infiniband": Entry("infiniband", "Infiniband"),
     "net": Entry("net", "Net"),
+    "cgroup": Entry("cgroup", "Cgroup"),
     "modelled": Entry("modelled", "Modelled"),
 }
 
