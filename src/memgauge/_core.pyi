@@ -6,7 +6,7 @@ and what was made on it serve one call at a time: a second one at the same time 
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Literal, final
 
 compiler: str
 """What built the core, such as `gcc 12.2.0`."""
@@ -565,11 +565,11 @@ class PcpLibrary:
     """The client library of Performance Co-Pilot: the first of `files` that can be loaded.
 
     It bounds each answer it waits for by 1 s, unless PMCD_REQUEST_TIMEOUT and PMCD_CONNECT_TIMEOUT
-    say otherwise. Raises RequestError: `configuration`, without which it would end the process,
-    cannot be read, or no library.
+    say otherwise. Raises RequestError: no library, or its configuration, without which it would end
+    the process, cannot be read.
     """
 
-    def __init__(self, files: Sequence[str], configuration: str) -> None: ...
+    def __init__(self, files: Sequence[str]) -> None: ...
     @property
     def file(self) -> str:
         """The name it was found by."""
