@@ -124,9 +124,7 @@ def test_no_hierarchy_of_version_2_is_absent(tmp_path: Path) -> None:
 
 
 def test_an_unknown_figure_is_told_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(
-        UnknownEvent, match=r"did you mean .*cgroup:memory\.current"
-    ):
+    with pytest.raises(UnknownEvent, match=r"did you mean .*cgroup:memory\.current"):
         Cgroup(plant(tmp_path, TREE)).find("memory.now")
 
 
