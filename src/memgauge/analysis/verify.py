@@ -53,14 +53,10 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 def judged_events(run: Run) -> list[Judged]:
     """All events that were asked for, those that could not be opened last."""
     series = event_series(run, NAME)
-    found = [
-        Judged(
-            event=one.event,
-            finding=judge(one, [peer for peer in series if peer is not one]),
-            series=one,
-        )
-        for one in series
-    ]
+    found = []
+    for one in series:
+        finding = judge(one, [peer for peer in series if peer is not one])
+        found += [Judged(event=event, finding=finding, series=one) for event in one.events]
     refused = {event: why for made in run.counters.values() for event, why in made.refused.items()}
     absent = [
         Judged(event=event, finding=Finding(verdict="absent", evidence=why), series=None)
@@ -151,7 +147,7 @@ def _verdict_row(one: Judged) -> list[Cell]:
 
 
 def _idle(series: EventSeries) -> Cell:
-    rates = [load.idle_gb_per_s(series.instances) for load in judged_loads(series)]
+    rates = [load.idle_gb_per_s(series.names) for load in judged_loads(series)]
     known = [rate for rate in rates if rate is not None]
     return max(known, key=lambda rate: rate.value, default=None)
 
@@ -169,21 +165,26 @@ def _load_table(opened: Sequence[Judged]) -> Table:
             Column(title="rounds", narrow=False),
             Column(title="estimated", narrow=False),
         ],
-        rows=[row for one in opened if one.series for row in _load_rows(one.series)],
+        rows=[row for series in _series(opened) for row in _load_rows(series)],
         note="Moved: bytes read by a load of reads, bytes written by one of writes. Of ordinary "
         "writes, reads are between 0 (write-allocate evaded) and 1. Estimated: the counter shared "
         "its hardware and counted for a part of the time.",
     )
 
 
+def _series(opened: Sequence[Judged]) -> list[EventSeries]:
+    """Each once, where several events are judged together."""
+    return list({id(one.series): one.series for one in opened if one.series}.values())
+
+
 def _load_rows(series: EventSeries) -> Iterator[list[Cell]]:
     for of in series.of:
         yield [
-            series.event,
+            " + ".join(series.events),
             of.where.load,
             _place(of.where),
-            _told(of.ratio(series.instances)),
-            of.idle_gb_per_s(series.instances),
+            _told(of.ratio(series.names)),
+            of.idle_gb_per_s(series.names),
             len(of.rounds),
             of.is_estimate,
         ]
@@ -202,7 +203,7 @@ def _told(ratio: Estimate | None) -> Cell:
 
 def _chart(opened: Sequence[Judged]) -> Chart:
     """A set of bars for each load, an event beside the other."""
-    events = [one.series for one in opened if one.series is not None]
+    events = _series(opened)
     return Chart(
         name="verify-ratios",
         title="Counted over known bytes",
@@ -216,10 +217,10 @@ def _chart(opened: Sequence[Judged]) -> Chart:
 
 
 def _bars(load: str, events: Sequence[EventSeries]) -> Series:
-    cells = [pooled(one.under(load), one.instances) for one in events]
+    cells = [pooled(one.under(load), one.names) for one in events]
     return Series(
         name=load,
-        x=[one.event for one in events],
+        x=[" + ".join(one.events) for one in events],
         y=[None if cell is None else cell.value for cell in cells],
         low=[_bound(cell, "low") for cell in cells],
         high=[_bound(cell, "high") for cell in cells],

@@ -20,7 +20,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What of an event is silent."""
 
     silent: list[str]
-    """Instances, or a socket that has none."""
+    """Counters, or a socket that has none."""
     is_short: bool
     """Whether traffic surely is missed: all of a socket is silent, or a silent place is where
     another event counts, or the others count as much too little as silent ones would make them.
@@ -49,7 +49,7 @@ def parts_of(
 
     `peers`: other events, which may count where this one is silent.
     """
-    ratios = {id(load): load.ratio(event.instances) for load in loads}
+    ratios = {id(load): load.ratio(event.names) for load in loads}
     most = max((ratio.value for ratio in ratios.values() if ratio), default=0.0)
     unseen = [load for load in loads if _is_silent(ratios[id(load)], most)]
     seen = [load for load in loads if load not in unseen]
@@ -57,7 +57,7 @@ def parts_of(
     elsewhere = any(one.is_elsewhere for one in found)
     names = [name for load in unseen for name in _names_there(event, load)]
     instances = [name for one in found for name in one.names]
-    missed = any(one.is_missed for one in found) or _count_there(peers, instances)
+    missed = any(one.is_missed for one in found) or _count_there(event, peers, instances)
     return Parts(
         silent=list(dict.fromkeys([*names, *instances])),
         is_short=bool(unseen) or elsewhere or missed,
@@ -75,7 +75,7 @@ def _is_silent(ratio: Estimate | None, most: float) -> bool:
 def _names_there(event: EventSeries, load: Series) -> list[str]:
     """Instances that a load's traffic must reach; the socket or node where there is none."""
     socket = load.where.socket
-    mine = [counter.instance for counter in event.counters if _is_at(counter, load)]
+    mine = [counter.name for counter in event.counters if _is_at(counter, load)]
     if mine:
         return mine
     return [f"node {load.where.memory_node}" if socket is None else f"socket {socket}"]
@@ -95,12 +95,12 @@ def _silences(event: EventSeries, loads: Sequence[Series]) -> Iterator[_Silence]
     for socket, counters in by_socket.items():
         near = [load for load in loads if socket is None or load.where.socket in (socket, None)]
         if near:
-            yield _silence(event, near, [counter.instance for counter in counters])
+            yield _silence(event, near, [counter.name for counter in counters])
 
 
 def _silence(event: EventSeries, near: Sequence[Series], names: Sequence[str]) -> _Silence:
     peaks = {name: _peak(near, name) for name in names}
-    whole = max((r.value for load in near if (r := load.ratio(event.instances))), default=0.0)
+    whole = max((r.value for load in near if (r := load.ratio(event.names))), default=0.0)
     most = max((peak.value for peak in peaks.values() if peak), default=0.0)
     if most < SILENT * whole / len(event.counters):
         return _Silence(names=list(names), is_elsewhere=True)
@@ -110,21 +110,21 @@ def _silence(event: EventSeries, near: Sequence[Series], names: Sequence[str]) -
     return _Silence(names=silent, is_missed=bool(silent) and nearer and whole < 1)
 
 
-def _count_there(peers: Sequence[EventSeries], names: Sequence[str]) -> bool:
+def _count_there(event: EventSeries, peers: Sequence[EventSeries], names: Sequence[str]) -> bool:
     """Whether another event counts where this one does not: there is memory behind it."""
+    silent = {counter.instance for counter in event.counters if counter.name in names}
     for peer in peers:
-        for name in set(names) & set(peer.instances):
-            peak, most = _peak(peer.of, name), _peak(peer.of, None)
-            if (
-                peak is not None
-                and most is not None
-                and peak.low > SILENT * most.value / len(peer.instances)
-            ):
-                return True
+        most = _peak(peer.of, None)
+        for counter in peer.counters:
+            peak = _peak(peer.of, counter.name) if counter.instance in silent else None
+            if peak is not None and most is not None:
+                share = SILENT * most.value / len(peer.counters)
+                if peak.low > share:
+                    return True
     return False
 
 
-def _peak(loads: Sequence[Series], instance: str | None) -> Estimate | None:
-    """The most that an instance, or all together, count of any of the loads."""
-    ratios = [load.ratio(load.names if instance is None else [instance]) for load in loads]
+def _peak(loads: Sequence[Series], name: str | None) -> Estimate | None:
+    """The most that a counter, or all together, count of any of the loads."""
+    ratios = [load.ratio(load.names if name is None else [name]) for load in loads]
     return max((r for r in ratios if r is not None), key=lambda r: r.value, default=None)

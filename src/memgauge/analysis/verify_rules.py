@@ -100,7 +100,7 @@ def judged_loads(event: EventSeries) -> list[Series]:
 def judge(event: EventSeries, peers: Sequence[EventSeries] = ()) -> Finding:
     """The verdict on one event that was opened; `peers` are others that were."""
     loads = judged_loads(event)
-    overall = pooled(loads, event.instances)
+    overall = pooled(loads, event.names)
     if overall is None:
         return _too_few(event, loads)
     parts = parts_of(event, loads, peers)
@@ -112,12 +112,12 @@ def judge(event: EventSeries, peers: Sequence[EventSeries] = ()) -> Finding:
     return _scaled(overall, evidence, also=_other_way(event))
 
 
-def pooled(loads: Sequence[Series], instances: Sequence[str]) -> Estimate | None:
+def pooled(loads: Sequence[Series], names: Sequence[str]) -> Estimate | None:
     """Counted over known bytes of all loads of a round together."""
     rounds: dict[int, list[tuple[float, int]]] = {}
     for load in loads:
         for count in load.rounds:
-            beyond = count.beyond_idle(instances)
+            beyond = count.beyond_idle(names)
             if beyond is not None and load.known(count):
                 rounds.setdefault(count.round, []).append((beyond, load.known(count)))
     whole = [pairs for pairs in rounds.values() if len(pairs) == len(loads)]
@@ -140,8 +140,8 @@ def agrees(ratio: Estimate, factor: float) -> bool:
 
 def _too_few(event: EventSeries, loads: Sequence[Series]) -> Finding:
     unread = [
-        name
-        for name in event.instances
+        event.shown(name)
+        for name in event.names
         if not any(name in count.loaded for load in loads for count in load.rounds)
     ]
     if not loads:
@@ -154,7 +154,7 @@ def _too_few(event: EventSeries, loads: Sequence[Series]) -> Finding:
 
 
 def _is_dead(event: EventSeries, loads: Sequence[Series], overall: Estimate) -> bool:
-    if all(load.counts_nothing(event.instances) for load in loads):
+    if all(load.counts_nothing(event.names) for load in loads):
         return True
     return overall.low <= 0 and overall.high < NOTHING
 
@@ -168,7 +168,7 @@ def _partial(overall: Estimate, parts: Parts, evidence: _Evidence) -> Finding:
         evidence=evidence.partial(rest, factor),
         ratio=overall,
         factor=factor,
-        missing=parts.silent,
+        missing=evidence.shown(),
     )
 
 
@@ -192,7 +192,7 @@ def _other_way(event: EventSeries) -> str | None:
     if event.quantity == "traffic_bytes":
         return None
     load, name = (NON_TEMPORAL, "writes") if event.quantity == "read_bytes" else (READ, "reads")
-    found = pooled(event.under(load), event.instances)
+    found = pooled(event.under(load), event.names)
     if found is None or found.low < OTHER_WAY:
         return None
     return f"it counts {name} too: {ratio_text(found)} of them, where none are due"
@@ -235,7 +235,7 @@ class _Evidence:
 
     def dead(self) -> str:
         most = max(self._overall.high, 0.0)
-        zero = all(load.counts_nothing(self._event.instances) for load in self._loads)
+        zero = all(load.counts_nothing(self._event.names) for load in self._loads)
         counted = "zero" if zero else f"at most {share_text(most)}, which idle traffic explains,"
         other = _other_way(self._event)
         return self._words([f"counted {counted} of {self._known()}", other or ""])
@@ -250,16 +250,20 @@ class _Evidence:
             words.append(f"what counts is off too: {ratio_text(rest)}, {off}")
         return self._words(words)
 
+    def shown(self) -> list[str]:
+        """The silent ones."""
+        return [self._event.shown(name) for name in self._parts.silent]
+
     def _silent(self) -> list[str]:
         """Instances, or the socket where all of its are silent."""
         silent = set(self._parts.silent)
         words = []
         for socket in dict.fromkeys(counter.socket for counter in self._event.counters):
-            mine = [c.instance for c in self._event.counters if c.socket == socket]
+            mine = [c.name for c in self._event.counters if c.socket == socket]
             if socket is not None and silent.issuperset(mine):
                 words.append(f"socket {socket}")
                 silent -= set(mine)
-        return [*words, *(name for name in self._parts.silent if name in silent)]
+        return [*words, *(self._event.shown(n) for n in self._parts.silent if n in silent)]
 
     def _empty(self) -> list[str]:
         silent = self._parts.silent
@@ -278,13 +282,13 @@ class _Evidence:
         return f"the known {what[load]}{past}"
 
     def _idle(self) -> str:
-        rates = [load.idle_gb_per_s(self._event.instances) for load in self._loads]
+        rates = [load.idle_gb_per_s(self._event.names) for load in self._loads]
         known = [rate.value for rate in rates if rate is not None]
         return f"{max(known):.3g} GB/s" if known else ""
 
     def _beside(self) -> list[str]:
         """What ordinary writes showed."""
-        temporal = pooled(self._event.under(TEMPORAL), self._event.instances)
+        temporal = pooled(self._event.under(TEMPORAL), self._event.names)
         if temporal is None or self._event.quantity == "write_bytes":
             return []
         seen = temporal.value - (self._event.quantity == "traffic_bytes")
@@ -293,6 +297,8 @@ class _Evidence:
 
     def _words(self, parts: Sequence[str]) -> str:
         words = [part for part in parts if part]
+        if len(self._event.events) > 1:
+            words.append(f"judged together, as they add up: {', '.join(self._event.events)}")
         if any(load.is_estimate for load in self._loads):
             words.append("estimated: the counter shared its hardware and counted part of the time")
         return "; ".join(words)

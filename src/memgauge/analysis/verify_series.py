@@ -41,16 +41,16 @@ class RoundCount(msgspec.Struct, frozen=True, kw_only=True):
     """Known: by the program's own count; so are the next."""
     write_bytes: int
     loaded: Mapping[str, float]
-    """Bytes by instance; one that could not be read is not in it."""
+    """Bytes by name of counter; one that could not be read is not in it."""
     idle: Mapping[str, float]
     """In the idle time beside it, for as long as the region took."""
     region_s: float
 
-    def beyond_idle(self, instances: Sequence[str]) -> float | None:
-        """Bytes of these instances, idle traffic taken off; None where one could not be read."""
-        if not all(name in self.loaded and name in self.idle for name in instances):
+    def beyond_idle(self, names: Sequence[str]) -> float | None:
+        """Bytes of these counters, idle traffic taken off; None where one could not be read."""
+        if not all(name in self.loaded and name in self.idle for name in names):
             return None
-        return sum(self.loaded[name] - self.idle[name] for name in instances)
+        return sum(self.loaded[name] - self.idle[name] for name in names)
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> list[str]:
-        """Instances that were read in every round."""
+        """Counters that were read in every round."""
         if not self.rounds:
             return []
         return [
@@ -74,45 +74,51 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
         """Bytes that the load surely moved: what it read, or what it wrote."""
         return count.read_bytes if self.where.load == READ else count.write_bytes
 
-    def ratios(self, instances: Sequence[str]) -> dict[int, float]:
+    def ratios(self, names: Sequence[str]) -> dict[int, float]:
         """Counted over known bytes, by round."""
         found = {}
         for count in self.rounds:
-            beyond = count.beyond_idle(instances)
+            beyond = count.beyond_idle(names)
             if beyond is not None and self.known(count):
                 found[count.round] = beyond / self.known(count)
         return found
 
-    def ratio(self, instances: Sequence[str]) -> Estimate | None:
+    def ratio(self, names: Sequence[str]) -> Estimate | None:
         """Its median and interval; None with too few rounds."""
-        return paired(list(self.ratios(instances).values()))
+        return paired(list(self.ratios(names).values()))
 
-    def idle_gb_per_s(self, instances: Sequence[str]) -> Estimate | None:
+    def idle_gb_per_s(self, names: Sequence[str]) -> Estimate | None:
         """What the event counts while nothing is done here."""
         rates = [
-            sum(count.idle[name] for name in instances) / count.region_s * 1e-9
+            sum(count.idle[name] for name in names) / count.region_s * 1e-9
             for count in self.rounds
-            if all(name in count.idle for name in instances)
+            if all(name in count.idle for name in names)
         ]
         return paired(rates)
 
-    def counts_nothing(self, instances: Sequence[str]) -> bool:
+    def counts_nothing(self, names: Sequence[str]) -> bool:
         """Whether the raw counts of every region are zero."""
-        seen = [count.loaded[name] for count in self.rounds for name in instances]
+        seen = [count.loaded[name] for count in self.rounds for name in names]
         return bool(seen) and not any(seen)
 
 
 class EventSeries(msgspec.Struct, frozen=True, kw_only=True):
-    """An event with all that was counted of it."""
+    """Events that add up to all traffic in their direction, with what was counted; often one."""
 
-    event: str
+    events: list[str]
     counters: list[Counter]
     of: list[Series]
 
     @property
-    def instances(self) -> list[str]:
-        """Where it is counted."""
-        return [counter.instance for counter in self.counters]
+    def names(self) -> list[str]:
+        """Its counters."""
+        return [counter.name for counter in self.counters]
+
+    def shown(self, name: str) -> str:
+        """A counter by its instance, and its event where there are several."""
+        if len(self.events) > 1:
+            return name
+        return next((c.instance for c in self.counters if c.name == name), name)
 
     @property
     def quantity(self) -> str:
@@ -134,14 +140,18 @@ def event_series(run: Run, experiment: str) -> list[EventSeries]:
     """All events that were opened, in the order in which they were."""
     found = []
     for made in run.counters.values():
-        for event in dict.fromkeys(counter.event for counter in made.of):
-            counters = [counter for counter in made.of if counter.event == event]
+        together: dict[tuple[str, str, str], list[Counter]] = {}
+        for counter in made.of:
+            key = (counter.back_end, counter.quantity, counter.way or counter.event)
+            together.setdefault(key, []).append(counter)
+        for counters in together.values():
             of = [
                 _series(run, point, made, counters)
                 for point in run.points_of(experiment)
                 if any(_read_by(sample, made) for sample in run.samples_of(point.point))
             ]
-            found.append(EventSeries(event=event, counters=counters, of=of))
+            events = list(dict.fromkeys(counter.event for counter in counters))
+            found.append(EventSeries(events=events, counters=counters, of=of))
     return found
 
 
@@ -179,7 +189,7 @@ def _bytes(
     for counter in counters:
         found = counted(counter, reading.before, reading.after)
         if found is not None:
-            yield counter.instance, (found.value, found.is_estimate)
+            yield counter.name, (found.value, found.is_estimate)
 
 
 def duration_ns(reading: RegionReading) -> float:

@@ -109,11 +109,19 @@ def opened(
             mine = [event for event in events if event.back_end == back_end]
             part = load(back_end, where).open(mine, target)
             stack.callback(part.close)
-            parts.append(part)
+            parts.append(_with_ways(part, mine))
         yield OpenCounters(
             reader=_core.Reader([*first, *(s for part in parts for s in part.sources)]),
             set=with_verdicts(joined(parts, name), where),
         )
+
+
+def _with_ways(part: Opened, events: Sequence[Event]) -> Opened:
+    ways = {event.name: event.way for event in events}
+    part.counters = [
+        msgspec.structs.replace(counter, way=ways.get(counter.event)) for counter in part.counters
+    ]
+    return part
 
 
 def joined(parts: Sequence[Opened], name: str) -> CounterSet:

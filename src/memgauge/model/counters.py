@@ -135,6 +135,8 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     socket: int | None = None
     node: int | None = None
     cpu: int | None = None
+    way: str | None = None
+    """As its event's: what adds up to the whole traffic. None: the event does so alone."""
     core_type: str | None = None
     """On hybrid CPUs: counts of different core types are never added."""
     slot: Slot
