@@ -28,6 +28,7 @@ BACK_ENDS: dict[str, Entry] = {
     "infiniband": Entry("infiniband", "Infiniband"),
     "net": Entry("net", "Net"),
     "cgroup": Entry("cgroup", "Cgroup"),
+    "nvml": Entry("nvml", "Nvml"),
     "modelled": Entry("modelled", "Modelled"),
 }
 
