@@ -18,6 +18,7 @@ from memgauge.model.records import CounterSet
 from memgauge.model.text import quoted
 
 MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
+_SPLIT = frozenset({"read_bytes", "write_bytes"})
 AUTOMATIC = "auto"
 
 
@@ -68,9 +69,9 @@ def memory_events(host: Host) -> list[Event]:
         probe = back_end.probe()
         known = back_end.events() if probe.state != "absent" else []
         traffic = [event for event in known if event.quantity in MEMORY]
-        ready = [event for event in traffic if event.state == "ready"]
+        ready = preferred([event for event in traffic if event.state == "ready"])
         if ready:
-            return preferred(ready)
+            return ready
         why = next((event for event in traffic if event.reason), probe)
         remedy = f" ({why.remedy})" if why.remedy else ""
         refusals.append(f"{name}: {why.reason or 'no event of memory traffic'}{remedy}")
@@ -78,12 +79,28 @@ def memory_events(host: Host) -> list[Event]:
 
 
 def preferred(events: Sequence[Event]) -> list[Event]:
-    """Without those that would count the same traffic twice.
+    """Without those that would count the same traffic twice, or that `auto` may not choose.
 
-    Where reads and writes can be told apart, what counts both together is left out.
+    Of each traffic, such as that of DRAM, one way to count it: the first that tells reads from
+    writes, else the first. Within it, what counts both together is left out where both are told.
     """
-    split = [event for event in events if event.quantity != "traffic_bytes"]
-    return split or list(events)
+    allowed = [event for event in events if event.automatic]
+    return [
+        event
+        for traffic in dict.fromkeys(event.traffic for event in allowed)
+        for event in _best_way([one for one in allowed if one.traffic == traffic])
+    ]
+
+
+def _best_way(events: Sequence[Event]) -> list[Event]:
+    ways = [
+        [event for event in events if event.way == way]
+        for way in dict.fromkeys(event.way for event in events)
+    ]
+    split = next((way for way in ways if {event.quantity for event in way} >= _SPLIT), None)
+    if split is None:
+        return ways[0]
+    return [event for event in split if event.quantity in _SPLIT]
 
 
 @contextmanager

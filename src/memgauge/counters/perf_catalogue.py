@@ -26,13 +26,12 @@ from memgauge.counters.perf_places import Place, Resolved
 from memgauge.counters.perf_pmu import (
     Pmu,
     PublishedEvent,
-    natural,
     online_cpus,
     packages,
     read_pmus,
 )
 from memgauge.counters.perf_scale import Worth, worth
-from memgauge.counters.perf_sockets import Layout, sockets_of
+from memgauge.counters.perf_sockets import ADDRESSED, Layout, sockets_of
 from memgauge.model.counters import Event
 from memgauge.model.errors import RequestError
 from memgauge.system.tree import Tree
@@ -80,7 +79,9 @@ class Catalogue:
 
     @cached_property
     def processor(self) -> tuple[str, int, int] | None:
-        """Vendor, family and model of x86; None elsewhere."""
+        """Vendor, family and model of x86; None elsewhere, and where another's PMUs stand in."""
+        if self.host.is_substituted and self.host.procfs == Host().procfs:
+            return None
         fields = Tree(self.host.procfs).fields("/cpuinfo")
         try:
             return fields["vendor_id"], int(fields["cpu family"]), int(fields["model"])
@@ -99,7 +100,9 @@ class Catalogue:
 
     def members(self, family: Family) -> list[Pmu]:
         """The PMUs of a family, in natural order."""
-        names = sorted((name for name in self.pmus if family.number(name) is not None), key=natural)
+        names = [name for name in self.pmus if family.number(name) is not None]
+        if family.socket in ADDRESSED:
+            names.sort(key=lambda name: int(family.number(name) or "0", 16))
         return [self.pmus[name] for name in names]
 
     def of_family(
@@ -224,6 +227,9 @@ class Catalogue:
         if formats != encoding.fields:
             return False
         if not encoding.cpus:
+            # A PMU that publishes others but not this one lacks it.
+            if pmu.events and not encoding.fields:
+                return False
             return all(term.name in pmu.fields for term in parse_terms(encoding.text))
         return self.processor is not None and any(
             self.processor[:2] == (one.vendor, one.family) and self.processor[2] in one.models

@@ -113,11 +113,6 @@ def read_pmu(host: Host, name: str) -> Pmu | None:
     )
 
 
-def read_cpumask(host: Host, name: str) -> list[int] | None:
-    """The mask as it is now: taking a CPU offline moves a PMU to another."""
-    return tree_of(host).numbers(f"{DEVICES}/{name}/cpumask")
-
-
 def read_pmus(host: Host) -> list[Pmu]:
     """All that can be read."""
     found = (read_pmu(host, name) for name in pmu_names(host))

@@ -20,6 +20,8 @@ address: order of the controllers' addresses in their names. number: the number 
 socket's. die, die_prefix: dies in the order of the number, or of an address's upper digits, so many
 to a socket. none: not told."""
 
+ADDRESSED = frozenset({"address", "die_prefix"})
+"""Rules by which the number in the name is a hexadecimal address."""
 _PREFIX_BITS = 20
 """Of an ali_drw address: what lies above tells the die (alibaba_pmu.rst)."""
 

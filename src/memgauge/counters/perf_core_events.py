@@ -1,0 +1,226 @@
+"""Core, software and tracepoint events on this machine: where they are counted and whether."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import msgspec
+
+from memgauge import _core
+from memgauge.counters.perf_catalogue import Catalogue
+from memgauge.counters.perf_encoding import Words, encode, parse_terms, shown_words
+from memgauge.counters.perf_generic import (
+    CORE,
+    KERNEL,
+    PAGE_WALKS,
+    SOFTWARE,
+    TRACEPOINT,
+    TYPE_SHIFT,
+    WALK_EVENTS,
+    Generic,
+    core_pmus,
+    core_type,
+)
+from memgauge.counters.perf_places import Place, Resolved
+from memgauge.counters.perf_pmu import Pmu, tree_of
+from memgauge.counters.perf_scale import Worth
+from memgauge.model.counters import Domain, Event, State
+
+_SOURCE = "perf_event_open(2)"
+_VM = "in a virtual machine: ask the host for a virtual PMU"
+_NO_PMU = "the processor shows no counters"
+_UNSUPPORTED = frozenset({errno.ENOENT, errno.EINVAL, errno.EOPNOTSUPP, errno.ENODEV})
+TRACING = ("/kernel/tracing", "/kernel/debug/tracing")
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Whether an event may be opened."""
+
+    state: State
+    reason: str | None = None
+    remedy: str | None = None
+
+
+class About(msgspec.Struct, frozen=True):
+    """What an event is called and means."""
+
+    name: str
+    meaning: str
+    domain: Domain
+
+
+def core_events(catalogue: Catalogue) -> list[Resolved]:
+    """All events of the cores; without a PMU too, so that the list says why."""
+    found = [generic(catalogue, one) for one in CORE]
+    walks = page_walks(catalogue)
+    return [*found, walks] if walks else found
+
+
+def kernel_events(catalogue: Catalogue) -> list[Resolved]:
+    """Software events."""
+    return [generic(catalogue, one) for one in KERNEL]
+
+
+def generic(catalogue: Catalogue, one: Generic) -> Resolved:
+    """An event the kernel has a name for, on every CPU, by core type."""
+    value = Worth(quantity=one.quantity, unit=one.unit, scale=one.scale, source=_SOURCE)
+    places = (
+        _software_places(catalogue, one, value)
+        if one.type == SOFTWARE
+        else _core_places(catalogue, one, value)
+    )
+    return _resolved(catalogue, About(f"perf:{one.name}", one.meaning, one.domain), value, places)
+
+
+def page_walks(catalogue: Catalogue) -> Resolved | None:
+    """Walks of page tables, where PMUs of cores publish them."""
+    places = []
+    value = Worth(quantity="page_walks", unit="", scale=1.0, source=_SOURCE)
+    for pmu in cores(catalogue):
+        published = next((pmu.events[name] for name in WALK_EVENTS if name in pmu.events), None)
+        if published is None:
+            continue
+        words = encode(
+            parse_terms(published.text), pmu.fields, f"perf:{pmu.name}/{published.name}/"
+        )
+        places += on_each_cpu(catalogue, pmu, pmu.type, words, value)
+    if not places:
+        return None
+    meaning = "walks of page tables after a miss of the data TLB"
+    return _resolved(catalogue, About(f"perf:{PAGE_WALKS}", meaning, "core"), value, places)
+
+
+def tracepoint(catalogue: Catalogue, system: str, name: str) -> Resolved | None:
+    """A tracepoint by its number in tracefs; None where there is no such file to be read."""
+    tree = tree_of(catalogue.host)
+    paths = (f"{root}/events/{system}/{name}/id" for root in TRACING)
+    number = next((found for path in paths if (found := tree.integer(path)) is not None), None)
+    if number is None:
+        return None
+    value = Worth(quantity="count", unit="", scale=1.0, source=_SOURCE)
+    places = [
+        _place("tracepoint", TRACEPOINT, Words(number), cpu, value) for cpu in catalogue.online
+    ]
+    meaning = f"passes of the kernel's tracepoint {system}:{name}"
+    about = About(f"perf:{system}:{name}", meaning, "software")
+    return _resolved(catalogue, about, value, places)
+
+
+def cores(catalogue: Catalogue) -> list[Pmu]:
+    """PMUs of the cores, one for each core type."""
+    return [catalogue.pmus[name] for name in core_pmus(list(catalogue.pmus))]
+
+
+def on_each_cpu(
+    catalogue: Catalogue, pmu: Pmu, kind: int, words: Words, value: Worth
+) -> list[Place]:
+    """On each CPU of a core PMU: those of its core type, or all."""
+    names = [one.name for one in cores(catalogue)]
+    mine = core_type(pmu.name, names) if pmu.name in names else None
+    cpus = pmu.cpus or pmu.cpumask or catalogue.online
+    running = [cpu for cpu in cpus if cpu in set(catalogue.online)]
+    return [
+        msgspec.structs.replace(
+            _place(pmu.name, kind, words, cpu, value),
+            socket=catalogue.layout.package_of.get(cpu),
+            core_type=mine,
+            excludable=pmu.name in names,
+        )
+        for cpu in running
+    ]
+
+
+def _core_places(catalogue: Catalogue, one: Generic, value: Worth) -> list[Place]:
+    pmus = cores(catalogue)
+    return [
+        place
+        for pmu in pmus
+        for place in on_each_cpu(catalogue, pmu, one.type, _extended(one, pmu, len(pmus)), value)
+    ]
+
+
+def _extended(one: Generic, pmu: Pmu, pmus: int) -> Words:
+    """With the PMU's type, where there are PMUs of several core types."""
+    return Words(one.config | (pmu.type << TYPE_SHIFT if pmus > 1 else 0))
+
+
+def _software_places(catalogue: Catalogue, one: Generic, value: Worth) -> list[Place]:
+    return [
+        msgspec.structs.replace(
+            _place("software", SOFTWARE, Words(one.config), cpu, value), excludable=True
+        )
+        for cpu in catalogue.online
+    ]
+
+
+def _place(pmu: str, kind: int, words: Words, cpu: int, value: Worth) -> Place:
+    return Place(
+        pmu=pmu,
+        type=kind,
+        words=words,
+        cpu=cpu,
+        instance=f"{pmu}@cpu{cpu}",
+        worth=value,
+        bindable=True,
+    )
+
+
+def _resolved(catalogue: Catalogue, about: About, value: Worth, places: list[Place]) -> Resolved:
+    types = {place.core_type for place in places if place.core_type}
+    hybrid = "counted for each core type apart: never add them" if len(types) > 1 else None
+    standing = standing_of(catalogue, places)
+    first = places[0] if places else None
+    event = Event(
+        name=about.name,
+        back_end="perf",
+        quantity=value.quantity,
+        domain=about.domain,
+        scope="core",
+        unit=value.unit,
+        scale=value.scale,
+        scale_source=value.source,
+        meaning=about.meaning,
+        encoding=f"type={first.type}, {shown_words(first.words)}" if first else "not encoded here",
+        instances=[place.instance for place in places],
+        source=_SOURCE,
+        pitfalls=[hybrid] if hybrid else [],
+        state=standing.state,
+        reason=standing.reason,
+        remedy=standing.remedy,
+    )
+    return Resolved(event=event, places=places)
+
+
+def standing_of(catalogue: Catalogue, places: list[Place]) -> Standing:
+    """Whether an event that may be bound to a thread can be opened by this process."""
+    if not places:
+        return Standing("absent", _NO_PMU, _VM)
+    if not catalogue.access.own:
+        return Standing(
+            "refused", catalogue.access.reason(), catalogue.access.remedy(machine=False)
+        )
+    refusal = _core.perf_refusal(native(places[0], user_only=not catalogue.access.kernel), pid=0)
+    if refusal in _UNSUPPORTED:
+        return Standing("absent", f"this processor's PMU has no such event ({_name(refusal)})")
+    if refusal:
+        return Standing("refused", f"the kernel refuses it: {os.strerror(refusal)}")
+    return Standing("ready")
+
+
+def native(place: Place, *, user_only: bool = False) -> _core.PerfEvent:
+    """The event as it is handed to the kernel."""
+    leave_out = user_only and place.excludable
+    return _core.PerfEvent(
+        place.type,
+        place.words.config,
+        place.words.config1,
+        place.words.config2,
+        place.words.config3,
+        exclude_kernel=leave_out,
+        exclude_hv=leave_out and place.type != SOFTWARE,
+    )
+
+
+def _name(number: int) -> str:
+    return errno.errorcode.get(number, str(number))
