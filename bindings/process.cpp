@@ -39,6 +39,7 @@ void register_process(nb::module_& module) {
         .def("__init__", &init_held, nb::arg("arguments"), nb::arg("paths"), nb::arg("environment"))
         .def_prop_ro("pid", &HeldProcess::pid)
         .def("release", &HeldProcess::release, ReleaseGil());
+    module.def("adopt_orphans", &adopt_orphans, nb::arg("on"));
 }
 
 }  // namespace memgauge::bindings

@@ -128,3 +128,14 @@ TEST_CASE("a request without a program is refused") {
     CHECK_THROWS_AS(HeldProcess({.arguments = {"a"}, .paths = {}, .environment = {}}),
                     memgauge::RequestError);
 }
+
+TEST_CASE("orphans come to a process that adopts them") {
+    CHECK(memgauge::adopt_orphans(true) == 0);
+    HeldProcess held(shell("(sleep 0.05; exit 9) & exit 0"));
+    CHECK(held.release() == 0);
+    CHECK(WEXITSTATUS(status_of(held.pid())) == 0);
+    int status = 0;
+    CHECK(waitpid(-1, &status, 0) > 0);
+    CHECK(WEXITSTATUS(status) == 9);
+    CHECK(memgauge::adopt_orphans(false) == 0);
+}

@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -54,6 +54,9 @@ public:
     void read(SlotSpan into) noexcept override {
         const std::uint64_t count = ++reads;
         while (held) std::this_thread::sleep_for(milliseconds(1));
+        const std::clock_t since = burns ? std::clock() : 0;
+        while (burns && std::clock() - since < CLOCKS_PER_SEC / 100) {
+        }
         for (std::size_t slot = 0; slot < slots_; ++slot) {
             into.values[slot] = slot == 0 ? count : count * 0x9E3779B97F4A7C15U >> 1U;
             into.present[slot] = slot != 1 || count % 2 == 1 ? 1 : 0;
@@ -61,6 +64,7 @@ public:
     }
     std::atomic<std::uint64_t> reads{0};
     std::atomic<bool> held{false};
+    std::atomic<bool> burns{false};  // 10 ms of processor time for each reading
 
 private:
     std::size_t slots_;
@@ -187,6 +191,19 @@ TEST_CASE("what was sampled more than a second ago is in the file though the lan
     CHECK_FALSE(decoded(folder).torn);
     CHECK(lane.state().bytes > 16);
     CHECK(lane.state().cpu_ns > 0);
+}
+
+TEST_CASE("counters that cost much to read are read less often") {
+    const Folder folder;
+    const auto source = std::make_shared<Counting>();
+    source->burns = true;
+    Lane lane(request(folder, source));
+    CHECK(within_seconds([&] { return lane.state().missed > 3000; }));
+    lane.stop();
+    const DecodedLane read = decoded(folder);
+    CHECK(read.begin_ns.size() == source->reads);
+    const std::size_t regular = read.begin_ns.size() - 1;
+    CHECK(read.begin_ns[regular - 1] - read.begin_ns[regular - 2] > 40'000'000);
 }
 
 TEST_CASE("a rare lane ends at once when it is stopped") {

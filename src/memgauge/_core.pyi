@@ -560,6 +560,9 @@ class HeldProcess:
     def release(self) -> int:
         """Start the program; 0, or the error number of why it could not be."""
 
+def adopt_orphans(on: bool) -> int:
+    """Make orphans among the descendants children of this process; 0, or the error number."""
+
 @final
 class PcpLibrary:
     """The client library of Performance Co-Pilot: the first of `files` that can be loaded.

@@ -38,4 +38,8 @@ private:
     int way_ = -1;  // to the child, until it is released
 };
 
+// Whether orphans among this process's descendants become its children, so that they can be found
+// and waited for; else they go to the init process. Returns 0 or the error number.
+int adopt_orphans(bool on) noexcept;
+
 }  // namespace memgauge

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <system_error>
@@ -17,6 +18,7 @@ namespace memgauge {
 namespace {
 
 constexpr std::chrono::seconds flush_interval{1};
+constexpr double largest_share = 0.05;
 
 std::size_t block_samples(std::chrono::nanoseconds interval) {
     const auto samples = static_cast<std::size_t>(flush_interval / interval);
@@ -92,6 +94,7 @@ void LaneThreads::sample_until_stopped() noexcept {
     if (request_.cpu) pin_error_ = pin_this_thread(*request_.cpu);
     Time deadline = std::chrono::steady_clock::now();
     Time flush_at = deadline + flush_interval;
+    spared_at_ = deadline;
     take_sample();
     {
         const std::scoped_lock lock(mutex_);
@@ -99,21 +102,39 @@ void LaneThreads::sample_until_stopped() noexcept {
     }
     changed_.notify_one();
     for (bool goes_on = true; goes_on;) {
-        deadline += interval_;
-        const Time now = std::chrono::steady_clock::now();
-        if (deadline <= now) {
-            const auto passed = (now - deadline) / interval_ + 1;
-            missed_ += static_cast<std::uint64_t>(passed);
-            deadline += passed * interval_;
-        }
+        deadline = instant_after(deadline);
         if (deadline >= flush_at || filling().full()) {
             hand_over(false);
+            spare_the_core();
             flush_at = deadline + flush_interval;
         }
         goes_on = wait_until(deadline);
         take_sample();
     }
     hand_over(true);
+}
+
+LaneThreads::Time LaneThreads::instant_after(Time last) noexcept {
+    const auto passed = (std::chrono::steady_clock::now() - last) / interval_;
+    const auto instants = std::max<decltype(passed)>(stride_, passed + 1);
+    missed_ += static_cast<std::uint64_t>(instants - 1);
+    return last + instants * interval_;
+}
+
+void LaneThreads::spare_the_core() noexcept {
+    const Time now = std::chrono::steady_clock::now();
+    const std::uint64_t cpu_ns = thread_cpu_ns();
+    const double share = static_cast<double>(cpu_ns - spared_cpu_ns_) /
+                         std::chrono::duration<double, std::nano>(now - spared_at_).count();
+    const auto longest = Lane::longest_interval_ns / interval_.count();
+    if (share > largest_share) {
+        const double wanted = std::ceil(static_cast<double>(stride_) * share / largest_share);
+        stride_ = std::min(static_cast<std::int64_t>(wanted), longest);
+    } else if (share < largest_share / 4) {
+        stride_ = std::max<std::int64_t>(stride_ / 2, 1);
+    }
+    spared_at_ = now;
+    spared_cpu_ns_ = cpu_ns;
 }
 
 void LaneThreads::take_sample() noexcept {

@@ -37,6 +37,10 @@ private:
 
     void start();
     void sample_until_stopped() noexcept;
+    // The next instant to sample; those between are missed.
+    [[nodiscard]] Time instant_after(Time last) noexcept;
+    // Skips instants where sampling took more of a core than it may, as when a process tree grew.
+    void spare_the_core() noexcept;
     void take_sample() noexcept;
     void publish() noexcept;
     // Whether the lane goes on; false: it was stopped, or its file failed.
@@ -53,7 +57,10 @@ private:
     LaneFile file_;
     std::vector<LaneBlock> ring_;
     std::vector<std::uint8_t> encoded_;  // the writer's
-    Reading reading_;                    // the sampler's
+    Reading reading_;                    // the sampler's, as the next three
+    std::int64_t stride_ = 1;            // instants from one sample to the next
+    Time spared_at_;
+    std::uint64_t spared_cpu_ns_ = 0;
 
     mutable std::mutex mutex_;
     std::condition_variable sampler_wakes_;

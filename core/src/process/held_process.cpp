@@ -1,5 +1,6 @@
 #include "memgauge/held_process.hpp"
 
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -174,6 +175,10 @@ int HeldProcess::release() {
     if (got != static_cast<ssize_t>(sizeof error)) return 0;
     wait_for_end(pid_);
     return error;
+}
+
+int adopt_orphans(bool on) noexcept {
+    return prctl(PR_SET_CHILD_SUBREAPER, on ? 1UL : 0UL, 0UL, 0UL, 0UL) == 0 ? 0 : errno;
 }
 
 }  // namespace memgauge

@@ -21,7 +21,7 @@ struct LaneRequest {
 // How far a lane is. Times are counted once a block.
 struct LaneState {
     std::uint64_t samples = 0;  // taken
-    std::uint64_t missed = 0;   // instants that passed during a reading or a pause
+    std::uint64_t missed = 0;  // instants that passed during a reading or a pause, or were left out
     std::uint64_t dropped = 0;  // of those taken: lost, as the disk did not keep up or failed
     std::uint64_t bytes = 0;    // in the file
     std::uint64_t cpu_ns = 0;   // time that sampling and writing took of a core
@@ -36,7 +36,8 @@ public:
 
     // Returns when the first sample is taken. From then on one is taken at each multiple of the
     // interval; an instant that passes while the one before is still being read is missed, never
-    // made up for. Samples reach the file each second, by a second thread, so that a slow disk
+    // made up for. Where sampling takes more than 5% of a core, instants are left out until it does
+    // not. Samples reach the file each second, by a second thread, so that a slow disk
     // delays none: it may hang for some seconds before samples are dropped, and dropped ones leave
     // a gap. A full disk ends the lane and nothing else. Memory does not grow.
     // RequestError: no reader, or an interval out of range. SystemError: the file cannot be made,
