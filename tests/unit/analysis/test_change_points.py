@@ -60,7 +60,7 @@ def test_noise_has_no_phases(noise: Noise, seed: int, tracks: int, length: int) 
 @settings(max_examples=20)
 def test_levels_are_found_where_they_change(tracks: int, noise: Noise, data: st.DataObject) -> None:
     rng = random.Random(data.draw(st.integers(0, 2**32)))
-    lengths = data.draw(st.lists(st.integers(16, 150), min_size=1, max_size=7))
+    lengths = data.draw(st.lists(st.integers(24, 150), min_size=2, max_size=7))
     levels = [rng.choice([100.0, 600.0, 1500.0]) for _ in lengths]
     levels = [level + 2000 * (at % 2) for at, level in enumerate(levels)]
     clear = [level for level, length in zip(levels, lengths, strict=True) for _ in range(length)]
