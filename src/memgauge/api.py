@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from memgauge.analysis.comparable import Source
     from memgauge.analysis.comparison import Comparison, Row
     from memgauge.analysis.section import Report
+    from memgauge.counters.regions import Counters
     from memgauge.experiments.base import Experiment
     from memgauge.model.system import System
     from memgauge.runner.run import Progress
@@ -265,6 +267,26 @@ def published(name: str) -> Published:
     found = Published(name)
     _ = found.report
     return found
+
+
+def counters(*events: str, pid: int | None = None) -> Counters:
+    """Counters around a piece of this program; `auto` (the default): memory traffic.
+
+    Events that can be bound to a process count `pid`, this one unless given, with all its threads.
+
+    Raises:
+        UnknownEvent, CounterRefused, RequestError: one is not known, or cannot be counted here.
+    """
+    from memgauge.counters.regions import Counters
+
+    return Counters(*events, pid=pid)
+
+
+def region(name: str) -> AbstractContextManager[None]:
+    """Mark a stretch of this program for `memgauge profile`; nothing where it is not profiled."""
+    from memgauge.counters.marks import region as marked
+
+    return marked(name)
 
 
 def system() -> System:

@@ -10,26 +10,9 @@ import msgspec
 
 from memgauge import _core
 from memgauge.counters.base import Target
-from memgauge.counters.host import Host, this_host
-from memgauge.counters.opening import OpenCounters, find, opened
-from memgauge.counters.registry import load
+from memgauge.counters.opening import OpenCounters, opened
 from memgauge.model.counters import Event
-from memgauge.model.event_names import WHOLE
 from memgauge.model.records import CounterSet, RegionReading
-
-
-def events_of(texts: Sequence[str], host: Host | None = None) -> list[Event]:
-    """The events that texts mean; the bare name of some back ends means all of theirs.
-
-    Raises:
-        UnknownEvent, CounterRefused, RequestError: see `memgauge.counters.opening.find`.
-    """
-    where = host or this_host()
-    named: dict[str, Event] = {}
-    for text in texts:
-        found = load(text, where).events() if text in WHOLE else find([text], where)
-        named.update((event.name, event) for event in found)
-    return list(named.values())
 
 
 class TeamCounters(msgspec.Struct, kw_only=True):

@@ -25,9 +25,10 @@ from typing import ClassVar, Literal
 import msgspec
 
 from memgauge import _core
+from memgauge.counters.asked import events_of
 from memgauge.experiments import stream_search
 from memgauge.experiments.base import Bench, Experiment, Group, Values
-from memgauge.experiments.counted import events_of, team_counters
+from memgauge.experiments.counted import team_counters
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.stream_counted import CountedKernels, counted_teams, traffic_facts
 from memgauge.experiments.stream_parameters import StreamParameters

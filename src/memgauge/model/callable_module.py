@@ -1,0 +1,30 @@
+"""A subpackage that shares its name with a function of the package, such as `memgauge.system`.
+
+Importing the subpackage, wherever in the program that happens, binds its module to the name. So the
+module answers calls as the function would.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class CallableModule(ModuleType):
+    """A module that is called as a function named in it, which is loaded then."""
+
+    __answers__: tuple[str, str]
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function."""
+        module, name = self.__answers__
+        return getattr(import_module(module), name)(*args, **options)
+
+
+def answer_calls(module: str, target: str, function: str) -> None:
+    """Let calls of `module` be calls of `function` in module `target`."""
+    made = sys.modules[module]
+    made.__class__ = CallableModule
+    made.__answers__ = (target, function)  # type: ignore[attr-defined]
