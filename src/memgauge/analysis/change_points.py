@@ -35,13 +35,13 @@ LEAST_BLOCKS = 24
 FEW = 12.0
 """Values of which noise is taken to be twice what it looks."""
 SHORT = 16
-"""Places of a piece that must hold its level nearly throughout."""
+"""Places of a piece that must hold its level nearly throughout, twice as clear of its errors."""
 LEAST_CHANGE = 0.1
 """Of the larger of two levels: less is no other level,"""
 LEAST_OF_ALL = 0.05
 """and of the largest level of the track in the whole run."""
 LEAST_ERRORS = 3.0
-"""Standard errors between the levels of neighbours."""
+"""Standard errors between the levels of neighbours, twice as many where one is short."""
 
 Piece = tuple[int, int]
 
@@ -234,7 +234,7 @@ def _matters(signal: Signal, noise: float, largest: float, one: Piece, other: Pi
         signal.floor,
         LEAST_CHANGE * max(abs(median(low)), abs(median(high))),
         LEAST_OF_ALL * largest,
-        LEAST_ERRORS * error,
+        (2 if min(len(low), len(high)) < SHORT else 1) * LEAST_ERRORS * error,
     )
     return max(0.0, apart) / needed if needed else 0.0
 
