@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace memgauge {
 namespace {
@@ -74,7 +75,7 @@ void find_devices(const nvml::Calls& calls, std::vector<nvml::Device>& handles,
     }
 }
 
-std::string call_name(NvmlCall call) {
+std::string_view call_name(NvmlCall call) {
     switch (call) {
         case NvmlCall::field:
             return "nvmlDeviceGetFieldValues";
@@ -144,7 +145,8 @@ NvmlAnswer NvmlLibrary::ask(const NvmlQuery& query) const {
     if (got.result == nvml::success) {
         answer.value = got.value;
     } else {
-        answer.error = call_name(query.call) + ": " + nvml::text(state_->calls, got.result);
+        answer.error =
+            std::string(call_name(query.call)) + ": " + nvml::text(state_->calls, got.result);
     }
     return answer;
 }

@@ -45,8 +45,8 @@ void read_fields(const nvml::Calls& calls, FieldBatch& batch, SlotSpan into) noe
 
 void add_field(std::vector<FieldBatch>& batches, nvml::Device device, const NvmlQuery& query,
                std::size_t slot) {
-    auto batch = std::find_if(batches.begin(), batches.end(),
-                              [device](const FieldBatch& one) { return one.device == device; });
+    auto batch = std::ranges::find_if(
+        batches, [device](const FieldBatch& one) { return one.device == device; });
     if (batch == batches.end()) {
         batches.push_back({.device = device, .fields = {}, .slots = {}});
         batch = batches.end() - 1;
