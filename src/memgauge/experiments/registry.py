@@ -1,4 +1,4 @@
-"""All experiments, in the order of a survey. Adding one is one line here.
+"""All experiments, those of a survey in its order. Adding one is one line here.
 
 The modules are loaded when an experiment is asked for: they need the native core, which a machine
 that only renders reports may lack.
@@ -32,6 +32,12 @@ EXPERIMENTS: dict[str, Entry] = {
     "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
     "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
 }
+"""Those with a command of the same name; a survey makes them all."""
+
+BEHIND_COMMANDS: dict[str, Entry] = {
+    "verify": Entry("verify", "Verify", "Whether counters count what memory really moves."),
+}
+"""No part of a survey: each is behind the command that its documentation names."""
 
 
 def load(name: str) -> Experiment:
@@ -40,10 +46,10 @@ def load(name: str) -> Experiment:
     Raises:
         RequestError: no such experiment, or this installation has no native core.
     """
-    if name not in EXPERIMENTS:
-        known = ", ".join(EXPERIMENTS)
-        raise RequestError(f"experiment {name!r} is not known; choose from {known}")
-    entry = EXPERIMENTS[name]
+    known = EXPERIMENTS | BEHIND_COMMANDS
+    if name not in known:
+        raise RequestError(f"experiment {name!r} is not known; choose from {', '.join(known)}")
+    entry = known[name]
     try:
         module = import_module(f"memgauge.experiments.{entry.module}")
     except ImportError as error:
