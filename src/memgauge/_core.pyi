@@ -6,7 +6,7 @@ and what was made on it serve one call at a time: a second one at the same time 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal, final
+from typing import final
 
 compiler: str
 """What built the core, such as `gcc 12.2.0`."""
@@ -596,34 +596,36 @@ class PcpMetric:
         """Why nothing is known of it; empty: the rest is valid."""
 
     @property
-    def type(self) -> Literal["i32", "u32", "i64", "u64", "f32", "f64", "other"]: ...
+    def type(self) -> str:
+        """One of i32, u32, i64, u64, f32, f64, other."""
+
     @property
     def counts(self) -> bool:
         """It only grows; else it is a level."""
 
     @property
     def space(self) -> int:
-        """Exponent of bytes in its unit,"""
+        """Exponent of bytes in its unit."""
 
     @property
     def time(self) -> int:
-        """of seconds,"""
+        """Exponent of seconds."""
 
     @property
     def count(self) -> int:
-        """and of counts."""
+        """Exponent of counts."""
 
     @property
     def space_scale(self) -> int:
-        """Power of 1024 that its bytes are scaled by,"""
+        """Power of 1024 that its bytes are scaled by."""
 
     @property
     def time_scale(self) -> int:
-        """place of its time in ns, us, ms, s, min, h,"""
+        """Place of its time in ns, us, ms, s, min, h."""
 
     @property
     def count_scale(self) -> int:
-        """power of 10 of its counts."""
+        """Power of 10 of its counts."""
 
     @property
     def instances(self) -> list[PcpInstance]: ...
