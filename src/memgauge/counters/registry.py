@@ -23,6 +23,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 BACK_ENDS: dict[str, Entry] = {
     "perf": Entry("perf", "PerfBackEnd"),
+    "pcp": Entry("pcp", "Pcp"),
     "resctrl": Entry("resctrl", "Resctrl"),
     "powercap": Entry("powercap", "Powercap"),
     "hwmon": Entry("hwmon", "Hwmon"),
