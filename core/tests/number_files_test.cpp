@@ -4,10 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +20,7 @@
 #include <vector>
 
 #include "counters/number_text.hpp"
+#include "forked.hpp"
 #include "memgauge/error.hpp"
 
 using memgauge::CounterRefused;
@@ -32,6 +30,9 @@ using memgauge::FoundNumber;
 using memgauge::NumberCell;
 using memgauge::NumberFile;
 using memgauge::open_number_files;
+using memgauge::test::Forked;
+using memgauge::test::leave_descriptors;
+using memgauge::test::Steps;
 
 namespace {
 
@@ -233,18 +234,15 @@ TEST_CASE("the kernel's own tables are read, in however many pieces it gives the
 }
 
 TEST_CASE("what went away is missing from then on") {
-    const pid_t child = fork();
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
-    const std::string path = "/proc/" + std::to_string(child) + "/status";
+    Forked child([](const Steps& steps) { steps.stop_here(); });
+    child.await();
+    const std::string path = "/proc/" + std::to_string(child.pid()) + "/status";
     const auto source = open_number_files(
         std::vector<NumberFile>{{.path = path, .cells = {row("Pid")}},
                                 {.path = "/proc/self/status", .cells = {row("Pid")}}});
-    CHECK(read(*source).front() == static_cast<std::uint64_t>(child));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+    CHECK(read(*source).front() == static_cast<std::uint64_t>(child.pid()));
+    child.go_on();
+    child.wait();
     const Numbers after = read(*source);
     CHECK(after.at(0) == missing);
     CHECK(after.at(1).has_value());
@@ -299,16 +297,12 @@ TEST_CASE("running out of descriptors gives EMFILE, and those open are closed on
         const auto source = open_number_files(std::vector<NumberFile>{{good, {}}});
         CHECK((fcntl(first_free, F_GETFD) & FD_CLOEXEC) != 0);
     }
-    const pid_t child = fork();
-    if (child == 0) {
-        const auto limit = static_cast<rlim_t>(first_free) + 2;
-        const rlimit few{.rlim_cur = limit, .rlim_max = limit};
-        if (setrlimit(RLIMIT_NOFILE, &few) != 0) _exit(10);
+    Forked child([&good](const Steps&) {
+        const int next = leave_descriptors(2);
         const Refusal refusal = refusal_of({4, NumberFile{good, {}}});
-        if (refusal.error_number != EMFILE || refusal.index != 2) _exit(11);
-        _exit(dup(0) == first_free ? 0 : 12);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WEXITSTATUS(status) == 0);
+        if (refusal.error_number != EMFILE || refusal.index != 2) _exit(2);
+        if (dup(0) != next) _exit(3);
+    });
+    child.wait();
+    CHECK(child.exit_code() == 0);
 }

@@ -7,9 +7,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "forked.hpp"
 #include "memgauge/error.hpp"
 
 using memgauge::CounterRefused;
@@ -35,6 +34,10 @@ using memgauge::open_perf_single;
 using memgauge::perf_refusal;
 using memgauge::PerfEvent;
 using memgauge::PerfTarget;
+using memgauge::test::Forked;
+using memgauge::test::leave_descriptors;
+using memgauge::test::Steps;
+using memgauge::test::touch_pages;
 
 namespace {
 
@@ -69,27 +72,6 @@ bool counts_here(const PerfEvent& event, const PerfTarget& target) {
     const int refusal = perf_refusal(event, target);
     if (refusal != 0) MESSAGE("skipped: perf_event_open: " << std::strerror(refusal));
     return refusal == 0;
-}
-
-// First touches of so many pages: at least as many minor faults, on base pages exactly.
-void touch_pages(std::size_t pages) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    void* memory =
-        mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
-    madvise(memory, pages * page, MADV_NOHUGEPAGE);
-    for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(memory)[i * page] = 1;
-    munmap(memory, pages * page);
-}
-
-// What `work` returns in a child process; -1 where it died.
-template <class Work>
-int in_child(Work work) {
-    const pid_t child = fork();
-    if (child == 0) _exit(work());
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 struct Refusal {
@@ -179,50 +161,30 @@ TEST_CASE("an inherited group counts children, or is refused with EINVAL by its 
     CHECK(read(*group)[2] - before[2] >= 1000);
 }
 
-TEST_CASE("a thread that never ran has counted nothing, which is known") {
+TEST_CASE("a process that did not run has counted nothing, which is known") {
     if (!counts_here(minor_faults, this_thread)) return;
-    int gate[2];
-    REQUIRE(pipe2(gate, O_CLOEXEC) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        char byte = 0;
-        _exit(::read(gate[0], &byte, 1) == 1 ? 0 : 1);
-    }
-    usleep(20'000);  // it sleeps in read by now
-    {
-        const auto source = open_perf_single(minor_faults, {.pid = child});
-        const Values asleep = read(*source);
-        CHECK(asleep.missing() == 0);
-        CHECK(asleep[2] == 0);
-    }
-    REQUIRE(write(gate[1], "x", 1) == 1);
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
-    close(gate[0]);
-    close(gate[1]);
+    const Forked child([](const Steps& steps) { steps.stop_here(); });
+    child.await();
+    usleep(50'000);  // it waits by now
+    const Values asleep = read(*open_perf_single(minor_faults, {.pid = child.pid()}));
+    CHECK(asleep.missing() == 0);
+    CHECK(asleep[2] == 0);
 }
 
 TEST_CASE("the counts of a process that ended stay readable") {
     if (!counts_here(minor_faults, this_thread)) return;
-    int gate[2];
-    REQUIRE(pipe2(gate, O_CLOEXEC) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        char byte = 0;
-        const bool opened = ::read(gate[0], &byte, 1) == 1;
+    Forked child([](const Steps& steps) {
+        steps.stop_here();
         touch_pages(300);
-        _exit(opened ? 0 : 1);
-    }
-    const auto source = open_perf_single(minor_faults, {.pid = child});
-    REQUIRE(write(gate[1], "x", 1) == 1);
-    waitpid(child, nullptr, 0);
+    });
+    child.await();
+    const auto source = open_perf_single(minor_faults, {.pid = child.pid()});
+    child.go_on();
+    child.wait();
     const Values last = read(*source);
     CHECK(last.missing() == 0);
     CHECK(last[2] >= 300);
     CHECK(read(*source).values == last.values);
-    close(gate[0]);
-    close(gate[1]);
 }
 
 TEST_CASE("a refused event is named with the kernel's errno") {
@@ -259,18 +221,14 @@ TEST_CASE("a fourth configuration word reaches the kernel, whatever its headers 
 
 TEST_CASE("running out of descriptors gives EMFILE and leaves none open") {
     if (!counts_here(minor_faults, this_thread)) return;
-    const int outcome = in_child([] {
-        const int first_free = dup(0);
-        close(first_free);
-        const auto limit = static_cast<rlim_t>(first_free) + 2;
-        const rlimit few{.rlim_cur = limit, .rlim_max = limit};
-        if (setrlimit(RLIMIT_NOFILE, &few) != 0) return 10;
+    Forked child([](const Steps&) {
+        const int first_free = leave_descriptors(2);
         const Refusal refusal = refusal_of({4, minor_faults}, this_thread);
-        if (refusal.error_number != EMFILE) return 11;
-        if (refusal.index != 2) return 12;
-        return dup(0) == first_free ? 0 : 13;
+        if (refusal.error_number != EMFILE || refusal.index != 2) _exit(2);
+        if (dup(0) != first_free) _exit(3);
     });
-    CHECK(outcome == 0);
+    child.wait();
+    CHECK(child.exit_code() == 0);
 }
 
 TEST_CASE("descriptors are closed on exec") {

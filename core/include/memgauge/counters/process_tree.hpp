@@ -20,13 +20,14 @@ namespace memgauge {
 //   read_bytes, write_bytes       to and from storage; missing where /proc/PID/io of one process
 //   may
 //                                 not be read (another user's)
-// cpu_time_ns: user and system, to the ns while a process lives (its CPU clock), in ticks for ended
-// children. Missing on a procfs other than /proc.
-// voluntary_switches, involuntary_switches: lower bounds. The kernel shows them for living threads
-// only: those of a thread after its last reading, and of threads that lived between two
+// cpu_time_ns: user and system in ns, by the CPU clock of each living process, which the kernel
+// brings up to date at each of its switches and scheduler ticks (1 to 10 ms); in ticks of USER_HZ
+// for ended children. Missing on a procfs that numbers processes otherwise than system calls here
+// do. voluntary_switches, involuntary_switches: lower bounds. The kernel shows them for living
+// threads only: those of a thread after its last reading, and of threads that lived between two
 // discoveries, are lost.
-// Gauges: resident_bytes (shared pages once for each process; the kernel's own count may lag by
-// some dozen pages a thread), threads, processes (without zombies).
+// Gauges: resident_bytes (by statm; shared pages once for each process), threads, processes
+// (without zombies).
 enum class ProcessFigure : std::uint8_t {
     user_time_ns,
     system_time_ns,
@@ -64,8 +65,15 @@ struct ProcessTreeRequest {
 // What may be missed: a process that no one in the tree waited for (an orphan, or its parent
 // ignores SIGCHLD) counts up to its last reading only, and not at all if it was never found:
 // children are found through living parents. Of waited-for children nothing is lost, found or not.
+// A process whose CPU clock stood still since the last reading is not read again before the next
+// discovery: until then its resident memory is the older.
 //
-// The slots stay readable when the tree has ended.
+// Cost of a reading: 0.3 us for each idle process, 6 us for one that ran, and 8 us for each of its
+// threads with switches. Held open: four descriptors a process, and one a thread with switches.
+// Discovery: 6 us a thread; without CONFIG_PROC_CHILDREN 7 us for each process of the machine.
+//
+// The slots stay readable when the tree has ended. All slots of one reading are missing when
+// processes ended faster than they could be read, sixteen times in turn.
 //
 // CounterRefused: the process does not exist (ESRCH, ENOENT) or may not be looked at.
 // RequestError: a process identifier below 1, or no room for any process.
