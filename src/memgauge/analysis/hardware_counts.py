@@ -18,6 +18,9 @@ from memgauge.model.units import format_count
 
 MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
 
+PAGED = 0.01
+"""Bytes of pages that came and went, of the kernel's: what a region may have."""
+
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     """What was repeated, and the bytes of one repetition by the program's own loads and stores."""
@@ -87,7 +90,8 @@ def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
     if not read or read[0].reading is None or kernel is None:
         return []
     made = figures.run.counters[read[0].reading.counters]
-    clean = [sample for sample in read if not _is_disturbed(sample)]
+    page_bytes = figures.run.start.system.base_page_bytes
+    clean = [sample for sample in read if not _is_disturbed(sample, kernel, page_bytes)]
     routes = dict.fromkeys((c.back_end, c.basis) for c in made.of if c.quantity in MEMORY)
     entries = []
     for back_end, basis in routes:
@@ -118,12 +122,14 @@ def _latest(point: Point, figures: Figures) -> list[Sample]:
     return [s for s, leg in zip(samples, legs, strict=True) if leg == legs[-1]]
 
 
-def _is_disturbed(sample: Sample) -> bool:
-    """Whether pages came and went: their traffic is not the kernel's.
+def _is_disturbed(sample: Sample, kernel: Kernel, page_bytes: int) -> bool:
+    """Whether so many pages came and went that their traffic matters beside the kernel's.
 
     A thread that was switched out changes the time, which both sides share, and no byte.
     """
-    return any(thread.page_faults for thread in sample.threads)
+    faults = sum(thread.page_faults for thread in sample.threads)
+    repetitions = len(sample.threads[0].begin_ns) if sample.threads else 0
+    return faults * page_bytes > PAGED * repetitions * kernel.counted_bytes
 
 
 def _kernel(point: Point) -> Kernel | None:

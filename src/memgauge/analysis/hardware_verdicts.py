@@ -27,7 +27,8 @@ LITTLE, MOST = 0.25, 0.75
 """Of the lines that could be read first: below, they are evaded; above, they are read."""
 EXCESS = 0.01
 """Of the kernel's writes or reads: what is not worth a word."""
-SHORT = 0.97
+SHORT, FAR = 0.97, 1.25
+"""Times what the program surely moves, and what it may move: beyond them nothing is concluded."""
 SIGNATURES = {
     1 / 64: "1/64",
     1 / 8: "1/8",
@@ -99,7 +100,7 @@ def _scale(found: HardwareBandwidth) -> Iterator[Verdict]:
     if found.ratio is None or found.ratio_allocated is None:
         return
     low, high = sorted((found.ratio.value, found.ratio_allocated.value))
-    if high >= SHORT and low <= 1.5:
+    if high >= SHORT and low <= FAR:
         return
     for factor, name in SIGNATURES.items():
         if any(abs(ratio / factor - 1) < SNAP for ratio in (found.ratio.value, high, low)):
@@ -188,7 +189,7 @@ def _is_whole(found: HardwareBandwidth) -> bool:
     """Whether the counters see about as much as the program surely moves, and not far more."""
     kernel = found.counts.kernel
     total = bytes_per_repetition(found, (READS, WRITES, BOTH), less_idle=True)
-    most = 1.5 * (kernel.counted_bytes + kernel.evadable_bytes)
+    most = FAR * (kernel.counted_bytes + kernel.evadable_bytes)
     return total is not None and SHORT * kernel.counted_bytes <= total.value <= most
 
 

@@ -1,0 +1,160 @@
+"""`stream --counters` from the counters to the report, on trees whose counts are fed exactly.
+
+The PMUs of these trees are tracepoints that any Linux opens. Whenever the counters are read, system
+calls are made for the traffic that the kernels are known to have caused since, so that a region's
+counters tell exactly that, through everything that lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("memgauge._core")
+
+from tests.counters_trees import tracepoints
+
+import memgauge
+from memgauge import _core
+from memgauge.counters import opening
+from memgauge.counters.opening import OpenCounters
+from memgauge.model.counters import Counter, Quantity
+
+if TYPE_CHECKING:
+    from tests.counters_trees.tracepoints import CountingTree
+
+pytestmark = pytest.mark.native
+
+
+class Feed:
+    """Makes counters see the traffic that this process's kernels are known to cause."""
+
+    def __init__(self, tree: CountingTree, cpu: int, reads: float, writes: float) -> None:
+        self.tree = tree
+        self.cpu = cpu
+        self.shares = (reads, writes)
+        self.counters: list[Counter] = []
+        self._known = _core.Reader([_core.ModelledSource()])
+        self._fed = self._known.read().values
+
+    def __call__(self) -> None:
+        """Make the calls for what was moved since."""
+        now = self._known.read().values
+        if not self.counters:
+            return
+        moved = [(late or 0) - (early or 0) for early, late in zip(self._fed, now, strict=True)]
+        self._fed = now
+        ways: tuple[tuple[Callable[[int, int], None], Quantity], ...] = (
+            (self.tree.read, "read_bytes"),
+            (self.tree.write, "write_bytes"),
+        )
+        for (make, quantity), share, bytes_ in zip(ways, self.shares, moved, strict=True):
+            make(round(bytes_ * share / self._bytes_of_a_call(quantity)), self.cpu)
+
+    def _bytes_of_a_call(self, quantity: Quantity) -> float:
+        """Every counter on the CPU counts each call."""
+        mine = [c for c in self.counters if c.cpu == self.cpu and c.quantity == quantity]
+        return sum(counter.scale for counter in mine)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Runs `stream` on a tree and returns what the document says of the hardware."""
+    reason = tracepoints.missing()
+    if reason:
+        pytest.skip(reason)
+
+    def made(
+        name: str, cpu: int, reads: float = 1.0, writes: float = 1.0, **options: str
+    ) -> dict[str, Any]:
+        tree = tracepoints.TREES[name](tmp_path / name)
+        if tree is None:
+            pytest.skip("no two system calls whose tracepoints differ in one bit")
+        feed = Feed(tree, cpu, reads, writes)
+        host = tree.host_as_we_are
+
+        @contextmanager
+        def fed(*args: Any, **named: Any) -> Iterator[OpenCounters]:
+            first = [_core.StimulusSource(feed)]
+            with opening.opened(*args, **named, host=host, first=first) as counters:
+                feed.counters = counters.set.of
+                yield counters
+
+        monkeypatch.setattr("memgauge.experiments.counted.opened", fed)
+        monkeypatch.setattr("memgauge.counters.asked.this_host", lambda: host)
+        settings = {"kernel": "add", "variant": "standard", "threads": "1", "counters": "auto"}
+        result = memgauge.stream(
+            **(settings | options),
+            array_bytes="16KiB",
+            budget="4s",
+            precision="50%",
+            output=str(tmp_path / "run"),
+        )
+        said = result.document()["sections"][0]
+        (found,) = said["hardware"]
+        return {"text": " ".join(one["text"] for one in said["verdicts"]), **found}
+
+    with tracepoints.alone():
+        yield made
+
+
+PLACES = {
+    "intel_server": {0: 2, 1: 2},
+    "amd_umc": {0: 1, 1: 1},
+    "dmc620": {0: 8, 1: 8},
+    "grace": {0: 1, 1: 1},
+    "power9": {0: 2, 1: 2},
+}
+"""Of each platform: places by socket."""
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_the_kernel_moves_is_what_the_counters_say(
+    name: str, run: Callable[..., dict[str, Any]]
+) -> None:
+    found = run(name, cpu=0)
+    assert found["hardware_to_software_allocated"]["value"] == pytest.approx(1, rel=0.01)
+    assert found["allocation_share"]["value"] == pytest.approx(1, abs=0.05)
+    assert {one["socket"]: len(one["places"]) for one in found["sockets"]} == PLACES[name]
+    assert found["repetitions"] >= 99
+    assert found["idle_regions"] >= 1
+    assert not found["missing"]
+    assert "each line was read before it was written (write-allocate)" in found["text"]
+    assert "Never verified on this machine" in found["text"]
+
+
+@pytest.mark.parametrize("name", ["intel_server", "amd_umc", "grace"])
+def test_traffic_of_the_second_socket_is_told_apart(
+    name: str, run: Callable[..., dict[str, Any]]
+) -> None:
+    found = run(name, cpu=1)
+    near, far = found["sockets"]
+    assert near["traffic"]["total_bytes_per_s"]["value"] == 0
+    assert far["traffic"]["total_bytes_per_s"]["value"] > 0
+    assert "100.0% on socket 1" in found["text"]
+
+
+def test_evaded_write_allocate_is_seen(run: Callable[..., dict[str, Any]]) -> None:
+    found = run("intel_server", cpu=0, reads=2 / 3)
+    assert found["hardware_to_software"]["value"] == pytest.approx(1, rel=0.01)
+    assert "no write-allocate took place" in found["text"]
+
+
+def test_streaming_stores_read_no_line(run: Callable[..., dict[str, Any]]) -> None:
+    found = run("intel_server", cpu=0, variant="tuned")
+    assert found["hardware_to_software"]["value"] == pytest.approx(1, rel=0.01)
+    assert "streaming stores read no line first" in found["text"]
+
+
+def test_counters_off_by_two_are_noticed(run: Callable[..., dict[str, Any]]) -> None:
+    found = run("intel_server", cpu=0, reads=4 / 3, writes=2)
+    assert "mis-scaled by 2" in found["text"]
+
+
+def test_excess_writes_are_noticed(run: Callable[..., dict[str, Any]]) -> None:
+    found = run("intel_server", cpu=0, writes=1.2)
+    assert "more than the kernel does" in found["text"]
