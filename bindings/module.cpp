@@ -29,6 +29,7 @@ NB_MODULE(_core, module) {
     register_counters(module);
     register_counters_perf(module);
     register_counters_files(module);
+    register_counters_processes(module);
     register_counters_nvml(module);
     register_counters_pcp(module);
     register_counters_lane(module);
