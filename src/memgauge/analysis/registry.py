@@ -8,6 +8,7 @@ from memgauge.analysis import (
     misses,
     mix,
     pages,
+    routes,
     stream,
     stride,
     verify,
@@ -26,4 +27,5 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "pages": pages.analyse,
     "misses": misses.analyse,
     "verify": verify.analyse,
+    "routes": routes.analyse,
 }

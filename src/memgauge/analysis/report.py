@@ -25,6 +25,7 @@ TITLES = {
     "pages": "Address translation",
     "misses": "Cost of cache misses",
     "verify": "Verification of counters",
+    "routes": "Two routes to the same counters",
 }
 ENDINGS = {
     "complete": "complete",

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -122,10 +122,9 @@ class Verify(Experiment):
                 cells += self._cells(group, generator, parameters, len(found.turns))
             yield VerifyBench(cells, turns, self.name, parameters.region_s)
 
-    def events(self, parameters: LoadParameters, host: Host) -> Openable:
+    def events(self, parameters: Any, host: Host) -> Openable:
         """What to open; raises CounterRefused where nothing can be."""
-        back_ends = getattr(parameters, "back_ends", None)
-        return openable(wanted(parameters.events, back_ends, host), host)
+        return openable(wanted(parameters.events, parameters.back_ends, host), host)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Memory that caches may hold in part."""
