@@ -29,6 +29,7 @@ BACK_ENDS: dict[str, Entry] = {
     "hwmon": Entry("hwmon", "Hwmon"),
     "infiniband": Entry("infiniband", "Infiniband"),
     "net": Entry("net", "Net"),
+    "proc": Entry("proc", "Proc"),
     "cgroup": Entry("cgroup", "Cgroup"),
     "nvml": Entry("nvml", "Nvml"),
     "modelled": Entry("modelled", "Modelled"),
