@@ -9,7 +9,6 @@ pytest.importorskip("memgauge._core")
 from tests.unit.counters.small_files import open_to_all, opening, plant, without_rights
 
 from memgauge.counters.hwmon import Hwmon
-from memgauge.counters.opening import preferred
 
 CHIPS = "/sys/class/hwmon"
 GRACE = {
@@ -40,7 +39,6 @@ def test_power_and_energy_are_listed_by_chip(tmp_path: Path) -> None:
     }
     assert "an average over 50 ms" in events["hwmon:power_meter/power1_average"].meaning
     assert not any(event.automatic for event in events.values())
-    assert preferred(list(events.values())) == list(events.values())
 
 
 def test_chips_of_one_name_are_told_apart_by_their_labels(tmp_path: Path) -> None:
