@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from memgauge.api import (
         Result,
         compare,
+        compare_counters,
         counters,
+        events,
         latency,
         load,
         loaded,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         stride,
         survey,
         system,
+        verify,
         workingset,
     )
     from memgauge.model.errors import MemgaugeError
@@ -36,7 +39,9 @@ __all__ = [
     "MemgaugeError",
     "Result",
     "compare",
+    "compare_counters",
     "counters",
+    "events",
     "latency",
     "load",
     "loaded",
@@ -49,6 +54,7 @@ __all__ = [
     "stride",
     "survey",
     "system",
+    "verify",
     "workingset",
 ]
 

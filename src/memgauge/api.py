@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memgauge.analysis.section import Report
     from memgauge.counters.regions import Counters
     from memgauge.experiments.base import Experiment
+    from memgauge.model.counters import BackEndState
     from memgauge.model.system import System
     from memgauge.runner.run import Progress
 
@@ -269,6 +270,16 @@ def published(name: str) -> Published:
     return found
 
 
+def events() -> list[BackEndState]:
+    """Back ends of counters with the events each knows here, also those it may not open."""
+    from memgauge.counters.host import this_host
+    from memgauge.counters.registry import states
+    from memgauge.system.native import load_core
+
+    load_core()
+    return states(this_host())
+
+
 def counters(*events: str, pid: int | None = None) -> Counters:
     """Counters around a piece of this program; `auto` (the default): memory traffic.
 
@@ -374,6 +385,65 @@ def pages(**options: Any) -> Result:
 def misses(**options: Any) -> Result:
     """Cost of cache misses by footprint and pattern. Options are those of `memgauge misses`."""
     return _run(["misses"], "misses", options)
+
+
+def verify(**options: Any) -> Result:
+    """Verdicts on counters, which are kept. Options are those of `memgauge counters verify`."""
+    result = _run(["verify"], "verify", options)
+    keep_verdicts(result)
+    return result
+
+
+def compare_counters(one: str, other: str, **options: Any) -> Result:
+    """Two routes to the same counters. Options are those of `memgauge counters compare`."""
+    return _run(["routes"], "routes", options | {"routes": f"{one},{other}"})
+
+
+def keep_verdicts(result: Result) -> Path | None:
+    """Keep what `verify` found for this machine and kernel; None where the run has no verdict.
+
+    Raises:
+        SystemFailure: they cannot be written.
+    """
+    import msgspec
+
+    from memgauge.analysis.verify import event_verdicts
+    from memgauge.counters.verdicts import keep, place_of
+
+    place = place_of()
+    found = [
+        msgspec.structs.replace(one, machine=place.machine, kernel=place.kernel)
+        for one in event_verdicts(result.run)
+    ]
+    return keep(place, found) if found else None
+
+
+def profile(command: Sequence[str] = (), **options: Any) -> Result:
+    """Run a command, or attach to `pid=`, and record one timeline beside it until it ends.
+
+    Options are those of `memgauge profile`: pid, rate, components, counters and output. How the
+    command ended stands in `result.run.processes`.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: there is no such command.
+        RequestError: nothing can be watched, or the process cannot be attached to.
+    """
+    from memgauge.runner.profile import ProfileRequest
+    from memgauge.runner.profile import profile as watch
+    from memgauge.runner.profile_parameters import ProfileParameters
+
+    parameters = build(ProfileParameters, **options)
+    if bool(command) == (parameters.pid is not None):
+        raise RequestError("profile: give either a command, as a list of words, or pid=")
+    directory = Path(parameters.output or default_directory("profile"))
+    request = ProfileRequest(
+        command=[command] if isinstance(command, str) else list(command),
+        parameters=parameters,
+        directory=directory,
+        system=system(),
+    )
+    done = watch(request)
+    return Result(done.run, directory)
 
 
 def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from memgauge.analysis.comparison_document import COMPARISON_VERSION, ComparisonDocument
+from memgauge.analysis.counters_document import COUNTERS_VERSION, CountersDocument
 from memgauge.analysis.document import DOCUMENT_VERSION, Document
 from memgauge.model.schema import schema_of
 
@@ -16,3 +17,9 @@ def comparison_schema() -> dict[str, Any]:
     """Of what `compare --json` prints; draft 2020-12."""
     name = f"comparison:{COMPARISON_VERSION}"
     return schema_of(ComparisonDocument, name, "Sources compared by memgauge")
+
+
+def counters_schema() -> dict[str, Any]:
+    """Of what `counters --json` and `counters explain --json` print; draft 2020-12."""
+    name = f"counters:{COUNTERS_VERSION}"
+    return schema_of(CountersDocument, name, "What memgauge can count on a machine")

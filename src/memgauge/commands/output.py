@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from memgauge.analysis.section import Report
 from memgauge.model.system import System
+
+if TYPE_CHECKING:
+    from memgauge.reports.terminal import Look
 
 
 def print_report(report: Report, *, whole: bool = True) -> None:
@@ -29,6 +33,13 @@ def print_system(system: System) -> None:
 
     look = Look.of(sys.stdout)
     click.echo(render_system(system, look.columns, look.color, look.encoding))
+
+
+def print_text(render: Callable[[Look], str]) -> None:
+    """What a renderer makes for this output."""
+    from memgauge.reports.terminal import Look
+
+    click.echo(render(Look.of(sys.stdout)), nl=False)
 
 
 def print_json(document: Any) -> None:

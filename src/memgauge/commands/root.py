@@ -13,6 +13,8 @@ COMMANDS: dict[str, str] = {
     "survey": "Measure this machine's memory and write a report.",
     **{name: entry.summary for name, entry in EXPERIMENTS.items()},
     "system": "Show what was found about this machine and what is possible on it.",
+    "counters": "List what can be counted here and what that needs; explain an event.",
+    "profile": "Run a program and record one timeline of what can be counted beside it.",
     "report": "Render a run again, on any machine.",
     "compare": "Compare runs with each other or with published results.",
     "figures": "Write the pictures of a run as SVG or PNG.",

@@ -24,6 +24,11 @@ from memgauge.model.errors import CounterRefused
 
 _DUMMY = 9
 """PERF_COUNT_SW_DUMMY: counts nothing, and is the cheapest to ask for."""
+_NO_CONTROLLER = "no PMU of a memory controller is shown: no memory traffic"
+_LOAD_DRIVER = (
+    "virtual machines have none; on bare metal load the driver of its PMU (such as intel_uncore, "
+    "amd_uncore, arm_dmc620_pmu) and see that firmware does not hide it"
+)
 _DOUBTS = {
     "derived": "follows from its source but was confirmed by none",
     "unconfirmed": "is confirmed by no source",
@@ -55,7 +60,10 @@ class PerfBackEnd(BackEnd):
                 state="refused", reason=access.reason(), remedy=access.remedy(machine=False)
             )
         event = _core.PerfEvent(SOFTWARE, _DUMMY, exclude_kernel=True)
-        return _answered(_core.perf_refusal(event, pid=0))
+        answer = _answered(_core.perf_refusal(event, pid=0))
+        if answer.state == "ready" and not any(one.event.traffic for one in self._catalogue.known):
+            return Probe(state="ready", reason=_NO_CONTROLLER, remedy=_LOAD_DRIVER)
+        return answer
 
     def events(self) -> list[Event]:
         """Events of memory controllers first, the best way to count each traffic before others."""

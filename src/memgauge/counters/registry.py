@@ -5,11 +5,12 @@ The modules are loaded when one is asked for: most need the native core.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
 import msgspec
 
-from memgauge.counters.base import BackEnd, unknown
+from memgauge.counters.base import BackEnd, Probe, unknown
 from memgauge.counters.host import Host
 from memgauge.model.counters import BackEndState, Event
 
@@ -63,14 +64,23 @@ def states(host: Host) -> list[BackEndState]:
     return [_state(one) for one in back_ends(host)]
 
 
+def state_with(name: str, host: Host, events: Sequence[Event]) -> BackEndState:
+    """A back end with events that were found in it, listed or not."""
+    one = load(name, host)
+    return _with(one, one.probe(), events)
+
+
 def _state(one: BackEnd) -> BackEndState:
     probe = one.probe()
-    events: list[Event] = one.events() if probe.state != "absent" else []
+    return _with(one, probe, one.events() if probe.state != "absent" else [])
+
+
+def _with(one: BackEnd, probe: Probe, events: Sequence[Event]) -> BackEndState:
     return BackEndState(
         name=one.name,
         summary=one.summary,
         state=probe.state,
         reason=probe.reason,
         remedy=probe.remedy,
-        events=events,
+        events=list(events),
     )

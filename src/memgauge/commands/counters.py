@@ -1,0 +1,117 @@
+"""`memgauge counters`: what can be counted here; its subcommands are files of their own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import get_args
+
+import click
+
+from memgauge.commands.output import print_json
+from memgauge.model.counters import BackEndState, Quantity
+from memgauge.model.errors import RequestError
+from memgauge.model.text import quoted
+
+SUBCOMMANDS: dict[str, str] = {
+    "explain": "Say what an event means, how it is encoded and what a count is worth.",
+}
+
+
+class Subcommands(click.Group):
+    """Subcommand NAME is `command` of `memgauge.commands.counters_NAME`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        del ctx
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of that name; None when there is none."""
+        del ctx
+        if cmd_name not in SUBCOMMANDS:
+            return None
+        found: click.Command = import_module(f"memgauge.commands.counters_{cmd_name}").command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List names and summaries without loading them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUBCOMMANDS.items()))
+
+
+@click.group("counters", cls=Subcommands, invoke_without_command=True)
+@click.option(
+    "--back-end",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="only this one, such as perf; may be given again",
+)
+@click.option(
+    "--quantity",
+    type=click.Choice(get_args(Quantity)),
+    metavar="QUANTITY",
+    help="only events that count this, such as read_bytes",
+)
+@click.option(
+    "--all", "whole", is_flag=True, help="events of cores, software and sensors each on a line"
+)
+@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    names: tuple[str, ...],
+    quantity: str | None,
+    whole: bool,
+    as_json: bool,
+) -> None:
+    """List what can be counted here, from where, and what would be needed for the rest."""
+    if context.invoked_subcommand is not None:
+        return
+    from memgauge import api
+    from memgauge.analysis.counters_document import counters_document
+    from memgauge.counters.host import this_host
+    from memgauge.counters.verdicts import kept_here
+
+    chosen = [_only(one, quantity) for one in _named(api.events(), names)]
+    host = this_host()
+    known = kept_here(host)
+    document = counters_document(
+        chosen,
+        known.of,
+        tree=str(host.sysfs) if host.is_substituted else None,
+        notes=[known.note] if known.note else [],
+    )
+    if as_json:
+        print_json(document)
+        return
+    from memgauge.commands.output import print_text
+    from memgauge.reports.counters import render_list
+
+    print_text(lambda look: render_list(document, look, whole=whole))
+
+
+def _named(states: list[BackEndState], names: tuple[str, ...]) -> list[BackEndState]:
+    known = [one.name for one in states]
+    for name in names:
+        if name not in known:
+            raise RequestError(
+                f"--back-end {quoted(name)}: there is none of that name; choose from "
+                f"{', '.join(known)}"
+            )
+    return [one for one in states if not names or one.name in names]
+
+
+def _only(one: BackEndState, quantity: str | None) -> BackEndState:
+    if quantity is None:
+        return one
+    return BackEndState(
+        name=one.name,
+        summary=one.summary,
+        state=one.state,
+        reason=one.reason,
+        remedy=one.remedy,
+        events=[event for event in one.events if event.quantity == quantity],
+    )

@@ -1,0 +1,195 @@
+"""What can be counted, as text: back ends with their events, and one event explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memgauge.model.counters import EventVerdict, State
+from memgauge.model.units import format_count
+
+if TYPE_CHECKING:
+    from memgauge.analysis.counters_document import (
+        CountersDocument,
+        ListedBackEnd,
+        ListedEvent,
+    )
+    from memgauge.model.counters import Event
+    from memgauge.reports._page import Page
+    from memgauge.reports.terminal import Look
+
+_SYMBOLS: dict[State, tuple[str, str]] = {
+    "ready": ("✓", "green"),
+    "refused": ("✗", "yellow"),
+    "absent": ("✗", "dim"),
+}
+_ONE_BY_ONE = frozenset({"read_bytes", "write_bytes", "traffic_bytes", "energy"})
+"""Quantities whose events are listed each on its own line."""
+_MOST_NAMED = 6
+_MOST_PLACES = 12
+_CERTAINTY = {
+    "confirmed": "its source says so",
+    "derived": "follows from its source; verify it",
+    "unconfirmed": "confirmed by no source; verify it",
+    "conflict": "sources contradict each other; verify it",
+}
+
+
+def render_list(document: CountersDocument, look: Look, *, whole: bool) -> str:
+    """Back ends and events; those of cores and the like in one line, unless all are asked for."""
+    page = _page(look)
+    page.heading(f"What can be counted in {document.tree or 'this machine'}")
+    for note in document.notes:
+        page.entry("·", "note", note, None)
+    for one in document.back_ends:
+        _back_end(page, one, whole=whole)
+    if not document.back_ends:
+        page.line("no such back end")
+    return page.text()
+
+
+def render_explained(document: CountersDocument, look: Look) -> str:
+    """All that is known of the events in it."""
+    page = _page(look)
+    for at, one in enumerate(one for back_end in document.back_ends for one in back_end.events):
+        if at:
+            page.blank()
+        page.heading(one.event.name)
+        for word, said in _facts(one):
+            page.entry("·", word, said, None)
+        symbol, style = _SYMBOLS[one.event.state]
+        page.entry(symbol, one.event.state, _standing(one.event), one.event.remedy, style)
+    return page.text()
+
+
+def _back_end(page: Page, one: ListedBackEnd, *, whole: bool) -> None:
+    page.blank()
+    page.heading(f"{one.name}: {one.summary}")
+    if one.state != "ready":
+        symbol, style = _SYMBOLS[one.state]
+        page.entry(symbol, one.state, one.reason or "no reason is known", one.remedy, style)
+    elif one.reason:
+        page.entry("·", "note", one.reason, one.remedy)
+    for events in _grouped(one.events, whole=whole):
+        _events(page, one, events, whole=whole)
+    if one.state == "ready" and not one.events:
+        page.line("no event of the kind asked for", "dim")
+
+
+def _grouped(events: Sequence[ListedEvent], *, whole: bool) -> Iterator[list[ListedEvent]]:
+    """Events that share a line: of one domain and standing, but for traffic and energy."""
+    groups: dict[object, list[ListedEvent]] = {}
+    for one in events:
+        event = one.event
+        alone = whole or event.quantity in _ONE_BY_ONE or one.verdict is not None
+        key = event.name if alone else (event.domain, event.state, event.reason, event.remedy)
+        groups.setdefault(key, []).append(one)
+    yield from groups.values()
+
+
+def _events(page: Page, of: ListedBackEnd, events: Sequence[ListedEvent], *, whole: bool) -> None:
+    first = events[0].event
+    symbol, style = _SYMBOLS[first.state]
+    names = [one.event.name for one in events]
+    said = ", ".join(names[:_MOST_NAMED])
+    if len(names) > _MOST_NAMED and not whole:
+        said += f" and {len(names) - _MOST_NAMED} more (--all)"
+    if len(events) == 1:
+        said += f": {_brief(events[0])}"
+    # What the whole back end lacks was said above its events.
+    own = first.reason != of.reason
+    if first.reason and own:
+        said += f": {first.reason}"
+    page.entry(symbol, first.state, said, first.remedy if own else None, style)
+
+
+def _brief(one: ListedEvent) -> str:
+    event = one.event
+    parts = [quantity_words(event.quantity)]
+    if event.instances:
+        parts.append(f"in {format_count(len(event.instances), 'place')}")
+    if event.certainty in {"unconfirmed", "conflict"}:
+        parts.append("scale doubtful")
+    if one.verdict is not None:
+        parts.append(verdict_words(one.verdict))
+    return ", ".join(parts)
+
+
+def quantity_words(quantity: str) -> str:
+    """A quantity in words."""
+    words = {
+        "read_bytes": "bytes read",
+        "write_bytes": "bytes written",
+        "traffic_bytes": "bytes read and written together",
+        "received_bytes": "bytes received",
+        "sent_bytes": "bytes sent",
+        "used_bytes": "bytes used",
+        "count": "plain counts",
+    }
+    return words.get(quantity, quantity.replace("_", " "))
+
+
+def verdict_words(verdict: EventVerdict) -> str:
+    """A verdict in a few words."""
+    if verdict.verdict == "mis-scaled" and verdict.factor is not None:
+        return f"mis-scaled: {verdict.factor:g} times the truth"
+    if verdict.ratio is None:
+        return verdict.verdict
+    if verdict.ratio_low is None or verdict.ratio_high is None:
+        return f"{verdict.verdict} ({verdict.ratio:.3f} of known bytes)"
+    return f"{verdict.verdict} ({verdict.ratio_low:.3f} to {verdict.ratio_high:.3f} of known bytes)"
+
+
+def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
+    event = one.event
+    yield "meaning", event.meaning
+    level = "a level at an instant" if event.gauge else "grows; differences count"
+    yield "counts", f"{quantity_words(event.quantity)} ({event.domain}); {level}"
+    yield "encoded", event.encoding
+    yield "a count", _worth(event)
+    yield "sees", f"each counter one {event.scope}; {_places(event)}"
+    if event.traffic is not None:
+        way = f", counted by way {event.way}: never add other ways" if event.way else ""
+        automatic = "" if event.automatic else "; 'auto' does not choose it"
+        yield "traffic", f"{event.traffic}{way}{automatic}"
+    yield "source", event.source
+    for pitfall in event.pitfalls:
+        yield "beware", pitfall
+    yield "verdict", _verdict(one.verdict)
+
+
+def _worth(event: Event) -> str:
+    if not event.unit and event.scale == 1:
+        return "counts one"
+    said = f"{event.scale:.10g} {event.unit}".rstrip()
+    if event.scale_source:
+        said += f", from {event.scale_source}"
+    if event.certainty is not None:
+        said += f" ({event.certainty}: {_CERTAINTY[event.certainty]})"
+    return said
+
+
+def _places(event: Event) -> str:
+    if not event.instances:
+        return "no place here"
+    shown = ", ".join(event.instances[:_MOST_PLACES])
+    more = len(event.instances) - _MOST_PLACES
+    return f"{format_count(len(event.instances), 'place')}: {shown}" + (
+        f" and {more} more" if more > 0 else ""
+    )
+
+
+def _verdict(verdict: EventVerdict | None) -> str:
+    if verdict is None:
+        return "never verified on this machine and kernel: memgauge counters verify"
+    return f"{verdict_words(verdict)}: {verdict.evidence}; made {verdict.made_at}"
+
+
+def _standing(event: Event) -> str:
+    return "can be opened now" if event.state == "ready" else event.reason or "no reason is known"
+
+
+def _page(look: Look) -> Page:
+    from memgauge.reports._page import Page as Lines
+
+    return Lines(look.columns, look.color, look.encoding)

@@ -1,0 +1,44 @@
+"""The document of `memgauge counters --json`."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+from tests.counters_trees.machines import MACHINES
+
+from memgauge.analysis.counters_document import COUNTERS_VERSION, counters_document
+from memgauge.analysis.schema import counters_schema
+from memgauge.counters.perf import PerfBackEnd
+from memgauge.model.counters import BackEndState, EventVerdict
+from memgauge.model.schema import schema_text
+
+PUBLISHED = Path(__file__).parents[3] / "docs" / "schema" / f"counters-{COUNTERS_VERSION}.json"
+
+VERDICT = EventVerdict(
+    event="perf:uncore_imc/cas_count_read/",
+    verdict="mis-scaled",
+    evidence="twice the bytes of eight passes",
+    ratio=2.0,
+    factor=2.0,
+    machine="m",
+    kernel="6.12",
+    made_at="2026-01-01T00:00:00Z",
+)
+
+
+def test_the_document_obeys_its_schema_and_sets_verdicts_beside_events(tmp_path: Path) -> None:
+    back_end = PerfBackEnd(MACHINES["ice_lake"](tmp_path).host)
+    state = BackEndState(name="perf", summary="", state="ready", events=back_end.events())
+    document = counters_document([state], {VERDICT.event: VERDICT}, tree="/tree")
+    made = json.loads(msgspec.json.encode(document))
+    jsonschema.Draft202012Validator.check_schema(counters_schema())
+    jsonschema.Draft202012Validator(counters_schema()).validate(made)
+    verdicts = [one["verdict"] for one in made["back_ends"][0]["events"]]
+    assert [one and one["factor"] for one in verdicts[:2]] == [2.0, None]
+
+
+def test_the_published_schema_is_the_one_in_force() -> None:
+    assert PUBLISHED.read_text() == schema_text(counters_schema()), (
+        f"publish it: memgauge schema --of counters > docs/schema/{PUBLISHED.name}"
+    )
