@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ def measure(
     *,
     name: str | None = None,
     resume_run: Path | None = None,
+    then: Callable[[api.Result], None] = lambda _: None,
 ) -> int:
-    """Measure and print; returns the exit code."""
+    """Measure, print and save, `then` what else there is to do; returns the exit code."""
     from memgauge.reports.progress import Progress
 
     with Progress(sys.stderr) as progress:
@@ -45,6 +46,7 @@ def measure(
         )
     code = present(result, as_json=options.json)
     save(result)
+    then(result)
     return code
 
 

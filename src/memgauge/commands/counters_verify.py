@@ -1,0 +1,34 @@
+"""`memgauge counters verify`: whether counters count what memory really moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from memgauge import api
+from memgauge.commands.measure import measure
+from memgauge.commands.options import given, options_of
+from memgauge.experiments.registry import load
+from memgauge.experiments.verify import VerifyParameters
+from memgauge.model.parameters import RunOptions, build
+from memgauge.model.text import plain
+
+
+@click.command("verify", epilog="See docs/counters_verify.md.")
+@options_of(VerifyParameters, RunOptions)
+def command(**values: Any) -> int:
+    """Give each counter of memory traffic a verdict: does it count what is known to be moved?
+
+    Each node's CPUs read and write known amounts while the counters are read, and rest in between.
+    The verdicts are kept for this machine and kernel, and stand beside later figures.
+    """
+    parameters = build(VerifyParameters, **given(VerifyParameters, values))
+    options = build(RunOptions, **given(RunOptions, values))
+    return measure([(load("verify"), parameters)], options, then=_keep)
+
+
+def _keep(result: api.Result) -> None:
+    path = api.keep_verdicts(result)
+    if path is not None:
+        click.echo(f"verdicts: {plain(str(path))}", err=True)
