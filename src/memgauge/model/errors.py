@@ -12,6 +12,12 @@ class ExitCode(IntEnum):
     VALIDATION_FAILED = 3
     SLOWER = 4
     """`compare --fail-if-slower` found a figure that is."""
+    PROFILE_FAILED = 125
+    """`profile` failed before the command was started,"""
+    NOT_EXECUTABLE = 126
+    """the command may not be run,"""
+    NOT_FOUND = 127
+    """or there is none: as timeout(1) and env(1) have it."""
     INTERRUPTED = 130
 
 
@@ -62,3 +68,21 @@ class ValidationFailed(MemgaugeError):
     """The arrays do not hold what the kernels must have left: possible memory corruption."""
 
     exit_code = ExitCode.VALIDATION_FAILED
+
+
+class ProfileFailed(MemgaugeError):
+    """Profiling failed before the command was started."""
+
+    exit_code = ExitCode.PROFILE_FAILED
+
+
+class CommandNotExecutable(MemgaugeError):
+    """The command to profile may not be run."""
+
+    exit_code = ExitCode.NOT_EXECUTABLE
+
+
+class CommandNotFound(MemgaugeError):
+    """There is no command of that name."""
+
+    exit_code = ExitCode.NOT_FOUND

@@ -1,0 +1,181 @@
+"""What a profile watches: components of the machine, the events that tell of each, and its lanes.
+
+A lane is what is read together, at one rate. Each back end of a component has a lane of its own, so
+that a slow one (a daemon, a driver that asks its device) delays no other; those whose values do not
+change faster, or that cost much to read, have a highest rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+import msgspec
+
+from memgauge.counters.base import Probe
+from memgauge.counters.host import Host
+from memgauge.counters.opening import AUTOMATIC, find
+from memgauge.counters.registry import BACK_ENDS, load
+from memgauge.model.counters import Domain, Event
+from memgauge.model.errors import CounterRefused
+
+HIGHEST_RATES_HZ = {
+    "pcp": 10.0,  # a daemon asks its agents anew
+    "nvml": 10.0,  # drivers refresh power and use some ten times a second
+    "infiniband": 10.0,  # a reading may ask the adapter; hw_counters refresh each 10 ms
+    "hwmon": 10.0,  # sensors are often behind a slow bus
+    "cgroup": 10.0,  # the kernel first gathers a group's figures from all CPUs
+    "proc": 50.0,  # one reading for each process and thread
+    "resctrl": 50.0,  # one interrupt for each last-level cache
+}
+
+
+class Component(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the machine or of the program."""
+
+    name: str
+    back_ends: tuple[str, ...] = ()
+    domain: Domain | None = None
+    """Of events that belong to it; None: any."""
+    events: tuple[str, ...] = ()
+    """Those it takes; empty: all of its domain that may be chosen automatically."""
+
+
+COMPONENTS = (
+    Component(name="memory", events=(AUTOMATIC,)),
+    Component(name="process", back_ends=("proc",), domain="process"),
+    Component(
+        name="software",
+        back_ends=("perf",),
+        events=(
+            "perf:page-faults",
+            "perf:context-switches",
+            "perf:cpu-migrations",
+            "perf:task-clock",
+        ),
+    ),
+    Component(name="network", back_ends=("net", "infiniband"), domain="network"),
+    Component(name="energy", back_ends=("perf", "powercap", "hwmon"), domain="energy"),
+    Component(name="gpu", back_ends=("nvml",), domain="gpu"),
+    Component(name="cgroup", back_ends=("cgroup",), events=("cgroup:memory.current",)),
+)
+NAMES = tuple(component.name for component in COMPONENTS)
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """A component, or a part of one, that is not watched."""
+
+    component: str
+    reason: str
+    remedy: str | None = None
+
+
+class LanePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Events of one back end, to be sampled together."""
+
+    name: str
+    """Also of its counter set and, with `.lane`, of its file."""
+    component: str
+    events: list[Event]
+    rate_hz: float
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What will be sampled, and what cannot be."""
+
+    lanes: list[LanePlan]
+    missing: list[Missing]
+
+
+def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
+    """The lanes of components; each that has no event here is told with reason and remedy."""
+    wanted = set(names)
+    plan = Plan(lanes=[], missing=[])
+    for component in COMPONENTS:
+        if component.name in wanted:
+            events, missing = _events_of(component, host)
+            plan.lanes.extend(_lanes(component.name, events, rate_hz))
+            plan.missing.extend(missing)
+    return plan
+
+
+def plan_events(texts: Sequence[str], rate_hz: float, host: Host) -> Plan:
+    """The lanes of events named by hand.
+
+    Raises:
+        UnknownEvent, RequestError, CounterRefused: as `opening.find`.
+    """
+    return Plan(lanes=_lanes("counters", find(texts, host), rate_hz), missing=[])
+
+
+def _lanes(component: str, events: Sequence[Event], rate_hz: float) -> list[LanePlan]:
+    """One for each back end."""
+    ordered = sorted(events, key=lambda event: event.back_end)
+    parts = [(name, list(part)) for name, part in groupby(ordered, lambda one: one.back_end)]
+    return [
+        LanePlan(
+            name=component if len(parts) == 1 else f"{component}-{back_end}",
+            component=component,
+            events=part,
+            rate_hz=min(rate_hz, HIGHEST_RATES_HZ.get(back_end, rate_hz)),
+        )
+        for back_end, part in parts
+    ]
+
+
+def _events_of(component: Component, host: Host) -> tuple[list[Event], list[Missing]]:
+    if component.events == (AUTOMATIC,):
+        return _memory(component, host)
+    events: list[Event] = []
+    reasons: list[Missing] = []
+    for name in component.back_ends:
+        if name not in BACK_ENDS:
+            continue
+        back_end = load(name, host)
+        probe = back_end.probe()
+        known = back_end.events() if probe.state != "absent" else []
+        mine = [event for event in known if _belongs(event, component)]
+        ready = [event for event in mine if event.state == "ready"]
+        events += ready
+        if not ready:
+            reasons.append(_why(component.name, probe, mine))
+    # The same energy by two routes would be added up: the first route is taken.
+    if component.name == "energy":
+        events = [event for event in events if event.back_end in {events[0].back_end, "hwmon"}]
+    return events, [] if events else _joined(component.name, reasons)
+
+
+def _memory(component: Component, host: Host) -> tuple[list[Event], list[Missing]]:
+    try:
+        return find([AUTOMATIC], host), []
+    except CounterRefused as error:
+        return [], [Missing(component=component.name, reason=str(error))]
+
+
+def _belongs(event: Event, component: Component) -> bool:
+    if component.events:
+        return event.name in component.events
+    return event.automatic and event.domain == component.domain
+
+
+def _why(component: str, probe: Probe, events: Sequence[Event]) -> Missing:
+    """Why a back end gives none of the events of a component."""
+    told = next((event for event in events if event.reason), None)
+    if told is not None:
+        return Missing(component=component, reason=told.reason or "", remedy=told.remedy)
+    return Missing(
+        component=component, reason=probe.reason or "no such counter", remedy=probe.remedy
+    )
+
+
+def _joined(component: str, reasons: Sequence[Missing]) -> list[Missing]:
+    """All reasons in one, which is what one line can hold."""
+    said = list(dict.fromkeys(one.reason for one in reasons)) or ["no back end knows it"]
+    remedies = list(dict.fromkeys(one.remedy for one in reasons if one.remedy))
+    return [
+        Missing(
+            component=component,
+            reason="; ".join(said),
+            remedy=", or ".join(remedies) if remedies else None,
+        )
+    ]

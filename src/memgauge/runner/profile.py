@@ -1,0 +1,291 @@
+"""A profile: a program runs, native threads sample what the machine and the program do beside it.
+
+Everything is recorded while it happens, so that a profile that is killed can be read. Nothing that
+goes wrong with memgauge once the program runs ends or delays the program: it is told afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from memgauge.counters.host import Host, this_host
+from memgauge.model.errors import MemgaugeError, SystemFailure
+from memgauge.model.parameters import texts
+from memgauge.model.records import (
+    FORMAT_VERSION,
+    AnyRecord,
+    Process,
+    RunEnd,
+    RunStart,
+    Warning,
+)
+from memgauge.model.runfile import Run, RunWriter, read_run
+from memgauge.model.system import System
+from memgauge.model.termination import Terminated
+from memgauge.runner.profile_lanes import Lanes, Totals
+from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, read_marks
+from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profile_signals import passing_on
+from memgauge.system.clock import clock_record, stamp_clock
+from memgauge.system.environment import EnvironmentMonitor
+from memgauge.system.program import Attached, Ended, Program, Subject, adopt_orphans
+from memgauge.system.software import software_versions
+
+ENVIRONMENT_EVERY_S = 1.0
+MARKS_NAME = "marks.txt"
+
+
+class ProfileRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to profile, and where to record it."""
+
+    command: Sequence[str]
+    """Empty where a process is attached to."""
+    parameters: ProfileParameters
+    directory: Path
+    system: System
+    host: Host = msgspec.field(default_factory=this_host)
+    whole_process: bool = False
+    """Whether this process does nothing else: it then adopts and waits for orphans of the program,
+    and may open as many files as the kernel lets it."""
+
+
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """How a profile ended."""
+
+    run: Run
+    ended: Ended | None
+    """None: the program still runs, as far as is known."""
+    totals: Totals
+    failure: str | None = None
+    """What went wrong with recording after the program was started."""
+
+
+class Watcher:
+    """Whoever is told how it goes. Does nothing unless overridden."""
+
+    every_s = ENVIRONMENT_EVERY_S
+    """How often `tick` is called."""
+
+    def begins(self, warnings: Sequence[Warning]) -> None:
+        """Before the program's first instruction: what is not watched."""
+
+    def tick(self, elapsed_s: float, lanes: Lanes) -> None:
+        """While it runs."""
+
+    def ends(self) -> None:
+        """The program has ended, or is no longer watched."""
+
+
+def profile(request: ProfileRequest, watcher: Watcher | None = None) -> Watched:
+    """Run or attach to a program and watch it until it ends.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: there is no such program.
+        RequestError: nothing can be watched, or the process cannot be attached to.
+        SystemFailure: the run cannot be written; the program was not started.
+        KeyboardInterrupt: before the program was started.
+    """
+    directory = request.directory.absolute()
+    with ExitStack() as stack:
+        subject = _subject(request, directory)
+        stack.callback(subject.close)
+        writer = stack.enter_context(RunWriter(directory))
+        recording = _Recording(request, subject, writer, watcher or Watcher())
+        stack.callback(recording.close)
+        recording.open()
+        recording.run()
+    return Watched(
+        run=read_run(directory),
+        ended=recording.ended,
+        totals=recording.totals,
+        failure=recording.failure,
+    )
+
+
+def _subject(request: ProfileRequest, directory: Path) -> Subject:
+    if request.parameters.pid is not None:
+        return Attached(request.parameters.pid)
+    return Program(request.command, {**os.environ, VARIABLE: str(directory / MARKS_NAME)})
+
+
+class _Recording:
+    """The body of one profile, between its first and its last record."""
+
+    def __init__(
+        self, request: ProfileRequest, subject: Subject, writer: RunWriter, watcher: Watcher
+    ) -> None:
+        self.ended: Ended | None = None
+        self.totals = Totals()
+        self.failure: str | None = None
+        self._request = request
+        self._subject = subject
+        self._writer = writer
+        self._watcher = watcher
+        self._clock_ns = stamp_clock()
+        self._monitor = EnvironmentMonitor(request.system.allowed_cpus)
+        self._lanes = Lanes(
+            writer.directory, request.parameters, request.host, whole_process=request.whole_process
+        )
+        self._marks = writer.directory / MARKS_NAME
+        self._first_pair = ClockPair.now()
+        self._process: Process | None = None
+
+    def open(self) -> None:
+        """Open everything and write what is known before the start."""
+        if not self._subject.attached:
+            self._make_marks()
+        self._lanes.open(self._subject)
+        self._writer.write([self._start(), *self._lanes.records, *self._lanes.warnings])
+        self._watcher.begins(self._lanes.warnings)
+
+    def run(self) -> None:
+        """Start the program, watch it, and record how all ended."""
+        status: Literal["complete", "interrupted", "failed"] = "complete"
+        reason = None
+        if self._request.whole_process:
+            adopt_orphans(on=True)
+        self._begin()
+        try:
+            if self._subject.attached:
+                self._watch()
+            else:
+                with passing_on(self._subject.pid):
+                    self._watch()
+        except Terminated as signal:
+            status, reason = "interrupted", f"{signal}: profiling ended, the program may still run"
+            raise
+        except KeyboardInterrupt:
+            if not self._subject.attached:
+                status, reason = "interrupted", "Ctrl-C"
+                raise
+            # The usual way to end the profile of a process that runs on.
+        except BaseException as error:
+            status, reason = "failed", str(error)
+            raise
+        finally:
+            self._watcher.ends()
+            self._finish(status, reason)
+
+    def close(self) -> None:
+        """Close what is open; after a failure before the start too."""
+        self._lanes.close()
+        self._monitor.close()
+
+    def _begin(self) -> None:
+        begin_ns = self._clock_ns()
+        try:
+            self._subject.start()
+        except MemgaugeError as error:
+            self._finish("failed", str(error))
+            raise
+        self._process = Process(
+            command=self._subject.command,
+            pid=self._subject.pid,
+            attached=self._subject.attached,
+            begin_ns=begin_ns,
+        )
+        self._write([self._process])
+
+    def _watch(self) -> None:
+        began_ns = self._clock_ns()
+        self._monitor.start()
+        environment_due_s = ENVIRONMENT_EVERY_S
+        while self.ended is None:
+            self.ended = self._subject.wait(min(self._watcher.every_s, ENVIRONMENT_EVERY_S))
+            elapsed_s = (self._clock_ns() - began_ns) * 1e-9
+            if self.ended is not None:
+                self._process = self._with_end()
+            elif elapsed_s >= environment_due_s:
+                environment_due_s += ENVIRONMENT_EVERY_S
+                self._look_around()
+            self._watcher.tick(elapsed_s, self._lanes)
+
+    def _with_end(self) -> Process | None:
+        if self._process is None or self.ended is None:
+            return self._process
+        return msgspec.structs.replace(
+            self._process,
+            end_ns=max(self._clock_ns(), self._process.begin_ns),
+            exit_code=self.ended.exit_code,
+            signal=self.ended.signal,
+        )
+
+    def _look_around(self) -> None:
+        # Others' time would hold the program's own.
+        told = msgspec.structs.replace(self._monitor.sample(), others_s=None)
+        self._write([told])
+        self._reap()
+
+    def _reap(self) -> int:
+        if self._request.whole_process and isinstance(self._subject, Program):
+            return self._subject.reap_orphans()
+        return 0
+
+    def _finish(
+        self, status: Literal["complete", "interrupted", "failed"], reason: str | None
+    ) -> None:
+        """Stop sampling and write the last records; a failure is kept, not raised."""
+        self._lanes.close()
+        self.totals = self._lanes.totals()
+        records: list[AnyRecord] = [*self._lanes.remarks()]
+        if self._process is not None:
+            records.insert(0, self._process)
+        if self.ended is not None and (left := self._reap()):
+            records.append(_left_behind(left))
+        marks = read_marks(self._marks, on_run_clock(self._first_pair, ClockPair.now()))
+        records += [*marks.regions, *marks.warnings]
+        elapsed_s = (self._clock_ns() - self._first_pair.run_ns) * 1e-9
+        self._write(records)
+        self._write(
+            [RunEnd(status=status, reason=reason, elapsed_s=max(0.0, elapsed_s), rounds=0)],
+            last=True,
+        )
+        self._marks.unlink(missing_ok=True)
+
+    def _write(self, records: Sequence[AnyRecord], *, last: bool = False) -> None:
+        if self.failure is not None and not last:
+            return
+        try:
+            self._writer.write(records)
+        except SystemFailure as error:
+            self.failure = self.failure or str(error)
+
+    def _make_marks(self) -> None:
+        try:
+            self._marks.touch(exist_ok=False)
+        except OSError as error:
+            raise SystemFailure(
+                f"{self._marks}: cannot be made: {error.strerror}; name another --output"
+            ) from error
+
+    def _start(self) -> RunStart:
+        versions = software_versions()
+        return RunStart(
+            format_version=FORMAT_VERSION,
+            memgauge_version=versions["memgauge"],
+            run_id=uuid.uuid4().hex[:12],
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            experiments=["profile"],
+            parameters={"profile": texts(self._request.parameters)},
+            budget_s=0.0,
+            precision=0.0,
+            clock=clock_record(),
+            system=self._request.system,
+            software=versions,
+        )
+
+
+def _left_behind(count: int) -> Warning:
+    what = "one process was" if count == 1 else f"{count} processes were"
+    return Warning(
+        code="left-behind",
+        message=f"{what} still running when the program ended; what came after is not in here",
+    )

@@ -1,0 +1,195 @@
+"""The lanes of a profile: opened as far as can be, told where not, and what they came to."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack, suppress
+from pathlib import Path
+
+import msgspec
+
+from memgauge.counters.base import Target
+from memgauge.counters.components import LanePlan, Missing, Plan, plan_components, plan_events
+from memgauge.counters.host import Host
+from memgauge.counters.lanes import RunningLane, sampled
+from memgauge.model.errors import MemgaugeError, RequestError
+from memgauge.model.records import AnyRecord, CounterSet, Warning
+from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.system.program import Subject, tree_of
+
+FEW = 0.01
+"""Share of instants that may be missed without a word."""
+CHEAP = 0.01
+"""Share of one core that sampling may take without a word."""
+
+
+class LatestReading(msgspec.Struct, frozen=True, kw_only=True):
+    """The last sample of a lane, for a live view. Raw."""
+
+    counters: CounterSet
+    begin_ns: int
+    end_ns: int
+    values: list[int | None]
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """What all lanes did together."""
+
+    lanes: int = 0
+    samples: int = 0
+    missed: int = 0
+    dropped: int = 0
+    bytes: int = 0
+    cpu_ns: int = 0
+
+
+class Lanes:
+    """All lanes of a profile."""
+
+    def __init__(
+        self, directory: Path, parameters: ProfileParameters, host: Host, *, whole_process: bool
+    ) -> None:
+        self.warnings: list[Warning] = []
+        """What is not watched, and why."""
+        self._directory = directory
+        self._parameters = parameters
+        self._host = host
+        self._whole_process = whole_process
+        self._stack = ExitStack()
+        self._running: list[RunningLane] = []
+
+    @property
+    def records(self) -> list[AnyRecord]:
+        """What declares them."""
+        pairs = ((lane.counters, lane.record) for lane in self._running)
+        return [record for pair in pairs for record in pair]
+
+    def open(self, subject: Subject) -> None:
+        """Open and start all that can be.
+
+        Raises:
+            UnknownEvent, RequestError: an event that was named, or nothing at all, can be watched.
+        """
+        if self._whole_process:
+            raise_file_limit()
+        by_name = self._parameters.counters or ()
+        rate_hz = self._parameters.rate_hz
+        plans = [plan_components(self._parameters.chosen_components, rate_hz, self._host)]
+        if by_name:
+            plans.append(plan_events(by_name, rate_hz, self._host))
+        for plan in plans:
+            self._open(plan, subject)
+        if not self._running:
+            reasons = "; ".join(warning.message for warning in self.warnings)
+            raise RequestError(f"nothing can be watched here: {reasons}")
+
+    def latest(self) -> list[LatestReading]:
+        """The last sample of each lane that has one."""
+        pairs = ((lane, lane.native.latest()) for lane in self._running)
+        return [
+            LatestReading(
+                counters=lane.counters,
+                begin_ns=reading.begin_ns,
+                end_ns=reading.end_ns,
+                values=reading.values,
+            )
+            for lane, reading in pairs
+            if reading is not None
+        ]
+
+    def totals(self) -> Totals:
+        """Sums over all lanes, so far."""
+        states = [lane.native.state() for lane in self._running]
+        return Totals(
+            lanes=len(states),
+            samples=sum(state.samples for state in states),
+            missed=sum(state.missed for state in states),
+            dropped=sum(state.dropped for state in states),
+            bytes=sum(state.bytes for state in states),
+            cpu_ns=sum(state.cpu_ns for state in states),
+        )
+
+    def remarks(self) -> list[Warning]:
+        """What a reader must know of lanes that have ended."""
+        return [remark for lane in self._running for remark in _remarks(lane)]
+
+    def close(self) -> None:
+        """Take last samples, close files and counters; a second call does nothing."""
+        self._stack.close()
+
+    def _open(self, plan: Plan, subject: Subject) -> None:
+        self.warnings += [_missing(missing) for missing in plan.missing]
+        for lane in plan.lanes:
+            try:
+                self._running.append(self._stack.enter_context(self._sampled(lane, subject)))
+            except MemgaugeError as error:
+                if lane.component == "counters":
+                    raise
+                self._forget(lane)
+                self.warnings.append(_missing(Missing(component=lane.name, reason=str(error))))
+
+    def _sampled(self, plan: LanePlan, subject: Subject) -> AbstractContextManager[RunningLane]:
+        back_ends = {event.back_end for event in plan.events}
+        # perf counts the processes it is given; the other back ends find descendants themselves.
+        whole_tree = subject.attached and "perf" in back_ends
+        pids = tree_of(subject.pid) if whole_tree else [subject.pid]
+        target = Target(pids=pids, inherit=True)
+        return sampled(plan, target=target, directory=self._directory, host=self._host)
+
+    def _forget(self, plan: LanePlan) -> None:
+        with suppress(OSError):
+            (self._directory / f"{plan.name}.lane").unlink()
+
+
+def raise_file_limit() -> None:
+    """As far as this process may: a process tree takes a descriptor for each thread.
+
+    The program was forked before and keeps the limits that memgauge was started with.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _missing(missing: Missing) -> Warning:
+    return Warning(
+        code="not-watched",
+        message=f"{missing.component}: {missing.reason}",
+        remedy=missing.remedy,
+    )
+
+
+def _remarks(lane: RunningLane) -> Iterable[Warning]:
+    state = lane.native.state()
+    name = lane.record.counters
+    if state.error is not None:
+        yield Warning(
+            code="lane-ended",
+            message=f"{name}: sampling ended early: {lane.record.file} could not be written: "
+            f"{state.error}",
+            remedy="free some space, or name another --output",
+        )
+    if state.dropped and state.error is None:
+        yield Warning(
+            code="samples-lost",
+            message=f"{name}: {state.dropped} of {state.samples} samples were lost: the disk was "
+            "too slow",
+            remedy="write to a faster disk (--output), or sample less often (--rate)",
+        )
+    if state.missed > FEW * (state.samples + state.missed):
+        longest_ms = state.longest_read_ns * 1e-6
+        yield Warning(
+            code="samples-missed",
+            message=f"{name}: {state.missed} of {state.samples + state.missed} instants were not "
+            f"sampled: the longest reading took {longest_ms:.1f} ms",
+            remedy="sample less often (--rate), or watch less",
+        )
+    span_ns = max(1, state.samples + state.missed) * lane.record.interval_ns
+    if state.cpu_ns > CHEAP * span_ns:
+        yield Warning(
+            code="sampling-cost",
+            message=f"{name}: sampling took {state.cpu_ns / span_ns:.1%} of one core",
+            remedy="sample less often (--rate), or watch less",
+        )

@@ -1,0 +1,126 @@
+"""What a profile can be asked for."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from memgauge.counters.components import NAMES
+from memgauge.model.errors import RequestError
+from memgauge.model.option import Option, choices_option
+from memgauge.model.parameters import Parameters
+from memgauge.model.text import quoted
+
+LOWEST_RATE_HZ = 0.1
+HIGHEST_RATE_HZ = 1000.0
+
+
+def parse_rate(text: str, option: str) -> float:
+    """Samples a second, such as `100` or `0.5Hz`."""
+    try:
+        rate_hz = float(text.strip().removesuffix("Hz"))
+    except ValueError:
+        rate_hz = math.nan
+    if not LOWEST_RATE_HZ <= rate_hz <= HIGHEST_RATE_HZ:
+        raise RequestError(
+            f"{option} {quoted(text)} is no number of samples a second from {LOWEST_RATE_HZ:g} to "
+            f"{HIGHEST_RATE_HZ:g}; write one, such as 100"
+        )
+    return rate_hz
+
+
+def parse_pid(text: str, option: str) -> int:
+    """A process identifier."""
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 31:
+        raise RequestError(
+            f"{option} {quoted(text)} is no process identifier; write the number that 'ps' shows"
+        )
+    return int(text)
+
+
+def parse_events(text: str, option: str) -> tuple[str, ...]:
+    """Events between commas; a comma inside of slashes, as in perf's terms, belongs to its event.
+
+    Each is checked where it is opened.
+    """
+    events: list[str] = []
+    inside = False
+    for part in text.split(","):
+        if inside:
+            events[-1] += f",{part}"
+        else:
+            events.append(part)
+        inside ^= part.count("/") % 2 == 1 and events[-1].startswith("perf:")
+    stripped = tuple(dict.fromkeys(event.strip() for event in events))
+    if not all(stripped):
+        raise RequestError(f"{option} {quoted(text)} names an empty event; write BACKEND:EVENT,...")
+    return stripped
+
+
+def _path(text: str, flag: str) -> str:
+    if not text or "\0" in text:
+        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
+    return text
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _list(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+class ProfileParameters(Parameters, frozen=True, kw_only=True):
+    """How a profile is made, whatever it watches."""
+
+    pid: Annotated[
+        int | None,
+        Option(
+            help="process to attach to, with all it starts; ends when it ends, or on Ctrl-C",
+            metavar="PID",
+            parse=parse_pid,
+            automatic="the command is started",
+        ),
+    ] = None
+    rate_hz: Annotated[
+        float,
+        Option(
+            help="samples a second; slow sources take fewer",
+            metavar="HZ",
+            parse=parse_rate,
+            write=_number,
+            flag="--rate",
+        ),
+    ] = 100.0
+    components: Annotated[
+        tuple[str, ...] | None,
+        choices_option("what to watch", NAMES, automatic="all, or none with --counters"),
+    ] = None
+    counters: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            help="events to watch, as 'memgauge counters' lists them",
+            metavar="EVENT,...",
+            parse=parse_events,
+            write=_list,
+            repeatable=True,
+            automatic="those of the components",
+        ),
+    ] = None
+    output: Annotated[
+        str | None,
+        Option(
+            help="directory to write the run into",
+            metavar="DIR",
+            parse=_path,
+            automatic="memgauge-runs/TIME-profile",
+        ),
+    ] = None
+
+    @property
+    def chosen_components(self) -> tuple[str, ...]:
+        """Those to watch: all where nothing was chosen."""
+        if self.components is not None:
+            return self.components
+        return () if self.counters else NAMES

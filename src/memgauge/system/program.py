@@ -1,0 +1,271 @@
+"""A program that memgauge starts or finds running: how it begins, and how one learns of its end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from memgauge.model.errors import (
+    CommandNotExecutable,
+    CommandNotFound,
+    RequestError,
+    SystemFailure,
+)
+from memgauge.model.text import quoted
+from memgauge.system.native import load_core
+from memgauge.system.tree import ROOT, Tree
+
+_POLL_S = 0.02
+"""Between two looks, where the kernel does not wake us (before Linux 5.3)."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a program ended; both None: not told, as of a process that is no child."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+class Subject(Protocol):
+    """What is profiled."""
+
+    pid: int
+    attached: bool
+    command: list[str]
+
+    def start(self) -> None:
+        """Let it run, where it does not yet."""
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """How it ended; None: it still runs after so long."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Program:
+    """A command of our own, held before its first instruction until `start`.
+
+    Its working directory, descriptors, terminal, process group, limits and signals are those that
+    memgauge was started with.
+
+    Raises:
+        CommandNotFound: no such file.
+        CommandNotExecutable: a file that may not be run.
+    """
+
+    attached = False
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.command = list(command)
+        paths = candidates(command[0], environment.get("PATH", os.defpath))
+        check_startable(command[0], paths)
+        self._held = load_core().HeldProcess(
+            [os.fsencode(word) for word in command],
+            [os.fsencode(path) for path in paths],
+            [os.fsencode(f"{name}={value}") for name, value in environment.items()],
+        )
+        self.pid: int = self._held.pid
+        self._ended: Ended | None = None
+        self._descriptor = _pidfd(self.pid)
+
+    def start(self) -> None:
+        """Let it begin.
+
+        Raises:
+            CommandNotExecutable: the kernel would not run it; its process is gone.
+        """
+        error = self._held.release()
+        if error:
+            raise CommandNotExecutable(
+                f"{quoted(self.command[0])}: cannot be started: {os.strerror(error)}; "
+                "look at the file and at the interpreter it names"
+            )
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """How it ended; None: it still runs after so long."""
+        if self._ended is None and _sleep_until_end(self._descriptor, timeout_s, self._look):
+            self._look()
+        return self._ended
+
+    def reap_orphans(self) -> int:
+        """Wait for orphans that ended and were adopted; how many live ones there are left to adopt.
+
+        Only for a process whose children are all this program's.
+        """
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return 0
+            if pid == 0:
+                return len(children_of(os.getpid()) - {self.pid})
+            if pid == self.pid:
+                self._ended = _ended(status)
+
+    def close(self) -> None:
+        """Let go of it; one that was never started ends."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        del self._held
+
+    def _look(self) -> bool:
+        if self._ended is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self._ended = _ended(status) if pid else None
+        return self._ended is not None
+
+
+class Attached:
+    """A process that runs already.
+
+    Raises:
+        RequestError: there is none of that number, it has ended, or it is another user's.
+    """
+
+    attached = True
+
+    def __init__(self, pid: int, root: Path = ROOT) -> None:
+        self.pid = pid
+        self._tree = Tree(root)
+        self._began = _start_time(self._tree, pid)
+        if self._began is None:
+            raise RequestError(f"--pid {pid}: no such process runs; 'ps' lists those that do")
+        self._check()
+        words = (self._tree.raw(f"/proc/{pid}/cmdline") or b"").rstrip(b"\0").split(b"\0")
+        name = self._tree.text(f"/proc/{pid}/comm") or ""
+        told = [word.decode("utf-8", "replace") for word in words]
+        self.command = told if any(told) else [f"[{name}]"]
+        self._descriptor = _pidfd(pid)
+
+    def start(self) -> None:
+        """Nothing: it runs."""
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """That it ended; how, only its parent is told."""
+        if _sleep_until_end(self._descriptor, timeout_s, self._look) or self._look():
+            return Ended()
+        return None
+
+    def close(self) -> None:
+        """Let go of it; it runs on."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _look(self) -> bool:
+        return _start_time(self._tree, self.pid) != self._began
+
+    def _check(self) -> None:
+        status = self._tree.text(f"/proc/{self.pid}/status") or ""
+        said = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+        leader = said.get("Tgid", str(self.pid)).strip()
+        if leader != str(self.pid):
+            raise RequestError(
+                f"--pid {self.pid}: is a thread of process {leader}; give --pid {leader}"
+            )
+        owner = (said.get("Uid", "").split() or [str(os.geteuid())])[0]
+        if os.geteuid() not in {0, int(owner)}:
+            raise RequestError(
+                f"--pid {self.pid}: belongs to user {owner} and you are user {os.geteuid()}; "
+                "run memgauge as that user or as root"
+            )
+
+
+def candidates(name: str, path: str) -> list[str]:
+    """The files that a command may mean, as execvp(3) tries them."""
+    if "/" in name:
+        return [name]
+    return [os.path.join(folder or ".", name) for folder in path.split(":")]  # noqa: PTH118 - bytes stay as given
+
+
+def check_startable(name: str, paths: Sequence[str]) -> None:
+    """Refuse what can be told beforehand, so that nothing is made for it.
+
+    Raises:
+        CommandNotFound: none of the files exists.
+        CommandNotExecutable: those that do may not be run.
+    """
+    found = [path for path in paths if name and os.path.exists(path)]  # noqa: PTH110
+    if not found:
+        raise CommandNotFound(f"{quoted(name)}: command not found; check its name and PATH")
+    if not any(os.path.isfile(path) and os.access(path, os.X_OK) for path in found):  # noqa: PTH113
+        raise CommandNotExecutable(
+            f"{quoted(name)}: {quoted(found[0])} is no program that you may run; check its mode"
+        )
+
+
+def adopt_orphans(*, on: bool) -> None:
+    """Whether descendants whose parent ended become children of this process (prctl(2))."""
+    load_core().adopt_orphans(on)
+
+
+def children_of(pid: int, root: Path = ROOT) -> set[int]:
+    """Living children of a process, by what the kernel shows of all processes."""
+    return {child for child, parent in _parents(Tree(root)).items() if parent == pid}
+
+
+def tree_of(pid: int, root: Path = ROOT) -> list[int]:
+    """A process and its descendants."""
+    parents = _parents(Tree(root))
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def _parents(tree: Tree) -> dict[int, int]:
+    """Of each process that is no zombie, its parent."""
+    parents = {}
+    for name in tree.names("/proc"):
+        if name.isdecimal() and (fields := _stat(tree, int(name))) and fields[0] not in "ZX":
+            parents[int(name)] = int(fields[1])
+    return parents
+
+
+def _stat(tree: Tree, pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the state on (proc(5)); its name may hold anything."""
+    return (tree.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
+
+
+def _start_time(tree: Tree, pid: int) -> str | None:
+    """When it began, in ticks since boot: tells it from a later one. None: it has ended."""
+    fields = _stat(tree, pid)
+    return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
+
+
+def _pidfd(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        if error.errno in {errno.ENOSYS, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ESRCH}:
+            return None
+        raise SystemFailure(f"process {pid}: cannot be watched: {error.strerror}") from error
+
+
+def _sleep_until_end(descriptor: int | None, timeout_s: float, look: Callable[[], bool]) -> bool:
+    """Whether the process ended within the time."""
+    if descriptor is not None:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(timeout_s * 1000))
+    until = time.monotonic() + timeout_s
+    while not look():
+        if (left_s := until - time.monotonic()) <= 0:
+            return False
+        time.sleep(min(left_s, _POLL_S))
+    return True
+
+
+def _ended(status: int) -> Ended:
+    if os.WIFSIGNALED(status):
+        return Ended(signal=os.WTERMSIG(status))
+    return Ended(exit_code=os.WEXITSTATUS(status))
