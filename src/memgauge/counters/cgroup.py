@@ -142,8 +142,11 @@ class Cgroup(FileBackEnd):
                 return [self._of_group(figure, mount, group, text).event]
         return super().find(text)
 
-    def resolved(self, event: Event, target: Target) -> FileEvent:
-        """The files of an event, in its group or the target's."""
+    def resolved(self, events: Sequence[Event], target: Target) -> list[FileEvent]:
+        """The files of events, in their groups or the target's."""
+        return [self._resolved(event, target) for event in events]
+
+    def _resolved(self, event: Event, target: Target) -> FileEvent:
         text = event.name.partition(":")[2]
         figure = next(one for one in FIGURES if text == one.text or text.endswith(f"/{one.text}"))
         mount = self._mount()

@@ -81,20 +81,21 @@ class FileBackEnd(BackEnd):
         """All events it knows here, those it may not open included."""
         return [one.event for one in self.listed()]
 
-    def resolved(self, event: Event, target: Target) -> FileEvent:  # noqa: ARG002
-        """The files of an event that `find` gave.
+    def resolved(self, events: Sequence[Event], target: Target) -> list[FileEvent]:  # noqa: ARG002
+        """The files of events that `find` gave, in their order.
 
         Raises:
-            CounterRefused: its files went away since.
+            CounterRefused: the files of one went away since.
         """
-        for one in self.listed():
-            if one.event.name == event.name:
-                return one
-        raise CounterRefused(f"{event.name}: its files went away; list the counters again")
+        known = {one.event.name: one for one in self.listed()}
+        gone = [event.name for event in events if event.name not in known]
+        if gone:
+            raise CounterRefused(f"{gone[0]}: its files went away; list the counters again")
+        return [known[event.name] for event in events]
 
     def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
         """Open the files of events; they stay open until the sources are let go."""
-        return opened([self.resolved(event, target) for event in events], self.remedy)
+        return opened(self.resolved(events, target), self.remedy)
 
 
 def opened(events: Sequence[FileEvent], remedy: str | None = None) -> Opened:

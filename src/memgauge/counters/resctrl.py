@@ -8,6 +8,7 @@ together. The kernel corrects the processors of errata SKX99 and BDF102, and ext
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
@@ -93,12 +94,19 @@ class Resctrl(FileBackEnd):
         groups = ["", *control_groups(tree)]
         return [one for figure in FIGURES for one in self._events(tree, figure, "", groups)]
 
-    def resolved(self, event: Event, target: Target) -> FileEvent:
-        """The files of an event of the machine or of a group."""
-        group, _, file = event.name.removeprefix(f"{self.name}:").rpartition("/")
-        if not group:
-            return super().resolved(event, target)
+    def resolved(self, events: Sequence[Event], target: Target) -> list[FileEvent]:
+        """The files of events of the machine and of groups."""
         tree = Tree(self.host.sysfs)
+        return [
+            self._of_group(tree, event) if "/" in event.name else self._of_machine(event, target)
+            for event in events
+        ]
+
+    def _of_machine(self, event: Event, target: Target) -> FileEvent:
+        return super().resolved([event], target)[0]
+
+    def _of_group(self, tree: Tree, event: Event) -> FileEvent:
+        group, _, file = event.name.removeprefix(f"{self.name}:").rpartition("/")
         figures = [figure for figure in FIGURES if figure.file == file]
         found = [one for figure in figures for one in self._events(tree, figure, group, [group])]
         if not found:
