@@ -14,6 +14,8 @@ from memgauge.model.text import quoted
 
 SUBCOMMANDS: dict[str, str] = {
     "explain": "Say what an event means, how it is encoded and what a count is worth.",
+    "verify": "Give each counter of memory traffic a verdict, by traffic that is known.",
+    "compare": "Read the same regions by two back ends, and tell how far they differ.",
 }
 
 

@@ -20,7 +20,7 @@ from memgauge.counters.host import Host
 from memgauge.counters.opening import find, preferred
 from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
 from memgauge.experiments.verify import LoadParameters, Verify
-from memgauge.experiments.verify_events import Openable, openable, traffic_events
+from memgauge.experiments.verify_events import NONE_KNOWN, Openable, openable, traffic_events
 from memgauge.model.counters import Event
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.option import choices_option
@@ -89,4 +89,4 @@ def _why(route: str, host: Host) -> str:
         return "this version has no such back end"
     probe = load(route, host).probe()
     remedy = f" ({probe.remedy})" if probe.remedy else ""
-    return f"{probe.reason or 'it knows no such event'}{remedy}"
+    return f"{probe.reason or NONE_KNOWN}{remedy}"

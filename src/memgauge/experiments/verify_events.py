@@ -15,6 +15,8 @@ from memgauge.model.errors import CounterRefused, RequestError
 MAIN_MEMORY = (None, "dram")
 """What the loads reach: events of other memories and of links would count nothing of them."""
 
+NONE_KNOWN = "the machine shows no counter of memory traffic, as most virtual ones do not"
+
 
 class Openable(msgspec.Struct, kw_only=True):
     """Events by whether they can be opened now."""
@@ -106,5 +108,5 @@ def _why(names: Sequence[str], host: Host) -> str:
     for name in names:
         probe = load(name, host).probe()
         remedy = f" ({probe.remedy})" if probe.remedy else ""
-        reasons.append(f"{name}: {probe.reason or 'knows no event of memory traffic'}{remedy}")
+        reasons.append(f"{name}: {probe.reason or NONE_KNOWN}{remedy}")
     return "; ".join(reasons) or "this version has no back end for it"
