@@ -137,7 +137,7 @@ class Cgroup(FileBackEnd):
                     where = "of version 2" if mount is None else f"below {mount.point}"
                     raise UnknownEvent(
                         f"event {quoted(f'{self.name}:{text}')}: there is no control group "
-                        f"{group} {where}"
+                        f"{quoted(group)} {where}"
                     )
                 return [self._of_group(figure, mount, group, text).event]
         return super().find(text)

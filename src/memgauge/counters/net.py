@@ -94,7 +94,7 @@ class Net(FileBackEnd):
             instances=[_instance(one)],
             source=SOURCE,
             automatic=automatic,
-            pitfalls=_PITFALLS,
+            pitfalls=[] if one.kind == "loopback" else _PITFALLS,
             state=seen.state,
             reason=seen.reason,
         )

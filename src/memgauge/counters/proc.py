@@ -51,7 +51,11 @@ FIGURES = (
         meaning="processor time in user and kernel mode, by each process's CPU clock",
         unit="s",
         scale=1e-9,
-        pitfalls=("that of ended children in ticks of 10 ms", _ORPHANS),
+        pitfalls=(
+            "the clock moves at switches and scheduler ticks, each 1 to 10 ms",
+            "that of ended children in ticks of 10 ms",
+            _ORPHANS,
+        ),
     ),
     Figure(
         name="user_time",

@@ -130,7 +130,7 @@ def test_an_unknown_figure_is_told_with_the_nearest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("group", ["/jobs/two", "/.."])
 def test_an_unknown_group_is_told(tmp_path: Path, group: str) -> None:
-    with pytest.raises(UnknownEvent, match=f"there is no control group {group} "):
+    with pytest.raises(UnknownEvent, match=f"there is no control group '{group}' "):
         Cgroup(plant(tmp_path, TREE)).find(f"{group}/memory.current")
 
 
