@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from memgauge.analysis import core_counts
 from memgauge.analysis.amat import MemoryLevel
 from memgauge.analysis.figures import Figures, series
 from memgauge.analysis.misses_cases import MEMORY, Case, cases_of, levels_of
@@ -20,6 +21,7 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
+from memgauge.model.records import Point
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 
@@ -36,8 +38,12 @@ def analyse(figures: Figures) -> Section:
         name="misses",
         title="Cost of cache misses",
         question=QUESTION,
-        verdicts=_verdicts(levels, cases, figures.run.start.system),
-        tables=[*([_table(cases, levels)] if cases else []), *_level_table(levels)],
+        verdicts=_verdicts(levels, cases, figures),
+        tables=[
+            *([_table(cases, levels)] if cases else []),
+            *_counted_table(figures, cases),
+            *_level_table(levels),
+        ],
         charts=[_chart(cases, levels)] if cases else [],
     )
 
@@ -86,6 +92,25 @@ def _row(case: Case, caches: int) -> list[Cell]:
         case.summary.samples,
         case.summary.noise,
     ]
+
+
+def _counted_table(figures: Figures, cases: Sequence[Case]) -> list[Table]:
+    """Counts of each walk, beside the modelled misses of the last cache level."""
+    by_point = {case.summary.point: case for case in cases}
+
+    def label(point: Point) -> list[Cell]:
+        case = by_point[point.point]
+        modelled = case.last_level_misses
+        return [case.walk, case.level, case.footprint_bytes, modelled]
+
+    found = [c for c in core_counts.core_counts(figures, "misses") if c.point.point in by_point]
+    heads = [
+        Column(title="pattern"),
+        Column(title="level"),
+        Column(title="footprint", unit="B"),
+        Column(title="last-level misses, modelled", digits=3),
+    ]
+    return core_counts.table(found, "misses", "element", heads, label)
 
 
 def _level_table(levels: Sequence[MemoryLevel]) -> list[Table]:
@@ -178,7 +203,7 @@ def _bands(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> list[Band]:
 
 
 def _verdicts(
-    levels: Sequence[MemoryLevel], cases: Sequence[Case], system: System
+    levels: Sequence[MemoryLevel], cases: Sequence[Case], figures: Figures
 ) -> list[Verdict]:
     if not cases:
         return [Verdict(level="warning", text="No cost of misses was measured.")]
@@ -187,7 +212,7 @@ def _verdicts(
         *_hiding(cases),
         *_dearer(cases),
         *_unmodelled(cases),
-        counters_verdict(system),
+        core_counts.verdict(figures, "misses") or counters_verdict(figures.run.start.system),
     ]
 
 
@@ -253,8 +278,8 @@ def counters_verdict(system: System) -> Verdict:
     found = next((c for c in system.capabilities if c.name == COUNTERS), None)
     if found is not None and found.available:
         text = (
-            f"The machine has hardware counters ({found.detail}), which this version does not read "
-            f"here: miss rates are modelled."
+            f"The machine has hardware counters ({found.detail}), which this run did not read: "
+            f"miss rates are modelled."
         )
         return Verdict(level="note", text=text)
     why = found.detail if found is not None else "the system does not tell of any"

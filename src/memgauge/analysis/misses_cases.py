@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import msgspec
 
@@ -41,6 +42,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def hidden(self) -> Estimate | None:
         """Times that the element is cheaper than the model's waiting."""
         return ratio(self.amat, self.measured)
+
+    @property
+    def last_level_misses(self) -> float | None:
+        """Modelled, for each element: loads that no cache answers; None without a model."""
+        return LOADS * prod(self.rates) if self.rates else None
 
     @property
     def walk(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from memgauge.analysis.figures import Figures, series
+from memgauge.analysis import core_counts
+from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.intervals import bounds, has_interval
 from memgauge.analysis.pages_curves import (
     TLB_LEVELS,
@@ -26,9 +27,12 @@ from memgauge.analysis.section import (
     Estimate,
     Section,
     Table,
+    Verdict,
 )
+from memgauge.model.records import Point
 
 QUESTION = "How far does each level of the TLB reach, and what does a miss of it cost?"
+_LINES = "accesses_distinct"
 NARROW_CURVES = 4
 """Columns that fit a terminal; all are in HTML and export."""
 
@@ -41,10 +45,11 @@ def analyse(figures: Figures) -> Section:
         name="pages",
         title="Pages and address translation",
         question=QUESTION,
-        verdicts=list(verdicts(figures, curves, found)),
+        verdicts=[*verdicts(figures, curves, found), *_counters(figures)],
         tables=[
             *([_reach_table(found)] if any(one.levels for one in found) else []),
             *([_access_table(curves)] if curves else []),
+            *_counted_table(figures),
         ],
         charts=[
             *([_access_chart(curves, found)] if curves else []),
@@ -123,6 +128,26 @@ def _access_table(curves: list[PagesCurve]) -> Table:
         note="In one row all touch the same number of lines by the same number of accesses."
         + (" Gain: the same lines in base pages over huge pages." if won else ""),
     )
+
+
+def _counted_table(figures: Figures) -> list[Table]:
+    heads = [
+        Column(title="pages"),
+        Column(title="every", unit="B"),
+        Column(title="lines"),
+    ]
+
+    def label(point: Point) -> list[Cell]:
+        stride, lines = (number_fact(point.asked, key) for key in ("stride_bytes", _LINES))
+        return [text_fact(point.asked, "pages"), stride, lines]
+
+    found = core_counts.core_counts(figures, "pages")
+    return core_counts.table(found, "pages", "access", heads, label)
+
+
+def _counters(figures: Figures) -> list[Verdict]:
+    told = core_counts.verdict(figures, "pages")
+    return [told] if told else []
 
 
 def _access_chart(curves: list[PagesCurve], found: list[Translation]) -> Chart:

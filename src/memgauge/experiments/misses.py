@@ -12,8 +12,9 @@ forgotten that. In memory as much is walked first as the last level holds, so th
 comes in pushes a changed one out, as in a long walk; and where a line is walked at a time, the
 lines to be timed are flushed, whichever walk brought them. Beside them each level's latency is
 taken by dependent loads, so that the average memory access time (AMAT) of the model can be set
-against what was measured. Source: Hennessy and Patterson, "Computer Architecture: A Quantitative
-Approach", for AMAT; the kernel is of the BLAS.
+against what was measured; counters of the core, where it has some, are read around the timed walks.
+Source: Hennessy and Patterson, "Computer Architecture: A Quantitative Approach", for AMAT; the
+kernel is of the BLAS.
 
 What would invalidate it: a level shared with neighbours, who evict what should sit in it; base
 pages, whose translation the model does not know.
@@ -25,8 +26,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
+from memgauge.experiments.core_counters import (
+    COUNTERS_OPTION,
+    CoreCounters,
+    core_counters,
+    counted_call,
+)
 from memgauge.experiments.latency_targets import SWEEPS
 from memgauge.experiments.misses_cases import (
     MARGIN_BYTES,
@@ -39,6 +48,7 @@ from memgauge.experiments.misses_cases import (
     walks,
 )
 from memgauge.experiments.native import backing_facts, to_sample
+from memgauge.model.event_names import AUTOMATIC
 from memgauge.model.option import size_option
 from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.records import Point, Sample, Scalar
@@ -56,6 +66,7 @@ class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
             automatic="a power of two, three times the last-level cache or more",
         ),
     ] = None
+    counters: Annotated[tuple[str, ...], COUNTERS_OPTION] = (AUTOMATIC,)
 
 
 class MissesBench(Bench):
@@ -67,8 +78,11 @@ class MissesBench(Bench):
         buffer: _core.AccessBuffer,
         walked: Mapping[str, Walk],
         ringed: Mapping[str, tuple[Ring, _core.ChaseRing]],
+        counted: CoreCounters | None,
     ) -> None:
         self.points = points
+        self.counters = [counted.set] if counted else []
+        self._counted = counted
         self._buffer = buffer
         self._walked = walked
         self._ringed = ringed
@@ -77,12 +91,13 @@ class MissesBench(Bench):
         """Bring the data where it should sit, then walk a little further."""
         if point in self._ringed:
             ring, opened = self._ringed[point]
-            taken = opened.run(ring.hops, ring.warm_hops, sweeps=SWEEPS)
-        else:
-            taken = self._walk(self._walked[point])
-        return [to_sample(point, round_, taken)]
+            return [to_sample(point, round_, opened.run(ring.hops, ring.warm_hops, sweeps=SWEEPS))]
+        walk = self._walked[point]
+        self._warm(walk)
+        taken, reading = counted_call(self._counted, lambda: self._timed(walk))
+        return [msgspec.structs.replace(to_sample(point, round_, taken), reading=reading)]
 
-    def _walk(self, walk: Walk) -> _core.Slice:
+    def _warm(self, walk: Walk) -> None:
         if walk.sweeps:
             slots = walk.lines_of_each
             self._buffer.run(
@@ -90,6 +105,8 @@ class MissesBench(Bench):
             )
         if walk.warm_accesses:
             self._run(walk, walk.warm_accesses, flush=False)
+
+    def _timed(self, walk: Walk) -> _core.Slice:
         return self._run(walk, walk.accesses, flush=walk.flush)
 
     def _run(self, walk: Walk, accesses: int, *, flush: bool) -> _core.Slice:
@@ -144,7 +161,10 @@ class Misses(Experiment):
                 points.append(_ring_point(ring, parameters, cpu, facts))
             facts = backing_facts([buffer.backing()], pages)
             points += [_walk_point(walk, parameters, cpu, facts) for walk in found]
-            yield MissesBench(points, buffer, {walk.name: walk for walk in found}, ringed)
+            counters = core_counters(team, parameters.counters, name="misses")
+            counted = stack.enter_context(counters)
+            walked = {walk.name: walk for walk in found}
+            yield MissesBench(points, buffer, walked, ringed, counted)
 
 
 def _walks(parameters: MissesParameters, system: System, cpu: int) -> list[Walk]:

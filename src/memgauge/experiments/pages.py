@@ -23,8 +23,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import ClassVar
 
+import msgspec
+
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
+from memgauge.experiments.core_counters import CoreCounters, core_counters, counted_call
 from memgauge.experiments.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.experiments.pages_cases import (
     Case,
@@ -49,25 +52,34 @@ class PagesBench(Bench):
     """One buffer in pages of one kind, in which all cases lie."""
 
     def __init__(
-        self, points: list[Point], members: Mapping[str, Case], buffer: _core.AccessBuffer
+        self,
+        points: list[Point],
+        members: Mapping[str, Case],
+        buffer: _core.AccessBuffer,
+        counted: CoreCounters | None,
     ) -> None:
         self.points = points
+        self.counters = [counted.set] if counted else []
+        self._counted = counted
         self._cases = members
         self._buffer = buffer
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """A whole pass over the lines, then the timed accesses, going on in the same order."""
         case = self._cases[point]
-        taken = self._buffer.run(
-            "dependent",
-            "random",
-            ACCESS_BYTES,
-            case.spacing_bytes,
-            case.count,
-            SLICE_ACCESSES,
-            warm_accesses=max(case.count, LEAST_WARM_ACCESSES),
+        taken, reading = counted_call(
+            self._counted,
+            lambda: self._buffer.run(
+                "dependent",
+                "random",
+                ACCESS_BYTES,
+                case.spacing_bytes,
+                case.count,
+                SLICE_ACCESSES,
+                warm_accesses=max(case.count, LEAST_WARM_ACCESSES),
+            ),
         )
-        return [to_sample(point, round_, taken)]
+        return [msgspec.structs.replace(to_sample(point, round_, taken), reading=reading)]
 
 
 class Pages(Experiment):
@@ -122,7 +134,9 @@ class Pages(Experiment):
             points = [
                 _point(case, cpu, {**got, **_page_facts(case, page_bytes)}) for case in members
             ]
-            yield PagesBench(points, {case.name: case for case in members}, buffer)
+            named = {case.name: case for case in members}
+            with core_counters(team, parameters.counters, name=f"pages/{pages}") as counted:
+                yield PagesBench(points, named, buffer, counted)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Huge pages asked for and not got."""

@@ -11,7 +11,9 @@ from typing import Annotated
 
 import msgspec
 
+from memgauge.experiments.core_counters import COUNTERS_OPTION
 from memgauge.model.errors import RequestError
+from memgauge.model.event_names import AUTOMATIC
 from memgauge.model.option import size_option, sizes_option
 from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.system import System
@@ -60,6 +62,7 @@ class PagesParameters(OneThreadParameters, frozen=True, kw_only=True):
         size_option("largest footprint", automatic="16384 lines or 512MiB; fine: 65536 or 1GiB"),
     ] = None
     reserve_bytes: Annotated[int | None, _reserve_option] = None
+    counters: Annotated[tuple[str, ...], COUNTERS_OPTION] = (AUTOMATIC,)
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,150 @@
+"""What counters of a core counted around timed accesses: misses of caches and TLB, and page walks.
+
+They are measured, and stand beside what a cache model says, never mixed with it. Counts of
+different core types are of different counters and are never added: a thread runs on one type, and
+counters of the others, which never ran, have no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from memgauge.analysis.figures import Figures
+from memgauge.analysis.intervals import sustained
+from memgauge.analysis.section import Cell, Column, Estimate, Table, Verdict
+from memgauge.analysis.speeds import had_page_fault, was_switched_out
+from memgauge.model.counters import Counter
+from memgauge.model.readings import counted
+from memgauge.model.records import CounterSet, Point, Sample
+
+TITLES = {
+    "perf:llc-loads": "last-level loads",
+    "perf:llc-load-misses": "last-level misses",
+    "perf:dtlb-loads": "dTLB loads",
+    "perf:dtlb-load-misses": "dTLB misses",
+    "perf:page-walks": "page walks",
+}
+
+Label = Callable[[Point], list[Cell]]
+
+
+class CoreCount(msgspec.Struct, frozen=True, kw_only=True):
+    """One point under the counters of one core type."""
+
+    point: Point
+    core_type: str | None
+    per_access: dict[str, Estimate]
+    """Median count for each access or element, by event."""
+    is_estimate: bool
+    """Some counters shared their hardware and are scaled up."""
+
+
+def core_counts(figures: Figures, experiment: str) -> list[CoreCount]:
+    """All points of an experiment whose samples have readings."""
+    found: list[CoreCount] = []
+    for point in figures.run.points_of(experiment):
+        samples = figures.run.samples_of(point.point)
+        legs = figures.run.legs[point.point]
+        # A resumption may have declared the counters anew: only its own readings fit them.
+        latest = [s for s, leg in zip(samples, legs, strict=True) if leg == legs[-1]]
+        found += _of_point(point, [s for s in latest if s.reading is not None], figures)
+    return found
+
+
+def _of_point(point: Point, samples: Sequence[Sample], figures: Figures) -> list[CoreCount]:
+    clean = [s for s in samples if not was_switched_out(s) and not had_page_fault(s)]
+    if not clean or clean[0].reading is None or not point.accesses:
+        return []
+    counters = figures.run.counters[clean[0].reading.counters].of
+    types = dict.fromkeys(counter.core_type for counter in counters)
+    made = [_of_type(point, clean, [c for c in counters if c.core_type == one]) for one in types]
+    return [one for one in made if one.per_access]
+
+
+def _of_type(point: Point, samples: Sequence[Sample], counters: Sequence[Counter]) -> CoreCount:
+    values: dict[str, list[float]] = {}
+    estimated = False
+    for sample in samples:
+        if sample.reading is None:
+            continue
+        accesses = point.accesses * len(sample.threads[0].begin_ns)
+        for event in dict.fromkeys(counter.event for counter in counters):
+            mine = [counter for counter in counters if counter.event == event]
+            each = [counted(c, sample.reading.before, sample.reading.after) for c in mine]
+            known = [one for one in each if one is not None]
+            if len(known) == len(mine):
+                values.setdefault(event, []).append(sum(one.value for one in known) / accesses)
+                estimated |= any(one.is_estimate for one in known)
+    medians = {event: sustained(found, 0.5) for event, found in values.items()}
+    return CoreCount(
+        point=point,
+        core_type=counters[0].core_type,
+        per_access={event: median for event, median in medians.items() if median is not None},
+        is_estimate=estimated,
+    )
+
+
+def table(
+    found: Sequence[CoreCount], name: str, noun: str, heads: Sequence[Column], label: Label
+) -> list[Table]:
+    """Counts for each access, with columns of the experiment's own before them."""
+    if not found:
+        return []
+    events = list(dict.fromkeys(event for one in found for event in one.per_access))
+    hybrid = any(one.core_type for one in found)
+    note = "Counted by the core's own counters around exactly what is timed: measured, where the "
+    note += "other tables' miss rates are modelled. Medians over samples with their 95% interval."
+    if any(one.is_estimate for one in found):
+        note += " Some counters shared their hardware: those values are estimates."
+    columns = [*heads, *([Column(title="core type")] if hybrid else [])]
+    columns += [
+        Column(title=f"{TITLES.get(event, event.partition(':')[2])}, counted", digits=3)
+        for event in events
+    ]
+    return [
+        Table(
+            name=f"{name}-counted",
+            title=f"Counted misses, for each {noun}",
+            columns=columns,
+            rows=[
+                [
+                    *label(one.point),
+                    *([one.core_type] if hybrid else []),
+                    *(_cell(one.per_access.get(event)) for event in events),
+                ]
+                for one in found
+            ],
+            note=note,
+        )
+    ]
+
+
+def _cell(estimate: Estimate | None) -> Cell:
+    if estimate is None or estimate.high != float("inf"):
+        return estimate
+    return estimate.value
+
+
+def sets_of(figures: Figures, experiment: str) -> list[CounterSet]:
+    """The counter sets that an experiment of one thread declared."""
+    made = figures.run.counters.values()
+    return [one for one in made if one.counters.partition("/")[0] == experiment]
+
+
+def verdict(figures: Figures, experiment: str) -> Verdict | None:
+    """Which counters stand beside the model, or why there are none; None: none were asked for."""
+    sets = sets_of(figures, experiment)
+    if not sets:
+        return None
+    refused = {event: why for made in sets for event, why in made.refused.items()}
+    counted_events = dict.fromkeys(counter.event for made in sets for counter in made.of)
+    if not counted_events:
+        reasons = "; ".join(dict.fromkeys(refused.values()))
+        text = f"No counters of the core were read ({reasons}): misses are modelled, not counted."
+        return Verdict(level="note", text=text)
+    text = f"Counted beside the model, by the core's own counters: {', '.join(counted_events)}."
+    if refused:
+        text += f" Not counted: {', '.join(refused)}."
+    return Verdict(level="note", text=text)
