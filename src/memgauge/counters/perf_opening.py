@@ -67,8 +67,15 @@ class Session:
         """Open all.
 
         Raises:
-            CounterRefused: one may not be opened.
+            CounterRefused: one may not be opened; nothing stays open.
         """
+        try:
+            self._open_all(wanted)
+        except BaseException:
+            self.pieces.clear()
+            raise
+
+    def _open_all(self, wanted: Sequence[Wanted]) -> None:
         for items in batches(wanted):
             place = items[0].place
             whole = len(items) > 1 and not self._inherits(place)
