@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+import msgspec
+
 from memgauge.counters.base import Probe
 from memgauge.counters.kept_files import FileBackEnd, FileEvent, Place, access
 from memgauge.model.counters import Event
@@ -50,6 +52,14 @@ class Hwmon(FileBackEnd):
                     if known is not one:
                         known.places.extend(one.places)
                         known.event.instances.extend(one.event.instances)
+        # Several sensors may be parts of each other: no one can tell from their files.
+        if sum(len(one.places) for one in found.values()) == 1:
+            return [
+                FileEvent(
+                    event=msgspec.structs.replace(one.event, automatic=True), places=one.places
+                )
+                for one in found.values()
+            ]
         return list(found.values())
 
     def _event(self, tree: Tree, monitor: str, directory: str, figure: str) -> FileEvent:

@@ -41,6 +41,12 @@ def test_power_and_energy_are_listed_by_chip(tmp_path: Path) -> None:
     assert not any(event.automatic for event in events.values())
 
 
+def test_the_only_sensor_overlaps_with_none_and_may_be_chosen(tmp_path: Path) -> None:
+    only = {path: text for path, text in GRACE.items() if "hwmon4" in path}
+    (event,) = Hwmon(plant(tmp_path, only)).events()
+    assert event.automatic
+
+
 def test_chips_of_one_name_are_told_apart_by_their_labels(tmp_path: Path) -> None:
     opened = opening(Hwmon(plant(tmp_path, GRACE)), ["power_meter/power1_average"])
     values = opened.raw()
