@@ -44,14 +44,13 @@ class Hwmon(FileBackEnd):
         found: dict[str, FileEvent] = {}
         for number in tree.numbered(_SENSORS, "hwmon"):
             monitor = f"{_SENSORS}/hwmon{number}"
-            # Older drivers keep their files at the device the monitor belongs to.
-            for directory in (monitor, f"{monitor}/device"):
-                for figure in filter(_FIGURE.fullmatch, tree.names(directory)):
-                    one = self._event(tree, monitor, directory, figure)
-                    known = found.setdefault(one.event.name, one)
-                    if known is not one:
-                        known.places.extend(one.places)
-                        known.event.instances.extend(one.event.instances)
+            directory, figures = _figures(tree, monitor)
+            for figure in figures:
+                one = self._event(tree, monitor, directory, figure)
+                known = found.setdefault(one.event.name, one)
+                if known is not one:
+                    known.places.extend(one.places)
+                    known.event.instances.extend(one.event.instances)
         # Several sensors may be parts of each other: no one can tell from their files.
         if sum(len(one.places) for one in found.values()) == 1:
             return [
@@ -91,6 +90,14 @@ class Hwmon(FileBackEnd):
             remedy=REMEDY if seen.state == "refused" else None,
         )
         return FileEvent(event=event, places=[Place(instance=instance, path=path)])
+
+
+def _figures(tree: Tree, monitor: str) -> tuple[str, list[str]]:
+    """Where a monitor's files are: older drivers keep them at the device it belongs to."""
+    for directory in (monitor, f"{monitor}/device"):
+        if figures := [name for name in tree.names(directory) if _FIGURE.fullmatch(name)]:
+            return directory, figures
+    return monitor, []
 
 
 def _label(tree: Tree, directory: str, figure: str) -> str | None:
