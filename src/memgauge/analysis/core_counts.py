@@ -141,7 +141,7 @@ def verdict(figures: Figures, experiment: str) -> Verdict | None:
     refused = {event: why for made in sets for event, why in made.refused.items()}
     counted_events = dict.fromkeys(counter.event for made in sets for counter in made.of)
     if not counted_events:
-        reasons = "; ".join(dict.fromkeys(refused.values()))
+        reasons = next(iter(refused.values()), "none were found")
         text = f"No counters of the core were read ({reasons}): misses are modelled, not counted."
         return Verdict(level="note", text=text)
     text = f"Counted beside the model, by the core's own counters: {', '.join(counted_events)}."

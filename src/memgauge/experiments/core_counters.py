@@ -15,7 +15,7 @@ from memgauge import _core
 from memgauge.counters.asked import events_of
 from memgauge.experiments.counted import TeamCounters, team_counters
 from memgauge.model.counters import Event
-from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.model.errors import CounterRefused, UnknownEvent
 from memgauge.model.event_names import AUTOMATIC, NONE, events_option
 from memgauge.model.records import CounterSet, RegionReading
 
@@ -102,8 +102,8 @@ def _openable() -> tuple[list[Event], dict[str, str]]:
     for text in EVENTS:
         try:
             found = events_of([text])
-        except RequestError as error:
-            refused[text] = str(error)
+        except UnknownEvent:
+            refused[text] = "no PMU of a core publishes it"
             continue
         for event in found:
             if event.state == "ready":

@@ -1,0 +1,32 @@
+"""When a point is done whose counters are read in regions."""
+
+from __future__ import annotations
+
+from tests.unit.analysis.records import bandwidth_point
+from tests.unit.runner.fakes import FakeBench
+
+from memgauge.analysis.regimes import find_regimes
+from memgauge.model.records import Sample, ThreadSample
+from memgauge.runner.cell import REGIONS, REPETITIONS, Cell
+
+
+def region(repetitions: int) -> Sample:
+    begins = list(range(0, 10 * repetitions, 10))
+    ends = [begin + 5 for begin in begins]
+    return Sample(point="p", round=0, threads=[ThreadSample(cpu=0, begin_ns=begins, end_ns=ends)])
+
+
+def reached(regions: int, repetitions: int) -> bool:
+    samples = [region(repetitions) for _ in range(regions)]
+    cell = Cell(
+        FakeBench([], lambda *_: 1, valid=True), bandwidth_point("p", role="region"), samples
+    )
+    assert cell.due
+    cell.look(0.01, find_regimes([]))
+    return cell.reached
+
+
+def test_a_counted_kernel_needs_regions_and_repetitions() -> None:
+    assert not reached(REGIONS - 1, REPETITIONS)
+    assert not reached(REGIONS, (REPETITIONS - 1) // REGIONS)
+    assert reached(REGIONS, -(-REPETITIONS // REGIONS))
