@@ -149,7 +149,7 @@ def _verdict_row(one: Judged) -> list[Cell]:
 def _idle(series: EventSeries) -> Cell:
     rates = [load.idle_gb_per_s(series.names) for load in judged_loads(series)]
     known = [rate for rate in rates if rate is not None]
-    return max(known, key=lambda rate: rate.value, default=None)
+    return _told(max(known, key=lambda rate: rate.value, default=None))
 
 
 def _load_table(opened: Sequence[Judged]) -> Table:
@@ -184,7 +184,7 @@ def _load_rows(series: EventSeries) -> Iterator[list[Cell]]:
             of.where.load,
             _place(of.where),
             _told(of.ratio(series.names)),
-            of.idle_gb_per_s(series.names),
+            _told(of.idle_gb_per_s(series.names)),
             len(of.rounds),
             of.is_estimate,
         ]

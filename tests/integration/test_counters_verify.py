@@ -1,0 +1,160 @@
+"""`counters verify` and `counters compare` as commands, on counters that really open."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("memgauge._core")
+
+from tests.counters_trees import tracepoints
+from tests.integration.verify_here import Settings, plant
+
+QUICK = ("--region", "2ms", "--budget", "40s")
+ROOT = Path(__file__).parents[2]
+
+
+class Here:
+    """Commands run in a directory of their own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.sysfs = directory / "tree" / "sys"
+
+    def run(
+        self, arguments: list[str], *, prefix: tuple[str, ...] = (), sysfs: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {
+            "XDG_STATE_HOME": str(self.directory / "state"),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+        }
+        if sysfs:
+            environment["MEMGAUGE_SYSFS"] = str(self.sysfs)
+        return subprocess.run(
+            [*prefix, sys.executable, "-m", *arguments],
+            cwd=self.directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def verify(self, tree: str, **faults: Any) -> dict[str, tuple[str, str]]:
+        """Verdict and evidence of each event, as the command kept them."""
+        settings = self.directory / "settings.json"
+        planted = str(self.directory / "tree")
+        settings.write_text(json.dumps({"tree": tree, "root": planted, **faults}))
+        done = self.run(
+            ["tests.integration.verify_here", str(settings), "counters", "verify", *QUICK]
+        )
+        if "no two system calls here" in done.stderr:
+            pytest.skip(done.stderr.strip())
+        assert done.returncode == 0, done.stderr
+        assert "Verification of counters" in done.stdout
+        [kept] = self.directory.glob("state/memgauge/verdicts/*/*.json")
+        return {
+            one["event"]: (one["verdict"], one["evidence"])
+            for one in json.loads(kept.read_bytes())["verdicts"]
+        }
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Here:
+    if (reason := tracepoints.missing()) is not None:
+        pytest.skip(reason)
+    return Here(tmp_path)
+
+
+@pytest.mark.parametrize("tree", ["intel_server", "amd_umc", "dmc620", "grace", "power9", "client"])
+def test_each_platform_s_events_are_verified(here: Here, tree: str) -> None:
+    found = here.verify(tree)
+    assert len(found) == 2
+    assert {verdict for verdict, _ in found.values()} == {"verified"}, found
+
+
+@pytest.mark.parametrize(("factor", "shown"), [(64.0, "64"), (0.5, "1/2")])
+def test_a_scale_that_lies_is_found(here: Here, factor: float, shown: str) -> None:
+    found = here.verify("intel_server", scales={"write_bytes": factor})
+    verdict, evidence = found["perf:uncore_imc/cas_count_write/"]
+    assert verdict == "mis-scaled"
+    assert f"{shown} is a known signature" in evidence
+    assert found["perf:uncore_imc/cas_count_read/"][0] == "verified"
+
+
+def test_a_silent_socket_and_a_dead_counter_are_found_and_stand_beside_the_events(
+    here: Here,
+) -> None:
+    found = here.verify("amd_umc", silent=["read_bytes"], silent_cpus=[1], idle_calls=3)
+    verdict, evidence = found["perf:amd_umc/umc_cas_cmd.rd/"]
+    assert verdict == "partial"
+    assert "nothing is counted on socket 1" in evidence
+    found = here.verify("amd_umc", silent=["write_bytes"], silent_cpus=[0, 1])
+    assert found["perf:amd_umc/umc_cas_cmd.wr/"][0] == "dead"
+    assert found["perf:amd_umc/umc_cas_cmd.rd/"][0] == "verified"
+    listed = here.run(["memgauge", "counters", "--back-end", "perf"], sysfs=True).stdout
+    assert "dead" in listed
+    assert "verified" in listed
+    event = "perf:amd_umc/umc_cas_cmd.wr/"
+    explained = here.run(["memgauge", "counters", "explain", event], sysfs=True).stdout
+    assert "dead" in explained
+    assert "dead" not in here.run(["memgauge", "counters", "--back-end", "perf"]).stdout
+
+
+def test_traffic_of_others_is_taken_off(here: Here) -> None:
+    found = here.verify("intel_server", idle_calls=100)
+    assert {verdict for verdict, _ in found.values()} == {"verified"}, found
+
+
+def test_without_privilege_the_refusal_says_what_would_change_it(here: Here) -> None:
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or os.geteuid() != 0:
+        pytest.skip("setpriv and root are needed, to give up root's rights")
+    plant(Settings(tree="client", root=str(here.directory / "tree")))
+    done = here.run(
+        ["memgauge", "counters", "verify", "--back-ends", "perf", "--output", "run"],
+        prefix=(setpriv, "--bounding-set=-all", "--inh-caps=-all"),
+        sysfs=True,
+    )
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if line.startswith("memgauge:")]
+    assert len(errors) == 1
+    assert "no counter of memory traffic can be opened" in errors[0]
+    assert "perf_event_paranoid" in errors[0]
+    assert not (here.directory / "run").exists()
+
+
+def test_without_counters_one_line_names_each_back_end(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    (here.sysfs / "bus/event_source/devices").mkdir(parents=True)
+    done = here.run(["memgauge", "counters", "verify", "--back-ends", "perf"], sysfs=True)
+    assert done.returncode == 2
+    [error] = [line for line in done.stderr.splitlines() if line.startswith("memgauge:")]
+    assert "no counter of memory traffic here: perf:" in error
+    done = here.run(["memgauge", "counters", "compare", "perf", "resctrl"], sysfs=True)
+    assert done.returncode == 2
+    assert "compare: perf counts no memory traffic here" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["verify", "--back-ends", "nvml"], "choose from perf, pcp, resctrl"),
+        (["verify", "--events", "perf"], "is not BACKEND:EVENT"),
+        (["compare", "perf", "nvml"], "choose from perf, pcp, resctrl"),
+        (["compare", "perf", "perf"], "two back ends are compared"),
+        (["compare", "perf"], "missing argument"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    done = Here(tmp_path).run(["memgauge", "counters", *arguments])
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,119 @@
+"""Runs the command line tool on a tree whose counters count system calls, fed by a stimulus.
+
+    python -m tests.integration.verify_here SETTINGS.json counters verify ...
+
+The settings say which tree, and what is wrong with it. Two CPUs stand for two sockets, and this
+machine's memory for the memory of both.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+from tests.counters_trees import tracepoints
+from tests.unit.experiments.counting import two_nodes
+
+from memgauge import _core, api
+from memgauge.__main__ import main
+from memgauge.counters.host import SYSFS_VARIABLE, this_host
+from memgauge.counters.registry import load
+from memgauge.experiments.routes import Routes
+from memgauge.experiments.verify import Verify
+from memgauge.experiments.verify_bench import Moved
+from memgauge.model.counters import Event
+
+CALL_BYTES = 1 << 16
+"""What a call stands for: real counts of 64 bytes would be too many calls."""
+
+WAYS = {"read_bytes": "reads", "write_bytes": "writes"}
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run on."""
+
+    tree: str
+    root: str
+    """Where the tree is planted."""
+    scales: dict[str, float] = {}
+    """By what factor the tree lies, by quantity."""
+    silent_cpus: list[int] = []
+    """Whose counters are not fed, of"""
+    silent: list[str] = []
+    """these quantities."""
+    idle_calls: int = 0
+    """Of others, in every region and every idle time."""
+
+
+class Feeding:
+    """Makes the calls that stand for what was moved, on the CPU of its socket."""
+
+    def __init__(self, settings: Settings, tree: tracepoints.CountingTree) -> None:
+        self._settings = settings
+        self._tree = tree
+        known = load("perf", this_host()).events()
+        self.events = {e.quantity: e for e in known if e.quantity in WAYS}
+
+    def __call__(self, moved: Moved) -> None:
+        """Each instance on the CPU counts every call there."""
+        due = {
+            "read_bytes": moved.read_bytes + moved.allocate_bytes,
+            "write_bytes": moved.write_bytes,
+        }
+        for quantity, event in self.events.items():
+            cpu, places = _places(event, moved.place.memory_node)
+            calls = self._settings.idle_calls
+            silent = quantity in self._settings.silent and cpu in self._settings.silent_cpus
+            if not silent:
+                calls += round(due[quantity] / CALL_BYTES / places)
+            make = self._tree.read if quantity == "read_bytes" else self._tree.write
+            make(calls, cpu)
+
+
+def _places(event: Event, socket: int) -> tuple[int, int]:
+    """Where the counters of a socket are read (some have all of theirs on CPU 0), and how many."""
+    cpus = [int(name.rpartition("@cpu")[2]) for name in event.instances]
+    cpu = socket if socket in cpus else 0
+    return cpu, cpus.count(cpu)
+
+
+def plant(settings: Settings) -> tracepoints.CountingTree:
+    """The tree, whose events say that a count is worth `CALL_BYTES`, or what is wrong instead."""
+    tree = tracepoints.TREES[settings.tree](Path(settings.root))
+    if tree is None:
+        sys.exit(f"{settings.tree}: no two system calls here whose tracepoints suit it")
+    for events in (tree.sysfs / "bus/event_source/devices").glob("*/events"):
+        for event in [p for p in events.iterdir() if p.suffix not in {".scale", ".unit"}]:
+            text = event.read_text(encoding="ascii")
+            write = f"{tree.writes.id:#x}" in text and tree.reads.id != tree.writes.id
+            factor = settings.scales.get("write_bytes" if write else "read_bytes", 1.0)
+            for suffix, line in (("scale", f"{CALL_BYTES * factor / 2**20!r}"), ("unit", "MiB")):
+                (events / f"{event.name}.{suffix}").write_text(f"{line}\n", encoding="ascii")
+    return tree
+
+
+_Traffic = _core.Traffic
+
+
+def _unbound(team: _core.Team, bytes: int, **options: object) -> _core.Traffic:
+    """Memory of made-up nodes is taken wherever it is."""
+    options.pop("node", None)
+    return _Traffic(team, bytes, **options)  # type: ignore[arg-type]
+
+
+def run(settings: Settings, arguments: list[str]) -> int:
+    """The command's exit code."""
+    tree = plant(settings)
+    os.environ[SYSFS_VARIABLE] = str(tree.sysfs)
+    feeding = Feeding(settings, tree)
+    Verify.stimulus = Routes.stimulus = feeding
+    api.system = two_nodes
+    _core.Traffic = _unbound  # type: ignore[assignment,misc]
+    with tracepoints.alone():
+        return main(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run(msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Settings), sys.argv[2:]))
