@@ -75,7 +75,7 @@ class Pmcd:
     def serve(self, names: Mapping[str, str]) -> None:
         """Replace the name space; a running daemon keeps the one it has."""
         tree: dict[str, dict[str, str]] = {}
-        for name, identifier in {"pmcd.numagents": "2:0:0", **names}.items():
+        for name, identifier in {"pmcd.numagents": "2:0:2", **names}.items():
             nodes = name.split(".")
             for depth, node in enumerate(nodes):
                 inner = tree.setdefault(".".join(nodes[:depth]) or "root", {})

@@ -64,6 +64,7 @@ class Pcp(BackEnd):
 
     def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:  # noqa: ARG002
         """As `BackEnd.open`; waits until the agent counts, at most 0.6 s."""
+        self._answer = None  # the daemon may have gone since it was asked
         client = self._client(events[0].name)
         found = [self._found(client, event.name.removeprefix("pcp:")) for event in events]
         for one in found:
