@@ -10,9 +10,20 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <utility>
 
 namespace memgauge::test {
+
+// A thread sanitizer touches memory of its own beside ours.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool is_thread_sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool is_thread_sanitized = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool is_thread_sanitized = false;
+#endif
+inline constexpr std::size_t most_faults_a_page = is_thread_sanitized ? 8 : 1;
 
 // First touches of so many base pages: as many minor faults, and few more.
 inline void touch_pages(std::size_t pages) {
@@ -62,6 +73,7 @@ public:
     explicit Forked(Work work) {
         REQUIRE(pipe2(arrived_, O_CLOEXEC) == 0);
         REQUIRE(pipe2(allowed_, O_CLOEXEC) == 0);
+        std::fflush(nullptr);
         pid_ = fork();
         REQUIRE(pid_ >= 0);
         if (pid_ == 0) {

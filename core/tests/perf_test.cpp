@@ -36,6 +36,7 @@ using memgauge::PerfEvent;
 using memgauge::PerfTarget;
 using memgauge::test::Forked;
 using memgauge::test::leave_descriptors;
+using memgauge::test::most_faults_a_page;
 using memgauge::test::Steps;
 using memgauge::test::touch_pages;
 
@@ -110,7 +111,7 @@ TEST_CASE("a group counts all its events at the same times") {
     const Values after = read(*group);
     CHECK(before.missing() + after.missing() == 0);
     CHECK(after[3] - before[3] >= 500);
-    CHECK(after[3] - before[3] < 600);
+    CHECK(after[3] - before[3] < 500 * most_faults_a_page + 100);
     CHECK(after[2] > before[2]);                          // task clock, ns
     CHECK(after[0] > before[0]);                          // enabled ns
     CHECK(after[1] <= after[0]);                          // running within enabled
@@ -143,7 +144,7 @@ TEST_CASE("what a thread started later does is counted with inherit only") {
     const std::uint64_t inherited_before = read(*inherited)[2];
     std::thread([] { touch_pages(1000); }).join();
     CHECK(read(*inherited)[2] - inherited_before >= 1000);
-    CHECK(read(*own)[2] - own_before < 500);
+    CHECK(read(*own)[2] - own_before < 900);  // making a thread costs some
 }
 
 TEST_CASE("an inherited group counts children, or is refused with EINVAL by its leader") {

@@ -33,6 +33,7 @@ using memgauge::ProcessFigure;
 using memgauge::ProcessTreeRequest;
 using memgauge::test::Forked;
 using memgauge::test::leave_descriptors;
+using memgauge::test::most_faults_a_page;
 using memgauge::test::Steps;
 using memgauge::test::touch_pages;
 using enum memgauge::ProcessFigure;
@@ -58,6 +59,17 @@ private:
     std::vector<std::uint8_t> present_;
 };
 
+// The next reading that has figures: none is to be had while a process is being waited for.
+Figures known(CounterSource& source) {
+    for (int tries = 0; tries < 5000; ++tries) {
+        Figures figures(source);
+        if (figures[processes]) return figures;
+        usleep(1000);
+    }
+    FAIL("no reading has figures");
+    return Figures(source);
+}
+
 ProcessTreeRequest request(int pid, std::uint64_t discovery_interval_ns = 0) {
     ProcessTreeRequest made;
     made.pid = pid;
@@ -78,7 +90,7 @@ std::uint64_t faults_between(const Figures& before, const Figures& after) {
 
 void check_faults(std::uint64_t counted, std::uint64_t made) {
     CHECK(counted >= made);
-    CHECK(counted < made + few_faults);
+    CHECK(counted < made * most_faults_a_page + few_faults);
 }
 
 }  // namespace
@@ -92,13 +104,13 @@ TEST_CASE("one process: faults, memory, threads") {
     child.await();
     const auto source = open_process_tree(request(child.pid()));
     REQUIRE(source->slots() == process_figures);
-    const Figures before(*source);
+    const Figures before = known(*source);
     child.go_on();
     child.await();
-    const Figures after(*source);
+    const Figures after = known(*source);
     check_faults(faults_between(before, after), many_pages);
     CHECK(after[processes] == 1);
-    CHECK(after[threads] == 1);
+    CHECK(after[threads].value() >= 1);  // a sanitizer has one of its own
     CHECK(after[resident_bytes].value() > 0);
     CHECK(after[major_faults].has_value());
     CHECK(after[cpu_time_ns].value() > before[cpu_time_ns].value());
@@ -114,7 +126,7 @@ TEST_CASE("figures are those of the process's own files") {
     });
     child.await();
     const auto source = open_process_tree(request(child.pid()));
-    const Figures figures(*source);
+    const Figures figures = known(*source);
     const std::string root = "/proc/" + std::to_string(child.pid());
     std::uint64_t read = 0;
     std::uint64_t written = 0;
@@ -147,10 +159,10 @@ TEST_CASE("children that were waited for count, though they were never found") {
     });
     parent.await();
     const auto source = open_process_tree(request(parent.pid(), never_ns));
-    const Figures before(*source);
+    const Figures before = known(*source);
     parent.go_on();
     parent.await();
-    const Figures after(*source);
+    const Figures after = known(*source);
     const std::uint64_t counted = after[minor_faults].value();
     CHECK(faults_between(before, after) >= 5 * many_pages);
     parent.go_on();
@@ -188,10 +200,11 @@ TEST_CASE("what a tree did is counted once while its processes come and go") {
     for (int i = 0; i < 2000; ++i) {
         const Figures now(*source);
         if (now[minor_faults]) seen.push_back(*now[minor_faults]);
-        if (i > 100 && now[processes] == 1 && seen.back() == seen.at(seen.size() - 100)) break;
+        const bool quiet = seen.size() > 100 && seen.back() == seen.at(seen.size() - 100);
+        if (quiet && now[processes] == 1) break;
     }
     reading.join();
-    const Figures after(*source);
+    const Figures after = known(*source);
     CHECK(std::is_sorted(seen.begin(), seen.end()));
     CHECK(after[processes] == 1);
     const std::uint64_t counted = after[minor_faults].value();
@@ -223,15 +236,15 @@ TEST_CASE("what nobody waits for keeps what was last read of it") {
     });
     parent.await();
     const auto source = open_process_tree(request(parent.pid()));
-    const Figures before(*source);
+    const Figures before = known(*source);
     parent.go_on();
     parent.await();
-    const Figures both(*source);
+    const Figures both = known(*source);
     CHECK(both[processes] == 2);
     check_faults(faults_between(before, both), many_pages);
     parent.go_on();
     parent.await();
-    const Figures after(*source);
+    const Figures after = known(*source);
     CHECK(after[processes] == 1);
     check_faults(faults_between(before, after), many_pages);
 }
@@ -256,11 +269,11 @@ TEST_CASE("an orphan that was found is still of the tree") {
     });
     parent.await(2);
     const auto source = open_process_tree(request(parent.pid()));
-    const Figures before(*source);
+    const Figures before = known(*source);
     CHECK(before[processes] == 3);
     parent.go_on(2);
     parent.await(2);
-    const Figures orphaned(*source);
+    const Figures orphaned = known(*source);
     CHECK(orphaned[processes] == 2);
     check_faults(faults_between(before, orphaned), many_pages);
     parent.go_on(2);
@@ -284,22 +297,22 @@ TEST_CASE("threads and their switches") {
     ProcessTreeRequest without = request(child.pid());
     without.switches = false;
     const auto plain = open_process_tree(without);
-    const Figures before(*source);
+    const Figures before = known(*source);
     child.go_on();
     child.await(4);
-    const Figures during(*source);
+    const Figures during = known(*source);
     CHECK(during[threads].value() >= 5);
     const std::uint64_t switched =
         during[voluntary_switches].value() - before[voluntary_switches].value();
     CHECK(switched >= 200);
     CHECK(switched < 2000);
-    const Figures unswitched(*plain);
+    const Figures unswitched = known(*plain);
     CHECK(unswitched[threads] == during[threads]);
     CHECK_FALSE(unswitched[voluntary_switches].has_value());
     CHECK_FALSE(unswitched[involuntary_switches].has_value());
     child.go_on(4);
     child.await();
-    const Figures after(*source);
+    const Figures after = known(*source);
     CHECK(after[voluntary_switches].value() >= during[voluntary_switches].value());
 }
 
@@ -310,16 +323,16 @@ TEST_CASE("a tree that has ended keeps its sums and holds nothing") {
     });
     child.await();
     const auto source = open_process_tree(request(child.pid()));
-    const Figures before(*source);
+    const Figures before = known(*source);
     child.go_on();
     child.wait();
-    const Figures after(*source);
+    const Figures after = known(*source);
     CHECK(after.missing() == before.missing());
     CHECK(after[minor_faults].value() >= before[minor_faults].value());
     CHECK(after[processes] == 0);
     CHECK(after[threads] == 0);
     CHECK(after[resident_bytes] == 0);
-    CHECK(Figures(*source)[minor_faults] == after[minor_faults]);
+    CHECK(known(*source)[minor_faults] == after[minor_faults]);
 }
 
 namespace {
@@ -480,6 +493,29 @@ TEST_CASE("times taken over by a parent may be rounded down, no more") {
         // 48: waited for; the sum does not fall. 47: of another child, and 60's stay.
         CHECK(Figures(*source)[user_time_ns] == (waited == 48 ? 50 : 97) * ns_per_tick);
     }
+}
+
+TEST_CASE("a process found while it is being waited for is left to its parent") {
+    const FakeProcfs procfs(true);
+    procfs.set(50, {.faults = 10, .waited_faults = 20}, {60});
+    procfs.set(60, {.parent = 50, .faults = 20, .state = 'X'});
+    const auto source = open_process_tree(procfs.request(50));
+    CHECK(Figures(*source)[minor_faults] == 30);
+    procfs.end(60);
+    CHECK(Figures(*source)[minor_faults] == 30);
+}
+
+TEST_CASE("while a process is being waited for nothing is known") {
+    const FakeProcfs procfs(true);
+    procfs.set(50, {.faults = 10, .waited_faults = 20}, {60});
+    procfs.set(60, {.parent = 50, .faults = 20});
+    const auto source = open_process_tree(procfs.request(50));
+    CHECK(Figures(*source)[minor_faults] == 50);
+    procfs.set(50, {.faults = 10, .waited_faults = 40});  // with it or without, nobody can tell
+    procfs.set(60, {.parent = 50, .faults = 20, .state = 'X'});
+    CHECK(Figures(*source).missing() == process_figures);
+    procfs.end(60);
+    CHECK(Figures(*source)[minor_faults] == 50);
 }
 
 TEST_CASE("another process under the same number is not the one that was read") {

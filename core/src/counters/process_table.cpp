@@ -204,8 +204,10 @@ int ProcessTable::add_process(int pid, int parent) noexcept {
     if (!process.stat_file) return errno;
     std::array<char, 4096> text{};
     const auto stat = parse_stat(read_text(process.stat_file, text));
-    // Another parent: an orphan by now, or another process under the same number.
-    if (!stat || (parent != 0 && stat->parent != parent)) return ESRCH;
+    // Another parent: an orphan by now, or another process under the same number. X: being waited
+    // for, so that it may be among what was read of its parent already.
+    const bool other = parent != 0 && stat && stat->parent != parent;
+    if (!stat || other || stat->state == 'X') return ESRCH;
     process.stat = *stat;
     process.waited_before = stat->waited;
     process.statm_file = open_at(procfs_, path("%d/statm", pid), 0);

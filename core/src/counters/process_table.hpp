@@ -32,7 +32,7 @@ struct KnownProcess {
     ProcessUse waited_before;  // stat.waited at the last reading that was accounted for
     bool gone = false;         // reading it failed: has ended and was waited for, or vanished
     bool settled = false;      // of one gone: what it used is accounted for
-    bool ran = true;           // since the last reading, as far as can be told
+    bool skipped = false;      // had nothing new at the last reading
 };
 
 struct KnownThread {

@@ -51,6 +51,7 @@ class ProcessTree final : public CounterSource {
 public:
     explicit ProcessTree(const ProcessTreeRequest& request)
         : table_(request),
+          root_(request.pid),
           ns_per_tick_(1'000'000'000 / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK))),
           page_bytes_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
           has_cpu_clock_(has_cpu_clock(request)),
@@ -90,31 +91,52 @@ private:
             bool complete = true;
             for (KnownProcess& process : table_.processes()) {
                 if (process.gone) continue;
-                process.gone = !read_process(process, fully || pass > 0);
-                complete = complete && !process.gone;
+                const Outcome outcome = read_process(process, fully || pass > 0);
+                process.gone = outcome == Outcome::gone;
+                complete = complete && outcome == Outcome::read;
             }
             if (complete) return true;
         }
         return false;
     }
 
-    // False: it has gone. One whose CPU clock stands still since the last reading has used nothing,
-    // so that only what others do to it, its resident memory, waits for a full reading.
-    bool read_process(KnownProcess& process, bool fully) noexcept {
+    enum class Outcome : std::uint8_t { read, gone, going };
+
+    Outcome read_process(KnownProcess& process, bool fully) noexcept {
         if (has_cpu_clock_) {
             const auto cpu_ns = cpu_ns_of(process.pid);
-            if (!cpu_ns) return false;
-            process.ran = *cpu_ns != process.cpu_ns;
+            if (!cpu_ns) return Outcome::gone;
+            process.skipped = !fully && *cpu_ns == process.cpu_ns && parent_skipped(process);
             process.cpu_ns = *cpu_ns;
-            if (!process.ran && !fully) return true;
+            if (process.skipped) return Outcome::read;
         }
         const auto stat = parse_stat(read_text(process.stat_file, text_));
-        if (!stat || stat->start_ticks != process.stat.start_ticks) return false;
+        if (!stat || stat->start_ticks != process.stat.start_ticks) return Outcome::gone;
+        // Being waited for: in its parent's figures already, or not yet.
+        if (stat->state == 'X') return Outcome::going;
+        return read_rest(process, *stat) ? Outcome::read : Outcome::gone;
+    }
+
+    // One whose CPU clock stands still since the last reading has used nothing. Where its parent
+    // ran, it may all the same have been waited for meanwhile.
+    bool parent_skipped(const KnownProcess& process) noexcept {
+        if (process.pid == root_) return true;
+        const KnownProcess* parent = table_.find(process.stat.parent);
+        return parent != nullptr && !parent->gone && parent->skipped;
+    }
+
+    bool read_rest(KnownProcess& process, const ProcessStat& stat) noexcept {
         const auto resident = parse_resident(read_text(process.statm_file, text_));
         if (!resident) return false;
-        process.stat = *stat;
+        std::optional<StorageUse> io;
+        if (process.io_file) {
+            errno = 0;
+            io = parse_io(read_text(process.io_file, text_));
+            if (!io && errno == ESRCH) return false;
+        }
+        process.stat = stat;
         process.resident_pages = *resident;
-        process.io = process.io_file ? parse_io(read_text(process.io_file, text_)) : std::nullopt;
+        process.io = io;
         return true;
     }
 
@@ -122,7 +144,7 @@ private:
         bool all_alive = true;
         for (KnownThread& thread : table_.threads()) {
             const KnownProcess* process = table_.find(thread.pid);
-            if (process != nullptr && !process->gone && !process->ran) continue;
+            if (process != nullptr && !process->gone && process->skipped) continue;
             const auto switches = parse_switches(read_text(thread.status_file, text_));
             if (switches) {
                 thread.switches = *switches;
@@ -188,6 +210,7 @@ private:
     }
 
     ProcessTable table_;
+    int root_;
     TreeUse departed_;
     Switches departed_switches_;
     std::array<std::uint64_t, process_figures> floor_{};
