@@ -47,29 +47,26 @@ class Call(NamedTuple):
         return found
 
 
-def _own_priority() -> None:
-    os.setpriority(os.PRIO_PROCESS, 0, 0)
-
-
-GETPRIORITY = Call("getpriority", lambda: os.getpriority(os.PRIO_PROCESS, 0))
-SETPRIORITY = Call("setpriority", _own_priority)
+# Not getpriority and setpriority: nice(1) makes both.
+READ = Call("sched_rr_get_interval", lambda: os.sched_rr_get_interval(0))
+WRITE = Call("sched_getparam", lambda: os.sched_getparam(0))
 CALLS = (
-    GETPRIORITY,
-    SETPRIORITY,
+    READ,
+    WRITE,
+    Call("sched_get_priority_min", lambda: os.sched_get_priority_min(os.SCHED_FIFO)),
+    Call("sched_get_priority_max", lambda: os.sched_get_priority_max(os.SCHED_FIFO)),
+    Call("sched_getscheduler", lambda: os.sched_getscheduler(0)),
     Call("getresgid", os.getresgid),
     Call("getresuid", os.getresuid),
-    Call("getpgid", lambda: os.getpgid(0)),
-    Call("getsid", lambda: os.getsid(0)),
     Call("times", os.times),
-    Call("getgroups", os.getgroups),
 )
 
 
 class CountingTree(Tree, kw_only=True):
     """A tree whose counters count calls that the test makes."""
 
-    reads: Call = GETPRIORITY
-    writes: Call = SETPRIORITY
+    reads: Call = READ
+    writes: Call = WRITE
 
     def read(self, times: int, cpu: int) -> None:
         """Make the call that stands for reads so many times on a CPU."""
@@ -82,7 +79,7 @@ class CountingTree(Tree, kw_only=True):
 
 def missing() -> str | None:
     """Why such trees cannot be opened here."""
-    if _id("getpriority") is None:
+    if _id(READ.name) is None:
         return "no system call tracepoints (as root: mount -t tracefs nodev /sys/kernel/tracing)"
     if len(os.sched_getaffinity(0) & {0, 1}) < 2:
         return "CPUs 0 and 1 are needed, which stand for two sockets"
@@ -215,8 +212,8 @@ TREES: dict[str, Callable[[Path], CountingTree | None]] = {
 def _counting(
     root: Path,
     pmus: Sequence[FakePmu],
-    reads: Call = GETPRIORITY,
-    writes: Call = SETPRIORITY,
+    reads: Call = READ,
+    writes: Call = WRITE,
     architecture: str = "x86_64",
 ) -> CountingTree:
     tree = plant(root, pmus, SOCKETS, architecture=architecture)
@@ -230,7 +227,7 @@ def _counting(
 
 
 def _pair(read: str, write: str) -> dict[str, str]:
-    return {read: f"event={GETPRIORITY.id:#x}", write: f"event={SETPRIORITY.id:#x}"}
+    return {read: f"event={READ.id:#x}", write: f"event={WRITE.id:#x}"}
 
 
 def _one_bit_apart() -> tuple[Call, Call] | None:

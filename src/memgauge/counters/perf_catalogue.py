@@ -121,25 +121,45 @@ class Catalogue:
                 notes.append(f"{pmu.name} is left out: {error}")
         if not coded:
             return None
+        sockets = self._sockets(family)
         places: list[Place] = []
-        everyone = self.members(family)
-        numbers = [family.number(pmu.name) or "" for pmu in everyone]
-        told = sockets_of(everyone, numbers, family.socket, self.layout, family.dies_per_socket)
-        by_name = dict(zip((pmu.name for pmu in everyone), told, strict=True))
         for one in coded:
-            socket = by_name[one.pmu.name] if one.socket is None else one.socket
+            socket = sockets[one.pmu.name] if one.socket is None else one.socket
             try:
                 places += self._places(family, known, one, socket)
             except RequestError as error:
                 notes.append(str(error))
-        first = worth(coded[0].published, known)
-        shown_name = name or f"perf:{family.name}/{known.listed or known.name}/"
-        event = self.event(
-            shown_name, first, places, encoding=_encoding(coded, places), source=family.source
+        event = self._known_event(
+            family,
+            known,
+            coded,
+            places,
+            name or f"perf:{family.name}/{known.listed or known.name}/",
         )
-        pitfalls = [*known.pitfalls, *family.pitfalls, *_notes_of(coded, known)]
-        event = msgspec.structs.replace(
-            event,
+        event = msgspec.structs.replace(event, pitfalls=[*event.pitfalls, *notes])
+        return Resolved(event=event, places=places, notes=notes)
+
+    def _sockets(self, family: Family) -> dict[str, int | None]:
+        """Of each PMU of the family, where the rule is not about the CPU it is opened on."""
+        everyone = self.members(family)
+        numbers = [family.number(pmu.name) or "" for pmu in everyone]
+        told = sockets_of(everyone, numbers, family.socket, self.layout, family.dies_per_socket)
+        return dict(zip((pmu.name for pmu in everyone), told, strict=True))
+
+    def _known_event(
+        self,
+        family: Family,
+        known: KnownEvent,
+        coded: Sequence[Coded],
+        places: Sequence[Place],
+        name: str,
+    ) -> Event:
+        """With all that the data say of it."""
+        value = worth(coded[0].published, known)
+        return msgspec.structs.replace(
+            self.event(
+                name, value, places, encoding=_encoding(coded, places), source=family.source
+            ),
             domain=family.domain,
             scope=family.scope,
             meaning=f"{known.meaning}; {family.title}",
@@ -147,9 +167,8 @@ class Catalogue:
             traffic=family.traffic,
             way=family.way,
             automatic=known.automatic,
-            pitfalls=[*pitfalls, *notes],
+            pitfalls=[*known.pitfalls, *family.pitfalls, *_notes_of(coded, known)],
         )
-        return Resolved(event=event, places=places, notes=notes)
 
     def event(
         self, name: str, value: Worth, places: Sequence[Place], *, encoding: str, source: str
@@ -275,6 +294,19 @@ def _shifted(term: Term, by: int) -> Term:
     if term.name != "event" or term.value is None or not by:
         return term
     return Term(term.name, term.value + by)
+
+
+def one_channel(known: KnownEvent, channel: int) -> KnownEvent:
+    """The event of one channel, of those that count channels by events of their own."""
+    shift = channel * known.channel_step
+    encodings = [
+        msgspec.structs.replace(
+            one, text=shown([_shifted(term, shift) for term in parse_terms(one.text)])
+        )
+        for one in known.encodings
+    ]
+    name = known.name.replace("{channel}", str(channel))
+    return msgspec.structs.replace(known, name=name, listed=None, channels=1, encodings=encodings)
 
 
 def _nth(layout: Layout, index: int | None) -> int | None:

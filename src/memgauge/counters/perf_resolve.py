@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
 
 import msgspec
 
 from memgauge.counters.base import unknown
-from memgauge.counters.perf_catalogue import Catalogue, generic_family
+from memgauge.counters.perf_catalogue import Catalogue, generic_family, one_channel
 from memgauge.counters.perf_core_events import (
     core_events,
     cores,
@@ -18,7 +20,7 @@ from memgauge.counters.perf_core_events import (
     standing_of,
     tracepoint,
 )
-from memgauge.counters.perf_data import families
+from memgauge.counters.perf_data import KnownEvent, families
 from memgauge.counters.perf_encoding import (
     Asked,
     Term,
@@ -98,6 +100,7 @@ def published_elsewhere(catalogue: Catalogue) -> list[Resolved]:
     return found
 
 
+@cache
 def _family_name(pmu: str) -> str:
     return next(
         (one.name for one in families() if one.number(pmu) is not None), generic_family(pmu)
@@ -117,14 +120,21 @@ def _named(catalogue: Catalogue, asked: Asked, name: str) -> Resolved | None:
     for family in families():
         members = catalogue.members(family)
         pmus = [pmu for pmu in members if asked.pmu in {pmu.name, family.name}]
-        for known in family.events:
-            for pmu in pmus:
-                number = family.number(pmu.name) or ""
-                if body in {known.name.replace("{number}", number), known.listed or known.name}:
-                    found = catalogue.of_family(family, known, pmus, name)
-                    if found is not None:
-                        return found
+        numbers = {family.number(pmu.name) or "" for pmu in pmus}
+        for known in (one for event in family.events for one in _spellings(event)):
+            names = {known.name.replace("{number}", number) for number in numbers}
+            if pmus and body in names | {known.listed or known.name}:
+                found = catalogue.of_family(family, known, pmus, name)
+                if found is not None:
+                    return found
     return None
+
+
+def _spellings(event: KnownEvent) -> Iterator[KnownEvent]:
+    """An event, and those of its single channels."""
+    yield event
+    if event.channels > 1:
+        yield from (one_channel(event, channel) for channel in range(event.channels))
 
 
 def _pmus(catalogue: Catalogue, name: str) -> list[Pmu]:

@@ -46,6 +46,15 @@ def test_a_raw_encoding_that_is_known_keeps_its_meaning(tmp_path: Path) -> None:
     assert (other.quantity, other.unit, other.instances) == ("count", "", ["amd_umc_3@cpu0"])
 
 
+def test_one_channel_of_a_fabric_may_be_named(tmp_path: Path) -> None:
+    one = back_end("zen5", tmp_path)
+    [event] = one.find("amd_df/local_processor_read_data_beats_cs3/")
+    # 0x1f + 3 x 0x40 = 0xdf in config:0-7; umask 0x7fe in config:8-15,24-27.
+    assert "config=0x700fedf" in event.encoding
+    assert event.instances == ["amd_df@cpu0", "amd_df@cpu4"]
+    assert (event.quantity, event.scale) == ("read_bytes", 64)
+
+
 def test_a_term_beside_a_published_event_takes_its_scale_away(tmp_path: Path) -> None:
     """An edge or a threshold changes what is counted: bytes no more."""
     [event] = back_end("broadwell", tmp_path).find("uncore_imc/cas_count_read,edge/")

@@ -137,8 +137,8 @@ def test_perf_stat_counts_the_same(tmp_path: Path) -> None:
     name = "uncore_imc"
     calls = (
         "import os\nos.sched_setaffinity(0, {0})\n"
-        "for _ in range(5 * 16384): os.getpriority(os.PRIO_PROCESS, 0)\n"
-        "for _ in range(2 * 16384): os.setpriority(os.PRIO_PROCESS, 0, 0)\n"
+        "for _ in range(5 * 16384): os.sched_rr_get_interval(0)\n"
+        "for _ in range(2 * 16384): os.sched_getparam(0)\n"
     )
     script = (
         f"mount --bind {tree.sysfs}/bus/event_source/devices /sys/bus/event_source/devices && "
