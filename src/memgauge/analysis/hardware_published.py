@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import HardwareCounts, Kernel, Region
-from memgauge.analysis.hardware_report import QUESTION, charts, tables, verdicts
+from memgauge.analysis.hardware_report import QUESTION, charts, tables
+from memgauge.analysis.hardware_summary import verdicts
 from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
 from memgauge.model.addresses import sockets_by_address
 from memgauge.model.counters import Counter, Quantity

@@ -1,4 +1,4 @@
-"""Software against hardware bandwidth as verdicts, tables and a picture."""
+"""Software against hardware bandwidth as tables and a picture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from memgauge.analysis.hardware_bandwidth import (
     Traffic,
     bytes_per_repetition,
 )
-from memgauge.analysis.hardware_verdicts import explain, trust_in, trust_verdicts
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table, Verdict
+from memgauge.analysis.hardware_verdicts import trust_in
+from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table
 from memgauge.model.counters import Basis
 
 QUESTION = "How many bytes does memory itself move for those that the program counts?"
@@ -29,21 +29,15 @@ RATE = 1e-6
 """Bytes a second to MB/s, STREAM's unit."""
 
 
-def verdicts(every: Sequence[HardwareBandwidth]) -> list[Verdict]:
-    """What explains each kernel's figures, and what is known of the counters."""
-    return [
-        *(verdict for found in every for verdict in explain(found)),
-        *trust_verdicts(list(every)),
-    ]
-
-
 def tables(every: Sequence[HardwareBandwidth]) -> list[Table]:
     """Kernels, sockets and controllers, of each basis in tables of their own."""
     made: list[Table] = []
     for basis, (name, words) in TITLES.items():
         mine = [found for found in every if found.counts.basis == basis]
         if mine:
-            made += [_kernels(mine, name, words), _sockets(mine, name), _places(mine, name)]
+            made.append(_kernels(mine, name, words))
+        if any(len(found.places) > 1 for found in mine):
+            made += [_sockets(mine, name), _places(mine, name)]
     return made
 
 
@@ -96,7 +90,7 @@ def _kernel_row(found: HardwareBandwidth) -> list[Cell]:
         _plain(found.ratio_allocated),
         reads.value / writes.value if apart and reads and writes else None,
         total.value / found.counts.kernel.elements if total else None,
-        _exact(found.hardware.idle),
+        _middle(found.hardware.idle),
         len(found.counts.regions),
         found.repetitions,
         found.counts.back_end,
@@ -112,12 +106,12 @@ def _trust(found: HardwareBandwidth, places: Sequence[Place]) -> str:
     return trust_in([counter for place in places for counter in place.counters])
 
 
-def _traffic_columns(*, narrow: bool) -> list[Column]:
+def _traffic_columns() -> list[Column]:
     return [
         Column(title="reads", unit="MB/s", digits=2),
         Column(title="writes", unit="MB/s", digits=2),
         Column(title="sum", unit="MB/s", digits=2),
-        Column(title="share", unit="%", digits=1, narrow=narrow),
+        Column(title="share", unit="%", digits=1),
         Column(title="idle", unit="MB/s", digits=2, narrow=False),
     ]
 
@@ -125,11 +119,11 @@ def _traffic_columns(*, narrow: bool) -> list[Column]:
 def _traffic_cells(traffic: Traffic, of: Traffic) -> list[Cell]:
     known = traffic.total is not None and of.total is not None and of.total.value > 0
     return [
-        _exact(traffic.read),
-        _exact(traffic.write),
-        _exact(traffic.total),
+        _middle(traffic.read),
+        _middle(traffic.write),
+        _middle(traffic.total),
         traffic.total.value / of.total.value if known and traffic.total and of.total else None,
-        _exact(traffic.idle),
+        _middle(traffic.idle),
     ]
 
 
@@ -141,7 +135,7 @@ def _sockets(every: Sequence[HardwareBandwidth], name: str) -> Table:
             Column(title="kernel"),
             Column(title="socket"),
             Column(title="places", narrow=False),
-            *_traffic_columns(narrow=True),
+            *_traffic_columns(),
             Column(title="estimate", narrow=False),
             Column(title="counters", narrow=False),
         ],
@@ -166,13 +160,13 @@ def _places(every: Sequence[HardwareBandwidth], name: str) -> Table:
         name=f"{name}-controllers",
         title="By controller",
         columns=[
-            Column(title="kernel", narrow=False),
+            Column(title="kernel", narrow=len(every) > 1),
             Column(title="controller"),
             Column(title="socket", narrow=False),
             Column(title="read count", narrow=False),
             Column(title="write count", narrow=False),
             Column(title="count of both", narrow=False),
-            *_traffic_columns(narrow=False),
+            *_traffic_columns(),
             Column(title="estimate", narrow=False),
             Column(title="counters", narrow=False),
         ],
@@ -199,6 +193,11 @@ def _places(every: Sequence[HardwareBandwidth], name: str) -> Table:
 def _exact(estimate: Estimate | None) -> Cell:
     """In MB/s; a single region has no interval, and none is shown."""
     return _plain(scaled(estimate, RATE))
+
+
+def _middle(estimate: Estimate | None) -> float | None:
+    """In MB/s, without its interval, which documents hold."""
+    return None if estimate is None else estimate.value * RATE
 
 
 def _plain(estimate: Estimate | None) -> Cell:

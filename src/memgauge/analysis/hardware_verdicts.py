@@ -48,32 +48,23 @@ IDLE_NOISE = 0.1
 def explain(found: HardwareBandwidth) -> list[Verdict]:
     """All there is to say about one kernel."""
     if found.counts.basis != "measured":
-        return [_modelled(found)]
+        return []
     if found.ratio is None:
-        return [_nothing(found), *_trust(found)]
+        return [_nothing(found), *faults(found)]
     return [
         _summary(found),
-        *_scale(found),
+        *scale(found),
         *_allocation(found),
         *_excess(found),
         *_idle(found),
-        *_balance(found),
-        *_trust(found),
+        *balance(found),
+        *faults(found),
     ]
 
 
 def megabytes(estimate: Estimate | None) -> str:
     """A bandwidth in STREAM's unit, MB/s of 1e6 bytes."""
     return "unknown" if estimate is None else f"{estimate.value / 1e6:.2f} MB/s"
-
-
-def _modelled(found: HardwareBandwidth) -> Verdict:
-    text = (
-        f"{found.counts.kernel.name}: what stands here as counted is modelled, not measured: what "
-        f"the kernel asks of memory if no cache keeps anything and each line that an ordinary "
-        f"store writes is read first. It says nothing about this hardware."
-    )
-    return Verdict(level="warning", text=text, remedy="count with --counters auto")
 
 
 def _nothing(found: HardwareBandwidth) -> Verdict:
@@ -94,7 +85,7 @@ def _summary(found: HardwareBandwidth) -> Verdict:
     return Verdict(level="good", text=f"{text}.")
 
 
-def _scale(found: HardwareBandwidth) -> Iterator[Verdict]:
+def scale(found: HardwareBandwidth) -> Iterator[Verdict]:
     """A ratio that looks like a wrong scale, or like counters that are not all there."""
     kernel = found.counts.kernel
     if found.ratio is None or found.ratio_allocated is None:
@@ -120,27 +111,30 @@ def _scale(found: HardwareBandwidth) -> Iterator[Verdict]:
 
 def _allocation(found: HardwareBandwidth) -> Iterator[Verdict]:
     """Whether lines were read before they were written."""
+    what = allocation_words(found)
+    if what:
+        text = f"{found.counts.kernel.name}: {what}{_detail(found)}."
+        yield Verdict(level="note", text=text)
+
+
+def allocation_words(found: HardwareBandwidth) -> str:
+    """What happened to lines that are written and not read; empty where it cannot be told."""
     kernel = found.counts.kernel
     seen = allocation_share(found)
     if seen is None or not kernel.evadable_bytes or not _is_whole(found):
-        return
-    share, detail = seen.value, _detail(found)
-    if share < LITTLE and kernel.streams:
-        what = "streaming stores read no line first, as they should"
-    elif share < LITTLE:
-        what = "no write-allocate took place, though these are ordinary stores: the hardware saw "
-        what += "that lines are written whole and did not read them"
-    elif share > MOST and kernel.streams:
-        what = "lines were read first in spite of streaming stores"
-    elif share > MOST:
-        what = "each line was read before it was written (write-allocate)"
-    else:
-        low, high = bounds(seen)
-        what = (
-            f"{100 * share:.0f}% ({100 * low:.0f} to {100 * high:.0f}) of the lines written were "
+        return ""
+    if seen.value < LITTLE and kernel.streams:
+        return "streaming stores read no line first, as they should"
+    if seen.value < LITTLE:
+        return (
+            "no write-allocate took place, though these are ordinary stores: the hardware saw that "
+            "lines are written whole and did not read them"
         )
-        what += "read first (write-allocate), or others read as much"
-    yield Verdict(level="note", text=f"{kernel.name}: {what}{detail}.")
+    if seen.value > MOST and kernel.streams:
+        return "lines were read first in spite of streaming stores"
+    if seen.value > MOST:
+        return "each line was read before it was written (write-allocate)"
+    return "a part of the lines written were read first (write-allocate), or others read as much"
 
 
 def allocation_share(found: HardwareBandwidth) -> Estimate | None:
@@ -199,9 +193,8 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
     if not _is_whole(found):
         return
     taken_off = ", idle traffic taken off" if found.counts.idle else ""
-    writes = bytes_per_repetition(found, (WRITES,), less_idle=True)
-    if writes is not None and bounds(writes)[0] > (1 + EXCESS) * kernel.write_bytes:
-        beyond = _beyond(writes, kernel.write_bytes, kernel.counted_bytes)
+    beyond = excess_writes(found)
+    if beyond:
         text = (
             f"{kernel.name}: memory wrote {beyond} more than the kernel does{taken_off}: directory "
             f"or ECC updates, page tables, or other programs."
@@ -221,6 +214,19 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
             f"arrays, page walks, partial writes (ECC), or other programs."
         )
         yield Verdict(level="note", text=text)
+
+
+def excess_writes(found: HardwareBandwidth) -> str:
+    """Writes that are none of the kernel's, in words; empty where there are hardly any."""
+    kernel = found.counts.kernel
+    writes = bytes_per_repetition(found, (WRITES,), less_idle=True)
+    if writes is None or not _is_whole(found):
+        return ""
+    if bounds(writes)[0] <= kernel.write_bytes + EXCESS * max(
+        kernel.write_bytes, kernel.counted_bytes / 3
+    ):
+        return ""
+    return _beyond(writes, kernel.write_bytes, kernel.counted_bytes)
 
 
 def _beyond(moved: Estimate, expected: int, counted: int) -> str:
@@ -251,7 +257,7 @@ def _idle(found: HardwareBandwidth) -> Iterator[Verdict]:
         yield Verdict(level="note", text=text)
 
 
-def _balance(found: HardwareBandwidth) -> Iterator[Verdict]:
+def balance(found: HardwareBandwidth) -> Iterator[Verdict]:
     """How the traffic divides between sockets, and what the busiest one lacks."""
     told = [one for one in found.sockets if one.socket is not None and one.traffic.total]
     total = found.hardware.total
@@ -286,7 +292,7 @@ def _lacking(found: HardwareBandwidth, busiest: Socket) -> Iterator[Verdict]:
     yield Verdict(level="note", text=text)
 
 
-def _trust(found: HardwareBandwidth) -> Iterator[Verdict]:
+def faults(found: HardwareBandwidth) -> Iterator[Verdict]:
     """What is to be known of the counters themselves."""
     name, counts = found.counts.kernel.name, found.counts
     if found.missing:

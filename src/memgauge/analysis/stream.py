@@ -1,6 +1,6 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
-from memgauge.analysis import hardware_report, stream_scaling
+from memgauge.analysis import hardware_report, hardware_summary, stream_scaling
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
@@ -51,7 +51,7 @@ def analyse(figures: Figures) -> Section:
         verdicts=[
             *_verdicts(main, found),
             *stream_scaling.verdicts(lines),
-            *hardware_report.verdicts(counted),
+            *hardware_summary.verdicts(counted),
         ],
         tables=[table for table in (*tables, *wide) if table],
         charts=[
