@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,12 @@ if TYPE_CHECKING:
     from tests.pcp_daemons.install import Installation
 
 DOMAIN = 127
-NAMES = {"perfevent": f"{DOMAIN}:*:*"}
+NAMES = {
+    "perfevent.version": f"{DOMAIN}:0:0",
+    "perfevent.active": f"{DOMAIN}:0:1",
+    "perfevent.hwcounters": f"{DOMAIN}:*:*",
+    "perfevent.derived": f"{DOMAIN}:*:*",
+}
 
 
 def perfevent_daemon(installed: Installation, sysfs: Path, events: Sequence[str]) -> Pmcd:
@@ -32,3 +39,21 @@ def perfevent_daemon(installed: Installation, sysfs: Path, events: Sequence[str]
     with (made.folder / "pmcd.conf").open("a") as file:
         file.write(f"perfevent {DOMAIN} pipe binary {launcher}\n")
     return made
+
+
+def agent_of(daemon: Pmcd) -> int:
+    """Process identifier of the agent."""
+    assert daemon.process is not None
+    pid = daemon.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    names = {int(child): Path(f"/proc/{child}/comm").read_text().strip() for child in children}
+    return next(child for child, name in names.items() if name.startswith("pmdaperf"))
+
+
+@contextmanager
+def switched_off(daemon: Pmcd) -> Iterator[None]:
+    """Hold the lock by which perfalloc(1) has the agent free the hardware."""
+    path = daemon.folder / "pmdas" / "perfevent" / "perflock"
+    with path.open("rb") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_SH, 1)
+        yield
