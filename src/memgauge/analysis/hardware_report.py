@@ -162,7 +162,7 @@ def _places(every: Sequence[HardwareBandwidth], name: str) -> Table:
         columns=[
             Column(title="kernel", narrow=len(every) > 1),
             Column(title="controller"),
-            Column(title="socket", narrow=False),
+            Column(title="socket", narrow=any(len(found.sockets) > 1 for found in every)),
             Column(title="read count", narrow=False),
             Column(title="write count", narrow=False),
             Column(title="count of both", narrow=False),

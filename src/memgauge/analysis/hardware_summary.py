@@ -10,6 +10,7 @@ from memgauge.analysis.hardware_verdicts import (
     allocation_share,
     allocation_words,
     balance,
+    dead,
     excess_writes,
     explain,
     faults,
@@ -42,11 +43,12 @@ def _modelled(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
 
 
 def _together(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
-    known = [found for found in every if found.ratio is not None]
+    known = [found for found in every if found.ratio is not None and found.ratio.value]
     lacking = [found.counts.kernel.name for found in every if found.ratio is None]
     if lacking:
         text = f"No region could be counted whole of: {'; '.join(lacking)}."
         yield Verdict(level="problem", text=text, remedy="see which counters are missing")
+    yield from _alike(every, dead)
     yield from _ratios(known)
     yield from _alike(known, scale)
     yield from _allocations(known)

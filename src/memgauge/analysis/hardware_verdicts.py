@@ -51,6 +51,8 @@ def explain(found: HardwareBandwidth) -> list[Verdict]:
         return []
     if found.ratio is None:
         return [_nothing(found), *faults(found)]
+    if not found.ratio.value:
+        return [*dead(found), *faults(found)]
     return [
         _summary(found),
         *scale(found),
@@ -70,6 +72,16 @@ def megabytes(estimate: Estimate | None) -> str:
 def _nothing(found: HardwareBandwidth) -> Verdict:
     text = f"{found.counts.kernel.name}: no region could be counted whole."
     return Verdict(level="problem", text=text, remedy="see which counters are missing")
+
+
+def dead(found: HardwareBandwidth) -> Iterator[Verdict]:
+    """Counters that stand still while the program surely moves bytes."""
+    if found.ratio is not None and not found.ratio.value:
+        text = (
+            f"{found.counts.kernel.name}: the counters counted nothing while the program moved "
+            f"{megabytes(found.software)}: they are dead, or see other memory than this."
+        )
+        yield Verdict(level="problem", text=text, remedy="run 'memgauge counters verify'")
 
 
 def _summary(found: HardwareBandwidth) -> Verdict:
@@ -333,11 +345,15 @@ def _word(counter: Counter) -> str:
 
 
 def trust_verdicts(every: list[HardwareBandwidth]) -> Iterator[Verdict]:
-    """Once for each event: what verification found, or that it was never asked."""
+    """Once for each event: what verification found, or that it was never asked; and all notes."""
     events: dict[str, Counter] = {}
+    notes: dict[str, None] = {}
     for found in every:
         if found.counts.basis == "measured" and not found.counts.published:
             events.update((counter.event, counter) for counter in found.counts.counters)
+            notes |= dict.fromkeys(found.counts.notes)
+    if notes:
+        yield Verdict(level="note", text=f"Of the counters: {'; '.join(notes)}.")
     unknown = [name for name, counter in events.items() if counter.verdict is None]
     if unknown:
         text = f"Never verified on this machine: {', '.join(unknown)}."

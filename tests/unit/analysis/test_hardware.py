@@ -163,6 +163,18 @@ def test_nothing_read_is_a_problem_and_no_zero() -> None:
     assert tables([found])
 
 
+def test_counters_that_stand_still_are_dead_and_explain_nothing() -> None:
+    made = explain(hardware_bandwidth(counts(0, 0)))
+    assert [one.level for one in made] == ["problem"]
+    assert "the counters counted nothing while the program moved 2400.00 MB/s" in made[0].text
+
+
+def test_what_opening_fell_back_to_is_told_once() -> None:
+    noted = hardware_bandwidth(msgspec.structs.replace(counts(24, 8), notes=["no groups"]))
+    said = [one.text for one in verdicts([noted, noted])]
+    assert said.count("Of the counters: no groups.") == 1
+
+
 def test_estimates_are_marked() -> None:
     made = counts(16, 8, is_estimate=True)
     assert "are estimates" in words(made)
