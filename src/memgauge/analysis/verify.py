@@ -220,11 +220,25 @@ def _bars(load: str, events: Sequence[EventSeries]) -> Series:
     cells = [pooled(one.under(load), one.names) for one in events]
     return Series(
         name=load,
-        x=[" + ".join(one.events) for one in events],
+        x=_labels(events),
         y=[None if cell is None else cell.value for cell in cells],
         low=[_bound(cell, "low") for cell in cells],
         high=[_bound(cell, "high") for cell in cells],
     )
+
+
+def _labels(events: Sequence[EventSeries]) -> list[float | str]:
+    """Short names where they tell the events apart: a picture has little room."""
+    whole = [" + ".join(one.events) for one in events]
+    short = [" + ".join(map(_short, one.events)) for one in events]
+    return [*(short if len(set(short)) == len(short) else whole)]
+
+
+def _short(event: str) -> str:
+    """The event alone, of `perf:PMU/EVENT/`; else what follows the back end."""
+    text = event.partition(":")[2]
+    parts = [part for part in text.split("/") if part]
+    return parts[1] if event.startswith("perf:") and len(parts) > 1 else text
 
 
 def _bound(cell: Estimate | None, end: str) -> float | None:

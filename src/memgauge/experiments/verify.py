@@ -144,7 +144,7 @@ class Verify(Experiment):
             bytes_counted=line,
             bytes_moved=line + (spec.write_allocate_bytes if spec.writes else 0),
             threads=len(place.cpus),
-            role="pass",
+            role="region",
             work="counted",
         )
 

@@ -15,7 +15,8 @@ PASSES = 11
 
 REGIONS = 12
 """Regions whose counters are read, at least: the interval of their median stands on six or more.
-So many, and so many repetitions as STREAM's counters were published for, 100 with the first."""
+So many, and of fixed work so many repetitions as STREAM's counters were published for, 100 with the
+first."""
 REPETITIONS = 99
 
 FIRST_LOOK = 16
@@ -74,7 +75,8 @@ class Cell:
             return
         if self.point.role == "region":
             repetitions = sum(len(s.threads[0].begin_ns) for s in self.samples if s.threads)
-            self.reached = len(self.samples) >= REGIONS and repetitions >= REPETITIONS
+            enough = self.point.work == "counted" or repetitions >= REPETITIONS
+            self.reached = len(self.samples) >= REGIONS and enough
             return
         self._look_at = int(self._look_at * GROWTH) + 1
         clean = values_of(self.point, self.samples).clean

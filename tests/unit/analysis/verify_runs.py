@@ -63,7 +63,7 @@ def simulated(
     seed: int,
     machine: Machine | None = None,
     faults: dict[Quantity, Fault] | None = None,
-    rounds: int = 11,
+    rounds: int = 12,
     quantities: Sequence[Quantity] = ("read_bytes", "write_bytes"),
 ) -> Run:
     return run_of(records(seed, machine or Machine(), faults or {}, rounds, quantities))
@@ -161,7 +161,7 @@ def _point(load: str, cpu: int, memory: int) -> Point:
         effective={"cpus": str(cpu)},
         bytes_counted=64,
         bytes_moved=64,
-        role="pass",
+        role="region",
         work="counted",
     )
 

@@ -22,6 +22,9 @@ from tests.unit.experiments.counting import (
 from tests.unit.experiments.machines import a_machine
 
 from memgauge.analysis.verify import event_verdicts
+from memgauge.commands.root import COMMANDS
+from memgauge.counters.host import Host
+from memgauge.experiments.registry import BEHIND_COMMANDS, EXPERIMENTS, load
 from memgauge.experiments.verify import Verify, VerifyParameters
 from memgauge.experiments.verify_loads import places
 from memgauge.model.counters import EventVerdict, Quantity
@@ -70,6 +73,12 @@ def test_each_memory_is_loaded_by_its_own_cpus_and_by_others() -> None:
     assert found[0].cpus == (0, 1, 2, 3)
     alone = places("cores", a_machine(4))
     assert [place.name for place in alone] == ["node0"]
+
+
+def test_it_is_no_part_of_a_survey_and_no_command_of_its_own() -> None:
+    assert set(BEHIND_COMMANDS) == {"verify", "routes"}
+    assert not set(BEHIND_COMMANDS) & (set(EXPERIMENTS) | set(COMMANDS))
+    assert {load(name).name for name in BEHIND_COMMANDS} == set(BEHIND_COMMANDS)
 
 
 def test_memory_without_cpus_is_loaded_by_the_nearest() -> None:
@@ -189,9 +198,7 @@ def test_events_that_count_no_memory_traffic_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_board(tmp_path, monkeypatch)
-    event = msgspec.structs.replace(
-        Counting.events.__get__(object.__new__(Counting))()[0], quantity="cycles"
-    )
+    event = msgspec.structs.replace(Counting(Host()).events()[0], quantity="cycles")
     monkeypatch.setattr(Counting, "events", lambda _: [event])
     parameters = build(VerifyParameters, events=event.name)
     [group] = Verify().plan(parameters, detect())

@@ -16,11 +16,10 @@ def region(repetitions: int) -> Sample:
     return Sample(point="p", round=0, threads=[ThreadSample(cpu=0, begin_ns=begins, end_ns=ends)])
 
 
-def reached(regions: int, repetitions: int) -> bool:
+def reached(regions: int, repetitions: int, work: str = "fixed") -> bool:
     samples = [region(repetitions) for _ in range(regions)]
-    cell = Cell(
-        FakeBench([], lambda *_: 1, valid=True), bandwidth_point("p", role="region"), samples
-    )
+    point = bandwidth_point("p", role="region", work=work)
+    cell = Cell(FakeBench([], lambda *_: 1, valid=True), point, samples)
     assert cell.due
     cell.look(0.01, find_regimes([]))
     return cell.reached
@@ -30,3 +29,8 @@ def test_a_counted_kernel_needs_regions_and_repetitions() -> None:
     assert not reached(REGIONS - 1, REPETITIONS)
     assert not reached(REGIONS, (REPETITIONS - 1) // REGIONS)
     assert reached(REGIONS, -(-REPETITIONS // REGIONS))
+
+
+def test_known_traffic_needs_regions_only() -> None:
+    assert not reached(REGIONS - 1, 1, "counted")
+    assert reached(REGIONS, 1, "counted")
