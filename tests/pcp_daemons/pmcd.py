@@ -60,6 +60,12 @@ class Pmcd:
         return f"unix:/{self.socket}"
 
     @property
+    def pid(self) -> int:
+        """Of the running daemon."""
+        assert self.process is not None
+        return self.process.pid
+
+    @property
     def mmv(self) -> Path:
         """Where files of the mmv agent stand."""
         return self.folder / "tmp" / "mmv"
