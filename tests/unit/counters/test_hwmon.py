@@ -81,7 +81,7 @@ def test_a_sensor_without_a_number_is_missing(tmp_path: Path, text: str) -> None
 def test_a_sensor_for_root_is_refused_to_others() -> None:
     with open_to_all() as root:
         host = plant(root, GRACE)
-        (root / f"{CHIPS}/hwmon3/energy1_input".lstrip("/")).chmod(0o400)
+        (root / f"{CHIPS}/hwmon3/energy1_input".lstrip("/")).chmod(0)
         with without_rights():
             states = {event.name: (event.state, event.remedy) for event in Hwmon(host).events()}
     assert states["hwmon:ina226/power1_input"] == ("ready", None)

@@ -100,7 +100,7 @@ def test_a_zone_of_unknown_range_that_falls_is_missing(tmp_path: Path) -> None:
 def test_zones_closed_to_users_are_refused_with_the_remedy() -> None:
     with open_to_all() as root:
         host = plant(root, zone("intel-rapl:0", "package-0"))
-        (root / f"{ZONES}/intel-rapl:0/energy_uj".lstrip("/")).chmod(0o400)
+        (root / f"{ZONES}/intel-rapl:0/energy_uj".lstrip("/")).chmod(0)
         back_end = Powercap(host)
         with without_rights():
             probe = back_end.probe()
