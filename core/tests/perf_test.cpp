@@ -71,7 +71,7 @@ constexpr PerfTarget this_thread{.pid = 0};
 // containers may forbid it); says why where it does not.
 bool counts_here(const PerfEvent& event, const PerfTarget& target) {
     const int refusal = perf_refusal(event, target);
-    if (refusal != 0) MESSAGE("skipped: perf_event_open: " << std::strerror(refusal));
+    if (refusal != 0) MESSAGE("skipped: perf_event_open: " << std::string(std::strerror(refusal)));
     return refusal == 0;
 }
 
