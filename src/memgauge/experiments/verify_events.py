@@ -12,7 +12,7 @@ from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
 from memgauge.model.counters import Event
 from memgauge.model.errors import CounterRefused, RequestError
 
-MAIN_MEMORY = (None, "dram")
+MAIN_MEMORY = (None, "dram", "beyond L3")
 """What the loads reach: events of other memories and of links would count nothing of them."""
 
 NONE_KNOWN = "the machine shows no counter of memory traffic, as most virtual ones do not"
