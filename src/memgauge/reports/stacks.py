@@ -8,7 +8,7 @@ import altair as alt
 
 from memgauge.reports import cells
 from memgauge.reports.annotations import table_of
-from memgauge.reports.axes import title
+from memgauge.reports.axes import title, y_axis
 from memgauge.reports.channels import color, names, picked, tooltip
 from memgauge.reports.points import Row, category, rows
 from memgauge.reports.theme import HEIGHT_PX
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from memgauge.analysis.section import Chart
 
 _BAR_PX = 26
+_SHORTENED = (
+    "indexof(heads, datum.label) >= 0 ? datum.label : "
+    "slice(datum.label, indexof(datum.label, ': ') + 2)"
+)
+"""Of bars such as `add, 2 threads: software` that share what stands before the colon, the first
+names it, and the others only say what they are."""
 
 
 def height_px(chart: Chart) -> int:
@@ -28,13 +34,10 @@ def layers(chart: Chart) -> list[Any]:
     """Parts side by side in the order of their series, and the sum behind the last."""
     parts = _placed(chart)
     order = list(dict.fromkeys(category(x) for series in chart.series for x in series.x))
-    # A bar such as `add, 2 threads: software` takes two lines.
-    axis = alt.Axis(
-        title=None, labelExpr="split(datum.label, ': ')", grid=False, ticks=False, labelLimit=400
-    )
+    axis = alt.Axis(title=None, labelExpr=_SHORTENED, grid=False, ticks=False, labelLimit=400)
     where = alt.Y("x:N", sort=order, axis=axis, scale=alt.Scale(paddingInner=0.28))
     selected, opacity = picked()
-    along = alt.X("from:Q", title=title(chart.y), scale=alt.Scale(zero=True))
+    along = alt.X("from:Q", scale=alt.Scale(zero=True), axis=y_axis(chart))
     drawn = table_of(parts).mark_bar().encode(
         y=where, x=along, x2="to:Q", color=color(chart), opacity=opacity, tooltip=tooltip(chart)
     )  # fmt: skip
@@ -42,9 +45,18 @@ def layers(chart: Chart) -> list[Any]:
         style="value-label", align="left", baseline="middle", dx=6
     )
     return [
-        drawn.add_params(selected),
+        drawn.add_params(selected, alt.param(name="heads", value=_heads(order))),
         label.encode(y=where, x=alt.X("to:Q", title=title(chart.y)), text="label:N"),
     ]
+
+
+def _heads(order: list[str]) -> list[str]:
+    """The first bar of each group, and bars of none."""
+    first: dict[str, str] = {}
+    for bar in order:
+        group, colon, _ = bar.partition(": ")
+        first.setdefault(group if colon else bar, bar)
+    return list(first.values())
 
 
 def _placed(chart: Chart) -> list[Row]:
