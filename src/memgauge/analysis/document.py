@@ -13,6 +13,8 @@ from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
 from memgauge.analysis.hardware_document import HardwareFigures, hardware_figures
 from memgauge.analysis.intervals import CONFIDENCE
+from memgauge.analysis.profile import is_profile
+from memgauge.analysis.profile_document import ProfileFigures, profile_figures
 from memgauge.analysis.report import experiments_of, sections_of, status_line
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import PassTimes
@@ -133,6 +135,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Of experiments against each other; empty where the run holds no two that measure the same."""
     validations: list[Validation]
     warnings: list[Warning]
+    profile: ProfileFigures | None = None
+    """Of a run of `memgauge profile`."""
 
 
 def json_document(run: Run) -> Document:
@@ -160,6 +164,7 @@ def json_document(run: Run) -> Document:
         cross_checks=[_check(check) for check in crosschecks(figures)],
         validations=run.validations,
         warnings=run.warnings,
+        profile=profile_figures(run) if is_profile(run) else None,
     )
 
 

@@ -39,6 +39,19 @@ _LABELS: dict[str, str] = {
     "context_switches": "context switches",
     "migrations": "migrations",
 }
+_OF_TREE = {
+    "user_time": "CPU use, user",
+    "system_time": "CPU use, kernel",
+    "minor_faults": "page faults, minor",
+    "major_faults": "page faults, major",
+    "voluntary_switches": "context switches, voluntary",
+    "involuntary_switches": "context switches, involuntary",
+    "threads": "threads",
+    "processes": "processes",
+    "storage_read_bytes": "storage read",
+    "storage_write_bytes": "storage write",
+}
+"""Figures of a process tree, by the text of their event."""
 _USED = {"process": "resident memory", "gpu": "GPU memory used"}
 _MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
 _SUMMED = frozenset({"memory", "process", "core", "software"})
@@ -156,14 +169,15 @@ def _track(group: list[Counter]) -> Track:
 
 
 def _label(counter: Counter) -> str:
+    text = counter.event.partition(":")[2]
+    if counter.domain == "process" and text in _OF_TREE:
+        return _OF_TREE[text]
     if counter.quantity == "count":
-        return plain(counter.event.partition(":")[2])
+        return plain(text)
     if counter.quantity == "used_bytes":
         return _USED.get(counter.domain, "memory used")
     label = _LABELS[counter.quantity]
-    if counter.domain == "gpu":
-        return f"GPU {label}"
-    return label
+    return f"GPU {label}" if counter.domain == "gpu" else label
 
 
 def _panel(counter: Counter) -> str:
@@ -171,7 +185,7 @@ def _panel(counter: Counter) -> str:
         return "memory traffic" + (", modelled" if counter.basis != "measured" else "")
     if counter.quantity in {"received_bytes", "sent_bytes"}:
         return "PCIe" if counter.domain == "gpu" else "network"
-    return _label(counter)
+    return _label(counter).partition(",")[0].removesuffix(" read").removesuffix(" write")
 
 
 def _unit(counter: Counter) -> str:

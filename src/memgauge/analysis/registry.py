@@ -8,6 +8,7 @@ from memgauge.analysis import (
     misses,
     mix,
     pages,
+    profile,
     routes,
     stream,
     stride,
@@ -26,6 +27,7 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "stride": stride.analyse,
     "pages": pages.analyse,
     "misses": misses.analyse,
+    "profile": profile.analyse,
     "verify": verify.analyse,
     "routes": routes.analyse,
 }

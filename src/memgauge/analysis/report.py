@@ -7,6 +7,7 @@ from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.machine import machine_line, system_table
+from memgauge.analysis.profile import is_profile
 from memgauge.analysis.registry import ANALYSES
 from memgauge.analysis.section import Cell, Estimate, Headline, Report, Section, Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
@@ -24,6 +25,7 @@ TITLES = {
     "stride": "Pattern, stride and granularity",
     "pages": "Address translation",
     "misses": "Cost of cache misses",
+    "profile": "Profile of a program",
     "verify": "Verification of counters",
     "routes": "Two routes to the same counters",
 }
@@ -51,7 +53,7 @@ def analyse_run(run: Run) -> Report:
         sections=sections_of(figures),
         system=system_table(run.start.system),
         headlines=_headlines(figures),
-        precision=figures.precision,
+        precision=figures.precision or None,
     )
 
 
@@ -67,6 +69,7 @@ def sections_of(figures: Figures) -> list[Section]:
     What disturbed the samples of an experiment is said in its own section.
     """
     present = {point.experiment for point in figures.run.points.values()}
+    present |= {"profile"} if is_profile(figures.run) else set()
     names = [name for name in experiments_of(figures.run) if name in present & ANALYSES.keys()]
     disturbed = with_disturbances(figures, names)
     sections = [_with(ANALYSES[name](figures), disturbed[name]) for name in names]
@@ -85,7 +88,8 @@ def status_line(figures: Figures) -> str:
     parts = [_ending(run)]
     if points:
         parts.append(f"{reached} of {points} points within {100 * figures.precision:g}%")
-    parts.append(f"{run.rounds} round{'' if run.rounds == 1 else 's'}")
+    if run.points or not is_profile(run):
+        parts.append(f"{run.rounds} round{'' if run.rounds == 1 else 's'}")
     if run.end is not None:
         parts.append(format_duration(run.end.elapsed_s))
     if len(run.starts) > 1:

@@ -98,21 +98,34 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     x_high: float | None = None
 
 
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the pictures that lie below each other over one x axis."""
+
+    y: Axis
+    series: list[str]
+    """Names of the chart's series in it; they share their x."""
+
+
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """One picture."""
 
     name: str
     """File name of the figure, such as `workingset-latency`."""
     title: str
-    kind: Literal["line", "bar", "stack", "heatmap"]
+    kind: Literal["line", "bar", "stack", "heatmap", "tracks"]
     """line: points joined in the order given. stack: bars whose series add up. heatmap: a row for
-    each series, a column for each x, y as colour and in digits."""
+    each series, a column for each x, y as colour and in digits. tracks: `panels` below each other,
+    linked along x."""
     x: Axis
     y: Axis
     series: list[Series]
     rows: Axis | None = None
     """Of a heatmap: what tells its series apart."""
+    panels: list[Panel] = []
+    """Of tracks."""
     bands: list[Band] = []
+    regions: list[Band] = []
+    """Of tracks: stretches that may overlap, drawn above the panels."""
     rules: list[Rule] = []
     marks: list[Mark] = []
     note: str | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
-from memgauge.reports import bars, heatmap, lines, stacks
+from memgauge.reports import bars, heatmap, lines, stacks, tracks
 from memgauge.reports.channels import names
 from memgauge.reports.points import Row
 from memgauge.reports.theme import HEIGHT_PX
@@ -31,6 +31,8 @@ def specification(chart: Chart, width: int | str) -> Row:
     # Altair checks each part against the schema as it is made, which takes most of the time; the
     # tests check whole charts instead.
     with debug_mode(False):
+        if chart.kind == "tracks":
+            return tracks.picture(chart) | {"usermeta": _measures(chart)}
         layers = _LAYERS[chart.kind](chart)
         sized = alt.layer(*layers).properties(width=width, height=_height_px(chart))
         drawn: Row = sized.to_dict(validate=False)
@@ -48,6 +50,9 @@ def _height_px(chart: Chart) -> int:
 
 def _measures(chart: Chart) -> Row:
     """What a page must know to fit the chart to its width, in characters and columns."""
+    if chart.kind == "tracks":
+        longest = max((len(series.name) for series in chart.series), default=0)
+        return {"longestName": longest, "height": tracks.height_px(chart)}
     longest = max(map(len, names(chart)), default=0)
     if chart.kind != "heatmap":
         return {"longestName": longest}

@@ -225,6 +225,8 @@ def _is_crowded(chart: Chart) -> bool:
 def _description(chart: Chart) -> str:
     """What a screen reader says: axes, each series' ends, marks; the tables hold the figures."""
     said = [f"{chart.title}: {chart.y.title} ({chart.y.unit}) over {chart.x.title}."]
+    if chart.kind == "tracks":
+        said = [f"{chart.title}: tracks over {chart.x.title}, {len(chart.bands)} phases marked."]
     for series in chart.series:
         ys = [y for y in series.y if y is not None]
         if ys:

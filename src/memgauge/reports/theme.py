@@ -37,6 +37,7 @@ def config(*, dark: bool) -> dict[str, Any]:
         "background": "transparent" if dark else "white",
         "font": FONT,
         "view": {"stroke": None},
+        "title": {"color": ink},
         "axis": {
             "domainColor": soft,
             "tickColor": soft,
@@ -68,6 +69,10 @@ def config(*, dark: bool) -> dict[str, Any]:
         "style": {
             "band": {"color": ink, "opacity": 0.08 if dark else 0.055},
             "band-label": {"color": soft, "fontSize": 12, "fontWeight": 600},
+            "phase": {"color": ink, "opacity": 0.08 if dark else 0.055, "stroke": ground},
+            "phase-label": {"color": soft, "fontSize": 12, "fontWeight": 600},
+            "region": {"color": soft, "opacity": 0.3},
+            "region-label": {"color": ink, "fontSize": 11},
             "rule-mark": {"color": soft, "strokeWidth": 1.25, "strokeDash": [4, 3]},
             "rule-label": {"color": soft, "fontSize": 11.5},
             "value-label": {"color": ink, "fontSize": 11.5},

@@ -10,6 +10,7 @@
   const DIGIT_PX = 6.6;
   const LABEL_PX = 180;
   const LEGEND_PX = 90;
+  const TRACK_AXIS_PX = 108;
   let printing = false;
 
   const theme = (chart, width) => {
@@ -29,7 +30,18 @@
       else if (node.legend) Object.assign(node.legend, { columns, labelLimit: width - 100 });
       Object.values(node).forEach(walk);
     };
-    copy.layer.forEach((layer) => walk(layer.encoding));
+    copy.layer?.forEach((layer) => walk(layer.encoding));
+    // Linked tracks take no width from their container.
+    copy.vconcat?.forEach((panel) => {
+      const before = panel.width;
+      panel.width = Math.max(80, width - TRACK_AXIS_PX);
+      panel.layer?.forEach((layer) => {
+        walk(layer.encoding);
+        for (const one of layer.transform ?? []) {
+          one.filter = one.filter?.replace(`* ${before} `, `* ${panel.width} `);
+        }
+      });
+    });
     return copy;
   };
 
@@ -53,7 +65,7 @@
         ast: true,
         config: theme(chart, width),
         mode: "vega-lite",
-        renderer: "svg",
+        renderer: chart.vconcat ? "canvas" : "svg",
         tooltip: { theme: "custom" },
       });
       views.get(figure)?.finalize();
@@ -83,8 +95,9 @@
   );
   // Room is kept before a chart is drawn, so that what is read does not move.
   for (const figure of figures) {
-    const { height } = charts[Number(figure.dataset.chart)];
-    figure.querySelector(".live").style.minHeight = `${height + LEGEND_PX}px`;
+    const { height, usermeta } = charts[Number(figure.dataset.chart)];
+    const room = usermeta.height ?? height + LEGEND_PX;
+    figure.querySelector(".live").style.minHeight = `${room}px`;
     near.observe(figure);
   }
   whenIdle(drawRest, { timeout: 500 });

@@ -1,0 +1,175 @@
+"""What a reader must know beside a profile: its program's end, what is missing, what to doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.profile_phases import Phase
+from memgauge.analysis.profile_timeline import Pace, Timeline, Traced
+from memgauge.analysis.section import Verdict
+from memgauge.model.counters import EventVerdict
+from memgauge.model.records import Process
+from memgauge.model.run import Run
+from memgauge.model.text import plain
+from memgauge.model.units import format_count, format_duration
+
+LATE_SHARE = 0.02
+"""Of readings: more late ones, and sampling did not keep pace."""
+ESTIMATES_SHARE = 0.01
+_COMPONENTS = {
+    "memory": "memory traffic",
+    "gpu": "GPU",
+    "energy": "power of the processors",
+    "network": "network",
+    "process": "the process's own figures",
+}
+_DOUBTS = {
+    "mis-scaled": "counts by a wrong factor",
+    "partial": "misses some sockets or controllers",
+    "dead": "counts nothing",
+    "noisy": "could not be told from traffic of others",
+    "absent": "could not be opened when verified",
+}
+
+
+def verdicts_of(
+    run: Run, timeline: Timeline | None, phases: Sequence[Phase], notes: Sequence[str]
+) -> list[Verdict]:
+    """All of a profile, whether or not anything could be read."""
+    found = [*_processes(run.processes), *_unfinished(run)]
+    if timeline is None:
+        text = "No reading can be used: there is no timeline."
+        found.append(Verdict(level="problem", text=text))
+    else:
+        found += _phases(phases)
+        found += [verdict for pace in timeline.paces for verdict in _pace(pace)]
+        found += _trust(timeline.tracks)
+        found += [verdict for traced in timeline.tracks for verdict in _track(traced)]
+        found += _missing(run, timeline.tracks)
+    found += [Verdict(level="warning", text=_sentence(note)) for note in notes]
+    opening = [note for counters in run.counters.values() for note in counters.notes]
+    found += [Verdict(level="note", text=_sentence(note)) for note in dict.fromkeys(opening)]
+    return found
+
+
+def command_of(process: Process) -> str:
+    """The command line, shortened where it is long."""
+    text = plain(" ".join(process.command)) or f"process {process.pid}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def ending_of(process: Process) -> str:
+    """How a process ended, in words."""
+    if process.end_ns is None:
+        return "still ran when profiling ended"
+    lasted = format_duration((process.end_ns - process.begin_ns) * 1e-9)
+    if process.signal is not None:
+        return f"was ended by signal {process.signal} after {lasted}"
+    if process.exit_code is None:
+        return f"ended after {lasted}"
+    return f"exited with {process.exit_code} after {lasted}"
+
+
+def _processes(processes: Sequence[Process]) -> Iterator[Verdict]:
+    for process in processes:
+        failed = process.signal is not None or process.exit_code not in {0, None}
+        yield Verdict(
+            level="warning" if failed else "note",
+            text=f"{command_of(process)} (pid {process.pid}) {ending_of(process)}.",
+        )
+
+
+def _unfinished(run: Run) -> Iterator[Verdict]:
+    if run.end is None:
+        text = (
+            "Profiling was killed, or still goes on: up to the last second of readings, and how "
+            "the program ended, may be missing."
+        )
+        yield Verdict(level="warning", text=text)
+
+
+def _phases(phases: Sequence[Phase]) -> Iterator[Verdict]:
+    if len(phases) == 1:
+        text = "No change of phase stands out from the noise of the tracks."
+    else:
+        longest = max(phases, key=lambda phase: phase.duration_s)
+        text = (
+            f"{format_count(len(phases), 'phase')}; the longest is phase {longest.number}, from "
+            f"{longest.begin_s:.2f} to {longest.end_s:.2f} s."
+        )
+    yield Verdict(level="note", text=text)
+
+
+def _pace(pace: Pace) -> Iterator[Verdict]:
+    share = pace.late / (pace.readings - 1)
+    kept = share <= LATE_SHARE
+    asked_s = pace.asked_ns * 1e-9
+    busy = pace.reading_ns / pace.asked_ns
+    text = (
+        f"Sampling {'kept' if kept else 'did not keep'} pace: {pace.readings:,} readings every "
+        f"{format_duration(asked_s)} as asked, {share:.1%} of them late, the longest pause "
+        f"{format_duration(pace.longest_ns * 1e-9)}; a reading took "
+        f"{format_duration(pace.reading_ns * 1e-9)}, {busy:.1%} of the time."
+    )
+    remedy = None if kept else "sample less often, or leave a CPU free for the sampler"
+    yield Verdict(level="good" if kept else "warning", text=text, remedy=remedy)
+
+
+def _trust(tracks: Sequence[Traced]) -> Iterator[Verdict]:
+    """Of memory's counters: what verification said."""
+    memory = [t.track for t in tracks if t.track.domain == "memory"]
+    counters = [counter for track in memory for counter in track.counters]
+    measured = [counter for counter in counters if counter.basis == "measured"]
+    if any(counter.basis != "measured" for counter in counters):
+        text = "Some memory traffic on this timeline is modelled, not measured; it says so."
+        yield Verdict(level="warning", text=text)
+    verdicts: dict[str, EventVerdict] = {c.event: c.verdict for c in measured if c.verdict}
+    for event, verdict in verdicts.items():
+        if verdict.verdict in _DOUBTS:
+            text = (
+                f"{plain(event)} {_DOUBTS[verdict.verdict]}, as verification on this machine "
+                f"found: {plain(verdict.evidence)}."
+            )
+            yield Verdict(level="problem" if verdict.verdict == "dead" else "warning", text=text)
+    unverified = {counter.event for counter in measured} - verdicts.keys()
+    if unverified:
+        text = f"{format_count(len(unverified), 'memory event')} never verified on this machine."
+        yield Verdict(level="note", text=text, remedy="memgauge counters verify")
+    elif measured and all(v.verdict == "verified" for v in verdicts.values()):
+        text = "All memory events were verified on this machine and kernel."
+        yield Verdict(level="good", text=text)
+
+
+def _track(traced: Traced) -> Iterator[Verdict]:
+    name = plain(traced.track.name)
+    if traced.went_back:
+        yield Verdict(
+            level="warning",
+            text=f"{name}: the counter went back {format_count(traced.went_back, 'time')}, as when "
+            "its device or daemon was restarted; there the track has gaps.",
+        )
+    intervals = sum(1 for high in traced.high if high is not None)
+    if traced.estimates > ESTIMATES_SHARE * max(1, intervals):
+        yield Verdict(
+            level="warning",
+            text=f"{name}: in {traced.estimates:,} intervals the counter shared its hardware with "
+            "others; there its values are estimates.",
+            remedy="ask for fewer events at once",
+        )
+    known = [high for high in traced.high if high is not None]
+    if not known:
+        yield Verdict(level="warning", text=f"{name}: could never be read.")
+
+
+def _missing(run: Run, tracks: Sequence[Traced]) -> Iterator[Verdict]:
+    """Components without a track; why is in the run's warnings, which stand above."""
+    present = {traced.track.domain for traced in tracks}
+    lacking = [words for domain, words in _COMPONENTS.items() if domain not in present]
+    if lacking:
+        why = "; the warnings above say why" if run.warnings else ""
+        yield Verdict(level="note", text=f"Not on this timeline: {', '.join(lacking)}{why}.")
+
+
+def _sentence(note: str) -> str:
+    text = plain(note)
+    return text[:1].upper() + text[1:]
