@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.counters.host import Host, this_host
-from memgauge.model.errors import MemgaugeError, SystemFailure
+from memgauge.model.errors import SystemFailure
 from memgauge.model.parameters import texts
 from memgauge.model.records import (
     FORMAT_VERSION,
@@ -152,13 +152,10 @@ class _Recording:
         reason = None
         if self._request.whole_process:
             adopt_orphans(on=True)
-        self._begin()
         try:
-            if self._subject.attached:
+            with nullcontext() if self._subject.attached else passing_on(self._subject.pid):
+                self._begin()
                 self._watch()
-            else:
-                with passing_on(self._subject.pid):
-                    self._watch()
         except Terminated as signal:
             status, reason = "interrupted", f"{signal}: profiling ended, the program may still run"
             raise
@@ -181,11 +178,7 @@ class _Recording:
 
     def _begin(self) -> None:
         begin_ns = self._clock_ns()
-        try:
-            self._subject.start()
-        except MemgaugeError as error:
-            self._finish("failed", str(error))
-            raise
+        self._subject.start()
         self._process = Process(
             command=self._subject.command,
             pid=self._subject.pid,
