@@ -13,6 +13,7 @@ from typing import ClassVar
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
 from memgauge.counters.host import Host
+from memgauge.counters.perf_access import OWN
 from memgauge.counters.perf_catalogue import Catalogue
 from memgauge.counters.perf_generic import SOFTWARE
 from memgauge.counters.perf_opening import MovedAway, Options, Session, Wanted, counters_of
@@ -56,9 +57,7 @@ class PerfBackEnd(BackEnd):
                 remedy="use a kernel built with CONFIG_PERF_EVENTS",
             )
         if not access.own:
-            return Probe(
-                state="refused", reason=access.reason(), remedy=access.remedy(machine=False)
-            )
+            return Probe(state="refused", reason=access.reason(), remedy=access.remedy(OWN))
         event = _core.PerfEvent(SOFTWARE, _DUMMY, exclude_kernel=True)
         answer = _answered(_core.perf_refusal(event, pid=0))
         if answer.state == "ready" and not any(one.event.traffic for one in self._catalogue.known):

@@ -16,6 +16,9 @@ from memgauge.system.tree import Tree
 _PERFMON, _ADMIN = 38, 21
 _WHOLE_RANGE = ["0", "0", "4294967295"]
 """/proc/self/uid_map of the first user namespace."""
+MACHINE, KERNEL, OWN = 0, 1, 2
+"""Highest levels at which one without rights may count any CPU, the kernel's part of own threads,
+and the rest of them."""
 RIGHTS = "run as root or give memgauge CAP_PERFMON"
 
 
@@ -30,25 +33,24 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def machine(self) -> bool:
         """Whether it may count on a CPU, whoever runs there: all uncore events."""
-        return self.entitled or (self.paranoid is not None and self.paranoid <= 0)
+        return self.entitled or (self.paranoid is not None and self.paranoid <= MACHINE)
 
     @property
     def kernel(self) -> bool:
         """Whether its own threads are counted in the kernel too."""
-        return self.entitled or (self.paranoid is not None and self.paranoid <= 1)
+        return self.entitled or (self.paranoid is not None and self.paranoid <= KERNEL)
 
     @property
     def own(self) -> bool:
         """Whether it may count its own threads at all."""
-        return self.entitled or (self.paranoid is not None and self.paranoid <= 2)
+        return self.entitled or (self.paranoid is not None and self.paranoid <= OWN)
 
     def reason(self) -> str:
         """Why something is refused."""
         return f"perf_event_paranoid is {self.paranoid} and this process lacks CAP_PERFMON"
 
-    def remedy(self, *, machine: bool) -> str:
-        """What would change it."""
-        level = 0 if machine else 2
+    def remedy(self, level: int) -> str:
+        """What would change it; `level` is the highest that allows what is wanted."""
         return f"{RIGHTS}, or as root: sysctl kernel.perf_event_paranoid={level}"
 
 

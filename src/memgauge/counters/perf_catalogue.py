@@ -10,7 +10,7 @@ from functools import cached_property
 import msgspec
 
 from memgauge.counters.host import Host
-from memgauge.counters.perf_access import Access, access
+from memgauge.counters.perf_access import MACHINE, Access, access
 from memgauge.counters.perf_data import Encoding, Family, KnownEvent, families, processors
 from memgauge.counters.perf_encoding import (
     Term,
@@ -176,7 +176,7 @@ class Catalogue:
         """An event counted on CPUs, with whether it may be opened."""
         allowed = self.access.machine
         reason = None if allowed else self.access.reason()
-        remedy = None if allowed else self.access.remedy(machine=True)
+        remedy = None if allowed else self.access.remedy(MACHINE)
         if not places:
             reason, remedy = _STATE, "give the fields left open, or bring a CPU of it online"
         return Event(

@@ -8,6 +8,8 @@ import os
 import msgspec
 
 from memgauge import _core
+from memgauge.counters.perf_access import KERNEL as KERNEL_LEVEL
+from memgauge.counters.perf_access import OWN
 from memgauge.counters.perf_catalogue import Catalogue
 from memgauge.counters.perf_encoding import Words, encode, parse_terms, shown_words
 from memgauge.counters.perf_generic import (
@@ -197,12 +199,12 @@ def standing_of(catalogue: Catalogue, places: list[Place]) -> Standing:
     if not places:
         return Standing("absent", _NO_PMU, _VM)
     if not catalogue.access.own:
-        return Standing(
-            "refused", catalogue.access.reason(), catalogue.access.remedy(machine=False)
-        )
+        return Standing("refused", catalogue.access.reason(), catalogue.access.remedy(OWN))
     refusal = _core.perf_refusal(native(places[0], user_only=not catalogue.access.kernel), pid=0)
     if refusal in _UNSUPPORTED:
         return Standing("absent", f"this processor's PMU has no such event ({_name(refusal)})")
+    if refusal in {errno.EACCES, errno.EPERM} and not catalogue.access.kernel:
+        return Standing("refused", catalogue.access.reason(), catalogue.access.remedy(KERNEL_LEVEL))
     if refusal:
         return Standing("refused", f"the kernel refuses it: {os.strerror(refusal)}")
     return Standing("ready")

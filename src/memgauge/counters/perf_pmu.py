@@ -190,17 +190,12 @@ def online_cpus(host: Host) -> list[int]:
 
 
 def packages(host: Host) -> dict[int, int]:
-    """CPU to physical package number, as the kernel gives it; what is not told is left out."""
+    """CPU to physical package number, as the kernel gives it; one it does not tell is left out."""
     tree = tree_of(host)
     found = {}
     for cpu in tree.numbered("/devices/system/cpu", "cpu"):
         package = tree.integer(f"/devices/system/cpu/cpu{cpu}/topology/physical_package_id")
         if package is not None and package >= 0:
             found[cpu] = package
-    return found
-
-
-def package_of(host: Host, cpu: int) -> int | None:
-    """The package of one CPU."""
-    package = tree_of(host).integer(f"/devices/system/cpu/cpu{cpu}/topology/physical_package_id")
-    return package if package is not None and package >= 0 else None
+    # Firmware without that table, on some Arm machines and guests: one socket, as topology says.
+    return found or dict.fromkeys(online_cpus(host), 0)

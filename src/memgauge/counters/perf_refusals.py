@@ -9,7 +9,7 @@ import errno
 import os
 import resource
 
-from memgauge.counters.perf_access import RIGHTS, Access
+from memgauge.counters.perf_access import MACHINE, OWN, RIGHTS, Access
 from memgauge.counters.perf_places import Place
 from memgauge.model.errors import CounterRefused
 
@@ -78,4 +78,4 @@ def _rights(place: Place, number: int, access: Access) -> str:
             f"the kernel refuses it ({name}) although perf_event_paranoid is {access.paranoid}; "
             f"the process may be another user's, or a security module forbids it: {RIGHTS}"
         )
-    return f"{access.reason()} ({name}); {access.remedy(machine=machine)}"
+    return f"{access.reason()} ({name}); {access.remedy(MACHINE if machine else OWN)}"

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -255,6 +256,8 @@ def test_a_thread_that_has_ended_is_left_out_unless_it_was_the_only_one() -> Non
     thread = threading.Thread(target=lambda: gone.append(threading.get_native_id()))
     thread.start()
     thread.join()
+    while Path(f"/proc/self/task/{gone[0]}").exists():  # join() returns before the kernel is done
+        time.sleep(0.001)
     back_end = PerfBackEnd(Host())
     events = back_end.find("page-faults")
     made = back_end.open(events, Target(threads=[threading.get_native_id(), gone[0]]))

@@ -107,6 +107,13 @@ def test_packages_may_be_sparse(tmp_path: Path) -> None:
     assert set(packages(altra(tmp_path).host).values()) == {36, 3180}
 
 
+def test_where_no_package_is_told_there_is_one_socket(tmp_path: Path) -> None:
+    tree = zen2(tmp_path)
+    for path in (tree.sysfs / "devices" / "system" / "cpu").glob("cpu*/topology/*"):
+        path.write_text("-1\n")
+    assert packages(tree.host) == dict.fromkeys(range(8), 0)
+
+
 def test_a_package_that_is_not_told_is_left_out(tmp_path: Path) -> None:
     tree = zen2(tmp_path)
     topology = tree.sysfs / "devices" / "system" / "cpu" / "cpu0" / "topology"
