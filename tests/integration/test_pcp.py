@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,43 @@ def raw(found: Counted | None) -> int | None:
 def test_the_daemon_needs_no_root(nest: Nest) -> None:
     assert nest.process is not None
     assert Path(f"/proc/{nest.process.pid}").stat().st_uid == NOBODY
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Without any privilege, if there was one."""
+    before = os.geteuid()
+    os.seteuid(NOBODY if before == 0 else before)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+def test_a_reader_needs_no_privilege(nest: Nest) -> None:
+    nest.set(READS, "cpu88", 4711)
+    Open([f"{READS}.value"])  # imports what nobody may not be able to read
+    with as_nobody():
+        opened = Open([f"{READS}.value"])
+        values = opened.read()
+    assert values[opened.counter("cpu88").slot] == 4711
+
+
+def test_signals_of_the_reading_thread_cost_no_value(nest: Nest) -> None:
+    nest.set(READS, "cpu0", 5)
+    opened = Open([f"{READS}.value"])
+    slot = opened.counter().slot
+    seen = []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+        until = time.monotonic() + BACK_WITHIN_S
+        while len(seen) < 50 and time.monotonic() < until:
+            assert opened.read()[slot] == 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(seen) >= 50
 
 
 def test_nest_counters_are_events_of_memory_traffic(nest: Nest) -> None:

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "threads/signals_blocked.hpp"
+
 namespace memgauge::pcp {
 namespace {
 
@@ -76,6 +78,8 @@ Connection::Place Connection::placed(const ServedByName& served, const std::stri
 Fetched Connection::fetch(SlotSpan into) noexcept {
     clear(into);
     const Calls& calls = context_.use();
+    // A signal would end the library's waiting as if the connection were lost.
+    const SignalsBlocked quiet;
     Result* result = nullptr;
     const int outcome = calls.fetch(static_cast<int>(metrics_.size()), metrics_.data(), &result);
     if (outcome < 0 || result == nullptr) return Fetched::lost;

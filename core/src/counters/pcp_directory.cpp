@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "counters/pcp_connection.hpp"
+#include "threads/signals_blocked.hpp"
 
 namespace memgauge {
 namespace {
@@ -81,6 +82,7 @@ void ask_values(const pcp::Calls& calls, std::vector<Known>& known) {
 
 }  // namespace
 
+// Signals end the library's waiting with an error: they are kept away while it is asked.
 class PcpDirectory::Connected {
 public:
     Connected(std::shared_ptr<const PcpLibrary> library, const std::string& host)
@@ -88,8 +90,10 @@ public:
     pcp::Context context;
 };
 
-PcpDirectory::PcpDirectory(std::shared_ptr<const PcpLibrary> library, std::string host)
-    : connected_(std::make_unique<Connected>(std::move(library), host)) {}
+PcpDirectory::PcpDirectory(std::shared_ptr<const PcpLibrary> library, std::string host) {
+    const SignalsBlocked quiet;
+    connected_ = std::make_unique<Connected>(std::move(library), host);
+}
 
 PcpDirectory::~PcpDirectory() = default;
 
@@ -103,12 +107,14 @@ std::string PcpDirectory::host_name() const {
 }
 
 std::vector<std::string> PcpDirectory::names(const std::string& below) const {
+    const SignalsBlocked quiet;
     std::vector<std::string> names;
     connected_->context.use().traverse(below.c_str(), &add_name, &names);
     return names;
 }
 
 std::vector<PcpMetric> PcpDirectory::describe(const std::vector<std::string>& names) const {
+    const SignalsBlocked quiet;
     const pcp::Calls& calls = connected_->context.use();
     const std::vector<pcp::MetricId> ids = pcp::identified(calls, names);
     std::vector<PcpMetric> metrics(names.size());

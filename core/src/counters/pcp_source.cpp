@@ -126,8 +126,9 @@ public:
         : columns_(request.columns),
           had_(columns_.size()),
           last_(columns_.size()),
-          connector_(std::move(library), std::move(host), std::move(request)),
-          connection_(connector_.connect()) {
+          connector_(std::move(library), std::move(host), std::move(request)) {
+        const SignalsBlocked quiet;
+        connection_ = connector_.connect();
         connector_.start();
     }
 

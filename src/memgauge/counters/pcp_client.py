@@ -23,6 +23,8 @@ DEFAULT_HOST = "local:"
 LIBRARIES = ("libpcp.so.4", "libpcp.so.3")
 """Of PCP 7, and of PCP 3 to 6."""
 START = "start pmcd (systemctl start pmcd; Debian: apt-get install pcp)"
+PERMIT = "have its administrator allow fetches in the [access] section of pmcd.conf"
+_NOT_PERMITTED = "No permission"
 _NO_ANSWER_S = 0.9
 """A failure that took longer was the end of waiting."""
 
@@ -80,7 +82,8 @@ def _failure(error: RequestError) -> Failure:
     reason, missing, remedy = str(error).partition("; ")
     if missing:
         return Failure(Probe(state="absent", reason=reason, remedy=remedy))
-    return Failure(Probe(state="refused", reason=reason, remedy=START))
+    remedy = PERMIT if _NOT_PERMITTED in reason else START
+    return Failure(Probe(state="refused", reason=reason, remedy=remedy))
 
 
 def _hanging(host: str) -> Failure:

@@ -112,7 +112,8 @@ struct PcpRequest {
 //
 // A lost connection is made again by a thread of its own, by the names of metrics and instances,
 // ten times a second at first and then each second. Until it is, all values are missing at once.
-// read() thus waits at most for the library's time-out, and that once for each loss.
+// read() thus waits at most for the library's time-out, and that once for each loss. Signals of its
+// thread wait as long.
 class PcpSource final : public CounterSource {
 public:
     // RequestError: no connection, or none of the columns exists.
