@@ -107,7 +107,7 @@ run() {
     cp "$tools/bin/busybox" "$log/"
     [ ! -d "$work/modules" ] || cp "$work"/modules/*.ko "$log/"
     libraries=$tools/lib/x86_64-linux-gnu:$tools/usr/lib/x86_64-linux-gnu:$tools/usr/lib/x86_64-linux-gnu/pulseaudio
-    local -a qemu=(-machine q35 -accel "tcg,thread=multi" -cpu "max,-la57" -smp "2,sockets=2,cores=1" -m 3072M)
+    local -a qemu=(-machine q35 -accel "tcg,thread=multi" -cpu "max,-la57,l3-cache=off" -smp "2,sockets=2,cores=1" -m 3072M)
     local node
     for node in 0 1; do
         qemu+=(-object "memory-backend-ram,id=m$node,size=1536M" -numa "node,nodeid=$node,cpus=$node,memdev=m$node")

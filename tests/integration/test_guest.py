@@ -1,0 +1,81 @@
+"""Memory-controller PMUs of a real kernel, in a guest with two sockets.
+
+`MEMGAUGE_GUEST_FAULTS=all` injects every fault there is, which takes some minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.lab import guest
+from tests.lab.faults import FAULTS, RESULT
+
+pytestmark = pytest.mark.native
+
+READS, WRITES = "perf:uncore_imc/cas_count_read/", "perf:uncore_imc/cas_count_write/"
+FEW = ["none", "doubled", "silent-socket"]
+INJECTED = list(FAULTS) if os.environ.get("MEMGAUGE_GUEST_FAULTS") == "all" else FEW
+
+EXPECTED = {
+    "none": ("verified", "verified"),
+    "doubled": ("mis-scaled", "mis-scaled"),
+    "scale-64": ("mis-scaled", "mis-scaled"),
+    "silent-socket": ("partial", "partial"),
+    "silent-controller": ("partial", "partial"),
+    "dead-reads": ("dead", "verified"),
+    "dead-writes": ("verified", "dead"),
+}
+EVIDENCE = {
+    "doubled": "2 is a known signature",
+    "scale-64": "64 is a known signature",
+    "silent-socket": "socket 1",
+    "silent-controller": "uncore_imc_2",
+}
+
+
+@pytest.fixture(scope="module")
+def work() -> Path:
+    try:
+        return guest.built()
+    except guest.Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def found(work: Path) -> dict[str, Any]:
+    """Verdict and evidence of each event, by fault."""
+    command = shlex.join([sys.executable, "-m", "tests.lab.faults", ",".join(INJECTED)])
+    done = guest.run(
+        work, f"{command} >/lab/said 2>&1 || {{ cat /lab/said; exit 1; }}; cat {RESULT}"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def test_a_sound_kernel_raises_no_alarm(found: dict[str, Any]) -> None:
+    assert {name: verdict for name, (verdict, _) in found["none"].items()} == {
+        READS: "verified",
+        WRITES: "verified",
+    }
+
+
+@pytest.mark.parametrize("fault", [fault for fault in INJECTED if fault != "none"])
+def test_an_injected_fault_is_found(found: dict[str, Any], fault: str) -> None:
+    verdicts = found[fault]
+    assert (verdicts[READS][0], verdicts[WRITES][0]) == EXPECTED[fault]
+    for verdict, evidence in verdicts.values():
+        assert verdict == "verified" or EVIDENCE.get(fault, "zero") in evidence
+
+
+def test_counters_are_listed_with_their_sockets(work: Path) -> None:
+    command = [sys.executable, "-m", "memgauge", "counters", "explain", READS]
+    done = guest.run(work, shlex.join(command))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for instance in (f"uncore_imc_{number}@cpu{cpu}" for number in range(4) for cpu in range(2)):
+        assert instance in done.stdout
