@@ -1,0 +1,53 @@
+"""`memgauge region`: how a C, C++ or Fortran program is built with marks of its regions."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+import memgauge
+from memgauge.model.errors import RequestError
+from memgauge.system.native import load_core
+
+HEADER = Path("include") / "memgauge" / "region.h"
+LIBRARY = Path("lib") / "libmemgauge_region.so"
+ARCHIVE = Path("lib") / "libmemgauge_region.a"
+
+
+@click.command("region")
+@click.option("--cflags", is_flag=True, help="print what the compiler needs to find the header")
+@click.option("--libs", is_flag=True, help="print what the linker needs")
+@click.option("--static", is_flag=True, help="link the library into the program")
+def command(*, cflags: bool, libs: bool, static: bool) -> None:
+    """Print how to build a program that marks its regions for 'memgauge profile'.
+
+    As in: cc main.c $(memgauge region --cflags --libs). The program includes memgauge/region.h and
+    calls memgauge_region_begin("name") and memgauge_region_end("name"), in C++ also through
+    memgauge::Region. Without options: both.
+    """
+    both = not (cflags or libs)
+    words: list[str] = []
+    if cflags or both:
+        words.append(f"-I{found(HEADER).parent.parent}")
+    if static and (libs or both):
+        words.append(str(found(ARCHIVE)))
+    elif libs or both:
+        folder = found(LIBRARY).parent
+        words += [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lmemgauge_region"]
+    click.echo(shlex.join(words))
+
+
+def found(path: Path) -> Path:
+    """A file of the installed package; an editable install keeps what was built beside the core.
+
+    Raises:
+        RequestError: it was not built.
+    """
+    folders = [Path(folder) for folder in memgauge.__path__]
+    folders.append(Path(str(load_core().__file__)).parent)
+    for folder in folders:
+        if (folder / path).is_file():
+            return folder / path
+    raise RequestError(f"{path.name}: is not in this installation of memgauge; pip install it anew")
