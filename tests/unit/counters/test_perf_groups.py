@@ -1,9 +1,11 @@
 """Groups that a PMU refuses, or takes and never counts: smaller ones, down to single events."""
 
 import errno
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.counters_trees import tracepoints
 from tests.counters_trees.sysfs import FakePmu, plant
@@ -11,7 +13,11 @@ from tests.counters_trees.sysfs import FakePmu, plant
 from memgauge import _core as core
 from memgauge.counters import perf_opening
 from memgauge.counters.base import Opened
+from memgauge.counters.host import Host
 from memgauge.counters.perf import PerfBackEnd
+from memgauge.counters.perf_encoding import Words
+from memgauge.counters.perf_places import Place
+from memgauge.counters.perf_scale import Worth
 from memgauge.model.errors import CounterRefused
 
 pytestmark = pytest.mark.native
@@ -33,6 +39,15 @@ def back_end(tmp_path: Path) -> PerfBackEnd:
         events={f"e{at}": f"event={tracepoints.READ.id}" for at in range(EVENTS)},
     )
     return PerfBackEnd(plant(tmp_path, [unit], tracepoints.SOCKETS).host_as_we_are)
+
+
+def smallest_source() -> core.CounterSource:
+    """Of an event that counts nothing, on this thread."""
+    event = core.PerfEvent(1, 9, exclude_kernel=True)
+    refusal = core.perf_refusal(event, 0)
+    if refusal:
+        pytest.skip(f"perf_event_open is refused here: {os.strerror(refusal)}")
+    return core.open_perf_single(event, 0)
 
 
 def opened(back_end: PerfBackEnd) -> Opened:
@@ -86,6 +101,61 @@ def test_a_group_that_never_counts_is_halved(
     made = opened(back_end)
     assert [source.slots - 2 for source in made.sources] == [3, 2]
     assert any("has not counters enough for 5 events at once" in note for note in made.notes)
+
+
+class Turns:
+    """A reader of a group that is enabled and counts from the n-th look on."""
+
+    def __init__(self, counts_from: int, enabled: int = 1000) -> None:
+        self.looks = 0
+        self.counts_from = counts_from
+        self.enabled = enabled
+
+    def __call__(self, sources: object) -> "Turns":
+        return self
+
+    def read(self) -> "Turns":
+        self.looks += 1
+        return self
+
+    @property
+    def values(self) -> list[int | None]:
+        counting = self.looks > self.counts_from
+        return [self.enabled, 500 if counting else 0, 7 if counting else None]
+
+
+@pytest.mark.parametrize(
+    ("turns", "never"), [(Turns(0), False), (Turns(2), False), (Turns(99), True),
+                         (Turns(99, enabled=0), False)],
+)  # fmt: skip
+def test_a_group_that_waits_for_its_turn_is_kept(
+    turns: Turns, never: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last is bound to a thread that sleeps: it was never enabled."""
+    monkeypatch.setattr(core, "Reader", turns)
+    monkeypatch.setattr(perf_opening, "_TURN_S", 0.0)
+    source = smallest_source()
+    assert perf_opening._never_runs(source) == never
+
+
+def test_times_of_a_thread_on_a_hybrid_processor_are_no_multiplexing() -> None:
+    """It is away from a core type for part of the time, in which nothing was to be counted."""
+    worth = Worth(quantity="cycles", unit="", scale=1.0, source="x")
+    bound = Place(
+        pmu="cpu_core", type=0, words=Words(4 << 32), cpu=-1, pid=7, instance="cpu_core thread 7",
+        core_type="performance", worth=worth,
+    )  # fmt: skip
+    everywhere = msgspec.structs.replace(bound, cpu=3, pid=-1, instance="cpu_core@cpu3")
+    event = PerfBackEnd(Host()).find("task-clock")[0]
+    source = smallest_source()
+    made = perf_opening.counters_of(
+        [perf_opening.Piece(source, [perf_opening.Wanted(event, place)], perf_opening.SINGLE)
+         for place in (bound, everywhere)]
+    )  # fmt: skip
+    assert [one.core_type for one in made] == ["performance", "performance"]
+    assert [(one.slot, one.enabled_slot, one.running_slot) for one in made] == [
+        (2, None, None), (5, 3, 4),
+    ]  # fmt: skip
 
 
 def test_a_missing_privilege_is_no_reason_to_halve(
