@@ -61,7 +61,7 @@ def traffic(back_end: Pcp | PerfBackEnd) -> Opened:
 
 def differences(opened: Opened, before: Values, after: Values) -> dict[tuple[str, str], float]:
     """Bytes by quantity and place."""
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for one in opened.counters:
         difference = counted(one, before, after)
         assert difference is not None, one.name
