@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -42,7 +43,15 @@ public:
         if (cpus.size() > 2) cpus.resize(2);
         return cpus;
     }()};
-    StreamArrays arrays{team, {.elements = 1 << 16, .blocks = 4}};
+    StreamArrays arrays{team, request()};
+
+private:
+    static memgauge::ArraysRequest request() {
+        memgauge::ArraysRequest made;
+        made.elements = std::size_t{1} << 16;
+        made.blocks = 4;
+        return made;
+    }
 };
 
 TEST_CASE_FIXTURE(Fixture, "the timed blocks are counted, lead-in and other calls are not") {
