@@ -9,7 +9,7 @@ as it is.
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -17,7 +17,16 @@ from memgauge.model.errors import RequestError
 from memgauge.model.records import Scalar
 from memgauge.model.run import Run
 from memgauge.model.text import plain
+from memgauge.reports.export_openmetrics import openmetrics
 from memgauge.reports.export_tables import TABLES, columns, rows
+from memgauge.reports.export_timeline import (
+    table_lanes,
+    timeline_blocks,
+    timeline_columns,
+    timeline_parquet,
+    timeline_rows,
+)
+from memgauge.reports.export_trace import chrome_trace
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -71,6 +80,45 @@ EXPORTERS: dict[str, Callable[[Run, str], bytes]] = {
     "parquet": export_parquet,
 }
 """By name of the format: a run and the name of a table to bytes."""
+
+
+def timeline_csv(run: Run) -> Iterator[bytes]:
+    """The readings of a profile as `export_csv` writes tables, some at a time."""
+    lanes = table_lanes(run)
+    names = timeline_columns(lanes)
+    yield _csv_lines([tuple(names)])
+    for block in timeline_blocks(lanes):
+        nothing = [None] * len(block["lane"])
+        yield _csv_lines(zip(*(block.get(name, nothing) for name in names), strict=True))
+
+
+def timeline_json(run: Run) -> Iterator[bytes]:
+    """The readings of a profile as `export_json` writes tables, one at a time."""
+    encoder = msgspec.json.Encoder()
+    yield b"["
+    for at, row in enumerate(timeline_rows(run)):
+        yield (b",\n" if at else b"") + encoder.encode(row)
+    yield b"]\n"
+
+
+def _parquet_pieces(run: Run) -> Iterator[bytes]:
+    yield timeline_parquet(run)
+
+
+TIMELINE_EXPORTERS: dict[str, Callable[[Run], Iterator[bytes]]] = {
+    "csv": timeline_csv,
+    "json": timeline_json,
+    "parquet": _parquet_pieces,
+    "chrome": chrome_trace,
+    "openmetrics": openmetrics,
+}
+"""By name of the format: a profile to the pieces of a file."""
+
+
+def _csv_lines(rows: Iterable[Iterable[Scalar]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(map(_csv_cell, row) for row in rows)
+    return text.getvalue().encode("utf-8", "replace")
 
 
 def _csv_cell(value: Scalar) -> str:
