@@ -18,7 +18,7 @@
 namespace memgauge {
 namespace {
 
-constexpr std::size_t largest_text_bytes = 64 * 1024;
+constexpr std::size_t largest_text_bytes = std::size_t{64} * 1024;
 
 struct OpenFile {
     Descriptor descriptor;

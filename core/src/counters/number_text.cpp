@@ -36,10 +36,12 @@ std::optional<std::string_view> take_line(std::string_view& text, bool ended) no
 FoundNumber number_of(std::string_view word) noexcept {
     const bool hexadecimal = word.starts_with("0x") || word.starts_with("0X");
     if (hexadecimal) word.remove_prefix(2);
-    const char* const end = word.data() + word.size();
     std::uint64_t value = 0;
-    const auto parsed = std::from_chars(word.data(), end, value, hexadecimal ? 16 : 10);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || value >= first_unusable) return {};
+    const auto parsed =
+        std::from_chars(word.data(), word.data() + word.size(), value, hexadecimal ? 16 : 10);
+    if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size() ||
+        value >= first_unusable)
+        return {};
     return {.state = FoundNumber::State::number, .value = value};
 }
 

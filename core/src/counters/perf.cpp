@@ -81,7 +81,7 @@ void deliver(std::span<const std::uint64_t> words, std::size_t enabled_at, std::
 // Whether the kernel gave as many words as there are; it gives none of a counter in error.
 bool read_whole(const Descriptor& from, std::span<std::uint64_t> words) noexcept {
     const ssize_t got = ::read(from.get(), words.data(), words.size_bytes());
-    return got == static_cast<ssize_t>(words.size_bytes());
+    return got > 0 && static_cast<std::size_t>(got) == words.size_bytes();
 }
 
 class PerfGroup final : public CounterSource {

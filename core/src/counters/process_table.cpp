@@ -17,8 +17,8 @@
 namespace memgauge {
 namespace {
 
-constexpr std::size_t text_bytes = 64 * 1024;
-constexpr std::size_t scanned_at_most = 64 * 1024;
+constexpr std::size_t text_bytes = std::size_t{64} * 1024;
+constexpr std::size_t scanned_at_most = std::size_t{64} * 1024;
 
 using Path = std::array<char, 64>;
 
@@ -40,7 +40,8 @@ bool for_each_id(const Descriptor& directory, std::span<char> names, Use use) no
     for (;;) {
         const ssize_t got = getdents64(directory.get(), names.data(), names.size());
         if (got <= 0) return got == 0;
-        for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+        const auto end = static_cast<std::size_t>(got);
+        for (std::size_t at = 0; at < end;) {
             const auto* entry = reinterpret_cast<const dirent64*>(names.data() + at);
             const std::string_view name(entry->d_name);
             int id = 0;

@@ -1,5 +1,6 @@
 #include "counters/process_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -43,8 +44,8 @@ std::optional<ProcessStat> parse_stat(std::string_view text) noexcept {
     text.remove_prefix(name_end + 3);
     // Fields 4 to 22; some of those not used are negative.
     std::array<std::int64_t, 19> fields{};
-    for (std::size_t field = 0; field < fields.size(); ++field) {
-        if (!take_number(text, fields[field])) return std::nullopt;
+    for (std::int64_t& field : fields) {
+        if (!take_number(text, field)) return std::nullopt;
     }
     const auto at = [&fields](std::size_t field) {
         return static_cast<std::uint64_t>(fields[field - 4]);

@@ -18,7 +18,7 @@
 namespace memgauge {
 namespace {
 
-constexpr std::size_t text_bytes = 64 * 1024;
+constexpr std::size_t text_bytes = std::size_t{64} * 1024;
 // Each begins again without those that had gone before, so few are needed.
 constexpr int most_passes = 16;
 
