@@ -5,11 +5,12 @@ import io
 import json
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.openmetrics import parser
 from tests.unit.analysis.profiles import (
     MS,
     Made,
@@ -27,6 +28,7 @@ from tests.unit.model import build
 from tests.unit.model.lanes import Sample, block, header
 
 from memgauge.commands.export import command
+from memgauge.model.codec import encode
 from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.records import Region
 from memgauge.model.run import Run, run_of
@@ -44,14 +46,9 @@ def run(tmp_path: Path) -> Run:
         for at in range(10)
     ]
     fast = Made([reads(2, **SHARED), cpu_time(3)], samples, MS, slots=4)
-    slow = Made(
-        [gpu_power(0), energy(1)],
-        sampled(
-            [lambda _: 5000.0, lambda _: 1e6], [gpu_power(0), energy(1)], every(5 * MS, 9 * MS)
-        ),
-        5 * MS,
-        "slow",
-    )
+    counters = [gpu_power(0), energy(1)]
+    readings = sampled([lambda _: 5000.0, lambda _: 1e6], counters, every(5 * MS, 9 * MS))
+    slow = Made(counters, readings, 5 * MS, "slow")
     regions = [
         Region(name='solve "1"', pid=77, tid=78, begin_ns=2 * MS, end_ns=4 * MS),
         Region(name="open", pid=77, tid=77, begin_ns=6 * MS, end_ns=None),
@@ -72,16 +69,8 @@ def test_csv_holds_raw_and_scaled_values_and_gaps(run: Run) -> None:
     assert len(rows) == 12
     fast = [row for row in rows if row["lane"] == "fast"]
     assert [row[f"{READ}.raw"] for row in fast] == [
-        "0",
-        "3",
-        "6",
-        "9",
-        "12",
-        "",
-        "18",
-        "21",
-        "24",
-        "27",
+        *("0", "3", "6", "9", "12", ""),
+        *("18", "21", "24", "27"),
     ]
     assert [row[f"{READ}.B"] for row in fast][1:6] == ["192.0", "384.0", "576.0", "768.0", ""]
     assert fast[3][f"{READ}.enabled_ns"] == "30"
@@ -100,7 +89,7 @@ def test_json_and_parquet_hold_the_same(run: Run) -> None:
 
 def test_openmetrics_is_read_by_prometheus(run: Run) -> None:
     text = exported(run, "openmetrics").decode()
-    families = {family.name: family for family in text_string_to_metric_families(text)}
+    families = {family.name: family for family in parsed(text)}
     read = families["memgauge_memory_read_bytes"]
     assert (read.type, read.unit) == ("counter", "bytes")
     samples = read.samples
@@ -111,6 +100,10 @@ def test_openmetrics_is_read_by_prometheus(run: Run) -> None:
     assert float(samples[1].timestamp) == pytest.approx(began + 1.0005e-3, abs=1e-6)
     assert families["memgauge_gpu_power_level_watts"].type == "gauge"
     assert families["memgauge_process_time_seconds"].unit == "seconds"
+
+
+def parsed(text: str) -> list[Any]:
+    return list(parser.text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
 
 
 KEYS = {
@@ -184,7 +177,9 @@ def test_the_command_writes_a_profile_without_being_told(
 
 def test_a_trace_of_what_is_no_profile_is_refused(tmp_path: Path) -> None:
     directory = tmp_path / "stream"
-    build.write(directory)
+    directory.mkdir()
+    lines = b"".join(map(encode, build.records()))
+    (directory / "records.jsonl").write_bytes(lines)
     with pytest.raises(RequestError, match="--format chrome is of profiles"):
         CliRunner().invoke(command, [str(directory), "--format", "chrome"], catch_exceptions=False)
 
