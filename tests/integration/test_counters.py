@@ -151,6 +151,12 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str], said: str) 
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_tree_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    done = memgauge("counters", tree=tmp_path / "nowhere")
+    assert done.returncode == 2
+    assert "is no directory that can be read" in done.stderr
+
+
 def test_without_rights_the_list_says_what_is_missing(tmp_path: Path) -> None:
     tree = MACHINES["sapphire_rapids"](tmp_path)
     paranoid = Path("/proc/sys/kernel/perf_event_paranoid")

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import msgspec
 
+from memgauge.model.errors import RequestError
+from memgauge.model.text import quoted
+
 SYSFS_VARIABLE = "MEMGAUGE_SYSFS"
 
 
@@ -29,6 +32,17 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def this_host() -> Host:
-    """This machine, with the tree that the environment asks for."""
+    """This machine, with the tree that the environment asks for.
+
+    Raises:
+        RequestError: it asks for one that is no directory.
+    """
     substitute = os.environ.get(SYSFS_VARIABLE)
-    return Host(sysfs=Path(substitute)) if substitute else Host()
+    if not substitute:
+        return Host()
+    if not Path(substitute).is_dir():
+        raise RequestError(
+            f"{SYSFS_VARIABLE}={quoted(substitute)}: is no directory that can be read; name a copy "
+            "of another machine's /sys, or unset it"
+        )
+    return Host(sysfs=Path(substitute))
