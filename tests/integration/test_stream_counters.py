@@ -22,7 +22,8 @@ import memgauge
 from memgauge import _core
 from memgauge.counters import opening
 from memgauge.counters.opening import OpenCounters
-from memgauge.model.counters import Counter, Quantity
+from memgauge.counters.verdicts import Place, keep, place_of
+from memgauge.model.counters import Counter, EventVerdict, Quantity
 
 if TYPE_CHECKING:
     from tests.counters_trees.tracepoints import CountingTree
@@ -61,6 +62,18 @@ class Feed:
         return sum(counter.scale for counter in mine)
 
 
+def _verdict(place: Place, event: str) -> EventVerdict:
+    return EventVerdict(
+        event=event,
+        verdict="mis-scaled",
+        evidence="counted 2.00 times what was known to be moved.",
+        factor=2.0,
+        machine=place.machine,
+        kernel=place.kernel,
+        made_at="2026-01-01T00:00:00+00:00",
+    )
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, Any]]]:
     """Runs `stream` on a tree and returns what the document says of the hardware."""
@@ -68,14 +81,24 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     if reason:
         pytest.skip(reason)
 
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
     def made(
-        name: str, cpu: int, reads: float = 1.0, writes: float = 1.0, **options: str
+        name: str,
+        cpu: int,
+        reads: float = 1.0,
+        writes: float = 1.0,
+        verified: str | None = None,
+        **options: str,
     ) -> dict[str, Any]:
         tree = tracepoints.TREES[name](tmp_path / name)
         if tree is None:
             pytest.skip("no two system calls whose tracepoints differ in one bit")
         feed = Feed(tree, cpu, reads, writes)
         host = tree.host_as_we_are
+        if verified is not None:
+            place = place_of(host)
+            keep(place, [_verdict(place, verified)])
 
         @contextmanager
         def fed(*args: Any, **named: Any) -> Iterator[OpenCounters]:
@@ -158,3 +181,11 @@ def test_counters_off_by_two_are_noticed(run: Callable[..., dict[str, Any]]) -> 
 def test_excess_writes_are_noticed(run: Callable[..., dict[str, Any]]) -> None:
     found = run("intel_server", cpu=0, writes=1.2)
     assert "more than the kernel does" in found["text"]
+
+
+def test_a_kept_verdict_stands_beside_the_figures(run: Callable[..., dict[str, Any]]) -> None:
+    event = "perf:uncore_imc/cas_count_read/"
+    found = run("intel_server", cpu=0, verified=event)
+    assert found["trust"] == "mis-scaled, by 2"
+    assert f"Counter {event} is mis-scaled, by 2: counted 2.00 times" in found["text"]
+    assert "Never verified on this machine: perf:uncore_imc/cas_count_write/" in found["text"]
