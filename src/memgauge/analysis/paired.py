@@ -9,7 +9,7 @@ edition, 7.1). A burst of traffic in a few rounds moves it not at all.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import comb
+from math import comb, isfinite
 from statistics import median
 
 from memgauge.analysis.section import Estimate
@@ -19,8 +19,8 @@ LEAST_ROUNDS = 6
 
 
 def paired(values: Sequence[float]) -> Estimate | None:
-    """Median and its interval of at least 95%; None below `LEAST_ROUNDS`."""
-    if len(values) < LEAST_ROUNDS:
+    """Median and its interval of at least 95%; None below `LEAST_ROUNDS`, or beyond doubles."""
+    if len(values) < LEAST_ROUNDS or not all(map(isfinite, values)):
         return None
     ordered = sorted(values)
     rank = _rank(len(ordered))

@@ -270,7 +270,7 @@ class _Evidence:
         if not silent:
             return []
         names = ", ".join(self._silent())
-        return [f"{names} counted nothing, and the others account for all: none of this memory is there"]
+        return [f"{names} counted nothing, and the others account for all of it"]
 
     def _counts(self) -> str:
         return f"counted {ratio_text(self._overall)} of {self._known()}"

@@ -98,7 +98,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
     def counts_nothing(self, names: Sequence[str]) -> bool:
         """Whether the raw counts of every region are zero."""
-        seen = [count.loaded[name] for count in self.rounds for name in names]
+        seen = [c.loaded[name] for c in self.rounds for name in names if name in c.loaded]
         return bool(seen) and not any(seen)
 
 
