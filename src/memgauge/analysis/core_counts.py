@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from memgauge.analysis.figures import Figures
+from memgauge.analysis.figures import Figures, scaled
 from memgauge.analysis.intervals import sustained
 from memgauge.analysis.section import Cell, Column, Estimate, Table, Verdict
 from memgauge.analysis.speeds import had_page_fault, was_switched_out
@@ -36,7 +36,8 @@ class CoreCount(msgspec.Struct, frozen=True, kw_only=True):
     point: Point
     core_type: str | None
     per_access: dict[str, Estimate]
-    """Median count for each access or element, by event."""
+    """Median count for each access or element, by event; of times, ns."""
+    units: dict[str, str]
     is_estimate: bool
     """Some counters shared their hardware and are scaled up."""
 
@@ -78,10 +79,16 @@ def _of_type(point: Point, samples: Sequence[Sample], counters: Sequence[Counter
                 values.setdefault(event, []).append(sum(one.value for one in known) / accesses)
                 estimated |= any(one.is_estimate for one in known)
     medians = {event: sustained(found, 0.5) for event, found in values.items()}
+    units = {counter.event: counter.unit for counter in counters}
+    found = {
+        event: scaled(median, 1e9 if units[event] == "s" else 1.0)
+        for event, median in medians.items()
+    }
     return CoreCount(
         point=point,
         core_type=counters[0].core_type,
-        per_access={event: median for event, median in medians.items() if median is not None},
+        per_access={event: median for event, median in found.items() if median is not None},
+        units={event: "ns" if unit == "s" else unit for event, unit in units.items()},
         is_estimate=estimated,
     )
 
@@ -94,13 +101,16 @@ def table(
         return []
     events = list(dict.fromkeys(event for one in found for event in one.per_access))
     hybrid = any(one.core_type for one in found)
-    note = "Counted by the core's own counters around exactly what is timed: measured, where the "
-    note += "other tables' miss rates are modelled. Medians over samples with their 95% interval."
+    note = (
+        "Counted of the measuring thread around exactly what is timed: measured, where the other "
+    )
+    note += "tables' miss rates are modelled. Medians over samples with their 95% interval."
     if any(one.is_estimate for one in found):
         note += " Some counters shared their hardware: those values are estimates."
     columns = [*heads, *([Column(title="core type")] if hybrid else [])]
+    units = {event: unit for one in found for event, unit in one.units.items()}
     columns += [
-        Column(title=f"{TITLES.get(event, event.partition(':')[2])}, counted", digits=3)
+        Column(title=f"{_title(event)}, counted", unit=units.get(event) or None, digits=3)
         for event in events
     ]
     return [
@@ -121,8 +131,13 @@ def table(
     ]
 
 
+def _title(event: str) -> str:
+    return TITLES.get(event, event.partition(":")[2])
+
+
 def _cell(estimate: Estimate | None) -> Cell:
-    if estimate is None or estimate.high != float("inf"):
+    """Without an interval where there is none, or none that a share could tell."""
+    if estimate is None or (estimate.value and estimate.high != float("inf")):
         return estimate
     return estimate.value
 
@@ -144,7 +159,7 @@ def verdict(figures: Figures, experiment: str) -> Verdict | None:
         reasons = next(iter(refused.values()), "none were found")
         text = f"No counters of the core were read ({reasons}): misses are modelled, not counted."
         return Verdict(level="note", text=text)
-    text = f"Counted beside the model, by the core's own counters: {', '.join(counted_events)}."
+    text = f"Counted beside the model, of the measuring thread: {', '.join(counted_events)}."
     if refused:
         text += f" Not counted: {', '.join(refused)}."
     return Verdict(level="note", text=text)

@@ -17,7 +17,7 @@ ACCESSES = 1000
 EVENTS = ("perf:llc-loads", "perf:llc-load-misses")
 
 
-def counter(event: str, slot: int, core_type: str | None, times: int) -> Counter:
+def counter(event: str, slot: int, core_type: str | None, times: int, unit: str = "") -> Counter:
     return Counter(
         name=f"{event}@{core_type}",
         event=event,
@@ -25,8 +25,8 @@ def counter(event: str, slot: int, core_type: str | None, times: int) -> Counter
         quantity="cache_misses",
         domain="core",
         scope="thread",
-        unit="",
-        scale=1.0,
+        unit=unit,
+        scale=1e-9 if unit == "s" else 1.0,
         scale_source="test",
         instance="thread 1",
         core_type=core_type,
@@ -38,12 +38,16 @@ def counter(event: str, slot: int, core_type: str | None, times: int) -> Counter
 
 
 def figures(
-    deltas: list[int], *, types: tuple[str | None, ...] = (None,), running: int = 100
+    deltas: list[int],
+    *,
+    types: tuple[str | None, ...] = (None,),
+    running: int = 100,
+    unit: str = "",
 ) -> Figures:
     """Two events of each core type; only the first type ever runs."""
     width = 2 + len(EVENTS)
     of = [
-        counter(event, width * at + 2 + way, kind, width * at)
+        counter(event, width * at + 2 + way, kind, width * at, unit)
         for at, kind in enumerate(types)
         for way, event in enumerate(EVENTS)
     ]
@@ -97,6 +101,19 @@ def test_shared_counters_are_scaled_up_and_said_to_be_estimates() -> None:
     (table,) = core_counts.table([found], "misses", "element", [], lambda _: [])
     assert table.note is not None
     assert "estimates" in table.note
+
+
+def test_times_are_in_ns() -> None:
+    (found,) = core_counts.core_counts(figures([2000, 500], unit="s"), "misses")
+    assert found.per_access["perf:llc-loads"].value == pytest.approx(2.0)
+    (table,) = core_counts.table([found], "misses", "element", [], lambda _: [])
+    assert [column.unit for column in table.columns] == ["ns", "ns"]
+
+
+def test_nothing_counted_is_zero_and_has_no_interval_to_tell() -> None:
+    (found,) = core_counts.core_counts(figures([2000, 0]), "misses")
+    (table,) = core_counts.table([found], "misses", "element", [], lambda _: [])
+    assert table.rows[0][1] == 0.0
 
 
 def test_a_run_without_readings_has_no_table() -> None:
