@@ -29,9 +29,9 @@ LINE_EVERY_S = 10.0
 """Least time between two lines where nothing can be redrawn."""
 _NARROWEST = 20
 _VALUE_COLUMNS = 16
+_BLOCKS = "▁▂▃▄▅▆▇█·…\N{EN DASH}"
 _ASCII = str.maketrans(
-    {**dict(zip("▁▂▃▄▅▆▇█·…\N{EN DASH}", "..::--=# .-", strict=True))}
-    | {"³": "^3", "⁶": "^6", "⁹": "^9"}
+    dict(zip(_BLOCKS, "..::--=# .-", strict=True)) | {"³": "^3", "⁶": "^6", "⁹": "^9"}
 )
 
 

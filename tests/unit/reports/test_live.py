@@ -44,7 +44,10 @@ def test_an_estimate_is_marked() -> None:
 NAMES = st.text(min_size=1, max_size=60)
 LEVELS = st.lists(
     st.builds(
-        Level, NAMES, st.one_of(st.none(), st.floats(-1e15, 1e15)), st.sampled_from(["B/s", "W", ""])
+        Level,
+        NAMES,
+        st.one_of(st.none(), st.floats(-1e15, 1e15)),
+        st.sampled_from(["B/s", "W", ""]),
     ),
     max_size=30,
 )  # fmt: skip
