@@ -63,7 +63,7 @@ def document(*arguments: str, tree: Path | None = None) -> dict[str, Any]:
 def test_the_list_fits_a_pipe_and_says_what_is_missing() -> None:
     done = memgauge("counters")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("What can be counted in this machine\n")
+    assert done.stdout.startswith("What can be counted on this machine\n")
     assert "perf: the kernel's perf events" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     for name in ("modelled", "resctrl", "net"):

@@ -38,7 +38,8 @@ _CERTAINTY = {
 def render_list(document: CountersDocument, look: Look, *, whole: bool) -> str:
     """Back ends and events; those of cores and the like in one line, unless all are asked for."""
     page = _page(look)
-    page.heading(f"What can be counted in {document.tree or 'this machine'}")
+    where = f"by the PMUs in {document.tree}" if document.tree else "on this machine"
+    page.heading(f"What can be counted {where}")
     for note in document.notes:
         page.entry("·", "note", note, None)
     for one in document.back_ends:
