@@ -15,6 +15,7 @@ from memgauge.counters.perf_encoding import Words, encode, parse_terms, shown_wo
 from memgauge.counters.perf_generic import (
     CORE,
     KERNEL,
+    KERNEL_SIDE,
     PAGE_WALKS,
     SOFTWARE,
     TRACEPOINT,
@@ -150,7 +151,8 @@ def _extended(one: Generic, pmu: Pmu, pmus: int) -> Words:
 def _software_places(catalogue: Catalogue, one: Generic, value: Worth) -> list[Place]:
     return [
         msgspec.structs.replace(
-            _place("software", SOFTWARE, Words(one.config), cpu, value), excludable=True
+            _place("software", SOFTWARE, Words(one.config), cpu, value),
+            excludable=one.name not in KERNEL_SIDE,
         )
         for cpu in catalogue.online
     ]
@@ -200,11 +202,11 @@ def standing_of(catalogue: Catalogue, places: list[Place]) -> Standing:
         return Standing("absent", _NO_PMU, _VM)
     if not catalogue.access.own:
         return Standing("refused", catalogue.access.reason(), catalogue.access.remedy(OWN))
+    if not catalogue.access.kernel and not places[0].excludable:
+        return Standing("refused", catalogue.access.reason(), catalogue.access.remedy(KERNEL_LEVEL))
     refusal = _core.perf_refusal(native(places[0], user_only=not catalogue.access.kernel), pid=0)
     if refusal in _UNSUPPORTED:
         return Standing("absent", f"this processor's PMU has no such event ({_name(refusal)})")
-    if refusal in {errno.EACCES, errno.EPERM} and not catalogue.access.kernel:
-        return Standing("refused", catalogue.access.reason(), catalogue.access.remedy(KERNEL_LEVEL))
     if refusal:
         return Standing("refused", f"the kernel refuses it: {os.strerror(refusal)}")
     return Standing("ready")

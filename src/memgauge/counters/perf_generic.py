@@ -103,6 +103,10 @@ KERNEL: list[Generic] = [
 ]  # fmt: skip
 """Counted by the kernel."""
 
+KERNEL_SIDE = frozenset({"context-switches", "cpu-migrations"})
+"""What happens in the kernel always: with the kernel's part left out, as without rights, these
+would read zero."""
+
 BY_NAME = {one.name: one for one in (*CORE, *KERNEL)}
 
 PAGE_WALKS = "page-walks"

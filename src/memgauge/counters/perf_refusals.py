@@ -9,7 +9,7 @@ import errno
 import os
 import resource
 
-from memgauge.counters.perf_access import MACHINE, OWN, RIGHTS, Access
+from memgauge.counters.perf_access import KERNEL, MACHINE, OWN, RIGHTS, Access
 from memgauge.counters.perf_places import Place
 from memgauge.model.errors import CounterRefused
 
@@ -68,8 +68,8 @@ def _descriptors(number: int, needed: int) -> str:
 
 
 def _rights(place: Place, number: int, access: Access) -> str:
-    machine = place.pid == -1
-    allowed = access.machine if machine else access.own
+    level = MACHINE if place.pid == -1 else OWN if place.excludable else KERNEL
+    allowed = access.entitled or (access.paranoid is not None and access.paranoid <= level)
     if number == errno.EPERM and allowed:
         return f"{_SECCOMP} (EPERM)"
     name = errno.errorcode[number]
@@ -78,4 +78,4 @@ def _rights(place: Place, number: int, access: Access) -> str:
             f"the kernel refuses it ({name}) although perf_event_paranoid is {access.paranoid}; "
             f"the process may be another user's, or a security module forbids it: {RIGHTS}"
         )
-    return f"{access.reason()} ({name}); {access.remedy(MACHINE if machine else OWN)}"
+    return f"{access.reason()} ({name}); {access.remedy(level)}"

@@ -3,6 +3,7 @@
 import errno
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.counters_trees.machines import broadwell
 from tests.counters_trees.sysfs import ALL_RIGHTS, NO_RIGHTS, Tree, intel, plant
@@ -82,6 +83,21 @@ def test_controllers_say_which_privilege_is_missing(paranoid: int, tmp_path: Pat
         memory_events(one.host)
 
 
+@pytest.mark.parametrize("name", ["context-switches", "cpu-migrations", "sched:x"])
+def test_what_happens_in_the_kernel_is_refused_rather_than_read_as_zero(
+    name: str, tmp_path: Path
+) -> None:
+    """Counted without the kernel's part, as level 2 asks for, these are always zero."""
+    tree = restricted(tmp_path, 2)
+    tracepoint = tree.sysfs / "kernel" / "tracing" / "events" / "sched" / "x"
+    tracepoint.mkdir(parents=True)
+    (tracepoint / "id").write_text("300\n")
+    [event] = PerfBackEnd(tree.host).find(name)
+    assert event.state == "refused"
+    assert (event.remedy or "").endswith("sysctl kernel.perf_event_paranoid=1")
+    assert PerfBackEnd(tree.host).find("page-faults")[0].state != "refused"
+
+
 @pytest.mark.parametrize("paranoid", [3, 4])
 def test_debians_levels_take_everything(paranoid: int, tmp_path: Path) -> None:
     one = PerfBackEnd(restricted(tmp_path, paranoid).host)
@@ -107,6 +123,17 @@ def test_a_machine_without_controllers_is_said(tmp_path: Path) -> None:
 
 NOBODY = Access(paranoid=2, entitled=False)
 ROOT = Access(paranoid=2, entitled=True)
+
+
+@pytest.mark.parametrize(
+    ("pid", "excludable", "level"), [(-1, False, 0), (7, False, 1), (7, True, 2)]
+)
+def test_the_remedy_names_the_level_that_is_enough(pid: int, excludable: bool, level: int) -> None:
+    place = msgspec.structs.replace(PLACE, pid=pid, excludable=excludable)
+    who = Access(paranoid=3, entitled=False)
+    assert str(refused("perf:x", place, errno.EACCES, who, 1)).endswith(
+        f"sysctl kernel.perf_event_paranoid={level}"
+    )
 
 
 @pytest.mark.parametrize(
