@@ -109,14 +109,19 @@ class Namer:
         """The socket of each PMU whose platform tells it otherwise than by the instance's CPU."""
         told: dict[str, int | None] = {}
         for family in families():
-            names = sorted({one.pmu for one in hardware if one.family is family})
-            if names and family.socket != "cpumask":
-                pmus = [self._pmu(name) for name in names]
-                numbers = [family.number(name) or "" for name in names]
-                rule = family.socket if self._is_local else "none"
-                found = sockets_of(pmus, numbers, rule, self.layout, family.dies_per_socket)
-                told.update(zip(names, found, strict=True))
+            asked = {one.pmu for one in hardware if one.family is family}
+            if asked and family.socket != "cpumask":
+                told.update(dict.fromkeys(asked))
+                told.update(self._sockets_of(family))
         return told
+
+    def _sockets_of(self, family: Family) -> dict[str, int | None]:
+        """Of all PMUs of a family that sysfs shows: some rules go by the order of all of them."""
+        names = [name for name in self._pmus.values() if family.number(name) is not None]
+        numbers = [family.number(name) or "" for name in names]
+        pmus = [self._pmu(name) for name in names]
+        found = sockets_of(pmus, numbers, family.socket, self.layout, family.dies_per_socket)
+        return dict(zip(names, found, strict=True))
 
     def _pmu(self, name: str) -> Pmu:
         if name not in self._read:
@@ -129,12 +134,18 @@ class Namer:
             return None
         body = metric.removeprefix(f"{COUNTERS}.").removesuffix(VALUE)
         splits = list(_splits(body))
-        for pmu, event in splits:
-            for family in families():
-                number = family.number(self._pmus.get(pmu, pmu))
-                known = None if number is None else _known(family, event, number)
-                if known is not None:
-                    return self._of(pmu, event, family, known)
+        members = [
+            (pmu, event, family, number)
+            for pmu, event in splits
+            for family in families()
+            if (number := family.number(self._pmus.get(pmu, pmu))) is not None
+        ]
+        for pmu, event, family, number in members:
+            known = _known(family, event, number)
+            if known is not None:
+                return self._of(pmu, event, family, known)
+        if members:
+            return self._of(*members[0][:3], None)
         here = [split for split in splits if split[0] in self._pmus]
         return self._of(*(here or splits)[0], None, None) if splits else None
 
@@ -208,7 +219,7 @@ def _counted(event: Event, hardware: Hardware) -> Event:
     return msgspec.structs.replace(
         event,
         quantity=value.quantity,
-        domain=family.domain if family else "core",
+        domain=family.domain if family else "software",
         scope=family.scope if family else "device",
         unit=value.unit,
         scale=value.scale,
@@ -216,8 +227,8 @@ def _counted(event: Event, hardware: Hardware) -> Event:
         meaning=f"{known.meaning}; {family.title}" if known and family else what,
         source=f"{SOURCE}; {family.source}" if family else SOURCE,
         certainty=known.certainty if known else None,
-        traffic=family.traffic if family else None,
-        way=family.way if family else None,
+        traffic=family.traffic if known and family else None,
+        way=family.way if known and family else None,
         automatic=known.automatic if known else True,
         pitfalls=[*pitfalls, *note, EXTRAPOLATED],
     )
