@@ -34,7 +34,7 @@ private:
     std::shared_ptr<nb::callable> function_;
 };
 
-void init_stimulus(StimulusSource* self, nb::callable act) {
+void init_stimulus(StimulusSource* self, nb::typed<nb::callable, void()> act) {
     new (self) StimulusSource(PythonFunction(std::move(act)));
 }
 
