@@ -29,12 +29,15 @@ from memgauge.runner.profile_parameters import ProfileParameters
 
 @click.command("profile", context_settings={"allow_interspersed_args": False})
 @options_of(ProfileParameters)
+@click.option("--live", is_flag=True, help="show the latest figures while the program runs")
 @click.option(
     "--no-report", is_flag=True, help="record only; 'memgauge report RUN' makes the report later"
 )
 @click.option("--quiet", is_flag=True, help="print nothing but errors")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[--] [COMMAND ...]")
-def command(command: tuple[str, ...], *, no_report: bool, quiet: bool, **values: Any) -> int:
+def command(
+    command: tuple[str, ...], *, live: bool, no_report: bool, quiet: bool, **values: Any
+) -> int:
     """Run a program and record one timeline of everything that can be counted beside it.
 
     Memory reads and writes, processor time, memory and faults of the program and all it starts,
@@ -51,7 +54,7 @@ def command(command: tuple[str, ...], *, no_report: bool, quiet: bool, **values:
                 "--help"
             )
         parameters = build(ProfileParameters, **given(ProfileParameters, values))
-        watcher = Watcher() if quiet else _Talking()
+        watcher = _watcher(live=live, quiet=quiet)
         request = ProfileRequest(
             command=command,
             parameters=parameters,
@@ -87,6 +90,14 @@ def _shortly(warning: Warning) -> str:
     """A component with the first part of the reason why it is not watched."""
     name, _, reason = warning.message.partition(": ")
     return f"{name} ({reason.partition(';')[0]})"
+
+
+def _watcher(*, live: bool, quiet: bool) -> Watcher:
+    if live and not quiet:
+        from memgauge.commands.profile_live import LiveWatcher
+
+        return LiveWatcher(sys.stderr)
+    return Watcher() if quiet else _Talking()
 
 
 def _present(done: Watched, *, report: bool, quiet: bool) -> None:
