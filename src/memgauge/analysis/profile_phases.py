@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import msgspec
 
@@ -21,6 +22,11 @@ LEAST_BINS = 4
 """A phase lasts for at least as many bins."""
 WIDEST_NS = 500_000_000
 """Bins are not made wider than this for the sake of a slow lane; it then makes no cuts."""
+
+LEAST_JUMP = 16e6
+"""Bytes of memory in use, taken or given back at once: smaller ones make no phase."""
+ALONE = 4.0
+"""Times as large as the steps around it is a jump."""
 
 FLOORS: dict[str, float] = {
     "read_bytes": 50e6,
@@ -46,6 +52,12 @@ FLOORS: dict[str, float] = {
     "migrations": 100.0,
 }
 """By quantity, in units of a track: smaller differences make no phase. Of memory in use, growth."""
+
+
+_WHOLE_TIME = frozenset({"cpu_time", "time", "task-clock", "cpu-clock", "cpu.usage_usec"})
+_WHOLE_FAULTS = frozenset({"page_faults", "page-faults", "faults"})
+_WHOLE_SWITCHES = frozenset({"context_switches", "context-switches", "cs"})
+"""Events that count all, where others count parts of it."""
 
 
 class Activity(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,10 +122,11 @@ def phases_of(timeline: Timeline) -> list[Phase]:
     width = _bins_together(timeline)
     count = math.ceil(timeline.bins / width)
     signals = [
-        _signal(traced, timeline, width, count)
+        signal
         for traced in timeline.tracks
         if FLOORS.get(traced.track.quantity) is not None
         and 2 * traced.interval_ns <= width * timeline.bin_ns
+        for signal in _signals(traced, timeline, width, count)
     ]
     roles = roles_of(timeline)
     pieces = pieces_of(signals, count, LEAST_BINS)
@@ -144,10 +157,10 @@ def roles_of(timeline: Timeline) -> Roles:
             and t.track.domain == "network"
             and t.track.place != "lo"
         ],
-        cpu=_whole_or_parts(_of(tracks, "time"), "CPU use"),
-        faults=_whole_or_parts(_of(tracks, "page_faults"), "page faults"),
+        cpu=_whole_or_parts(_of(tracks, "time"), _WHOLE_TIME),
+        faults=_whole_or_parts(_of(tracks, "page_faults"), _WHOLE_FAULTS),
         resident=[t for t in _of(tracks, "used_bytes") if t.track.domain == "process"][:1],
-        switches=_whole_or_parts(_of(tracks, "context_switches"), "context switches"),
+        switches=_whole_or_parts(_of(tracks, "context_switches"), _WHOLE_SWITCHES),
     )
 
 
@@ -194,29 +207,40 @@ def _bins_together(timeline: Timeline) -> int:
     return max(1, math.ceil(wanted_ns / timeline.bin_ns))
 
 
-def _signal(traced: Traced, timeline: Timeline, width: int, count: int) -> Signal:
+def _signals(traced: Traced, timeline: Timeline, width: int, count: int) -> list[Signal]:
     means = [traced.mean(at * width, min((at + 1) * width, timeline.bins)) for at in range(count)]
     floor = FLOORS[traced.track.quantity]
     if traced.track.quantity != "used_bytes":
-        return Signal(means, floor)
+        return [Signal(means, floor)]
     seconds = width * timeline.bin_ns * 1e-9
-    ahead = [means[1] if count > 1 else None, *means[:-1]]
-    growth = [
-        None if now is None or before is None else (now - before) / seconds
-        for now, before in zip(means, ahead, strict=True)
+    steps = [
+        None if now is None or before is None else now - before
+        for before, now in pairwise([means[0] if means else None, *means])
     ]
-    if growth and growth[0] is not None:
-        growth[0] = -growth[0]
-    return Signal(growth, floor)
+    growth = [None if step is None else step / seconds for step in steps]
+    jumps = list(accumulate(_jumps(steps), initial=0.0))[1:]
+    return [Signal(growth, floor), Signal(jumps, LEAST_JUMP)]
+
+
+def _jumps(steps: Sequence[float | None]) -> list[float]:
+    """Steps that stand alone: memory taken or given back at once, which is no steady growth."""
+    found = []
+    for at, step in enumerate(steps):
+        near = [*steps[max(0, at - 4) : max(0, at - 2)], *steps[at + 3 : at + 5]]
+        most = max((abs(other) for other in near if other is not None), default=0.0)
+        alone = step is not None and abs(step) >= max(LEAST_JUMP / 4, ALONE * most)
+        found.append(step if alone and step is not None else 0.0)
+    return found
 
 
 def _growth(timeline: Timeline, tracks: Sequence[Traced], begin: int, end: int) -> float | None:
-    """From the first tenth of the stretch to its last, a second."""
-    tenth = max(1, (end - begin) // 10)
-    if not tracks or end - begin < 2 * tenth:
+    """From just before the stretch (its least, where it is the first) to its last tenth."""
+    if not tracks:
         return None
-    first, last = tracks[0].mean(begin, begin + tenth), tracks[0].mean(end - tenth, end)
-    seconds = (end - begin - tenth) * timeline.bin_ns * 1e-9
+    tenth = max(1, (end - begin) // 10)
+    first = tracks[0].mean(begin - 1, begin) if begin else tracks[0].low[0]
+    last = tracks[0].mean(end - tenth, end)
+    seconds = (end - begin) * timeline.bin_ns * 1e-9
     return (last - first) / seconds if first is not None and last is not None else None
 
 
@@ -243,13 +267,12 @@ def _power(tracks: Sequence[Traced]) -> list[Traced]:
     return _once_a_place(same)
 
 
-def _whole_or_parts(tracks: Sequence[Traced], whole: str) -> list[Traced]:
-    """The track that counts all, else those of the first back end that count parts of it."""
+def _whole_or_parts(tracks: Sequence[Traced], whole: frozenset[str]) -> list[Traced]:
+    """A track that counts all, else those of the first back end, each of which counts a part."""
     for traced in tracks:
-        if traced.track.name == whole:
+        if traced.track.counters[0].event.partition(":")[2] in whole:
             return [traced]
-    parts = [t for t in tracks if t.track.counters[0].back_end == _back_end(tracks)]
-    return [t for t in parts if t.track.name.startswith(whole)]
+    return [t for t in tracks if t.track.counters[0].back_end == _back_end(tracks)]
 
 
 def _back_end(tracks: Sequence[Traced]) -> str:

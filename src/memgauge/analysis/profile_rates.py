@@ -171,17 +171,25 @@ def _factors(
         return None
     key = (counter.enabled_slot, counter.running_slot)
     if key not in known:
-        known[key] = _ratios(columns[key[0]], columns[key[1]])
+        # A counter of a program is enabled while it runs: where it waited, nothing was counted.
+        waits = counter.scope in {"process", "thread"}
+        known[key] = _ratios(columns[key[0]], columns[key[1]], waits=waits)
     return known[key]
 
 
-def _ratios(enabled: _Column, running: _Column) -> list[float | None] | None:
+def _ratios(enabled: _Column, running: _Column, *, waits: bool) -> list[float | None] | None:
     whole = list(map(sub, enabled.values[1:], enabled.values))
     parts = list(map(sub, running.values[1:], running.values))
-    if whole == parts and enabled.present is None and running.present is None and min(parts) > 0:
+    least = 0 if waits else 1
+    all_there = enabled.present is None and running.present is None
+    if whole == parts and all_there and min(parts) >= least:
         return None
     ratios: Amounts = [
-        max(1.0, all_ns / ran_ns) if ran_ns > 0 and all_ns >= 0 else None
+        max(1.0, all_ns / ran_ns)
+        if ran_ns > 0 and all_ns >= 0
+        else 1.0
+        if waits and all_ns == ran_ns == 0
+        else None
         for all_ns, ran_ns in zip(whole, parts, strict=True)
     ]
     return list(_with_gaps(_with_gaps(ratios, enabled.present), running.present))

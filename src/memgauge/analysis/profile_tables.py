@@ -18,7 +18,7 @@ from memgauge.model.text import plain
 
 BARS = "▁▂▃▄▅▆▇█"
 GAP = "·"
-SPARK_COLUMNS = 24
+SPARK_COLUMNS = 20
 MOST_REGION_ROWS = 200
 
 
@@ -63,6 +63,8 @@ _MOST_NARROW = 3
 def phase_table(phases: Sequence[Phase]) -> Table:
     """One line a phase; only figures that some phase has."""
     shown = [one for one in _FIGURES if any(one.of(phase) is not None for phase in phases)]
+    # What never happened is only in the page.
+    shown.sort(key=lambda one: not any(one.of(phase) for phase in phases))
     columns = [
         msgspec.structs.replace(one.column, narrow=at < _MOST_NARROW)
         for at, one in enumerate(shown)

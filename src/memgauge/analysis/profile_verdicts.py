@@ -105,8 +105,9 @@ def _pace(pace: Pace) -> Iterator[Verdict]:
     kept = share <= LATE_SHARE
     asked_s = pace.asked_ns * 1e-9
     busy = pace.reading_ns / pace.asked_ns
+    how = "kept" if kept else "did not keep"
     text = (
-        f"Sampling {'kept' if kept else 'did not keep'} pace: {pace.readings:,} readings every "
+        f"Sampling of {plain(pace.counters)} {how} pace: {pace.readings:,} readings every "
         f"{format_duration(asked_s)} as asked, {share:.1%} of them late, the longest pause "
         f"{format_duration(pace.longest_ns * 1e-9)}; a reading took "
         f"{format_duration(pace.reading_ns * 1e-9)}, {busy:.1%} of the time."

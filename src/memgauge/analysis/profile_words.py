@@ -29,6 +29,10 @@ IDLE_CORES = 0.05
 BUSY_CORES = 0.5
 LEAST_FAULTS = 2000.0
 LEAST_GROWTH = 20e6
+LEAST_PAGE_BYTES = 4096
+OVER_AND_OVER = 4.0
+"""Bytes that were faulted in over those resident: as often was memory given back and taken anew."""
+MOSTLY_IDLE_CORES = 0.2
 LEAST_SWITCHES = 5000.0
 
 _RATIOS = (
@@ -140,10 +144,15 @@ def _first_touch(phases: Sequence[Phase], at: int) -> Iterator[str]:
     if faults is not None and growth is not None and faults >= LEAST_FAULTS:
         if growth >= LEAST_GROWTH:
             yield "page faults while resident memory grows: like allocating and first touch"
-        elif abs(growth) < LEAST_GROWTH:
+        elif _touched_bytes(phases[at]) >= OVER_AND_OVER * (activity.resident_bytes or 0.0):
             yield "page faults without growth: like memory taken and given back over and over"
     elif growth is not None and growth <= -LEAST_GROWTH:
         yield "resident memory shrinks: memory is given back"
+
+
+def _touched_bytes(phase: Phase) -> float:
+    """At least, by its page faults."""
+    return (phase.activity.page_faults_per_s or 0.0) * phase.duration_s * LEAST_PAGE_BYTES
 
 
 def _processor(phases: Sequence[Phase], at: int) -> Iterator[str]:
@@ -161,7 +170,7 @@ def _processor(phases: Sequence[Phase], at: int) -> Iterator[str]:
     ):
         yield "CPU busy with little memory traffic: like computing in caches"
     elif activity.traffic_bytes_per_s is None:
-        yield f"about {cores:.1f} cores busy" if cores >= BUSY_CORES else "CPU mostly idle"
+        yield "CPU mostly idle" if cores < MOSTLY_IDLE_CORES else f"about {cores:.1f} cores busy"
 
 
 def _switching(phases: Sequence[Phase], at: int) -> Iterator[str]:

@@ -112,6 +112,29 @@ def test_memory_that_fills_evenly_is_one_phase(tmp_path: Path) -> None:
     assert looks_like(found.phases, 1) is None
 
 
+def test_memory_taken_at_once_begins_a_phase(tmp_path: Path) -> None:
+    taken = (of_process(0, "used_bytes", "B"), steps((2.0, 10e6), (4.0, 90e6), (6.0, 12e6)))
+    busy = (cpu_time(1), noisy(lambda _: 0.9e9))
+    found = profile_of(run_of_tracks(tmp_path, 6, taken, busy))
+    assert begins(found) == pytest.approx([0.0, 2.0, 4.0], abs=0.051)
+
+
+def test_parts_are_not_added_to_the_whole(tmp_path: Path) -> None:
+    """As `proc` counts CPU time: user and kernel are parts of it; perf counts it once more."""
+    whole = of_process(0, "time", "s", 1e-9)
+    parts = [
+        msgspec.structs.replace(whole, name=f"{event}@tree", event=event, slot=slot, back_end=by)
+        for slot, (event, by) in enumerate(
+            [("proc:user_time", "proc"), ("proc:system_time", "proc"), ("perf:task-clock", "perf")],
+            start=1,
+        )
+    ]
+    cpu = msgspec.structs.replace(whole, name="proc:cpu_time@tree", event="proc:cpu_time")
+    tracks = [(one, lambda _: 0.5e9) for one in (cpu, *parts)]
+    (phase,) = profile_of(run_of_tracks(tmp_path, 2, *tracks)).phases
+    assert phase.activity.cpu_cores == pytest.approx(0.5, rel=0.02)
+
+
 def test_an_hour_is_reduced_to_a_bounded_number_of_bins(tmp_path: Path) -> None:
     """At one reading a second, so that the file is quickly made; bins do not grow with it."""
     counters = [reads(0), writes(1)]
@@ -184,8 +207,8 @@ def test_sampling_that_lags_is_said(tmp_path: Path) -> None:
     stamps = [at * 10 * MS + (at // 5) * 40 * MS for at in range(100)]
     samples = sampled([lambda _: GB], [reads(0)], stamps)
     run = profile(tmp_path, Made([reads(0)], samples))
-    assert any("did not keep pace" in text for text in texts(run))
-    assert any("Sampling kept pace" in text for text in texts(simple(tmp_path)))
+    assert any("of fast did not keep pace" in text for text in texts(run))
+    assert any("Sampling of fast kept pace" in text for text in texts(simple(tmp_path)))
 
 
 def verdict(word: str) -> EventVerdict:

@@ -34,6 +34,8 @@ from memgauge.model.records import CounterSet, Region
 from memgauge.model.run import Run
 from memgauge.model.timeline import LaneReader
 
+SHARED = {"enabled_slot": 0, "running_slot": 1}
+
 
 def made(run: Run) -> Timeline:
     timeline, notes = timeline_of(run)
@@ -141,6 +143,14 @@ def test_a_shared_counter_is_scaled_and_counted_as_an_estimate(tmp_path: Path) -
     (traced,) = timeline.tracks
     assert traced.total(0, timeline.bins) == pytest.approx(70 * 64 * 4)
     assert traced.estimates == 10
+
+
+def test_a_counter_of_a_program_that_waits_counts_nothing(tmp_path: Path) -> None:
+    """It is enabled only while the program runs; one of a controller would be missing."""
+    samples: list[Sample] = [[0, 0, 0, 0, 0], [MS, MS, 9, 9, 7], [2 * MS, 2 * MS, 9, 9, 7]]
+    own = {**SHARED, "scope": "process", "domain": "process", "quantity": "page_faults"}
+    assert rates_of(tmp_path, samples, reads(2, **own, unit="", scale=1.0)) == [7, 0]
+    assert rates_of(tmp_path, samples, reads(2, **SHARED)) == [7 * 64, None]
 
 
 def test_a_gauge_is_a_level_and_energy_is_power(tmp_path: Path) -> None:
