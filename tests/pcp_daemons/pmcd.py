@@ -95,7 +95,9 @@ class Pmcd:
     def start(self) -> None:
         """Start it and wait until it answers on its socket."""
         environment = {**os.environ, **self.environment()}
-        command = [str(self.installed.daemon), "-f", "-A", "-p", "0"]
+        # Not to outlive a test that is killed.
+        leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+        command = [*leash, str(self.installed.daemon), "-f", "-A", "-p", "0"]
         command += ["-c", str(self.folder / "pmcd.conf"), "-n", str(self.folder / "names")]
         command += ["-s", str(self.socket), "-l", str(self.log), "-x", "/dev/null"]
         user = self.uid if os.geteuid() == 0 else None
