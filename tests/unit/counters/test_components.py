@@ -1,0 +1,141 @@
+"""Which lanes a profile has, and what it says of components that it cannot watch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import pytest
+
+from memgauge.counters import components, opening, registry
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
+from memgauge.counters.components import plan_components, plan_events
+from memgauge.counters.host import Host
+from memgauge.model.counters import Domain, Event, State
+
+pytestmark = pytest.mark.native
+
+
+def event(name: str, domain: Domain, *, state: State = "ready", automatic: bool = True) -> Event:
+    return Event(
+        name=name,
+        back_end=name.partition(":")[0],
+        quantity="count",
+        domain=domain,
+        scope="device",
+        unit="",
+        scale=1.0,
+        meaning="made up",
+        encoding="",
+        instances=[],
+        source="",
+        automatic=automatic,
+        state=state,
+        reason=None if state == "ready" else "locked away",
+        remedy=None if state == "ready" else "ask for the key",
+    )
+
+
+class Fake(BackEnd):
+    """Serves the events that a test gives it."""
+
+    name: ClassVar[str] = "fake"
+    summary: ClassVar[str] = "for tests"
+    served: ClassVar[list[Event]] = []
+
+    def probe(self) -> Probe:
+        if self._mine():
+            return Probe(state="ready")
+        return Probe(state="absent", reason="nothing is here", remedy="plug it in")
+
+    def events(self) -> list[Event]:
+        return self._mine()
+
+    def find(self, text: str) -> list[Event]:
+        return [one for one in self._mine() if one.name.endswith(f":{text}")]
+
+    def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
+        raise NotImplementedError
+
+    def _mine(self) -> list[Event]:
+        return [one for one in self.served if one.back_end == self.back_end]
+
+    back_end = ""
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+    """What the back ends know."""
+    served: list[Event] = []
+    monkeypatch.setattr(Fake, "served", served)
+
+    def load(name: str, host: Host) -> BackEnd:
+        made = Fake(host)
+        made.back_end = name
+        return made
+
+    for module in (components, opening, registry):
+        monkeypatch.setattr(module, "load", load)
+    return served
+
+
+def test_each_back_end_has_a_lane_of_its_own_at_no_more_than_its_rate(serve: list[Event]) -> None:
+    serve += [event("net:eth0/rx", "network"), event("infiniband:mlx5_0/1/rx", "network")]
+    plan = plan_components(["network"], 100.0, Host())
+    assert [(lane.name, lane.rate_hz) for lane in plan.lanes] == [
+        ("network-infiniband", 10.0),
+        ("network-net", 100.0),
+    ]
+    assert plan.missing == []
+    slow = plan_components(["network"], 2.0, Host())
+    assert {lane.rate_hz for lane in slow.lanes} == {2.0}
+
+
+def test_only_what_may_be_chosen_automatically_and_is_ready_is_watched(serve: list[Event]) -> None:
+    serve += [
+        event("net:eth0/rx", "network"),
+        event("net:lo/rx", "software"),
+        event("net:veth0/rx", "network", automatic=False),
+        event("net:eth1/rx", "network", state="refused"),
+    ]
+    (lane,) = plan_components(["network"], 100.0, Host()).lanes
+    assert lane.name == "network"
+    assert [one.name for one in lane.events] == ["net:eth0/rx"]
+
+
+def test_a_missing_component_is_told_with_reason_and_remedy(serve: list[Event]) -> None:
+    serve += [event("powercap:zone", "energy", state="refused")]
+    plan = plan_components(["energy", "gpu"], 100.0, Host())
+    assert plan.lanes == []
+    energy, gpu = plan.missing
+    assert "locked away" in energy.reason
+    assert "ask for the key" in (energy.remedy or "")
+    assert (gpu.component, gpu.reason, gpu.remedy) == ("gpu", "nothing is here", "plug it in")
+
+
+def test_energy_is_counted_by_one_route_and_sensors_beside_it(serve: list[Event]) -> None:
+    serve += [
+        event("perf:power/energy-pkg/", "energy"),
+        event("powercap:intel-rapl:0", "energy"),
+        event("hwmon:board/power1_input", "energy"),
+    ]
+    plan = plan_components(["energy"], 1000.0, Host())
+    assert [(lane.name, lane.rate_hz) for lane in plan.lanes] == [
+        ("energy-hwmon", 10.0),
+        ("energy-perf", 1000.0),
+    ]
+
+
+def test_no_memory_counter_is_one_reason(serve: list[Event]) -> None:
+    (missing,) = plan_components(["memory"], 100.0, Host()).missing
+    assert missing.component == "memory"
+    assert "no counter of memory traffic can be opened" in missing.reason
+
+
+def test_named_events_are_put_into_lanes_by_back_end(serve: list[Event]) -> None:
+    serve += [event("net:eth0/rx", "network"), event("proc:cpu_time", "process")]
+    plan = plan_events(["proc:cpu_time", "net:eth0/rx"], 100.0, Host())
+    assert [(lane.name, lane.component) for lane in plan.lanes] == [
+        ("counters-net", "counters"),
+        ("counters-proc", "counters"),
+    ]
