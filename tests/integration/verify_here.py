@@ -45,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """these quantities."""
     idle_calls: int = 0
     """Of others, in every region and every idle time."""
+    scaled: bool = True
+    """Whether the tree says what a call is worth; else a count is what the platform's is."""
 
 
 class Feeding:
@@ -84,6 +86,8 @@ def plant(settings: Settings) -> tracepoints.CountingTree:
     tree = tracepoints.TREES[settings.tree](Path(settings.root))
     if tree is None:
         sys.exit(f"{settings.tree}: no two system calls here whose tracepoints suit it")
+    if not settings.scaled:
+        return tree
     for events in (tree.sysfs / "bus/event_source/devices").glob("*/events"):
         for event in [p for p in events.iterdir() if p.suffix not in {".scale", ".unit"}]:
             text = event.read_text(encoding="ascii")

@@ -10,6 +10,7 @@ from memgauge.analysis.figures import Figures
 from memgauge.analysis.paired import LEAST_ROUNDS, paired
 from memgauge.analysis.section import (
     Axis,
+    Cell,
     Chart,
     Column,
     Estimate,
@@ -250,8 +251,8 @@ def _table(rows: Sequence[Row], routes: tuple[str, str]) -> Table:
                 _NAMES[row.quantity],
                 row.load,
                 "all" if row.socket is None else row.socket,
-                row.one,
-                row.other,
+                _told(row.one),
+                _told(row.other),
                 row.ratio,
             ]
             for row in rows
@@ -259,6 +260,11 @@ def _table(rows: Sequence[Row], routes: tuple[str, str]) -> Table:
         note="Medians of regions, each of which both routes were read around; idle traffic is not "
         "taken off. The ratio is of each region, with an interval of at least 95%.",
     )
+
+
+def _told(rate: Estimate | None) -> Cell:
+    """Without an interval where nothing was counted: a share of zero means nothing."""
+    return rate.value if rate is not None and rate.low <= 0 else rate
 
 
 def _chart(rows: Sequence[Row], routes: tuple[str, str]) -> Chart:
