@@ -36,13 +36,22 @@ class Latest:
     def take(self, counters: CounterSet, begin_ns: int, end_ns: int, values: Raw) -> None:
         """A reading of a set; one that is no newer than the last is left out."""
         name = counters.counters
-        tracks = self._sets.setdefault(name, distinct(tracks_of(counters)))
+        if name not in self._sets:
+            self._add(counters)
+        tracks = self._sets[name]
         now = _Reading((begin_ns + end_ns) // 2, list(values))
         before = self._before.get(name)
         if before is not None and now.at_ns <= before.at_ns:
             return
         self._before[name] = now
         self._levels[name] = [_level(track, before, now) for track in tracks]
+
+    def _add(self, counters: CounterSet) -> None:
+        """A further set; the names of all tracks are told apart anew."""
+        self._sets[counters.counters] = tracks_of(counters)
+        every = distinct([track for tracks in self._sets.values() for track in tracks])
+        for name, tracks in self._sets.items():
+            self._sets[name], every = every[: len(tracks)], every[len(tracks) :]
 
     def levels(self) -> list[Level]:
         """Of all tracks, in the order in which their sets came."""

@@ -31,6 +31,17 @@ def test_levels_are_rates_between_the_latest_readings() -> None:
     assert [level.value for level in latest.levels()] == [None, None, pytest.approx(0.1)]
 
 
+def test_tracks_of_several_sets_are_told_apart() -> None:
+    other = CounterSet(counters="slow", slots=2, of=[cpu_time(1)])
+    latest = Latest()
+    for at in (0, S):
+        latest.take(SET, at, at, [0, at, 0])
+        latest.take(other, at, at, [0, at // 2])
+    by_name = {level.name: level.value for level in latest.levels()}
+    assert len(by_name) == 4
+    assert {v for n, v in by_name.items() if n.startswith("CPU use")} == {0.5, 1.0}
+
+
 def test_an_estimate_is_marked() -> None:
     shared = CounterSet(counters="a", slots=3, of=[reads(2, enabled_slot=0, running_slot=1)])
     latest = Latest()
