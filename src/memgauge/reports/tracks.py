@@ -78,7 +78,8 @@ def _panel(chart: Chart, panel: Panel, *, last: bool) -> Any:
     base = _data(series, names)
     x = _x(chart, "t:Q", labelled=last)
     axis = alt.Axis(title=None, tickCount=3, minExtent=46, maxExtent=46)
-    scale = alt.Scale(zero=panel.y.from_zero, nice=True)
+    is_flat = not any(y for one in series for y in (*one.y, *(one.high or [])))
+    scale = alt.Scale(domain=[0, 1]) if is_flat else alt.Scale(zero=panel.y.from_zero, nice=True)
     areas, lines = [], []
     for at in range(len(series)):
         color = alt.Color(
