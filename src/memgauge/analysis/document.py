@@ -16,11 +16,14 @@ from memgauge.analysis.intervals import CONFIDENCE
 from memgauge.analysis.profile import is_profile
 from memgauge.analysis.profile_document import ProfileFigures, profile_figures
 from memgauge.analysis.report import experiments_of, sections_of, status_line
+from memgauge.analysis.routes_document import RouteFigures, route_figures
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import PassTimes
 from memgauge.analysis.summary import PointSummary
 from memgauge.analysis.verdicts import run_verdicts
+from memgauge.analysis.verify import event_verdicts
 from memgauge.analysis.workingset import find
+from memgauge.model.counters import EventVerdict
 from memgauge.model.records import Point, Scalar, Validation, Warning
 from memgauge.model.run import Run
 from memgauge.model.system import System
@@ -137,6 +140,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[Warning]
     profile: ProfileFigures | None = None
     """Of a run of `memgauge profile`."""
+    counters: list[EventVerdict] = []
+    """Of a run of `memgauge counters verify`."""
+    routes: list[RouteFigures] = []
+    """Of a run of `memgauge counters compare`."""
 
 
 def json_document(run: Run) -> Document:
@@ -165,6 +172,8 @@ def json_document(run: Run) -> Document:
         validations=run.validations,
         warnings=run.warnings,
         profile=profile_figures(run) if is_profile(run) else None,
+        counters=event_verdicts(run),
+        routes=route_figures(run),
     )
 
 

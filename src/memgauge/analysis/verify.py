@@ -51,7 +51,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judged_events(run: Run) -> list[Judged]:
-    """All events that were asked for, those that could not be opened last."""
+    """All events that `verify` was asked for, those that could not be opened last."""
+    if not run.points_of(NAME):
+        return []
     series = event_series(run, NAME)
     found = []
     for one in series:

@@ -137,8 +137,10 @@ class EventSeries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def event_series(run: Run, experiment: str) -> list[EventSeries]:
-    """All events that were opened, in the order in which they were."""
-    found = []
+    """All events that were opened for its points, in the order in which they were."""
+    found: list[EventSeries] = []
+    if not run.points_of(experiment):
+        return found
     for made in run.counters.values():
         together: dict[tuple[str, str, str], list[Counter]] = {}
         for counter in made.of:

@@ -10,6 +10,7 @@ from tests.unit.analysis.verify_runs import Machine, simulated
 
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.routes import analyse, rows_of
+from memgauge.analysis.routes_document import route_figures
 from memgauge.model.counters import Counter
 from memgauge.model.records import AnyRecord, CounterSet, Point, RegionReading, RunStart, Sample
 from memgauge.model.run import Run, run_of
@@ -117,6 +118,12 @@ def test_each_socket_and_idle_times_are_compared() -> None:
     rows = rows_of(two_routes(2))
     assert {row.socket for row in rows} == {None, 0, 1}
     assert {"idle", "read", "write-temporal", "all loads"} <= {row.load for row in rows}
+
+
+def test_the_document_holds_the_ratios() -> None:
+    figures = route_figures(two_routes(2, 2.0))
+    assert {one.quantity for one in figures} == {"read_bytes", "write_bytes"}
+    assert all(one.ratio and one.ratio.value == pytest.approx(2, rel=0.01) for one in figures)
 
 
 def test_regions_that_one_route_missed_are_left_out() -> None:

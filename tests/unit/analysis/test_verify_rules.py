@@ -3,16 +3,20 @@
 import random
 from statistics import median
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.analysis.verify_runs import Fault, Machine, event_of, simulated
+from tests.unit.analysis.verify_runs import Fault, Machine, event_of, records, simulated
 
+from memgauge.analysis.document import json_document
 from memgauge.analysis.paired import LEAST_ROUNDS, paired
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.verify import event_verdicts
 from memgauge.analysis.verify_rules import SIGNATURES, TOLERANCE, signature
 from memgauge.model.counters import EventVerdict, Quantity
+from memgauge.model.records import Point
+from memgauge.model.run import run_of
 
 READ: Quantity = "read_bytes"
 WRITE: Quantity = "write_bytes"
@@ -154,6 +158,20 @@ def test_too_few_rounds_tell_nothing() -> None:
     found = event_verdicts(simulated(1, rounds=LEAST_ROUNDS - 1))
     assert {one.verdict for one in found} == {"noisy"}
     assert all("rounds" in one.evidence for one in found)
+
+
+def test_the_document_holds_the_verdicts_and_other_runs_have_none() -> None:
+    assert json_document(simulated(1)).counters == event_verdicts(simulated(1))
+    other = run_of(
+        [
+            msgspec.structs.replace(record, experiment="stream")
+            if isinstance(record, Point)
+            else record
+            for record in records(1, Machine(), {}, 2, ("read_bytes",))
+        ]
+    )
+    assert event_verdicts(other) == []
+    assert json_document(other).routes == []
 
 
 def test_together_counted_traffic_is_judged_on_reads() -> None:
