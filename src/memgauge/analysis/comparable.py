@@ -4,7 +4,9 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.figures import Figures
+from memgauge.analysis.figures import Figures, scaled
+from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
+from memgauge.analysis.hardware_counts import HardwareCounts, counts_of
 from memgauge.analysis.machine import system_table
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Estimate
@@ -80,7 +82,8 @@ def of_run(figures: Figures, name: str) -> Source:
             for point in figures.run.points.values()
             for summary in figures.summaries[point.point]
             if (made := _of_point(point, summary)) is not None
-        ],
+        ]
+        + _counted(figures),
         title=f"run of {', '.join(start.experiments)}, begun {start.started_at}",
         run_id=start.run_id,
         machine_id=start.system.machine_id,
@@ -142,6 +145,35 @@ def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
         regime=_kind(summary),
         pingpong_ns=summary.pingpong_ns,
         facts=point.asked | point.effective,
+    )
+
+
+def _counted(figures: Figures) -> list[Comparable]:
+    """What memory's own counters say of each kernel, by the first back end that was asked."""
+    found: dict[str, Comparable] = {}
+    for counts in counts_of(figures):
+        made = _of_counts(counts)
+        if made is not None:
+            found.setdefault(made.name, made)
+    return list(found.values())
+
+
+def _of_counts(counts: HardwareCounts) -> Comparable | None:
+    """None for a model, or where nothing was counted."""
+    total, point = hardware_bandwidth(counts).hardware.total, counts.point
+    if counts.basis != "measured" or total is None or point is None or not total.value:
+        return None
+    asked = point.asked
+    plain = (asked.get("variant"), asked.get("element")) == ("standard", "double")
+    parts = [] if plain else [str(asked.get("variant")), str(asked.get("element"))]
+    return Comparable(
+        name="/".join(["controllers", str(asked.get("kernel")), *parts, f"{point.threads}t"]),
+        unit="GB/s",
+        direction="higher",
+        estimate=scaled(total, 1e-9) or total,
+        statistic="median of regions",
+        label=f"{counts.kernel.name}, by the counters of {counts.back_end}",
+        facts=asked | point.effective,
     )
 
 

@@ -70,6 +70,8 @@ class HardwareCounts(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []
     """What opening the counters fell back to, and what published counts lack."""
     published: bool = False
+    point: Point | None = None
+    """Of the run; None: published."""
     set_aside: int = 0
     """Regions left out: a thread was switched out, or a page had gone away."""
 
@@ -109,6 +111,7 @@ def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
                 regions=list(_regions(clean, counters)),
                 idle=[_idle(s.idle, counters) for s in read if s.idle is not None],
                 notes=made.notes,
+                point=point,
                 set_aside=len(read) - len(clean),
             )
         )

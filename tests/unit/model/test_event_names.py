@@ -1,6 +1,8 @@
 """How lists of counter events are read."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import events_option, split_events
@@ -47,3 +49,17 @@ def test_the_text_form_is_read_back() -> None:
     option = events_option("counters")
     events = ("perf:cycles", RAW, "auto")
     assert option.parse(option.write(events), "--counters") == events
+
+
+@given(st.text() | st.text(alphabet="perf:auton,/=_x4[]. \n\0"))
+def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
+    option = events_option("counters")
+    refused, events = "", ()
+    try:
+        events = option.parse(text, "--counters")
+    except RequestError as error:
+        refused = str(error)
+    assert bool(refused) != bool(events)
+    assert not {"\n", "\0"} & set(refused)
+    if events:
+        assert option.parse(option.write(events), "--counters") == events
