@@ -33,12 +33,12 @@ from memgauge.experiments.native import backing_facts
 from memgauge.experiments.traffic_sizes import size_warnings
 from memgauge.experiments.verify_bench import Generator, Load, Stimulus, Turns, VerifyBench
 from memgauge.experiments.verify_events import Openable, openable, wanted
-from memgauge.experiments.verify_loads import Place, places, sizes_of, specs
+from memgauge.experiments.verify_loads import MOST_THREADS, Place, places, sizes_of, specs
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import events_option
-from memgauge.model.option import choices_option, duration_option
-from memgauge.model.parameters import CommonParameters, MemoryPlacement
+from memgauge.model.option import choices_option, counts_option, duration_option
+from memgauge.model.parameters import MAX_THREADS, CommonParameters, MemoryPlacement
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.placement import POLICIES
@@ -51,6 +51,15 @@ class LoadParameters(CommonParameters, frozen=True, kw_only=True):
 
     takes_threads: ClassVar[bool] = False
 
+    threads: Annotated[
+        tuple[int, ...] | None,
+        counts_option(
+            "not here: every node is loaded by its own cores, or those that --cpus lists",
+            1,
+            MAX_THREADS,
+            automatic=f"a thread on each core, at most {MOST_THREADS} a node",
+        ),
+    ] = None
     events: Annotated[
         tuple[str, ...] | None,
         events_option("events of memory traffic", automatic="all of the back ends"),
