@@ -36,7 +36,7 @@ def verdicts_of(
     run: Run, timeline: Timeline | None, phases: Sequence[Phase], notes: Sequence[str]
 ) -> list[Verdict]:
     """All of a profile, whether or not anything could be read."""
-    found = [*_processes(run.processes), *_unfinished(run)]
+    found = [*_processes(run), *_unfinished(run)]
     if timeline is None:
         text = "No reading can be used: there is no timeline."
         found.append(Verdict(level="problem", text=text))
@@ -70,8 +70,10 @@ def ending_of(process: Process) -> str:
     return f"exited with {process.exit_code} after {lasted}"
 
 
-def _processes(processes: Sequence[Process]) -> Iterator[Verdict]:
-    for process in processes:
+def _processes(run: Run) -> Iterator[Verdict]:
+    for process in run.processes:
+        if process.end_ns is None and run.end is None:
+            continue
         failed = process.signal is not None or process.exit_code not in {0, None}
         yield Verdict(
             level="warning" if failed else "note",

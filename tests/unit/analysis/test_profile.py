@@ -185,6 +185,7 @@ def test_a_killed_run_is_reported_on(tmp_path: Path) -> None:
     run = read_run(tmp_path)
     said = texts(run)
     assert any("Profiling was killed" in text for text in said)
+    assert not any("still ran" in text for text in said)
     assert any("a block torn while written" in text for text in said)
     assert json_document(run).end is None
     assert section_of(analyse_run(run)).tables[0].rows
