@@ -130,7 +130,12 @@ TEST_CASE("a request without a program is refused") {
 }
 
 TEST_CASE("orphans come to a process that adopts them") {
-    CHECK(memgauge::adopt_orphans(true) == 0);
+    const int refused = memgauge::adopt_orphans(true);
+    if (refused == EINVAL) {
+        MESSAGE("not tested: no PR_SET_CHILD_SUBREAPER here, as under qemu-user");
+        return;
+    }
+    CHECK(refused == 0);
     HeldProcess held(shell("(sleep 0.05; exit 9) & exit 0"));
     CHECK(held.release() == 0);
     CHECK(WEXITSTATUS(status_of(held.pid())) == 0);
