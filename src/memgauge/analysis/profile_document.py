@@ -7,8 +7,9 @@ import math
 import msgspec
 
 from memgauge.analysis.profile import profile_of
+from memgauge.analysis.profile_lanes import Pace
 from memgauge.analysis.profile_phases import Activity, Phase
-from memgauge.analysis.profile_timeline import Pace, Timeline, Traced
+from memgauge.analysis.profile_timeline import Timeline, Traced
 from memgauge.analysis.profile_words import looks_like
 from memgauge.model.records import Process, Region
 from memgauge.model.run import Run

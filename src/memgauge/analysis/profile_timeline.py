@@ -13,42 +13,20 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import sub, truediv
-from pathlib import Path
 
 import msgspec
 
-from memgauge.analysis.profile_rates import Stretch, ordered_blocks, stretches
-from memgauge.analysis.profile_tracks import Track, distinct, tracks_of
-from memgauge.model.errors import RunFileError
-from memgauge.model.records import Lane, Region
+from memgauge.analysis.profile_lanes import OpenLane, Pace, lanes_of
+from memgauge.analysis.profile_rates import Stretch, stretches
+from memgauge.analysis.profile_tracks import Track
+from memgauge.model.records import Region
 from memgauge.model.run import Run
-from memgauge.model.timeline import BEGIN, END, LaneReader
 
 MOST_BINS = 2000
-MOST_TRACKS = 200
 MOST_REGIONS = 20_000
 """What is beyond is left out and said."""
-LATE = 2.0
-"""A reading is late when the one before is this many asked intervals ago."""
 LEAST_COVERED = 0.01
 """Of a bin: where less of it was counted its rate is not told."""
-
-
-class Pace(msgspec.Struct, frozen=True, kw_only=True):
-    """How evenly a lane was sampled."""
-
-    counters: str
-    readings: int
-    asked_ns: int
-    span_ns: int
-    late: int
-    """Readings that came more than twice the asked interval after the one before."""
-    longest_ns: int
-    """Between two readings."""
-    reading_ns: float
-    """Mean time that a reading took."""
-    first_ns: int
-    last_ns: int
 
 
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,72 +100,6 @@ def timeline_of(run: Run, most_bins: int = MOST_BINS) -> tuple[Timeline | None, 
     lanes, notes = lanes_of(run)
     made = _timeline(run, lanes, notes, most_bins) if lanes else None
     return made, notes
-
-
-class OpenLane(msgspec.Struct, frozen=True):
-    """A lane that holds readings."""
-
-    reader: LaneReader
-    tracks: list[Track]
-    pace: Pace
-
-
-def lanes_of(run: Run) -> tuple[list[OpenLane], list[str]]:
-    """Every lane that holds readings, its tracks named apart, and what had to be left out."""
-    opened: list[OpenLane] = []
-    notes: list[str] = []
-    for lane in run.lanes:
-        counters = run.counters[lane.counters]
-        try:
-            reader = LaneReader(run.directory / Path(lane.file).name, counters.slots)
-        except RunFileError as error:
-            notes.append(str(error))
-            continue
-        pace = _pace(reader, lane)
-        if pace is not None:
-            opened.append(OpenLane(reader, tracks_of(counters), pace))
-        notes += reader.notes
-    return _named(opened, notes), notes
-
-
-def _named(opened: Sequence[OpenLane], notes: list[str]) -> list[OpenLane]:
-    every = distinct([track for lane in opened for track in lane.tracks])
-    if len(every) > MOST_TRACKS:
-        notes.append(f"only the first {MOST_TRACKS} of {len(every)} tracks are shown")
-    every = every[:MOST_TRACKS]
-    named = []
-    for lane in opened:
-        own, every = every[: len(lane.tracks)], every[len(lane.tracks) :]
-        named.append(OpenLane(lane.reader, own, lane.pace))
-    return named
-
-
-def _pace(reader: LaneReader, lane: Lane) -> Pace | None:
-    times_of_last = 0
-    readings = late = longest_ns = took_ns = 0
-    first_ns: int | None = None
-    for times, block in ordered_blocks(reader):
-        ahead = times if first_ns is None else [times_of_last, *times]
-        first_ns = times[0] if first_ns is None else first_ns
-        steps = list(map(sub, ahead[1:], ahead))
-        late += sum(1 for step in steps if step > LATE * lane.interval_ns)
-        longest_ns = max(longest_ns, max(steps, default=0))
-        took_ns += sum(block.values(END)) - sum(block.values(BEGIN))
-        readings += len(times)
-        times_of_last = times[-1]
-    if first_ns is None or readings < 2:
-        return None
-    return Pace(
-        counters=lane.counters,
-        readings=readings,
-        asked_ns=lane.interval_ns,
-        span_ns=times_of_last - first_ns,
-        late=late,
-        longest_ns=longest_ns,
-        reading_ns=took_ns / readings,
-        first_ns=first_ns,
-        last_ns=times_of_last,
-    )
 
 
 def _timeline(

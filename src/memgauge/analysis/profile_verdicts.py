@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.profile_lanes import Pace
 from memgauge.analysis.profile_phases import Phase
-from memgauge.analysis.profile_timeline import Pace, Timeline, Traced
+from memgauge.analysis.profile_timeline import Timeline, Traced
 from memgauge.analysis.section import Verdict
 from memgauge.model.counters import EventVerdict
 from memgauge.model.records import Process

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from memgauge.analysis.profile import profile_of
+from memgauge.analysis.profile_lanes import OpenLane, lanes_of
 from memgauge.analysis.profile_rates import stretches
-from memgauge.analysis.profile_timeline import OpenLane, lanes_of
 from memgauge.analysis.profile_verdicts import command_of
 from memgauge.analysis.profile_words import looks_like
 from memgauge.model.errors import RunFileError
