@@ -23,11 +23,17 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a file by way of a temporary one beside it, so that no half page is ever seen.
 
+    What is there and no regular file, such as `/dev/stdout` or a pipe, is written into.
+
     Raises:
         SystemFailure: the directory cannot be written, or the disk is full.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                file.writelines(pieces)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             file.writelines(pieces)

@@ -1,0 +1,50 @@
+"""Writing what was rendered."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from memgauge.model.errors import SystemFailure
+from memgauge.reports.files import write_pieces, write_text
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "page.html"
+    write_text(path, "first")
+    write_text(path, "second")
+    assert path.read_text() == "second"
+    assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
+
+
+def test_a_failure_half_way_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_text(path, "first")
+
+    def pieces() -> object:
+        yield b"half"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_pieces(path, pieces())  # type: ignore[arg-type]
+    assert path.read_text() == "first"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(path.read_bytes()))
+    reader.start()
+    write_text(path, "page")
+    reader.join(10)
+    assert got == [b"page"]
+    assert path.is_fifo()
+
+
+def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SystemFailure, match="cannot be written"):
+        write_text(tmp_path, "page")
+    assert list(tmp_path.iterdir()) == []
