@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
+from memgauge.analysis.counter_trust import counter_verdicts
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.section import Verdict
@@ -278,8 +279,13 @@ def _topology(figures: Figures) -> Iterator[Verdict]:
         yield Verdict(level="note", text=note[:1].upper() + note[1:])
 
 
+def _counters(figures: Figures) -> Iterator[Verdict]:
+    yield from counter_verdicts(figures.run)
+
+
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,
+    _counters,
     _peak,
     _wander,
     _regimes,
