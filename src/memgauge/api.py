@@ -446,34 +446,6 @@ def profile(command: Sequence[str] = (), **options: Any) -> Result:
     return Result(done.run, directory)
 
 
-def profile(command: Sequence[str] = (), **options: Any) -> Result:
-    """Run a command, or attach to `pid=`, and record one timeline beside it until it ends.
-
-    Options are those of `memgauge profile`: pid, rate, components, counters and output. How the
-    command ended stands in `result.run.processes`.
-
-    Raises:
-        CommandNotFound, CommandNotExecutable: there is no such command.
-        RequestError: nothing can be watched, or the process cannot be attached to.
-    """
-    from memgauge.runner.profile import ProfileRequest
-    from memgauge.runner.profile import profile as watch
-    from memgauge.runner.profile_parameters import ProfileParameters
-
-    parameters = build(ProfileParameters, **options)
-    if bool(command) == (parameters.pid is not None):
-        raise RequestError("profile: give either a command, as a list of words, or pid=")
-    directory = Path(parameters.output or default_directory("profile"))
-    request = ProfileRequest(
-        command=[command] if isinstance(command, str) else list(command),
-        parameters=parameters,
-        directory=directory,
-        system=system(),
-    )
-    done = watch(request)
-    return Result(done.run, directory)
-
-
 def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
     from memgauge.experiments.registry import load as load_experiment
 
