@@ -108,7 +108,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
                 yield counters
 
         monkeypatch.setattr("memgauge.experiments.counted.opened", fed)
-        monkeypatch.setattr("memgauge.counters.asked.this_host", lambda: host)
+        monkeypatch.setattr("memgauge.counters.opening.this_host", lambda: host)
         settings = {"kernel": "add", "variant": "standard", "threads": "1", "counters": "auto"}
         result = memgauge.stream(
             **(settings | options),

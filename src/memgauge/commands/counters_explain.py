@@ -21,14 +21,12 @@ def command(events: tuple[str, ...], *, as_json: bool) -> None:
     from memgauge.counters.opening import find
     from memgauge.counters.registry import state_with
     from memgauge.counters.verdicts import kept_here
-    from memgauge.model.event_names import split_events
     from memgauge.system.native import load_core
 
     load_core()
     host = this_host()
     known = kept_here(host)
-    asked = [name for text in events for name in split_events(text)]
-    found = find(asked, host)
+    found = find(events, host)
     states = [
         state_with(name, host, [event for event in found if event.back_end == name])
         for name in dict.fromkeys(event.back_end for event in found)

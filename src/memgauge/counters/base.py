@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -103,6 +103,28 @@ class BackEnd(ABC):
         if not named:
             raise unknown(f"{self.name}:{text}", [event.name for event in known])
         return named
+
+
+def counter_of(event: Event, instance: str, *, slot: int, route: str, **further: Any) -> Counter:
+    """The counter that an event becomes in one place; `further`: other fields of its record."""
+    facts = {
+        "name": f"{event.name}@{instance}",
+        "event": event.name,
+        "back_end": event.back_end,
+        "quantity": event.quantity,
+        "domain": event.domain,
+        "scope": event.scope,
+        "unit": event.unit,
+        "scale": event.scale,
+        "scale_source": event.scale_source,
+        "gauge": event.gauge,
+        "traffic": event.traffic,
+        "way": event.way,
+        "instance": instance,
+        "slot": slot,
+        "route": route,
+    }
+    return Counter(**{**facts, **further})
 
 
 def unknown(asked: str, known: Sequence[str]) -> UnknownEvent:

@@ -14,10 +14,11 @@ import msgspec
 
 from memgauge.counters.base import Probe
 from memgauge.counters.host import Host
-from memgauge.counters.opening import AUTOMATIC, find
+from memgauge.counters.opening import find
 from memgauge.counters.registry import BACK_ENDS, load
 from memgauge.model.counters import Domain, Event
 from memgauge.model.errors import CounterRefused
+from memgauge.model.event_names import AUTOMATIC
 
 HIGHEST_RATES_HZ = {
     "pcp": 10.0,  # a daemon asks its agents anew

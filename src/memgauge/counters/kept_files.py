@@ -17,8 +17,8 @@ from operator import itemgetter
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
-from memgauge.model.counters import Counter, Event, State
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Target, counter_of
+from memgauge.model.counters import Event, State
 from memgauge.model.errors import CounterRefused
 
 ROUTE = "kept-open file"
@@ -114,7 +114,14 @@ def opened(events: Sequence[FileEvent], remedy: str | None = None) -> Opened:
     return Opened(
         sources=[_source(numbers, events, remedy)],
         counters=[
-            _counter(one, place, slots[place.path, place.cell])
+            counter_of(
+                one.event,
+                place.instance,
+                slot=slots[place.path, place.cell],
+                route=ROUTE,
+                socket=place.socket,
+                wraps_at=place.wraps_at,
+            )
             for one in events
             for place in one.places
         ],
@@ -147,24 +154,3 @@ def _next_step(number: int, remedy: str | None) -> str:
     if number in {EACCES, EPERM} and remedy is not None:
         return f"; {remedy}"
     return ""
-
-
-def _counter(one: FileEvent, place: Place, slot: int) -> Counter:
-    event = one.event
-    return Counter(
-        name=f"{event.name}@{place.instance}",
-        event=event.name,
-        back_end=event.back_end,
-        quantity=event.quantity,
-        domain=event.domain,
-        scope=event.scope,
-        unit=event.unit,
-        scale=event.scale,
-        scale_source=event.scale_source,
-        gauge=event.gauge,
-        instance=place.instance,
-        socket=place.socket,
-        slot=slot,
-        wraps_at=place.wraps_at,
-        route=ROUTE,
-    )

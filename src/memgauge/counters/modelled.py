@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
 from memgauge.model.counters import Counter, Event, Quantity
 
 SOURCE = "memgauge's own kernels: core/include/memgauge/counters/modelled.hpp"
@@ -71,18 +71,11 @@ class Modelled(BackEnd):
 def _counter(event: Event) -> Counter:
     _, text = event.name.split(":")
     _, slot = _SLOTS[text]
-    return Counter(
-        name=f"{event.name}@memgauge",
-        event=event.name,
-        back_end=event.back_end,
-        quantity=event.quantity,
-        domain=event.domain,
-        scope=event.scope,
-        unit=event.unit,
-        scale=event.scale,
-        scale_source="the kernels count bytes",
-        basis="modelled",
-        instance="memgauge",
+    return counter_of(
+        event,
+        "memgauge",
         slot=slot,
         route="account of the kernels",
+        scale_source="the kernels count bytes",
+        basis="modelled",
     )

@@ -13,7 +13,7 @@ from typing import ClassVar
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
 from memgauge.counters.nvml_figures import FIGURES, SOURCE, Figure, Way
 from memgauge.model.counters import Counter, Event, State
 from memgauge.model.errors import CounterRefused, RequestError
@@ -163,23 +163,13 @@ def _reading(
 
 
 def _counter(event: Event, one: Reading, slot: int, node: int | None) -> Counter:
-    instance = event.instances[0]
-    return Counter(
-        name=f"{event.name}@{instance}",
-        event=event.name,
-        back_end=event.back_end,
-        quantity=event.quantity,
-        domain=event.domain,
-        scope=event.scope,
-        unit=event.unit,
-        scale=event.scale,
-        scale_source=event.scale_source,
-        gauge=event.gauge,
-        instance=instance,
-        node=node,
+    return counter_of(
+        event,
+        event.instances[0],
         slot=slot,
-        wraps_at=1 << one.bits if one.bits < 64 and not event.gauge else None,
         route="library",
+        node=node,
+        wraps_at=1 << one.bits if one.bits < 64 and not event.gauge else None,
     )
 
 

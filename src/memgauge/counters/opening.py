@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, Opened, Target
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
 from memgauge.counters.host import Host, this_host
 from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
 from memgauge.counters.verdicts import with_verdicts
-from memgauge.model.counters import Counter, Event
+from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up
 from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.model.event_names import AUTOMATIC, WHOLE, split_events
 from memgauge.model.records import CounterSet
 from memgauge.model.text import quoted
 
-MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
-_SPLIT = frozenset({"read_bytes", "write_bytes"})
-AUTOMATIC = "auto"
+NONE_KNOWN = "the machine shows no counter of memory traffic, as most virtual ones do not"
 
 
 class OpenCounters(msgspec.Struct, kw_only=True):
@@ -29,8 +28,10 @@ class OpenCounters(msgspec.Struct, kw_only=True):
     set: CounterSet
 
 
-def find(texts: Sequence[str], host: Host | None = None) -> list[Event]:
-    """The events that texts such as `perf:cycles` or `auto` mean, each once, in their order.
+def find(texts: Iterable[str], host: Host | None = None) -> list[Event]:
+    """The events that texts mean, each once, in their order; a text may be a list with commas.
+
+    `auto` is memory traffic; the bare name of some back ends means all of their events.
 
     Raises:
         UnknownEvent: one that no back end knows; the message names the nearest.
@@ -40,12 +41,17 @@ def find(texts: Sequence[str], host: Host | None = None) -> list[Event]:
     """
     where = host or this_host()
     found: dict[str, Event] = {}
-    for text in texts:
-        events = memory_events(where) if text == AUTOMATIC else _named(text, where)
-        found.update((event.name, event) for event in events)
+    for text in (event for listed in texts for event in split_events(listed)):
+        found.update((event.name, event) for event in _meant(text, where))
     if not found:
         raise RequestError("counters: none were named; give 'auto' or events, comma-separated")
     return list(found.values())
+
+
+def _meant(text: str, host: Host) -> list[Event]:
+    if text == AUTOMATIC:
+        return memory_events(host)
+    return load(text, host).events() if text in WHOLE else _named(text, host)
 
 
 def _named(text: str, host: Host) -> list[Event]:
@@ -63,44 +69,26 @@ def memory_events(host: Host) -> list[Event]:
     """The events of memory traffic of the first back end, by `MEMORY_ORDER`, that can open them."""
     refusals = []
     for name in MEMORY_ORDER:
-        if name not in BACK_ENDS:
-            continue
         back_end = load(name, host)
-        probe = back_end.probe()
-        known = back_end.events() if probe.state != "absent" else []
-        traffic = [event for event in known if event.quantity in MEMORY]
+        known = back_end.events() if back_end.probe().state != "absent" else []
+        traffic = [event for event in known if event.quantity in MEMORY_TRAFFIC]
         ready = preferred([event for event in traffic if event.state == "ready"])
         if ready:
             return ready
-        why = next((event for event in traffic if event.reason), probe)
-        remedy = f" ({why.remedy})" if why.remedy else ""
-        refusals.append(f"{name}: {why.reason or 'no event of memory traffic'}{remedy}")
+        refusals.append(why_none(back_end, traffic))
     raise CounterRefused(f"no counter of memory traffic can be opened; {'; '.join(refusals)}")
 
 
 def preferred(events: Sequence[Event]) -> list[Event]:
-    """Without those that would count the same traffic twice, or that `auto` may not choose.
-
-    Of each traffic, such as that of DRAM, one way to count it: the first that tells reads from
-    writes, else the first. Within it, what counts both together is left out where both are told.
-    """
-    allowed = [event for event in events if event.automatic]
-    return [
-        event
-        for traffic in dict.fromkeys(event.traffic for event in allowed)
-        for event in _best_way([one for one in allowed if one.traffic == traffic])
-    ]
+    """Without those that would count the same traffic twice, or that `auto` may not choose."""
+    return added_up([event for event in events if event.automatic])
 
 
-def _best_way(events: Sequence[Event]) -> list[Event]:
-    ways = [
-        [event for event in events if event.way == way]
-        for way in dict.fromkeys(event.way for event in events)
-    ]
-    split = next((way for way in ways if {event.quantity for event in way} >= _SPLIT), None)
-    if split is None:
-        return ways[0]
-    return [event for event in split if event.quantity in _SPLIT]
+def why_none(back_end: BackEnd, events: Sequence[Event] = ()) -> str:
+    """Why a back end counts no memory traffic here, and in brackets what would change it."""
+    why = next((event for event in events if event.reason), None) or back_end.probe()
+    remedy = f" ({why.remedy})" if why.remedy else ""
+    return f"{back_end.name}: {why.reason or NONE_KNOWN}{remedy}"
 
 
 @contextmanager
@@ -126,19 +114,11 @@ def opened(
             mine = [event for event in events if event.back_end == back_end]
             part = load(back_end, where).open(mine, target)
             stack.callback(part.close)
-            parts.append(_with_ways(part, mine))
+            parts.append(part)
         yield OpenCounters(
             reader=_core.Reader([*first, *(s for part in parts for s in part.sources)]),
             set=with_verdicts(joined(parts, name), where),
         )
-
-
-def _with_ways(part: Opened, events: Sequence[Event]) -> Opened:
-    ways = {event.name: event.way for event in events}
-    part.counters = [
-        msgspec.structs.replace(counter, way=ways.get(counter.event)) for counter in part.counters
-    ]
-    return part
 
 
 def joined(parts: Sequence[Opened], name: str) -> CounterSet:

@@ -18,7 +18,7 @@ from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, unknown
 from memgauge.counters.host import Host
 from memgauge.counters.pcp_client import Client, Failure, connect
-from memgauge.counters.pcp_columns import Layout, counter_of, laid_out
+from memgauge.counters.pcp_columns import Layout, counter_in, laid_out
 from memgauge.counters.pcp_events import AGENT, VALUE, Found, Namer
 from memgauge.counters.pcp_units import is_number
 from memgauge.model.counters import Event
@@ -80,7 +80,7 @@ class Pcp(BackEnd):
         sockets = namer.sockets([one.hardware for one in found if one.hardware])
         return Opened(
             sources=[source],
-            counters=[counter_of(cell, sockets, namer.layout.package_of) for cell in layout.cells],
+            counters=[counter_in(cell, sockets, namer.layout.package_of) for cell in layout.cells],
             notes=_notes(client, found),
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from memgauge import _core
+from memgauge.counters.base import counter_of
 from memgauge.counters.pcp_client import Client
 from memgauge.counters.pcp_events import AGENT, DUTY, VALUE, Found, cpu_of, place
 from memgauge.counters.pcp_units import fraction_bits
@@ -63,7 +64,7 @@ def laid_out(client: Client, found: Sequence[Found]) -> Layout:
     return Layout(columns=columns, cells=cells, gate=gate)
 
 
-def counter_of(
+def counter_in(
     cell: Cell, sockets: Mapping[str, int | None], packages: Mapping[int, int]
 ) -> Counter:
     """The record of one counter."""
@@ -71,26 +72,17 @@ def counter_of(
     where = place(cell.instance, hardware)
     cpu = None if hardware is None else cpu_of(cell.instance)
     by_cpu = None if cpu is None else packages.get(cpu)
-    return Counter(
-        name=f"{event.name}@{where}",
-        event=event.name,
-        back_end=event.back_end,
-        quantity=event.quantity,
-        domain=event.domain,
-        scope=event.scope,
-        unit=event.unit,
-        scale=event.scale,
+    return counter_of(
+        event,
+        where,
+        slot=cell.slot,
+        route="daemon",
         scale_source=_scale_source(cell.found),
-        gauge=event.gauge,
-        instance=where,
         controller=None if hardware is None else hardware.pmu,
         socket=by_cpu if hardware is None else sockets.get(hardware.pmu, by_cpu),
         cpu=cpu,
-        way=event.way,
-        slot=cell.slot,
         duty_slot=cell.duty_slot,
         generation_slot=None if event.gauge else GENERATION,
-        route="daemon",
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from memgauge import _core
+from memgauge.counters.base import counter_of
 from memgauge.counters.perf_access import Access
 from memgauge.counters.perf_core_events import native
 from memgauge.counters.perf_places import Place
@@ -224,23 +225,20 @@ def _counter(item: Wanted, piece: Piece, first: int, slot: int) -> Counter:
     # A thread of a hybrid processor is away from a core type for part of the time: that is no
     # multiplexing, and scaling by it would invent counts.
     partial = place.core_type is not None and place.pid != -1
-    return Counter(
-        name=f"{event.name}@{place.instance}",
-        event=event.name,
-        back_end=event.back_end,
+    return counter_of(
+        event,
+        place.instance,
+        slot=slot,
+        route=piece.route,
         quantity=place.worth.quantity,
-        domain=event.domain,
         scope="thread" if place.pid != -1 else event.scope,
         unit=place.worth.unit,
         scale=place.worth.scale,
         scale_source=place.worth.source,
-        instance=place.instance,
         controller=place.controller,
         socket=place.socket,
         cpu=place.cpu if place.cpu >= 0 else None,
         core_type=place.core_type,
-        slot=slot,
         enabled_slot=None if partial else first,
         running_slot=None if partial else first + 1,
-        route=piece.route,
     )

@@ -13,8 +13,9 @@ from typing import ClassVar
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
-from memgauge.model.counters import Counter, Domain, Event, Quantity
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
+from memgauge.counters.kept_files import ROUTE
+from memgauge.model.counters import Domain, Event, Quantity
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.system.tree import Tree
 
@@ -186,7 +187,12 @@ class Proc(BackEnd):
         for number, pid in enumerate(dict.fromkeys(target.pids)):
             made.sources.append(self._source(names, pid, switches=switches))
             made.counters += [
-                _counter(event, pid, number * len(slots) + slots.index(figure.slot))
+                counter_of(
+                    event,
+                    f"pid {pid}",
+                    slot=number * len(slots) + slots.index(figure.slot),
+                    route=ROUTE,
+                )
                 for event, figure in zip(events, figures, strict=True)
             ]
         return made
@@ -239,22 +245,3 @@ def _ancestors(pid: int, tree: Tree) -> list[int]:
             break
         found.append(pid)
     return found
-
-
-def _counter(event: Event, pid: int, slot: int) -> Counter:
-    instance = f"pid {pid}"
-    return Counter(
-        name=f"{event.name}@{instance}",
-        event=event.name,
-        back_end=event.back_end,
-        quantity=event.quantity,
-        domain=event.domain,
-        scope=event.scope,
-        unit=event.unit,
-        scale=event.scale,
-        scale_source=event.scale_source,
-        gauge=event.gauge,
-        instance=instance,
-        slot=slot,
-        route="kept-open file",
-    )

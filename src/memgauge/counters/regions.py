@@ -16,16 +16,14 @@ from typing import Self
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.asked import events_of
 from memgauge.counters.base import Target
 from memgauge.counters.host import Host, this_host
-from memgauge.counters.opening import AUTOMATIC, OpenCounters, opened
-from memgauge.model.counters import Counter, Quantity
+from memgauge.counters.opening import OpenCounters, find, opened
+from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, Quantity, added_up
 from memgauge.model.errors import RequestError
+from memgauge.model.event_names import AUTOMATIC
 from memgauge.model.readings import Counted, counted
 from memgauge.model.text import quoted
-
-MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
 
 
 class SocketTraffic(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +74,11 @@ class RegionCounts:
         return any(value.is_estimate for value in self.values.values() if value is not None)
 
     @property
+    def basis(self) -> Basis | None:
+        """Whether the bytes of memory below are measured or modelled; None: none are counted."""
+        return self._memory[0].basis if self._memory else None
+
+    @property
     def read_bytes(self) -> float | None:
         """Bytes read from memory, by all counters of the first back end that counts them."""
         return self._sum({"read_bytes"}, self._memory)
@@ -88,7 +91,7 @@ class RegionCounts:
     @property
     def traffic_bytes(self) -> float | None:
         """Reads, writes and what is counted of both together, likewise."""
-        return self._sum(MEMORY, self._memory)
+        return self._sum(MEMORY_TRAFFIC, self._memory)
 
     @property
     def by_socket(self) -> dict[int | None, SocketTraffic]:
@@ -100,7 +103,7 @@ class RegionCounts:
             socket: SocketTraffic(
                 read_bytes=self._sum({"read_bytes"}, mine),
                 write_bytes=self._sum({"write_bytes"}, mine),
-                traffic_bytes=self._sum(MEMORY, mine),
+                traffic_bytes=self._sum(MEMORY_TRAFFIC, mine),
             )
             for socket, mine in grouped.items()
         }
@@ -114,16 +117,18 @@ class RegionCounts:
     @cached_property
     def _memory(self) -> list[Counter]:
         """Of one back end and basis: others count the same traffic again, or model it."""
-        every = [counter for counter in self.counters if counter.quantity in MEMORY]
+        every = [counter for counter in self.counters if counter.quantity in MEMORY_TRAFFIC]
         measured = [counter for counter in every if counter.basis == "measured"] or every
-        return [
-            counter
-            for counter in measured
-            if (counter.back_end, counter.basis) == (measured[0].back_end, measured[0].basis)
-        ]
+        return added_up(
+            [
+                counter
+                for counter in measured
+                if (counter.back_end, counter.basis) == (measured[0].back_end, measured[0].basis)
+            ]
+        )
 
     def _sum(
-        self, quantities: frozenset[str] | set[Quantity], counters: Sequence[Counter]
+        self, quantities: frozenset[Quantity] | set[Quantity], counters: Sequence[Counter]
     ) -> float | None:
         mine = [self.values[one.name] for one in counters if one.quantity in quantities]
         known = [value.value for value in mine if value is not None]
@@ -149,7 +154,7 @@ class Counters:
     def __init__(self, *events: str, pid: int | None = None, host: Host | None = None) -> None:
         self.pid = pid
         self._host = host or this_host()
-        self._events = events_of(events or (AUTOMATIC,), self._host)
+        self._events = find(events or (AUTOMATIC,), self._host)
         self._stack = ExitStack()
         self._open: OpenCounters | None = None
         self._whole: RegionCounts | None = None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.asked import events_of
+from memgauge.counters.opening import find
 from memgauge.experiments.counted import TeamCounters, team_counters
 from memgauge.model.counters import Event
 from memgauge.model.errors import CounterRefused, UnknownEvent
@@ -64,7 +64,7 @@ def core_counters(
         yield None
         return
     if tuple(asked) != (AUTOMATIC,):
-        with team_counters(team, events_of(asked), name=name) as opened:
+        with team_counters(team, find(asked), name=name) as opened:
             yield CoreCounters(set=opened.set, opened=opened)
         return
     with _automatic(team, name) as found:
@@ -101,7 +101,7 @@ def _openable() -> tuple[list[Event], dict[str, str]]:
     refused: dict[str, str] = {}
     for text in EVENTS:
         try:
-            found = events_of([text])
+            found = find([text])
         except UnknownEvent:
             refused[text] = "no PMU of a core publishes it"
             continue

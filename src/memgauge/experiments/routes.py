@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from memgauge.counters.host import Host
-from memgauge.counters.opening import find, preferred
-from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
+from memgauge.counters.opening import find, preferred, why_none
+from memgauge.counters.registry import MEMORY_ORDER, load
 from memgauge.experiments.verify import LoadParameters, Verify
-from memgauge.experiments.verify_events import NONE_KNOWN, Openable, openable, traffic_events
+from memgauge.experiments.verify_events import Openable, openable, traffic_events
 from memgauge.model.counters import Event
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.option import choices_option
@@ -77,16 +77,8 @@ def _of_route(route: str, named: Sequence[Event] | None, host: Host) -> list[Eve
         if not mine:
             raise RequestError(f"compare: --events names none of {route}; name events of both")
         return mine
-    known = traffic_events(route, host) if route in BACK_ENDS else []
-    chosen = preferred([event for event in known if event.automatic])
+    chosen = preferred(traffic_events(route, host))
     if not chosen:
-        raise CounterRefused(f"compare: {route} counts no memory traffic here: {_why(route, host)}")
+        why = why_none(load(route, host))
+        raise CounterRefused(f"compare: no counter of memory traffic here: {why}")
     return [event for event in chosen if event.way == chosen[0].way]
-
-
-def _why(route: str, host: Host) -> str:
-    if route not in BACK_ENDS:
-        return "this version has no such back end"
-    probe = load(route, host).probe()
-    remedy = f" ({probe.remedy})" if probe.remedy else ""
-    return f"{probe.reason or NONE_KNOWN}{remedy}"

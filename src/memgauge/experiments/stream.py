@@ -25,7 +25,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.asked import events_of
+from memgauge.counters.opening import find
 from memgauge.experiments import stream_search
 from memgauge.experiments.base import Bench, Experiment, Group, Values
 from memgauge.experiments.counted import team_counters
@@ -136,7 +136,7 @@ class Stream(Experiment):
             stack.callback(arrays.close)
             counted = None
             if any(point.role == "region" for point in group.points):
-                events = events_of(parameters.counters or ())
+                events = find(parameters.counters or ())
                 counters = team_counters(team, events, name=f"stream/{threads}t")
                 counted = CountedKernels(arrays, shape.blocks, stack.enter_context(counters))
             got = backing_facts(arrays.backing(), parameters.pages)

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.counters.host import Host
-from memgauge.counters.opening import MEMORY, find, opened
-from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
-from memgauge.model.counters import Event
+from memgauge.counters.opening import find, opened, why_none
+from memgauge.counters.registry import MEMORY_ORDER, load
+from memgauge.model.counters import MEMORY_TRAFFIC, Event
 from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.model.event_names import WHOLE
 
 MAIN_MEMORY = (None, "dram", "beyond L3")
 """What the loads reach: events of other memories and of links would count nothing of them."""
-
-NONE_KNOWN = "the machine shows no counter of memory traffic, as most virtual ones do not"
 
 
 class Openable(msgspec.Struct, kw_only=True):
@@ -37,10 +36,11 @@ def wanted(texts: Sequence[str] | None, back_ends: Sequence[str] | None, host: H
     """
     if texts:
         return _traffic_only(find(texts, host))
-    names = [name for name in back_ends or MEMORY_ORDER if name in BACK_ENDS]
+    names = back_ends or MEMORY_ORDER
     found = [event for name in names for event in traffic_events(name, host)]
     if not found:
-        raise CounterRefused(f"no counter of memory traffic here: {_why(names, host)}")
+        reasons = "; ".join(why_none(load(name, host)) for name in names)
+        raise CounterRefused(f"no counter of memory traffic here: {reasons}")
     return found
 
 
@@ -52,7 +52,7 @@ def traffic_events(back_end: str, host: Host) -> list[Event]:
     return [
         event
         for event in one.events()
-        if event.quantity in MEMORY and not event.gauge and event.traffic in MAIN_MEMORY
+        if event.quantity in MEMORY_TRAFFIC and not event.gauge and event.traffic in MAIN_MEMORY
     ]
 
 
@@ -72,10 +72,15 @@ def openable(events: Sequence[Event], host: Host) -> Openable:
 
 def _traffic_only(events: Sequence[Event]) -> list[Event]:
     for event in events:
-        if event.quantity not in MEMORY or event.gauge:
+        if event.quantity not in MEMORY_TRAFFIC or event.gauge:
             raise RequestError(
                 f"event {event.name}: counts no memory traffic ({event.quantity}), so no known "
                 f"traffic can verify it; name one of read_bytes, write_bytes or traffic_bytes"
+            )
+        if event.back_end in WHOLE:
+            raise RequestError(
+                f"event {event.name}: is modelled, and a model cannot be verified; name events of "
+                f"{', '.join(MEMORY_ORDER)}"
             )
     return list(events)
 
@@ -100,13 +105,3 @@ def _turns(events: list[Event], host: Host) -> list[list[Event]]:
             raise
         middle = len(events) // 2
         return [*_turns(events[:middle], host), *_turns(events[middle:], host)]
-
-
-def _why(names: Sequence[str], host: Host) -> str:
-    """What each back end says, and what would change it."""
-    reasons = []
-    for name in names:
-        probe = load(name, host).probe()
-        remedy = f" ({probe.remedy})" if probe.remedy else ""
-        reasons.append(f"{name}: {probe.reason or NONE_KNOWN}{remedy}")
-    return "; ".join(reasons) or "this version has no back end for it"

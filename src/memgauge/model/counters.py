@@ -6,7 +6,8 @@ becomes one *counter* for each place that counts it: a controller, a socket, a d
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -39,6 +40,9 @@ Quantity = Literal[
 ]
 """What is counted. traffic_bytes: reads and writes together, where they cannot be told apart.
 read_bytes and write_bytes are always those of memory."""
+
+MEMORY_TRAFFIC: frozenset[Quantity] = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
+_SPLIT: frozenset[Quantity] = frozenset({"read_bytes", "write_bytes"})
 
 Domain = Literal["memory", "core", "process", "energy", "gpu", "network", "software"]
 """The component of the machine: what a track of a timeline belongs to."""
@@ -135,8 +139,10 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     socket: int | None = None
     node: int | None = None
     cpu: int | None = None
+    traffic: str | None = None
+    """As its event's: the memory or link whose traffic is counted,"""
     way: str | None = None
-    """As its event's: what adds up to the whole traffic. None: the event does so alone."""
+    """and what adds up to the whole of it. None: the event does so alone."""
     core_type: str | None = None
     """On hybrid CPUs: counts of different core types are never added."""
     slot: Slot
@@ -185,3 +191,40 @@ class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     made_at: str
     """ISO 8601, UTC."""
+
+
+Countable = TypeVar("Countable", Event, Counter)
+
+
+def added_up(candidates: Sequence[Countable]) -> list[Countable]:
+    """Those that may be added up: of each traffic one way to count it, and nothing twice.
+
+    It is the first way that tells reads from writes, without what counts both together; else the
+    first way, and for a direction that it lacks the first that counts this one.
+    """
+    traffics = dict.fromkeys(one.traffic for one in candidates)
+    return [
+        one
+        for traffic in traffics
+        for one in _one_way([each for each in candidates if each.traffic == traffic])
+    ]
+
+
+def _one_way(candidates: Sequence[Countable]) -> list[Countable]:
+    ways: dict[str, list[Countable]] = {}
+    for one in candidates:
+        ways.setdefault(_way(one), []).append(one)
+    for way in ways.values():
+        if {one.quantity for one in way} >= _SPLIT:
+            return [one for one in way if one.quantity in _SPLIT]
+    first, *_ = ways
+    chosen = ways.pop(first)
+    for other in ways.values():
+        known = {one.quantity for one in chosen}
+        lacking = _SPLIT - known if "traffic_bytes" not in known else frozenset()
+        chosen.extend(one for one in other if one.quantity in lacking)
+    return chosen
+
+
+def _way(one: Event | Counter) -> str:
+    return one.way or (one.name if isinstance(one, Event) else one.event)

@@ -20,7 +20,6 @@ from tests.unit.experiments.counting import (
 from tests.unit.experiments.machines import a_machine
 
 from memgauge.analysis.routes import rows_of
-from memgauge.counters.registry import BACK_ENDS
 from memgauge.experiments.routes import Routes, RoutesParameters
 from memgauge.experiments.verify_bench import Moved
 from memgauge.model.errors import CounterRefused, RequestError
@@ -68,8 +67,9 @@ def test_both_routes_are_read_around_the_same_regions(
 def test_a_route_that_cannot_be_opened_is_refused_with_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(BACK_ENDS, "resctrl", raising=False)
-    with pytest.raises(CounterRefused, match="compare: resctrl counts no memory traffic here"):
+    monkeypatch.setenv("MEMGAUGE_SYSFS", str(tmp_path))
+    refusal = "compare: no counter of memory traffic here: resctrl: "
+    with pytest.raises(CounterRefused, match=refusal):
         compared(tmp_path, monkeypatch, Fault(), routes="perf,resctrl")
 
 
