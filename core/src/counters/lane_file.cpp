@@ -27,10 +27,9 @@ std::array<std::uint8_t, header_bytes> header(std::size_t columns) noexcept {
 // O_NOFOLLOW and O_EXCL: a directory from elsewhere must not steer what is written outside of it.
 LaneFile::LaneFile(const std::string& path, std::size_t columns)
     : descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666)) {
-    if (descriptor_ < 0) throw SystemError(path + ": cannot be made to hold samples", errno);
+    if (!descriptor_) throw SystemError(path + ": cannot be made to hold samples", errno);
     const int error = append(header(columns));
     if (error != 0) {
-        close();
         throw SystemError(path + ": samples cannot be written (free some space)", error);
     }
 }
@@ -44,7 +43,7 @@ int LaneFile::append(std::span<const std::uint8_t> block) noexcept {
     error_ = write_all(block);
     if (error_ == 0) {
         bytes_ += block.size();
-    } else if (ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) {
+    } else if (ftruncate(descriptor_.get(), static_cast<off_t>(bytes_)) != 0) {
         return error_;  // the reader drops a torn block by its check sum
     }
     return error_;
@@ -52,7 +51,7 @@ int LaneFile::append(std::span<const std::uint8_t> block) noexcept {
 
 int LaneFile::write_all(std::span<const std::uint8_t> bytes) noexcept {
     while (!bytes.empty()) {
-        const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
+        const ssize_t written = write(descriptor_.get(), bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return errno;
         bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -61,13 +60,12 @@ int LaneFile::write_all(std::span<const std::uint8_t> bytes) noexcept {
 }
 
 int LaneFile::close() noexcept {
-    if (descriptor_ < 0) return error_;
+    if (!descriptor_) return error_;
     // What cannot be flushed at all, as in a pipe, is no failure (fsync(2): EINVAL, EROFS).
-    if (fdatasync(descriptor_) != 0 && error_ == 0 && errno != EINVAL && errno != EROFS) {
+    if (fdatasync(descriptor_.get()) != 0 && error_ == 0 && errno != EINVAL && errno != EROFS) {
         error_ = errno;
     }
-    ::close(descriptor_);
-    descriptor_ = -1;
+    descriptor_.close();
     return error_;
 }
 

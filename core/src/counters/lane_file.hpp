@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "descriptor.hpp"
+
 namespace memgauge {
 
 class LaneFile {
@@ -26,7 +28,7 @@ public:
 private:
     int write_all(std::span<const std::uint8_t> bytes) noexcept;
 
-    int descriptor_ = -1;
+    Descriptor descriptor_;
     int error_ = 0;
     std::uint64_t bytes_ = 0;
 };

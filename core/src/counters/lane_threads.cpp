@@ -1,10 +1,10 @@
 #include "counters/lane_threads.hpp"
 
 #include <pthread.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <span>
 #include <string>
 #include <system_error>

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "counters/descriptor.hpp"
 #include "counters/number_text.hpp"
+#include "descriptor.hpp"
 #include "memgauge/error.hpp"
 
 namespace memgauge {
@@ -47,10 +47,6 @@ void check(const NumberFile& file) {
                                ": a cell names no row; give the text its line begins with");
         }
     }
-}
-
-void mark_missing(SlotSpan into) noexcept {
-    std::ranges::fill(into.present, std::uint8_t{0});
 }
 
 // Whether nothing is left to be told by more text.
@@ -97,7 +93,7 @@ private:
         do {
             const ssize_t got = pread(file.descriptor.get(), text_.data() + filled,
                                       text_.size() - filled, static_cast<off_t>(filled));
-            if (got < 0) return mark_missing(into);
+            if (got < 0) return into.mark_all_missing();
             ended = got == 0 && filled < text_.size();
             filled += static_cast<std::size_t>(got);
         } while (!find_all({text_.data(), filled}, ended, file, into) && !ended &&

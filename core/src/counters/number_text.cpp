@@ -9,7 +9,6 @@ namespace memgauge {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n\f\v";
-constexpr std::uint64_t first_unusable = std::uint64_t{1} << 63;  // slots stay below
 
 std::string_view without_leading_space(std::string_view text) noexcept {
     const std::size_t first = text.find_first_not_of(white_space);
@@ -39,8 +38,7 @@ FoundNumber number_of(std::string_view word) noexcept {
     std::uint64_t value = 0;
     const auto parsed =
         std::from_chars(word.data(), word.data() + word.size(), value, hexadecimal ? 16 : 10);
-    if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size() ||
-        value >= first_unusable)
+    if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size() || value >= slot_limit)
         return {};
     return {.state = FoundNumber::State::number, .value = value};
 }

@@ -8,7 +8,6 @@
 namespace memgauge::nvml {
 namespace {
 
-constexpr std::uint64_t slot_limit = std::uint64_t{1} << 63U;
 constexpr Return unknown_error = 999;
 
 template <typename Function>

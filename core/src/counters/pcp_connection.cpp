@@ -15,15 +15,13 @@ namespace {
 
 std::vector<std::string> metrics_of(const PcpRequest& request) {
     std::vector<std::string> names;
+    names.reserve(request.columns.size() + 1);
     for (const PcpColumn& column : request.columns) names.push_back(column.metric);
     if (!request.gate.empty()) names.push_back(request.gate);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::ranges::sort(names);
+    const auto repeated = std::ranges::unique(names);
+    names.erase(repeated.begin(), repeated.end());
     return names;
-}
-
-void clear(SlotSpan slots) noexcept {
-    std::fill(slots.present.begin(), slots.present.end(), std::uint8_t{0});
 }
 
 }  // namespace
@@ -68,15 +66,14 @@ Connection::Place Connection::placed(const ServedByName& served, const std::stri
     place.set = one.set;
     place.type = type_of(one.descriptor.type);
     place.singular = one.descriptor.domain == no_domain;
-    const auto named = std::find_if(one.instances.begin(), one.instances.end(),
-                                    [&](const auto& each) { return each.second == instance; });
+    const auto named = std::ranges::find(one.instances, instance, &Instances::value_type::second);
     place.exists = place.singular ? instance.empty() : named != one.instances.end();
     if (named != one.instances.end()) place.instance = named->first;
     return place;
 }
 
 Fetched Connection::fetch(SlotSpan into) noexcept {
-    clear(into);
+    into.mark_all_missing();
     const Calls& calls = context_.use();
     // A signal would end the library's waiting as if the connection were lost.
     const SignalsBlocked quiet;

@@ -73,6 +73,7 @@ Instances instances_of(const Calls& calls, DomainId domain) {
 
 std::vector<MetricId> identified(const Calls& calls, const std::vector<std::string>& names) {
     std::vector<const char*> asked;
+    asked.reserve(names.size());
     for (const std::string& name : names) asked.push_back(name.c_str());
     std::vector<MetricId> found(names.size(), no_metric);
     if (names.empty()) return found;

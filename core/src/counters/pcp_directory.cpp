@@ -67,6 +67,7 @@ void mark_available(const pcp::Calls& calls, const pcp::ValueSet* set, Known& on
 void ask_values(const pcp::Calls& calls, std::vector<Known>& known) {
     if (known.empty()) return;
     std::vector<pcp::MetricId> ids;
+    ids.reserve(known.size());
     for (const Known& one : known) ids.push_back(one.id);
     pcp::Result* result = nullptr;
     const int outcome = calls.fetch(static_cast<int>(ids.size()), ids.data(), &result);
@@ -90,7 +91,7 @@ public:
     pcp::Context context;
 };
 
-PcpDirectory::PcpDirectory(std::shared_ptr<const PcpLibrary> library, std::string host) {
+PcpDirectory::PcpDirectory(std::shared_ptr<const PcpLibrary> library, const std::string& host) {
     const SignalsBlocked quiet;
     connected_ = std::make_unique<Connected>(std::move(library), host);
 }

@@ -31,7 +31,7 @@ public:
 
     ~Connector() {
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             stopping_ = true;
         }
         wake_.notify_all();
@@ -59,7 +59,7 @@ public:
     // Asks for another in place of `lost`, which is taken down here. Waits for nothing.
     void replace(Connected lost) noexcept {
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             lost_ = std::move(lost);
             wanted_ = true;
         }
@@ -69,7 +69,7 @@ public:
     // Null: there is none yet.
     Connected take() noexcept {
         if (!ready_now_.load(std::memory_order_acquire)) return nullptr;
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         ready_now_.store(false, std::memory_order_release);
         return std::move(ready_);
     }
@@ -81,8 +81,9 @@ private:
         while (true) {
             wake_.wait(lock, [this] { return stopping_ || wanted_; });
             if (stopping_) return;
-            const Connected lost = std::move(lost_);
+            Connected lost = std::move(lost_);
             lock.unlock();
+            lost.reset();
             Connected made = try_connect();
             lock.lock();
             if (made == nullptr) {
@@ -142,7 +143,7 @@ public:
 
 private:
     void fetch(SlotSpan into) noexcept {
-        std::fill(into.present.begin(), into.present.end(), std::uint8_t{0});
+        into.mark_all_missing();
         if (connection_ == nullptr) connection_ = connector_.take();
         if (connection_ == nullptr) return;
         const bool whole = connection_->fetch(into) == pcp::Fetched::whole;

@@ -12,7 +12,6 @@ static_assert(std::endian::native == std::endian::little,
 
 namespace {
 
-constexpr std::uint64_t limit = std::uint64_t{1} << 63;
 constexpr std::uint32_t length_mask = 0xffffff;
 constexpr std::size_t header_bytes = 4;
 
@@ -35,7 +34,7 @@ Number integer(const Value& value, int format) noexcept {
     T taken{};
     if (!take(value, format, taken) || taken < T{0}) return {};
     const auto wide = static_cast<std::uint64_t>(taken);
-    return {wide < limit, wide};
+    return {wide < slot_limit, wide};
 }
 
 template <typename T>
@@ -45,8 +44,8 @@ Number fraction(const Value& value, int format, unsigned bits) noexcept {
     const double scaled =
         std::round(std::ldexp(static_cast<double>(taken), static_cast<int>(bits)));
     // Not a number compares false.
-    if (!(scaled >= 0.0 && scaled < static_cast<double>(limit))) return {};
-    return {true, static_cast<std::uint64_t>(scaled)};
+    const bool usable = scaled >= 0.0 && scaled < static_cast<double>(slot_limit);
+    return usable ? Number{true, static_cast<std::uint64_t>(scaled)} : Number{};
 }
 
 int nibble(std::uint32_t packed, unsigned index) noexcept {

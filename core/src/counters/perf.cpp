@@ -14,14 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "counters/descriptor.hpp"
+#include "descriptor.hpp"
 #include "memgauge/error.hpp"
 
 namespace memgauge {
 namespace {
 
 constexpr std::uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-constexpr std::uint64_t first_unusable = std::uint64_t{1} << 63;  // slots stay below
 
 // struct perf_event_attr with config3, which kernel headers before 6.3 lack.
 struct Attributes {
@@ -74,7 +73,7 @@ void deliver(std::span<const std::uint64_t> words, std::size_t enabled_at, std::
     for (std::size_t slot = 2; slot < into.values.size(); ++slot) {
         const std::uint64_t value = words[values_at + slot - 2];
         into.values[slot] = value;
-        into.present[slot] = counted && value < first_unusable ? 1 : 0;
+        into.present[slot] = counted && value < slot_limit ? 1 : 0;
     }
 }
 
@@ -102,7 +101,7 @@ public:
         if (read_whole(descriptors_.front(), words_) && words_[0] == descriptors_.size()) {
             deliver(words_, 1, head, into);
         } else {
-            std::ranges::fill(into.present, std::uint8_t{0});
+            into.mark_all_missing();
         }
     }
 
@@ -136,7 +135,7 @@ public:
         if (read_whole(descriptor_, words)) {
             deliver(words, 1, 0, into);
         } else {
-            std::ranges::fill(into.present, std::uint8_t{0});
+            into.mark_all_missing();
         }
     }
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "counters/descriptor.hpp"
 #include "counters/process_text.hpp"
+#include "descriptor.hpp"
 #include "memgauge/counters/process_tree.hpp"
 
 namespace memgauge {

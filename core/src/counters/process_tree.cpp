@@ -64,7 +64,7 @@ public:
     [[nodiscard]] std::size_t slots() const noexcept override { return process_figures; }
 
     void read(SlotSpan into) noexcept override {
-        std::ranges::fill(into.present, std::uint8_t{0});
+        into.mark_all_missing();
         const bool looked = discover_when_due();
         // One that went in a reading without end may be in what its parent has got since.
         unsettled_ = !read_processes(looked || unsettled_);

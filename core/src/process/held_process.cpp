@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "memgauge/error.hpp"
 
 namespace memgauge {
@@ -20,26 +21,18 @@ constexpr char go = 1;
 
 // A way between this process and its child, closed on exec. Sockets and not a pipe: what is sent to
 // a child that has ended must raise no signal.
-class Way {
-public:
-    Way() {
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) != 0) {
-            throw SystemError("cannot prepare the start of a program (raise ulimit -n)", errno);
-        }
-    }
-    ~Way() {
-        if (ends_[0] >= 0) close(ends_[0]);
-        close(ends_[1]);
-    }
-    Way(const Way&) = delete;
-    Way& operator=(const Way&) = delete;
-    [[nodiscard]] int ours() const noexcept { return ends_[0]; }
-    [[nodiscard]] int childs() const noexcept { return ends_[1]; }
-    int take_ours() noexcept { return std::exchange(ends_[0], -1); }
-
-private:
-    std::array<int, 2> ends_{-1, -1};
+struct Way {
+    Descriptor ours;
+    Descriptor childs;
 };
+
+Way make_way() {
+    std::array<int, 2> ends{-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        throw SystemError("cannot prepare the start of a program (raise ulimit -n)", errno);
+    }
+    return {.ours = Descriptor(ends[0]), .childs = Descriptor(ends[1])};
+}
 
 // What execve(2) takes; made before the fork, since nothing may be allocated after it.
 class Pointers {
@@ -114,12 +107,12 @@ bool may_start(int way) noexcept {
     return word == go;  // else the parent has gone, or wants no program
 }
 
-[[noreturn]] void run_child(Prepared& prepared, const Way& way, const sigset_t& mask) noexcept {
-    close(way.ours());
+[[noreturn]] void run_child(Prepared& prepared, Way& way, const sigset_t& mask) noexcept {
+    way.ours.close();
     restore_signals(mask);
-    if (may_start(way.childs())) {
+    if (may_start(way.childs.get())) {
         const int error = exec_first(prepared);
-        static_cast<void>(!write(way.childs(), &error, sizeof error));
+        static_cast<void>(!write(way.childs.get(), &error, sizeof error));
     }
     _exit(127);
 }
@@ -136,7 +129,7 @@ HeldProcess::HeldProcess(const ProgramRequest& request) {
         throw RequestError("no program to start: give a command");
     }
     Prepared prepared(request);
-    Way way;
+    Way way = make_way();
     // No handler of ours may run in the child.
     sigset_t all;
     sigset_t mask;
@@ -151,7 +144,7 @@ HeldProcess::HeldProcess(const ProgramRequest& request) {
             "cannot make a process for the program (raise ulimit -u or the cgroup's pids.max)",
             error);
     }
-    way_ = way.take_ours();
+    way_ = way.ours.release();
 }
 
 HeldProcess::~HeldProcess() {
@@ -163,16 +156,15 @@ HeldProcess::~HeldProcess() {
 
 int HeldProcess::release() {
     if (way_ < 0) throw RequestError("the program was started before");
-    const int way = std::exchange(way_, -1);
+    const Descriptor way(std::exchange(way_, -1));
     // A child that was killed meanwhile hears nothing; its end tells.
-    static_cast<void>(send(way, &go, 1, MSG_NOSIGNAL));
+    static_cast<void>(send(way.get(), &go, 1, MSG_NOSIGNAL));
     int error = 0;
     ssize_t got = 0;
     do {
-        got = read(way, &error, sizeof error);
+        got = read(way.get(), &error, sizeof error);
     } while (got < 0 && errno == EINTR);
-    close(way);
-    if (got != static_cast<ssize_t>(sizeof error)) return 0;
+    if (!std::cmp_equal(got, sizeof error)) return 0;
     wait_for_end(pid_);
     return error;
 }

@@ -69,7 +69,7 @@ class PcpDirectory {
 public:
     // `host` as the library understands it: `local:`, `unix:/PATH`, a name or address.
     // RequestError: no connection; the message has the library's words.
-    PcpDirectory(std::shared_ptr<const PcpLibrary> library, std::string host);
+    PcpDirectory(std::shared_ptr<const PcpLibrary> library, const std::string& host);
     ~PcpDirectory();
     PcpDirectory(const PcpDirectory&) = delete;
     PcpDirectory& operator=(const PcpDirectory&) = delete;

@@ -2,6 +2,7 @@
 // What can be read at once while something runs: a group of a PMU, files kept open, a daemon's
 // answer. A source is opened with all it needs; reading it allocates nothing and throws nothing.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,11 +13,16 @@
 
 namespace memgauge {
 
+// All that is present in a slot stays below; what is larger is missing.
+inline constexpr std::uint64_t slot_limit = std::uint64_t{1} << 63;
+
 // Raw values of slots, as they were read: no scale applied. A slot that could not be read is
 // missing, never zero; its value is then unspecified.
 struct SlotSpan {
     std::span<std::uint64_t> values;
     std::span<std::uint8_t> present;  // 1: read, 0: missing
+
+    void mark_all_missing() const noexcept { std::ranges::fill(present, std::uint8_t{0}); }
 };
 
 class CounterSource {

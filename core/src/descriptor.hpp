@@ -22,6 +22,8 @@ public:
 
     explicit operator bool() const noexcept { return number_ >= 0; }
     [[nodiscard]] int get() const noexcept { return number_; }
+    // The caller's to close from now on.
+    [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
     void close() noexcept {
         if (number_ >= 0) ::close(std::exchange(number_, -1));
     }
