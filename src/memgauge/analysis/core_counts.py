@@ -46,11 +46,7 @@ def core_counts(figures: Figures, experiment: str) -> list[CoreCount]:
     """All points of an experiment whose samples have readings."""
     found: list[CoreCount] = []
     for point in figures.run.points_of(experiment):
-        samples = figures.run.samples_of(point.point)
-        legs = figures.run.legs[point.point]
-        # A resumption may have declared the counters anew: only its own readings fit them.
-        latest = [s for s, leg in zip(samples, legs, strict=True) if leg == legs[-1]]
-        found += _of_point(point, [s for s in latest if s.reading is not None], figures)
+        found += _of_point(point, figures.run.counted_samples_of(point.point), figures)
     return found
 
 

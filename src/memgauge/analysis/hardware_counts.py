@@ -11,12 +11,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from memgauge.analysis.figures import Figures, number_fact, text_fact
-from memgauge.model.counters import Basis, Counter
+from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, added_up
 from memgauge.model.readings import Counted, counted
 from memgauge.model.records import Point, RegionReading, Sample
 from memgauge.model.units import format_count
-
-MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
 
 PAGED = 0.01
 """Bytes of pages that came and went, of the kernel's: what a region may have."""
@@ -86,22 +84,23 @@ def counts_of(figures: Figures) -> list[HardwareCounts]:
 
 
 def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
-    samples = _latest(point, figures)
-    read = [sample for sample in samples if sample.reading is not None]
+    read = figures.run.counted_samples_of(point.point)
     kernel = _kernel(point)
     if not read or read[0].reading is None or kernel is None:
         return []
     made = figures.run.counters[read[0].reading.counters]
     page_bytes = figures.run.start.system.base_page_bytes
     clean = [sample for sample in read if not _is_disturbed(sample, kernel, page_bytes)]
-    routes = dict.fromkeys((c.back_end, c.basis) for c in made.of if c.quantity in MEMORY)
+    routes = dict.fromkeys((c.back_end, c.basis) for c in made.of if c.quantity in MEMORY_TRAFFIC)
     entries = []
     for back_end, basis in routes:
-        counters = [
+        told = [
             counter
             for counter in made.of
-            if (counter.back_end, counter.basis) == (back_end, basis) and counter.quantity in MEMORY
+            if (counter.back_end, counter.basis) == (back_end, basis)
+            and counter.quantity in MEMORY_TRAFFIC
         ]
+        counters = added_up(told)
         entries.append(
             HardwareCounts(
                 kernel=kernel,
@@ -110,7 +109,7 @@ def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
                 counters=counters,
                 regions=list(_regions(clean, counters)),
                 idle=[_idle(s.idle, counters) for s in read if s.idle is not None],
-                notes=made.notes,
+                notes=[*made.notes, *_left_out(told, counters)],
                 point=point,
                 set_aside=len(read) - len(clean),
             )
@@ -118,11 +117,11 @@ def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
     return entries
 
 
-def _latest(point: Point, figures: Figures) -> list[Sample]:
-    """Samples of the latest leg: a resumption may have declared the counters anew."""
-    samples = figures.run.samples_of(point.point)
-    legs = figures.run.legs[point.point]
-    return [s for s, leg in zip(samples, legs, strict=True) if leg == legs[-1]]
+def _left_out(told: Sequence[Counter], counters: Sequence[Counter]) -> Iterable[str]:
+    """What is in no sum, for it would be there twice."""
+    names = {counter.name for counter in counters}
+    for event in dict.fromkeys(counter.event for counter in told if counter.name not in names):
+        yield f"{event} is in no figure: another of the events counts the same traffic"
 
 
 def _is_disturbed(sample: Sample, kernel: Kernel, page_bytes: int) -> bool:

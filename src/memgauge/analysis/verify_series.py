@@ -150,7 +150,7 @@ def event_series(run: Run, experiment: str) -> list[EventSeries]:
             of = [
                 _series(run, point, made, counters)
                 for point in run.points_of(experiment)
-                if any(_read_by(sample, made) for sample in run.samples_of(point.point))
+                if any(_read_by(sample, made) for sample in run.counted_samples_of(point.point))
             ]
             events = list(dict.fromkeys(counter.event for counter in counters))
             found.append(EventSeries(events=events, counters=counters, of=of))
@@ -164,7 +164,7 @@ def _read_by(sample: Sample, made: CounterSet) -> bool:
 def _series(run: Run, point: Point, made: CounterSet, counters: Sequence[Counter]) -> Series:
     rounds: list[RoundCount] = []
     is_estimate = False
-    for sample in run.samples_of(point.point):
+    for sample in run.counted_samples_of(point.point):
         if _read_by(sample, made) and sample.reading is not None and sample.idle is not None:
             loaded = dict(_bytes(counters, sample.reading))
             idle = dict(_bytes(counters, sample.idle))

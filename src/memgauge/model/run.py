@@ -43,6 +43,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[Warning]
     counters: dict[str, CounterSet]
     """By name of the set; the latest where a resumption declared it anew."""
+    counter_legs: dict[str, int]
+    """By name of the set: the leg that declared it so."""
     lanes: list[Lane]
     processes: list[Process]
     """The latest of each process, by its pid and begin."""
@@ -71,6 +73,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Samples of a point in their order; empty where it has none or is not known."""
         return self.samples.get(point, [])
 
+    def counted_samples_of(self, point: str) -> list[Sample]:
+        """Samples of a point with a reading of counters as they were declared latest.
+
+        Readings of earlier legs are left out: a resumption may have opened others in their slots.
+        """
+        return [
+            sample
+            for sample, leg in zip(self.samples_of(point), self.legs.get(point, []), strict=True)
+            if sample.reading is not None and self.counter_legs[sample.reading.counters] == leg
+        ]
+
     def points_of(self, experiment: str) -> list[Point]:
         """Points of an experiment in the order of declaration."""
         return [point for point in self.points.values() if point.experiment == experiment]
@@ -92,6 +105,7 @@ def run_of(
         validations=[],
         warnings=[],
         counters={},
+        counter_legs={},
         lanes=[],
         processes=[],
         regions=[],
@@ -129,6 +143,7 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.warnings.append(record)
         case CounterSet():
             run.counters[record.counters] = record
+            run.counter_legs[record.counters] = len(run.starts) - 1
         case Lane():
             run.lanes.append(record)
         case Process():

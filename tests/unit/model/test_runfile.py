@@ -17,7 +17,7 @@ from tests.unit.model import build
 from memgauge.model import codec, runreader
 from memgauge.model.codec import encode
 from memgauge.model.errors import MemgaugeError, RunFileError
-from memgauge.model.records import AnyRecord, RunEnd
+from memgauge.model.records import AnyRecord, CounterSet, RegionReading, RunEnd, Sample
 from memgauge.model.rules import StreamRules
 from memgauge.model.run import Run, run_of
 from memgauge.model.runfile import RECORDS_NAME, read_run
@@ -159,6 +159,21 @@ def test_a_resumption_may_declare_points_again_and_is_a_leg_of_its_own() -> None
     assert run.points[TRIAD.point] == again
     assert run.legs[TRIAD.point] == [0, 1, 1]
     assert run.end is None
+
+
+def test_readings_of_counters_that_were_declared_anew_are_left_out() -> None:
+    few, more = CounterSet(counters="c", slots=1, of=[]), CounterSet(counters="c", slots=2, of=[])
+    run = run_of([START, TRIAD, few, counted_in(1), END, RESUMED, TRIAD, more, counted_in(2)])
+    assert run.counters["c"] == more
+    assert run.counted_samples_of(TRIAD.point) == [counted_in(2)]
+    assert run.counted_samples_of("unheard") == []
+
+
+def counted_in(slots: int) -> Sample:
+    reading = RegionReading(
+        counters="c", before_ns=(1, 2), after_ns=(3, 4), before=[0] * slots, after=[1] * slots
+    )
+    return replace(SAMPLE, reading=reading)
 
 
 def test_rules_follow_a_stream_without_keeping_samples() -> None:
