@@ -45,7 +45,7 @@ def chart_of(timeline: Timeline, phases: Sequence[Phase]) -> Chart:
 def _note(regions: Sequence[Band], left_out: int) -> str:
     said = (
         "Drag to move along the run, turn the wheel with Ctrl or Alt held to zoom, double-click to "
-        "see all of it; all tracks follow. Shaded: least to most between two readings. Numbers "
+        "see all of it; all tracks follow. Shaded: least to most, of windows as below. Numbers "
         "above are phases"
     )
     if regions:
@@ -88,11 +88,23 @@ def _series(timeline: Timeline, traced: Traced, width: int, factor: float) -> Se
     return Series(
         name=traced.track.name,
         x=[*middles],
-        y=[_times(traced.mean(*span), factor) for span in spans],
+        y=[_times(_mean(traced, *span), factor) for span in spans],
         low=[_times(_extreme(traced.low[slice(*span)], min), factor) for span in spans],
         high=[_times(_extreme(traced.high[slice(*span)], max), factor) for span in spans],
         dashed=traced.track.basis != "measured",
     )
+
+
+def _mean(traced: Traced, begin: int, end: int) -> float | None:
+    """Over bins, what was counted in a window even over it: a counter's steps are no peaks."""
+    covered = [traced.covered_s[at + 1] - traced.covered_s[at] for at in range(begin, end)]
+    parts = [
+        (value * seconds, seconds)
+        for value, seconds in zip(traced.even[begin:end], covered, strict=True)
+        if value is not None and seconds > 0
+    ]
+    covered_s = sum(seconds for _, seconds in parts)
+    return sum(amount for amount, _ in parts) / covered_s if parts else None
 
 
 def _extreme(

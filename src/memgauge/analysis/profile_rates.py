@@ -18,6 +18,7 @@ import msgspec
 from memgauge.analysis.profile_tracks import Track
 from memgauge.model.counters import Counter
 from memgauge.model.errors import RunFileError
+from memgauge.model.readings import stretch_of, waits
 from memgauge.model.timeline import BEGIN, END, FIRST_SLOT, Block, LaneReader
 
 Amounts = Sequence[float | None]
@@ -171,9 +172,7 @@ def _factors(
         return None
     key = (counter.enabled_slot, counter.running_slot)
     if key not in known:
-        # A counter of a program is enabled while it runs: where it waited, nothing was counted.
-        waits = counter.scope in {"process", "thread"}
-        known[key] = _ratios(columns[key[0]], columns[key[1]], waits=waits)
+        known[key] = _ratios(columns[key[0]], columns[key[1]], waits=waits(counter))
     return known[key]
 
 
@@ -185,12 +184,8 @@ def _ratios(enabled: _Column, running: _Column, *, waits: bool) -> list[float | 
     if whole == parts and all_there and min(parts) >= least:
         return None
     ratios: Amounts = [
-        max(1.0, all_ns / ran_ns)
-        if ran_ns > 0 and all_ns >= 0
-        else 1.0
-        if waits and all_ns == ran_ns == 0
-        else None
-        for all_ns, ran_ns in zip(whole, parts, strict=True)
+        stretch_of(enabled_ns, running_ns, waits=waits)
+        for enabled_ns, running_ns in zip(whole, parts, strict=True)
     ]
     return list(_with_gaps(_with_gaps(ratios, enabled.present), running.present))
 

@@ -191,8 +191,10 @@ def tracks_table(timeline: Timeline) -> Table:
         ],
         rows=[_track_row(timeline, traced) for traced in timeline.tracks],
         note=f"Over time: the mean of each {SPARK_COLUMNS}th of the run, from 0 to the highest; "
-        f"{GAP} where nothing is known. Most and least: between two readings. Known: share of the "
-        "time. Estimates: intervals scaled up because the counter shared its hardware.",
+        f"{GAP} where nothing is known. Most and least: of windows in which at least ten steps of "
+        "the counter were counted (ten events; ten ticks of 10 ms of the kernel's accounts of CPU "
+        "time), or of a second where there are fewer. Known: share of the time. Estimates: "
+        "intervals scaled up because the counter shared its hardware.",
     )
 
 
@@ -223,6 +225,7 @@ def sparkline(timeline: Timeline, traced: Traced, columns: int = SPARK_COLUMNS) 
 
 def bars_of(means: Sequence[float | None]) -> str:
     """One character for each value."""
+    means = [mean if mean is not None and math.isfinite(mean) else None for mean in means]
     known = [mean for mean in means if mean is not None]
     low, high = min([0.0, *known]), max([0.0, *known])
     span = high - low

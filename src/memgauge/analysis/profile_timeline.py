@@ -9,9 +9,9 @@ readings it is uncertain by what they counted. Memory is that of the grid, howev
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import sub, truediv
 
 import msgspec
@@ -19,6 +19,7 @@ import msgspec
 from memgauge.analysis.profile_lanes import OpenLane, Pace, lanes_of
 from memgauge.analysis.profile_rates import Stretch, stretches
 from memgauge.analysis.profile_tracks import Track
+from memgauge.analysis.profile_windows import Window, Windows, rule_of
 from memgauge.model.records import Region
 from memgauge.model.run import Run
 
@@ -40,7 +41,9 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """Time up to each edge in which the track is known."""
     low: list[float | None]
     high: list[float | None]
-    """Of the values between two readings, in each bin."""
+    """In each bin, over windows that hold enough of the counter's steps (`profile_windows`)."""
+    even: list[float | None]
+    """Mean of each bin where what was counted in a window is taken as even over it."""
     at_marks: list[tuple[float, float]]
     """Sum and covered time at each mark of the timeline."""
     estimates: int = 0
@@ -117,8 +120,9 @@ def _timeline(
         {begin_ns, end_ns, *(r.begin_ns for r in regions), *(r.end_ns or end_ns for r in regions)}
     )
     tracks: list[Traced] = []
+    cpus = len(run.start.system.cpus)
     for lane in lanes:
-        tracks += _traced(lane, edges, marks)
+        tracks += _traced(lane, edges, marks, cpus)
         notes += [note for note in lane.reader.notes if note not in notes]
     return Timeline(
         begin_ns=begin_ns,
@@ -164,46 +168,73 @@ def _regions(run: Run, begin_ns: int, end_ns: int, notes: list[str]) -> list[Reg
 class _Sums:
     """One track while its lane is read."""
 
-    def __init__(self, bins: int) -> None:
+    def __init__(self, track: Track, edges: Sequence[int], cpus: int) -> None:
+        bins = len(edges) - 1
+        rule = rule_of(track, cpus)
         self.sum = self.covered_s = 0.0
         self.edges: list[tuple[float, float]] = []
         self.marks: list[tuple[float, float]] = []
         self.low: list[float | None] = [None] * bins
         self.high: list[float | None] = [None] * bins
         self.estimates = self.went_back = 0
+        self.in_windows: dict[int, tuple[float, float]] = {}
+        """Sum and time of bins that windows of several readings overlap."""
+        self._grid = edges
+        self._windows = None if rule is None else Windows(rule)
 
     def take(self, name: str, stretch: Stretch, seconds: list[float], places: _Places) -> None:
         amounts = stretch.amounts[name]
         known = [0.0 if amount is None else amount for amount in amounts]
-        has_gaps = None in amounts
         covers = seconds
-        if has_gaps:
+        if None in amounts:
             covers = [0.0 if a is None else s for a, s in zip(amounts, seconds, strict=True)]
         sums = list(accumulate(known, initial=self.sum))
         covered = list(accumulate(covers, initial=self.covered_s))
         for places_, found in ((places.edges, self.edges), (places.marks, self.marks)):
             for at, share in places_:
                 found.append((sums[at] + share * known[at], covered[at] + share * covers[at]))
-        rates = list(map(truediv, known, seconds))
-        for at, begin, end in places.bins:
-            inside = rates[begin:end]
-            if has_gaps:
-                inside = [r for r, s in zip(inside, covers[begin:end], strict=True) if s]
-            self._extend(at, inside)
+        if self._windows is None or self._windows.are_intervals(amounts, seconds):
+            self._take_intervals(known, seconds, covers, places)
+        else:
+            for window in self._windows.take(stretch.times_ns, amounts, seconds):
+                self._spread(window)
         self.sum, self.covered_s = sums[-1], covered[-1]
         self.estimates += stretch.estimated.get(name, 0)
         self.went_back += stretch.went_back.get(name, 0)
 
-    def _extend(self, at: int, rates: Sequence[float]) -> None:
-        if not rates:
-            return
+    def _take_intervals(
+        self, known: list[float], seconds: list[float], covers: list[float], places: _Places
+    ) -> None:
+        rates = list(map(truediv, known, seconds))
+        has_gaps = covers is not seconds
+        for at, begin, end in places.bins:
+            inside = rates[begin:end]
+            if has_gaps:
+                inside = [r for r, s in zip(inside, covers[begin:end], strict=True) if s]
+            if inside:
+                self._extend(at, min(inside), max(inside))
+
+    def _spread(self, window: Window) -> None:
+        grid = self._grid
+        at = max(0, bisect_right(grid, window.begin_ns) - 1)
+        while at < len(grid) - 1 and grid[at] < window.end_ns:
+            inside_s = (min(grid[at + 1], window.end_ns) - max(grid[at], window.begin_ns)) * 1e-9
+            if inside_s > 0:
+                amount, covered_s = self.in_windows.get(at, (0.0, 0.0))
+                amount += window.rate * inside_s
+                self.in_windows[at] = (amount, covered_s + inside_s)
+                self._extend(at, window.rate, window.rate)
+            at += 1
+
+    def _extend(self, at: int, least: float, most: float) -> None:
         low, high = self.low[at], self.high[at]
-        least, most = min(rates), max(rates)
         self.low[at] = least if low is None else min(low, least)
         self.high[at] = most if high is None else max(high, most)
 
     def rest(self, edges: int, marks: int) -> None:
         """Up to the last edge nothing more is known."""
+        for window in self._windows.rest() if self._windows else ():
+            self._spread(window)
         self.edges += [(self.sum, self.covered_s)] * (edges - len(self.edges))
         self.marks += [(self.sum, self.covered_s)] * (marks - len(self.marks))
 
@@ -217,8 +248,8 @@ class _Places(msgspec.Struct, frozen=True):
     """A bin and the intervals [begin, end) that overlap it."""
 
 
-def _traced(lane: OpenLane, edges: Sequence[int], marks: Sequence[int]) -> list[Traced]:
-    sums = {track.name: _Sums(len(edges) - 1) for track in lane.tracks}
+def _traced(lane: OpenLane, edges: Sequence[int], marks: Sequence[int], cpus: int) -> list[Traced]:
+    sums = {track.name: _Sums(track, edges, cpus) for track in lane.tracks}
     next_edge = next_mark = 0
     for stretch in stretches(lane.reader, lane.tracks):
         times = stretch.times_ns
@@ -267,6 +298,10 @@ def _overlaps(times: Sequence[int], edges: Sequence[int], first: int) -> list[tu
 
 def _made(track: Track, sums: _Sums, interval_ns: int, edges: int, marks: int) -> Traced:
     sums.rest(edges, marks)
+    even: list[float | None] = []
+    for at, (before, after) in enumerate(pairwise(sums.edges)):
+        amount, covered_s = sums.in_windows.get(at, (after[0] - before[0], after[1] - before[1]))
+        even.append(amount / covered_s if covered_s > 0 else None)
     return Traced(
         track=track,
         interval_ns=interval_ns,
@@ -274,6 +309,7 @@ def _made(track: Track, sums: _Sums, interval_ns: int, edges: int, marks: int) -
         covered_s=[one[1] for one in sums.edges],
         low=sums.low,
         high=sums.high,
+        even=even,
         at_marks=sums.marks,
         estimates=sums.estimates,
         went_back=sums.went_back,

@@ -160,8 +160,7 @@ def _track(traced: Traced) -> Iterator[Verdict]:
             "others; there its values are estimates.",
             remedy="ask for fewer events at once",
         )
-    known = [high for high in traced.high if high is not None]
-    if not known:
+    if traced.covered_s[-1] <= 0:
         yield Verdict(level="warning", text=f"{name}: could never be read.")
 
 

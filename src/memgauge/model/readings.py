@@ -28,6 +28,7 @@ def counted(counter: Counter, before: Raw, after: Raw) -> Counted | None:
 
     It cannot where a value is missing, where the counter never ran in between, where it stands
     below what it was though it does not wrap (its device was set back), and where it began anew.
+    A counter of a process or thread is enabled only while that runs: where it slept, none is zero.
 
     A counter that shares its hardware with others runs for a part of the time. What it counted is
     then scaled by enabled over running time, as perf_event_open(2) describes, and is an estimate.
@@ -68,6 +69,18 @@ def _stretch(counter: Counter, before: Raw, after: Raw) -> float | None:
         return 1.0
     enabled_ns = _difference(before[counter.enabled_slot], after[counter.enabled_slot])
     running_ns = _difference(before[counter.running_slot], after[counter.running_slot])
-    if enabled_ns is None or not running_ns:
+    if enabled_ns is None or running_ns is None:
         return None
-    return max(1.0, enabled_ns / running_ns)
+    return stretch_of(enabled_ns, running_ns, waits=waits(counter))
+
+
+def waits(counter: Counter) -> bool:
+    """Whether it is enabled only while a program runs: where that slept, it counted truly zero."""
+    return counter.scope in {"process", "thread"}
+
+
+def stretch_of(enabled_ns: int, running_ns: int, *, waits: bool) -> float | None:
+    """What a count is scaled by: enabled over running time, at least 1; None: it never ran."""
+    if running_ns > 0 and enabled_ns >= 0:
+        return max(1.0, enabled_ns / running_ns)
+    return 1.0 if waits and enabled_ns == running_ns == 0 else None

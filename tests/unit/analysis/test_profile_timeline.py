@@ -92,7 +92,8 @@ def test_differences_are_those_of_two_readings(
     for at, (raw, more, part) in enumerate(rows):
         enabled, running = enabled + max(more, part), running + part
         samples.append([at * MS, at * MS, enabled, running, raw])
-    beside = {"enabled_slot": 0, "running_slot": 1} if grouped else {}
+    beside: dict[str, object] = dict(SHARED) if grouped else {}
+    beside |= {"scope": data.draw(st.sampled_from(["controller", "process"]))}
     one_counter = reads(2, wraps_at=wraps, **beside)
     found = rates_of(tmp_path_factory.getbasetemp(), samples, one_counter)
     expected = []
@@ -184,7 +185,7 @@ def test_bins_of_any_width_conserve_what_was_counted(
     counted_ = samples[-1][2]
     assert counted_ is not None
     assert traced.total(0, timeline.bins) == pytest.approx(counted_ * 64)
-    for value, low, high in zip(timeline.values(traced), traced.low, traced.high, strict=True):
+    for value, low, high in zip(traced.even, traced.low, traced.high, strict=True):
         assert value is not None
         assert low is not None
         assert high is not None

@@ -70,6 +70,17 @@ def test_a_counter_that_never_ran_is_missing_and_not_zero() -> None:
     assert counted(GROUPED, [100, 90, 7], [500, 90, 7]) is None
 
 
+@pytest.mark.parametrize("scope", ["process", "thread"])
+def test_a_program_that_slept_counted_truly_zero(scope: str) -> None:
+    """Its counters are enabled while it runs; times that are missing stay missing."""
+    own = counter(enabled_slot=0, running_slot=1, scope=scope)
+    found = counted(own, [100, 90, 7], [100, 90, 7])
+    assert found is not None
+    assert (found.raw, found.value, found.is_estimate) == (0, 0.0, False)
+    assert counted(own, [100, 90, 7], [200, 90, 7]) is None
+    assert counted(own, [100, None, 7], [100, 90, 7]) is None
+
+
 def test_a_gauge_is_its_later_level() -> None:
     found = counted(counter(slot=0, gauge=True, scale=0.5), [10], [4])
     assert found is not None
