@@ -100,6 +100,12 @@ std::optional<PerfEvent> tracepoint(const std::string& name) {
     return std::nullopt;
 }
 
+bool sleeps(pid_t pid) {
+    std::string text;
+    std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), text);
+    return text.find(") S ") != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("a group counts all its events at the same times") {
@@ -166,7 +172,7 @@ TEST_CASE("a process that did not run has counted nothing, which is known") {
     if (!counts_here(minor_faults, this_thread)) return;
     const Forked child([](const Steps& steps) { steps.stop_here(); });
     child.await();
-    usleep(50'000);  // it waits by now
+    while (!sleeps(child.pid())) usleep(1000);
     const Values asleep = read(*open_perf_single(minor_faults, {.pid = child.pid()}));
     CHECK(asleep.missing() == 0);
     CHECK(asleep[2] == 0);

@@ -251,20 +251,20 @@ TEST_CASE("what nobody waits for keeps what was last read of it") {
 
 TEST_CASE("an orphan that was found is still of the tree") {
     const Forked parent([](const Steps& steps) {
-        const pid_t middle = fork();
-        if (middle == 0) {
+        const pid_t child = fork();
+        if (child == 0) {
+            const pid_t middle = getpid();
             if (fork() == 0) {
                 steps.stop_here();  // found
-                while (getppid() == middle || getppid() == 0) usleep(1000);
+                while (getppid() == middle) usleep(1000);
                 touch_pages(many_pages);
                 steps.stop_here();
                 _exit(0);
             }
-            usleep(200'000);
             steps.stop_here();
             _exit(0);
         }
-        waitpid(middle, nullptr, 0);
+        waitpid(child, nullptr, 0);
         steps.stop_here();
     });
     parent.await(2);
