@@ -1,8 +1,9 @@
 """What a profile watches: components of the machine, the events that tell of each, and its lanes.
 
-A lane is what is read together, at one rate. Each back end of a component has a lane of its own, so
-that a slow one (a daemon, a driver that asks its device) delays no other; those whose values do not
-change faster, or that cost much to read, have a highest rate.
+A lane is what is read together, at one rate. A back end that is slow (a daemon, a driver that asks
+its device), whose values do not change faster, or that costs much to read, has a highest rate, and
+for each component a lane of its own, so that it delays no other. All others share one lane: waking
+a thread costs more than reading a dozen counters.
 """
 
 from __future__ import annotations
@@ -71,14 +72,20 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     remedy: str | None = None
 
 
+FAST = "fast-counters"
+"""Name of the lane that back ends without a highest rate share."""
+
+
 class LanePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """Events of one back end, to be sampled together."""
+    """Events to be sampled together."""
 
     name: str
     """Also of its counter set and, with `.lane`, of its file."""
     component: str
     events: list[Event]
     rate_hz: float
+    parts: list[LanePlan] = []
+    """What to sample apart, where they cannot all be opened together."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +104,7 @@ def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
             events, missing = _events_of(component, host)
             plan.lanes.extend(_lanes(component.name, events, rate_hz))
             plan.missing.extend(missing)
-    return plan
+    return Plan(lanes=_shared(plan.lanes), missing=plan.missing)
 
 
 def plan_events(texts: Sequence[str], rate_hz: float, host: Host) -> Plan:
@@ -124,6 +131,26 @@ def _lanes(component: str, events: Sequence[Event], rate_hz: float) -> list[Lane
     ]
 
 
+def _shared(lanes: list[LanePlan]) -> list[LanePlan]:
+    """One lane for all that have no highest rate, in the place of the first of them."""
+    fast = [lane for lane in lanes if _is_fast(lane)]
+    if len(fast) < 2:
+        return lanes
+    whole = LanePlan(
+        name=FAST,
+        component=FAST,
+        events=[event for lane in fast for event in lane.events],
+        rate_hz=fast[0].rate_hz,
+        parts=fast,
+    )
+    at = lanes.index(fast[0])
+    return [*lanes[:at], whole, *(lane for lane in lanes[at:] if not _is_fast(lane))]
+
+
+def _is_fast(lane: LanePlan) -> bool:
+    return all(event.back_end not in HIGHEST_RATES_HZ for event in lane.events)
+
+
 def _events_of(component: Component, host: Host) -> tuple[list[Event], list[Missing]]:
     if component.events == (AUTOMATIC,):
         return _memory(component, host)
@@ -139,7 +166,7 @@ def _events_of(component: Component, host: Host) -> tuple[list[Event], list[Miss
         ready = [event for event in mine if event.state == "ready"]
         events += ready
         if not ready:
-            reasons.append(_why(component.name, probe, mine))
+            reasons.append(_why(component.name, name, probe, mine))
     # The same energy by two routes would be added up: the first route is taken.
     if component.name == "energy":
         events = [event for event in events if event.back_end in {events[0].back_end, "hwmon"}]
@@ -159,14 +186,15 @@ def _belongs(event: Event, component: Component) -> bool:
     return event.automatic and event.domain == component.domain
 
 
-def _why(component: str, probe: Probe, events: Sequence[Event]) -> Missing:
+def _why(component: str, back_end: str, probe: Probe, events: Sequence[Event]) -> Missing:
     """Why a back end gives none of the events of a component."""
     told = next((event for event in events if event.reason), None)
     if told is not None:
         return Missing(component=component, reason=told.reason or "", remedy=told.remedy)
-    return Missing(
-        component=component, reason=probe.reason or "no such counter", remedy=probe.remedy
-    )
+    # What one that works says of itself is about other counters of it.
+    if probe.state == "ready" or probe.reason is None:
+        return Missing(component=component, reason=f"{back_end} has no counter of {component} here")
+    return Missing(component=component, reason=probe.reason, remedy=probe.remedy)
 
 
 def _joined(component: str, reasons: Sequence[Missing]) -> list[Missing]:

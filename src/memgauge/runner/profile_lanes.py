@@ -121,12 +121,19 @@ class Lanes:
     def _open(self, plan: Plan, subject: Subject) -> None:
         self.warnings += [_missing(missing) for missing in plan.missing]
         for lane in plan.lanes:
-            try:
-                self._running.append(self._stack.enter_context(self._sampled(lane, subject)))
-            except MemgaugeError as error:
-                if lane.component == "counters":
-                    raise
-                self._forget(lane)
+            self._open_lane(lane, subject)
+
+    def _open_lane(self, lane: LanePlan, subject: Subject) -> None:
+        try:
+            self._running.append(self._stack.enter_context(self._sampled(lane, subject)))
+        except MemgaugeError as error:
+            if lane.component == "counters":
+                raise
+            self._forget(lane)
+            # What one of them refuses must not take the others along.
+            for part in lane.parts:
+                self._open_lane(part, subject)
+            if not lane.parts:
                 self.warnings.append(_missing(Missing(component=lane.name, reason=str(error))))
 
     def _sampled(self, plan: LanePlan, subject: Subject) -> AbstractContextManager[RunningLane]:

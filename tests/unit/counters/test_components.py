@@ -91,6 +91,25 @@ def test_each_back_end_has_a_lane_of_its_own_at_no_more_than_its_rate(serve: lis
     assert {lane.rate_hz for lane in slow.lanes} == {2.0}
 
 
+def test_fast_back_ends_share_a_lane_and_can_be_taken_apart(serve: list[Event]) -> None:
+    """One thread wakes up for all of them; slow ones keep their own."""
+    serve += [
+        event("perf:page-faults", "software"),
+        event("net:eth0/rx", "network"),
+        event("infiniband:mlx5_0/1/rx", "network"),
+        event("proc:cpu_time", "process"),
+        event("powercap:intel-rapl:0", "energy"),
+    ]
+    watched = ["process", "software", "network", "energy"]
+    plan = plan_components(watched, 100.0, Host())
+    assert [lane.name for lane in plan.lanes] == ["process", "fast-counters", "network-infiniband"]
+    whole = plan.lanes[1]
+    assert whole.rate_hz == 100.0
+    assert [part.name for part in whole.parts] == ["software", "network-net", "energy"]
+    assert whole.events == [one for part in whole.parts for one in part.events]
+    assert {part.rate_hz for part in whole.parts} == {100.0}
+
+
 def test_only_what_may_be_chosen_automatically_and_is_ready_is_watched(serve: list[Event]) -> None:
     serve += [
         event("net:eth0/rx", "network"),
@@ -111,6 +130,18 @@ def test_a_missing_component_is_told_with_reason_and_remedy(serve: list[Event]) 
     assert "locked away" in energy.reason
     assert "ask for the key" in (energy.remedy or "")
     assert (gpu.component, gpu.reason, gpu.remedy) == ("gpu", "nothing is here", "plug it in")
+
+
+def test_what_a_back_end_lacks_elsewhere_is_no_reason(
+    serve: list[Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve += [event("perf:page-faults", "software")]
+    ready = Probe(state="ready", reason="no controller of memory", remedy="load its driver")
+    monkeypatch.setattr(Fake, "probe", lambda fake: ready)
+    (energy,) = plan_components(["energy"], 100.0, Host()).missing
+    assert "perf has no counter of energy here" in energy.reason
+    assert "controller" not in energy.reason
+    assert energy.remedy is None
 
 
 def test_energy_is_counted_by_one_route_and_sensors_beside_it(serve: list[Event]) -> None:
