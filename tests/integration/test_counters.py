@@ -120,6 +120,18 @@ def test_explain_says_encoding_worth_source_and_pitfalls(tmp_path: Path) -> None
         assert part in said, part
 
 
+def test_only_memory_traffic_is_said_to_be_verifiable() -> None:
+    done = memgauge("counters", "explain", "proc:cpu_time")
+    assert done.returncode == 0, done.stderr
+    assert "verif" not in done.stdout
+
+
+def test_a_back_end_that_there_is_not_is_named_with_the_event() -> None:
+    done = memgauge("counters", "explain", "prf:cycles")
+    assert done.returncode == 2
+    assert "event 'prf:cycles': no back end is named 'prf'; did you mean perf" in done.stderr
+
+
 def test_explain_as_a_document(tmp_path: Path) -> None:
     tree = MACHINES["zen5"](tmp_path)
     done = memgauge(

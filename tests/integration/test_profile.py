@@ -118,7 +118,10 @@ def test_a_command_that_is_not_there_or_no_program_has_its_own_code(tmp_path: Pa
     (tmp_path / "plain").write_text("text")
     refused = done("./plain", cwd=tmp_path)
     assert refused.returncode == 126
-    assert b"is no program that you may run" in refused.stderr
+    assert refused.stderr == (b"memgauge: './plain': is no file that you may run; check its mode\n")
+    folder = done(str(tmp_path), cwd=tmp_path)
+    assert folder.returncode == 126
+    assert b": is a directory; name a program" in folder.stderr
     (tmp_path / "odd").write_text("#!/nowhere/interpreter\n")
     (tmp_path / "odd").chmod(0o755)
     assert done("./odd", cwd=tmp_path).returncode == 126

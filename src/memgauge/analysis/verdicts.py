@@ -9,7 +9,7 @@ from memgauge.analysis.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
 from memgauge.analysis.summary import LEAST_SHARE, PointSummary
-from memgauge.model.records import Environment
+from memgauge.model.records import NOT_WATCHED, Environment
 from memgauge.model.run import Run
 from memgauge.model.system import System
 
@@ -263,7 +263,9 @@ def _recorded(figures: Figures) -> Iterator[Verdict]:
     """Warnings in the run, one verdict for each code, and what reading had to leave out."""
     by_code: dict[str, list[int]] = {}
     for index, warning in enumerate(figures.run.warnings):
-        by_code.setdefault(warning.code, []).append(index)
+        # Each of these has a reason and a remedy of its own.
+        alike = warning.message if warning.code == NOT_WATCHED else warning.code
+        by_code.setdefault(alike, []).append(index)
     for indices in by_code.values():
         warning = figures.run.warnings[indices[0]]
         more = f" ({len(indices) - 1} more like this)" if len(indices) > 1 else ""

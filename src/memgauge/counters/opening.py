@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 
 import msgspec
 
@@ -13,7 +14,7 @@ from memgauge.counters.host import Host, this_host
 from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
 from memgauge.counters.verdicts import with_verdicts
 from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up
-from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 from memgauge.model.event_names import AUTOMATIC, WHOLE, split_events
 from memgauge.model.records import CounterSet
 from memgauge.model.text import quoted
@@ -61,6 +62,12 @@ def _named(text: str, host: Host) -> list[Event]:
         raise RequestError(
             f"event {quoted(text)}: is not BACKEND:EVENT; back ends are {known}; "
             f"'memgauge counters' lists the events"
+        )
+    if back_end not in BACK_ENDS:
+        near = get_close_matches(back_end, BACK_ENDS, n=3, cutoff=0.4) or BACK_ENDS
+        raise UnknownEvent(
+            f"event {quoted(text)}: no back end is named {quoted(back_end)}; did you mean "
+            f"{' or '.join(near)}?"
         )
     return load(back_end, host).find(rest)
 

@@ -65,6 +65,8 @@ def parse_event(text: str) -> Asked:
         raise _malformed(text, "lacks the '/' after the PMU: write PMU/EVENT/")
     if not _NAME.fullmatch(pmu):
         raise _malformed(text, f"{quoted(pmu)} before the '/' is no name of a PMU")
+    if not rest:
+        raise _malformed(text, "names no event after the '/': write PMU/EVENT/")
     body, closing, after = rest.partition("/")
     if not closing:
         raise _malformed(text, "lacks the '/' at its end")

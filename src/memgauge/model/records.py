@@ -232,6 +232,10 @@ class Validation(Record, frozen=True, kw_only=True, tag="validation"):
     checks: list[ArrayCheck]
 
 
+NOT_WATCHED = "not-watched"
+"""Code of a warning about a component that a profile leaves out."""
+
+
 class Warning(Record, frozen=True, kw_only=True, tag="warning"):
     """Something a reader must know beside the numbers."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from memgauge.analysis.verify_words import NEVER, verdict_text
 from memgauge.model.counters import EventVerdict, State
 from memgauge.model.units import format_count
 
@@ -112,7 +113,7 @@ def _brief(one: ListedEvent) -> str:
     if event.certainty in {"unconfirmed", "conflict"}:
         parts.append("scale doubtful")
     if one.verdict is not None:
-        parts.append(verdict_words(one.verdict))
+        parts.append(verdict_text(one.verdict))
     return ", ".join(parts)
 
 
@@ -130,17 +131,6 @@ def quantity_words(quantity: str) -> str:
     return words.get(quantity, quantity.replace("_", " "))
 
 
-def verdict_words(verdict: EventVerdict) -> str:
-    """A verdict in a few words."""
-    if verdict.verdict == "mis-scaled" and verdict.factor is not None:
-        return f"mis-scaled: {verdict.factor:g} times the truth"
-    if verdict.ratio is None:
-        return verdict.verdict
-    if verdict.ratio_low is None or verdict.ratio_high is None:
-        return f"{verdict.verdict} ({verdict.ratio:.3f} of known bytes)"
-    return f"{verdict.verdict} ({verdict.ratio_low:.3f} to {verdict.ratio_high:.3f} of known bytes)"
-
-
 def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
     event = one.event
     yield "meaning", event.meaning
@@ -156,7 +146,8 @@ def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
     yield "source", event.source
     for pitfall in event.pitfalls:
         yield "beware", pitfall
-    yield "verdict", _verdict(one.verdict)
+    if one.verdict is not None or event.traffic is not None:
+        yield "verdict", _verdict(one.verdict)
 
 
 def _worth(event: Event) -> str:
@@ -182,8 +173,8 @@ def _places(event: Event) -> str:
 
 def _verdict(verdict: EventVerdict | None) -> str:
     if verdict is None:
-        return "never verified on this machine and kernel: memgauge counters verify"
-    return f"{verdict_words(verdict)}: {verdict.evidence}; made {verdict.made_at}"
+        return f"{NEVER} on this machine and kernel: memgauge counters verify"
+    return f"{verdict_text(verdict)}: {verdict.evidence}; made {verdict.made_at}"
 
 
 def _standing(event: Event) -> str:

@@ -14,7 +14,7 @@ from memgauge.counters.components import LanePlan, Missing, Plan, plan_component
 from memgauge.counters.host import Host
 from memgauge.counters.lanes import RunningLane, sampled
 from memgauge.model.errors import MemgaugeError, RequestError
-from memgauge.model.records import AnyRecord, CounterSet, Warning
+from memgauge.model.records import NOT_WATCHED, AnyRecord, CounterSet, Warning
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.system.program import Subject, tree_of
 
@@ -81,7 +81,7 @@ class Lanes:
         for plan in plans:
             self._open(plan, subject)
         if not self._running:
-            reasons = "; ".join(warning.message for warning in self.warnings)
+            reasons = "; ".join(map(_with_remedy, self.warnings))
             raise RequestError(f"nothing can be watched here: {reasons}")
 
     def latest(self) -> list[LatestReading]:
@@ -160,9 +160,13 @@ def raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+def _with_remedy(warning: Warning) -> str:
+    return f"{warning.message} ({warning.remedy})" if warning.remedy else warning.message
+
+
 def _missing(missing: Missing) -> Warning:
     return Warning(
-        code="not-watched",
+        code=NOT_WATCHED,
         message=f"{missing.component}: {missing.reason}",
         remedy=missing.remedy,
     )

@@ -198,9 +198,10 @@ def check_startable(name: str, paths: Sequence[str]) -> None:
     if not found:
         raise CommandNotFound(f"{quoted(name)}: command not found; check its name and PATH")
     if not any(os.path.isfile(path) and os.access(path, os.X_OK) for path in found):  # noqa: PTH113
-        raise CommandNotExecutable(
-            f"{quoted(name)}: {quoted(found[0])} is no program that you may run; check its mode"
-        )
+        where = f" ({quoted(found[0])})" if found[0] != name else ""
+        what = "a directory" if os.path.isdir(found[0]) else "no file that you may run"  # noqa: PTH112
+        remedy = "name a program" if what == "a directory" else "check its mode"
+        raise CommandNotExecutable(f"{quoted(name)}{where}: is {what}; {remedy}")
 
 
 def adopt_orphans(*, on: bool) -> None:

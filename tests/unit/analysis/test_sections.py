@@ -227,6 +227,12 @@ def test_recorded_warnings_are_told_once_with_their_number() -> None:
     assert text == "Pages are missing (2 more like this)."
 
 
+def test_each_component_that_is_not_watched_is_told_with_its_own_remedy() -> None:
+    memory = Warning(code="not-watched", message="memory: no counter", remedy="load a driver")
+    gpu = Warning(code="not-watched", message="gpu: no library", remedy="install it")
+    assert texts_of(small(memory, gpu), "warning") == ["Memory: no counter.", "Gpu: no library."]
+
+
 def test_share_of_time_in_each_regime_is_told(run: Run) -> None:
     text = next(t for t in texts_of(run, "note") if "moved the threads on CPUs 0-1" in t)
     assert "same complex (27 ns)" in text

@@ -71,6 +71,7 @@ def test_an_open_field_has_to_be_given() -> None:
     [
         ("imc", "lacks the '/' after the PMU"),
         ("imc/event=1", "lacks the '/' at its end"),
+        ("imc/", "names no event after the '/'"),
         ("/event=1/", "'' before the '/' is no name of a PMU"),
         ("i m/event=1/", "'i m' before the '/' is no name of a PMU"),
         ("imc/event=1/u", "'u' after the last '/' is not understood"),
