@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from memgauge.analysis.profile_doubles import named
 from memgauge.analysis.profile_rates import ordered_blocks
-from memgauge.analysis.profile_tracks import Track, distinct, tracks_of
+from memgauge.analysis.profile_tracks import Track, tracks_of
 from memgauge.model.errors import RunFileError
 from memgauge.model.records import Lane
 from memgauge.model.run import Run
@@ -65,15 +66,16 @@ def lanes_of(run: Run) -> tuple[list[OpenLane], list[str]]:
 
 
 def _named(opened: Sequence[OpenLane], notes: list[str]) -> list[OpenLane]:
-    every = distinct([track for lane in opened for track in lane.tracks])
+    pairs = [(track, lane.pace.counters) for lane in opened for track in lane.tracks]
+    every = named([track for track, _ in pairs], [of for _, of in pairs])
     if len(every) > MOST_TRACKS:
         notes.append(f"only the first {MOST_TRACKS} of {len(every)} tracks are shown")
     every = every[:MOST_TRACKS]
-    named = []
+    told = []
     for lane in opened:
         own, every = every[: len(lane.tracks)], every[len(lane.tracks) :]
-        named.append(OpenLane(lane.reader, own, lane.pace))
-    return named
+        told.append(OpenLane(lane.reader, own, lane.pace))
+    return told
 
 
 def _pace(reader: LaneReader, lane: Lane) -> Pace | None:

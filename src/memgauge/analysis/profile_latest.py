@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.profile_tracks import Track, distinct, tracks_of
+from memgauge.analysis.profile_doubles import named
+from memgauge.analysis.profile_tracks import Track, tracks_of
 from memgauge.model.counters import Counter
 from memgauge.model.readings import Raw, counted
 from memgauge.model.records import CounterSet
@@ -44,12 +45,13 @@ class Latest:
         if before is not None and now.at_ns <= before.at_ns:
             return
         self._before[name] = now
-        self._levels[name] = [_level(track, before, now) for track in tracks]
+        self._levels[name] = [_level(track, before, now) for track in tracks if not track.double]
 
     def _add(self, counters: CounterSet) -> None:
         """A further set; the names of all tracks are told apart anew."""
         self._sets[counters.counters] = tracks_of(counters)
-        every = distinct([track for tracks in self._sets.values() for track in tracks])
+        pairs = [(track, of) for of, tracks in self._sets.items() for track in tracks]
+        every = named([track for track, _ in pairs], [of for _, of in pairs])
         for name, tracks in self._sets.items():
             self._sets[name], every = every[: len(tracks)], every[len(tracks) :]
 

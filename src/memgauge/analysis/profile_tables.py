@@ -12,6 +12,7 @@ from memgauge.analysis.profile_phases import Phase, Roles
 from memgauge.analysis.profile_timeline import Timeline, Traced
 from memgauge.analysis.profile_words import looks_like
 from memgauge.analysis.section import Cell, Column, Table
+from memgauge.analysis.verify_words import trust_in
 from memgauge.model.counters import Counter
 from memgauge.model.records import Region
 from memgauge.model.text import plain
@@ -251,7 +252,7 @@ def counters_table(timeline: Timeline) -> Table:
                 [
                     plain(traced.track.name),
                     plain(counter.event),
-                    _verified(counter),
+                    _trust(counter),
                     counter.basis,
                     len([c for c in traced.track.counters if c.event == counter.event]),
                     f"{counter.scale:g} {plain(counter.unit)}".strip(),
@@ -280,11 +281,11 @@ def counters_table(timeline: Timeline) -> Table:
     )
 
 
-def _verified(counter: Counter) -> str | None:
+def _trust(counter: Counter) -> str | None:
     """Verification is of memory's counters only."""
-    if counter.verdict is not None:
-        return counter.verdict.verdict
-    return "not verified" if counter.domain == "memory" else None
+    if counter.verdict is None and counter.domain != "memory":
+        return None
+    return plain(trust_in([counter]))
 
 
 def shown_unit(unit: str, largest: float) -> tuple[float, str]:

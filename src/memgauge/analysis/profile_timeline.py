@@ -16,6 +16,7 @@ from operator import sub, truediv
 
 import msgspec
 
+from memgauge.analysis.profile_doubles import event_of, shown_for
 from memgauge.analysis.profile_lanes import OpenLane, Pace, lanes_of
 from memgauge.analysis.profile_rates import Stretch, stretches
 from memgauge.analysis.profile_tracks import Track
@@ -71,6 +72,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     bins: int
     end_ns: int
     tracks: list[Traced]
+    doubles: list[Traced]
+    """What other tracks say too, and are checked by."""
     marks_ns: list[int]
     """Where sums are known exactly: begins and ends of regions, sorted."""
     regions: list[Region]
@@ -129,11 +132,20 @@ def _timeline(
         bin_ns=bin_ns,
         bins=bins,
         end_ns=end_ns,
-        tracks=tracks,
+        tracks=[traced for traced in tracks if not _is_hidden(traced, tracks)],
+        doubles=[traced for traced in tracks if _is_hidden(traced, tracks)],
         marks_ns=marks,
         regions=regions,
         paces=[lane.pace for lane in lanes],
     )
+
+
+def _is_hidden(traced: Traced, tracks: Sequence[Traced]) -> bool:
+    """A double, of which the track that is shown in its place could be read."""
+    if not traced.track.double:
+        return False
+    shown = shown_for(traced.track)
+    return any(t.covered_s[-1] > 0 for t in tracks if event_of(t.track) == shown)
 
 
 def _span(run: Run, paces: Sequence[Pace]) -> tuple[int, int]:

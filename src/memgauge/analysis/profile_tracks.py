@@ -86,6 +86,8 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     """`socket 0`, `eth0`; empty: the whole machine or process tree."""
     counters: list[Counter]
+    double: bool = False
+    """Another track says the same and is shown in its place (`profile_doubles`)."""
 
 
 def tracks_of(counters: CounterSet) -> list[Track]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.profile_doubles import CHECKS, event_of
 from memgauge.analysis.profile_lanes import Pace
 from memgauge.analysis.profile_phases import Phase
 from memgauge.analysis.profile_timeline import Timeline, Traced
 from memgauge.analysis.section import Verdict
-from memgauge.model.counters import EventVerdict
 from memgauge.model.records import Process
 from memgauge.model.run import Run
 from memgauge.model.text import plain
@@ -17,19 +17,16 @@ from memgauge.model.units import format_count, format_duration
 LATE_SHARE = 0.02
 """Of readings: more late ones, and sampling did not keep pace."""
 ESTIMATES_SHARE = 0.01
+AGREE = 0.05
+"""Of the larger: two routes that are further apart disagree,"""
+THROUGHOUT = 0.95
+"""where both are known for this share of the time."""
 _COMPONENTS = {
     "memory": "memory traffic",
     "gpu": "GPU",
     "energy": "power of the processors",
     "network": "network",
     "process": "the process's own figures",
-}
-_DOUBTS = {
-    "mis-scaled": "counts by a wrong factor",
-    "partial": "misses some sockets or controllers",
-    "dead": "counts nothing",
-    "noisy": "could not be told from traffic of others",
-    "absent": "could not be opened when verified",
 }
 
 
@@ -44,8 +41,9 @@ def verdicts_of(
     else:
         found += _phases(phases)
         found += [verdict for pace in timeline.paces for verdict in _pace(pace)]
-        found += _trust(timeline.tracks)
+        found += _modelled(timeline.tracks)
         found += [verdict for traced in timeline.tracks for verdict in _track(traced)]
+        found += _agreement(timeline)
         found += _missing(run, timeline.tracks)
     found += [Verdict(level="warning", text=_sentence(note)) for note in notes]
     opening = [note for counters in run.counters.values() for note in counters.notes]
@@ -119,29 +117,10 @@ def _pace(pace: Pace) -> Iterator[Verdict]:
     yield Verdict(level="good" if kept else "warning", text=text, remedy=remedy)
 
 
-def _trust(tracks: Sequence[Traced]) -> Iterator[Verdict]:
-    """Of memory's counters: what verification said."""
-    memory = [t.track for t in tracks if t.track.domain == "memory"]
-    counters = [counter for track in memory for counter in track.counters]
-    measured = [counter for counter in counters if counter.basis == "measured"]
-    if any(counter.basis != "measured" for counter in counters):
+def _modelled(tracks: Sequence[Traced]) -> Iterator[Verdict]:
+    if any(traced.track.basis != "measured" for traced in tracks):
         text = "Some memory traffic on this timeline is modelled, not measured; it says so."
         yield Verdict(level="warning", text=text)
-    verdicts: dict[str, EventVerdict] = {c.event: c.verdict for c in measured if c.verdict}
-    for event, verdict in verdicts.items():
-        if verdict.verdict in _DOUBTS:
-            text = (
-                f"{plain(event)} {_DOUBTS[verdict.verdict]}, as verification on this machine "
-                f"found: {plain(verdict.evidence)}."
-            )
-            yield Verdict(level="problem" if verdict.verdict == "dead" else "warning", text=text)
-    unverified = {counter.event for counter in measured} - verdicts.keys()
-    if unverified:
-        text = f"{format_count(len(unverified), 'memory event')} never verified on this machine."
-        yield Verdict(level="note", text=text, remedy="memgauge counters verify")
-    elif measured and all(v.verdict == "verified" for v in verdicts.values()):
-        text = "All memory events were verified on this machine and kernel."
-        yield Verdict(level="good", text=text)
 
 
 def _track(traced: Traced) -> Iterator[Verdict]:
@@ -162,6 +141,34 @@ def _track(traced: Traced) -> Iterator[Verdict]:
         )
     if traced.covered_s[-1] <= 0:
         yield Verdict(level="warning", text=f"{name}: could never be read.")
+
+
+def _agreement(timeline: Timeline) -> Iterator[Verdict]:
+    """Of what two routes count."""
+    by_event = {event_of(t.track): t for t in (*timeline.tracks, *timeline.doubles)}
+    for check in CHECKS:
+        parts = [by_event.get(event) for event in (check.shown, *check.others)]
+        totals = [
+            t.total(0, timeline.bins) if t and _throughout(t, timeline) else None for t in parts
+        ]
+        known = [total for total in totals if total is not None]
+        if len(known) < len(totals) or max(known[0], sum(known[1:])) < check.least:
+            continue
+        shown, other = known[0], sum(known[1:])
+        apart = abs(other - shown) / max(shown, other)
+        fine = apart <= AGREE
+        what = f"{check.what} of the program by perf and by /proc"
+        how = "agree within" if fine else "differ by"
+        yield Verdict(
+            level="good" if fine else "warning",
+            text=f"{what} {how} {max(apart, 0.001):.1%}; that by perf is shown.",
+        )
+
+
+def _throughout(traced: Traced, timeline: Timeline) -> bool:
+    """All but where its lane began later or ended earlier than others."""
+    span_s = (timeline.end_ns - timeline.begin_ns) * 1e-9
+    return traced.covered_s[-1] >= THROUGHOUT * span_s
 
 
 def _missing(run: Run, tracks: Sequence[Traced]) -> Iterator[Verdict]:
