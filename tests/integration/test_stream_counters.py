@@ -186,6 +186,6 @@ def test_excess_writes_are_noticed(run: Callable[..., dict[str, Any]]) -> None:
 def test_a_kept_verdict_stands_beside_the_figures(run: Callable[..., dict[str, Any]]) -> None:
     event = "perf:uncore_imc/cas_count_read/"
     found = run("intel_server", cpu=0, verified=event)
-    assert found["trust"] == "mis-scaled, by 2"
-    assert f"Counter {event} is mis-scaled, by 2: counted 2.00 times" in found["text"]
-    assert "Never verified on this machine: perf:uncore_imc/cas_count_write/" in found["text"]
+    assert found["trust"] == "mis-scaled by 2"
+    assert f"Figures here rest on {event}, which was found mis-scaled by 2 on" in found["text"]
+    assert "Never verified on this machine and kernel: perf:uncore_imc/cas" in found["text"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memgauge.analysis.section import Verdict
-from memgauge.analysis.verify_words import verdict_text
-from memgauge.model.counters import Counter
+from memgauge.analysis.section import Level, Verdict
+from memgauge.analysis.verify_words import NEVER, verdict_text
+from memgauge.model.counters import MEMORY_TRAFFIC, EventVerdict
 from memgauge.model.run import Run
+from memgauge.model.text import plain
 
-MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
-VERIFY = "verify them: memgauge counters verify"
+VERIFY = "memgauge counters verify"
 
 
 def counter_verdicts(run: Run) -> Iterator[Verdict]:
@@ -20,29 +20,31 @@ def counter_verdicts(run: Run) -> Iterator[Verdict]:
     """
     if run.points_of("verify"):
         return
-    by_event: dict[str, Counter] = {}
-    for made in run.counters.values():
-        for counter in made.of:
-            if counter.quantity in MEMORY and counter.basis == "measured" and not counter.gauge:
-                by_event.setdefault(counter.event, counter)
-    good = [event for event, one in by_event.items() if _word(one) == "verified"]
-    unknown = [event for event, one in by_event.items() if _word(one) is None]
-    for event, counter in by_event.items():
-        if event not in good and event not in unknown and counter.verdict is not None:
-            made_at = counter.verdict.made_at[:10]
-            yield Verdict(
-                level="warning",
-                text=f"Figures here rest on {event}, which was found {verdict_text(counter)} on "
-                f"{made_at}: {counter.verdict.evidence}.",
-                remedy="choose another event, or verify it again: memgauge counters verify",
-            )
+    events = {
+        plain(counter.event): counter.verdict
+        for made in run.counters.values()
+        for counter in made.of
+        if counter.quantity in MEMORY_TRAFFIC and counter.basis == "measured" and not counter.gauge
+    }
+    known = {event: verdict for event, verdict in events.items() if verdict is not None}
+    for event, verdict in known.items():
+        if verdict.verdict != "verified":
+            yield _doubt(event, verdict)
+    unknown = [event for event in events if event not in known]
     if unknown:
-        text = "Whether these counters count what memory moves was never verified here: "
-        yield Verdict(level="note", text=f"{text}{', '.join(unknown)}.", remedy=VERIFY)
+        text = f"{NEVER.capitalize()} on this machine and kernel: {', '.join(unknown)}."
+        yield Verdict(level="warning", text=text, remedy=VERIFY)
+    good = [event for event, verdict in known.items() if verdict.verdict == "verified"]
     if good:
-        ratios = "; ".join(f"{event} {verdict_text(by_event[event])}" for event in good)
+        ratios = "; ".join(f"{event} {verdict_text(known[event])}" for event in good)
         yield Verdict(level="note", text=f"Counters were verified on this machine: {ratios}.")
 
 
-def _word(counter: Counter) -> str | None:
-    return counter.verdict.verdict if counter.verdict is not None else None
+def _doubt(event: str, verdict: EventVerdict) -> Verdict:
+    text = (
+        f"Figures here rest on {event}, which was found {plain(verdict_text(verdict))} on "
+        f"{plain(verdict.made_at[:10])}: {plain(verdict.evidence).removesuffix('.')}."
+    )
+    remedy = f"choose another event, or verify it again: {VERIFY}"
+    level: Level = "problem" if verdict.verdict in {"mis-scaled", "partial", "dead"} else "warning"
+    return Verdict(level=level, text=text, remedy=remedy)

@@ -6,7 +6,8 @@ import msgspec
 
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.hardware_bandwidth import HardwareBandwidth, Place, Socket, Traffic
-from memgauge.analysis.hardware_verdicts import allocation_share, trust_in
+from memgauge.analysis.hardware_verdicts import allocation_share
+from memgauge.analysis.verify_words import trust_in
 from memgauge.model.counters import Basis
 
 

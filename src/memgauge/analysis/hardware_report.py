@@ -14,8 +14,8 @@ from memgauge.analysis.hardware_bandwidth import (
     Traffic,
     bytes_per_repetition,
 )
-from memgauge.analysis.hardware_verdicts import trust_in
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table
+from memgauge.analysis.verify_words import trust_in
 from memgauge.model.counters import Basis
 
 QUESTION = "How many bytes does memory itself move for those that the program counts?"

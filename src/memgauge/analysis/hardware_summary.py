@@ -15,8 +15,8 @@ from memgauge.analysis.hardware_verdicts import (
     explain,
     faults,
     megabytes,
+    notes,
     scale,
-    trust_verdicts,
 )
 from memgauge.analysis.section import Verdict
 
@@ -29,7 +29,7 @@ def verdicts(every: Sequence[HardwareBandwidth]) -> list[Verdict]:
         made += explain(measured[0])
     elif measured:
         made += _together(measured)
-    return [*made, *trust_verdicts(list(every))]
+    return [*made, *notes(every)]
 
 
 def _modelled(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:

@@ -8,7 +8,7 @@ nobody's store: directory and ECC updates, or other programs that were quiet whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.hardware_bandwidth import (
     BOTH,
@@ -20,7 +20,8 @@ from memgauge.analysis.hardware_bandwidth import (
 )
 from memgauge.analysis.intervals import bounds
 from memgauge.analysis.section import Estimate, Verdict
-from memgauge.model.counters import Counter
+from memgauge.analysis.verify_rules import SIGNATURES
+from memgauge.analysis.verify_words import factor_text
 from memgauge.model.units import format_count
 
 LITTLE, MOST = 0.25, 0.75
@@ -29,18 +30,8 @@ EXCESS = 0.01
 """Of the kernel's writes or reads: what is not worth a word."""
 SHORT, FAR = 0.97, 1.25
 """Times what the program surely moves, and what it may move: beyond them nothing is concluded."""
-SIGNATURES = {
-    1 / 64: "1/64",
-    1 / 8: "1/8",
-    1 / 3: "1/3",
-    1 / 2: "1/2",
-    2.0: "2",
-    3.0: "3",
-    64.0: "64",
-}
-"""Wrong scales that counters are known for,"""
 SNAP = 0.06
-"""and how near a ratio must be to one."""
+"""How near to a known wrong factor a ratio must be to be named one."""
 IDLE_NOISE = 0.1
 """Of the traffic under load: beyond it what others move is too much to explain the rest."""
 
@@ -105,11 +96,11 @@ def scale(found: HardwareBandwidth) -> Iterator[Verdict]:
     low, high = sorted((found.ratio.value, found.ratio_allocated.value))
     if high >= SHORT and low <= FAR:
         return
-    for factor, name in SIGNATURES.items():
+    for factor in SIGNATURES:
         if any(abs(ratio / factor - 1) < SNAP for ratio in (found.ratio.value, high, low)):
             text = (
-                f"{kernel.name}: the ratio is that of counters mis-scaled by {name}, a known fault "
-                f"of some; or so much of the traffic is seen."
+                f"{kernel.name}: the ratio is that of counters mis-scaled by "
+                f"{factor_text(factor)}, a known fault of some; or so much of the traffic is seen."
             )
             yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
             return
@@ -323,43 +314,11 @@ def faults(found: HardwareBandwidth) -> Iterator[Verdict]:
         yield Verdict(level="note", text=text)
 
 
-def trust_in(counters: list[Counter]) -> str:
-    """What verification said of counters, in a word or two; the worst of several."""
-    words = [_word(counter) for counter in counters]
-    for one in ("dead", "absent", "mis-scaled", "partial", "noisy"):
-        worst = next((word for word in words if word.startswith(one)), None)
-        if worst is not None:
-            return worst
-    if all(word == "verified" for word in words):
-        return "verified"
-    return "in part verified" if "verified" in words else "not verified"
-
-
-def _word(counter: Counter) -> str:
-    verdict = counter.verdict
-    if verdict is None:
-        return "not verified"
-    if verdict.verdict == "mis-scaled" and verdict.factor is not None:
-        return f"mis-scaled, by {verdict.factor:g}"
-    return verdict.verdict
-
-
-def trust_verdicts(every: list[HardwareBandwidth]) -> Iterator[Verdict]:
-    """Once for each event: what verification found, or that it was never asked; and all notes."""
-    events: dict[str, Counter] = {}
-    notes: dict[str, None] = {}
+def notes(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
+    """What opening the counters fell back to, once for all kernels."""
+    said: dict[str, None] = {}
     for found in every:
         if found.counts.basis == "measured" and not found.counts.published:
-            events.update((counter.event, counter) for counter in found.counts.counters)
-            notes |= dict.fromkeys(found.counts.notes)
-    if notes:
-        yield Verdict(level="note", text=f"Of the counters: {'; '.join(notes)}.")
-    unknown = [name for name, counter in events.items() if counter.verdict is None]
-    if unknown:
-        text = f"Never verified on this machine: {', '.join(unknown)}."
-        yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
-    for name, counter in events.items():
-        verdict = counter.verdict
-        if verdict is not None and verdict.verdict != "verified":
-            text = f"Counter {name} is {_word(counter)}: {verdict.evidence}"
-            yield Verdict(level="problem", text=text)
+            said |= dict.fromkeys(found.counts.notes)
+    if said:
+        yield Verdict(level="note", text=f"Of the counters: {'; '.join(said)}.")

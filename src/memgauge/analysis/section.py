@@ -131,10 +131,13 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
 
 
+Level = Literal["good", "note", "warning", "problem"]
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence in plain words about what the numbers mean or what spoils them."""
 
-    level: Literal["good", "note", "warning", "problem"]
+    level: Level
     text: str
     remedy: str | None = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -15,6 +14,7 @@ from memgauge.analysis.section import (
     Chart,
     Column,
     Estimate,
+    Level,
     Rule,
     Section,
     Series,
@@ -28,8 +28,6 @@ from memgauge.model.run import Run
 
 QUESTION = "Do the counters of memory traffic count what memory really moves?"
 NAME = "verify"
-
-Level = Literal["good", "note", "warning", "problem"]
 
 _LEVELS: dict[VerdictWord, tuple[Level, str | None]] = {
     "verified": ("good", None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from memgauge.analysis.section import Estimate
 from memgauge.model.counters import Counter, EventVerdict
 
@@ -19,8 +21,20 @@ def verdict_text(counter: Counter | EventVerdict | None) -> str:
     if verdict.verdict == "partial" and verdict.missing:
         return f"partial: nothing from {', '.join(verdict.missing)}"
     if verdict.verdict == "verified" and verdict.ratio is not None:
-        return f"verified: {_value(verdict.ratio)} of known traffic"
+        return f"verified: {_value(verdict.ratio)}{_bounds(verdict)} of known traffic"
     return verdict.verdict
+
+
+def trust_in(counters: Iterable[Counter]) -> str:
+    """What verification said of counters that make one figure: the worst of it, in a few words."""
+    verdicts = [counter.verdict for counter in counters]
+    for word in ("dead", "absent", "mis-scaled", "partial", "noisy"):
+        worst = next((one for one in verdicts if one is not None and one.verdict == word), None)
+        if worst is not None:
+            return verdict_text(worst) if word == "mis-scaled" else word
+    if None not in verdicts:
+        return "verified"
+    return "in part verified" if any(verdicts) else NEVER
 
 
 def factor_text(factor: float) -> str:
@@ -36,6 +50,12 @@ def ratio_text(ratio: Estimate) -> str:
 def share_text(share: float) -> str:
     """A share in per cent."""
     return f"{share:.1%}"
+
+
+def _bounds(verdict: EventVerdict) -> str:
+    if verdict.ratio_low is None or verdict.ratio_high is None:
+        return ""
+    return f" ({_value(verdict.ratio_low)} to {_value(verdict.ratio_high)})"
 
 
 def _value(value: float | None) -> str:

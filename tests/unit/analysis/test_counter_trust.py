@@ -8,6 +8,7 @@ from tests.unit.analysis.verify_runs import Machine, event_of, records
 
 from memgauge.analysis.counter_trust import counter_verdicts
 from memgauge.analysis.report import analyse_run
+from memgauge.analysis.verify_words import verdict_text
 from memgauge.model.counters import EventVerdict, Quantity, VerdictWord
 from memgauge.model.records import AnyRecord, CounterSet, Point
 from memgauge.model.run import Run, run_of
@@ -41,7 +42,7 @@ def later_run(word: VerdictWord | None, **changes: object) -> Run:
 @pytest.mark.parametrize("word", ["mis-scaled", "partial", "dead", "noisy"])
 def test_a_fault_is_a_warning_with_its_evidence(word: VerdictWord) -> None:
     [said] = counter_verdicts(later_run(word))
-    assert said.level == "warning"
+    assert said.level == ("warning" if word == "noisy" else "problem")
     assert word in said.text
     assert "counted 64" in said.text
     assert "2026-01-02" in said.text
@@ -52,7 +53,7 @@ def test_what_was_verified_says_its_ratio_and_what_was_not_says_how_to() -> None
     assert said.level == "note"
     assert "verified: 1.002 of known traffic" in said.text
     [said] = counter_verdicts(later_run(None))
-    assert "never verified" in said.text
+    assert "Never verified" in said.text
     assert said.remedy is not None
     assert "memgauge counters verify" in said.remedy
 
@@ -65,3 +66,22 @@ def test_the_report_of_a_later_run_holds_it() -> None:
 def test_a_run_that_verifies_says_it_itself() -> None:
     run = run_of(list(records(1, Machine(), {}, 1, (READ,))))
     assert list(counter_verdicts(run)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"verdict": "mis-scaled", "factor": 64.0}, "mis-scaled by 64"),
+        ({"verdict": "mis-scaled", "factor": 1 / 8}, "mis-scaled by 1/8"),
+        ({"verdict": "dead"}, "dead"),
+        ({"verdict": "partial", "missing": ["imc_3"]}, "partial: nothing from imc_3"),
+        ({"verdict": "verified", "ratio": 1.001}, "verified: 1.001 of known traffic"),
+        (
+            {"verdict": "verified", "ratio": 1.001, "ratio_low": 0.99, "ratio_high": 1.01},
+            "verified: 1.001 (0.990 to 1.010) of known traffic",
+        ),
+    ],
+)
+def test_verdicts_are_said_in_a_few_words(changes: dict[str, object], said: str) -> None:
+    fields = {"event": "e", "evidence": "", "machine": "", "kernel": "", "made_at": ""}
+    assert verdict_text(msgspec.convert(fields | changes, EventVerdict)) == said
