@@ -88,6 +88,12 @@ class Catalogue:
         except (KeyError, ValueError):
             return None
 
+    def is_any_of(self, cpus: Sequence[str]) -> bool:
+        """Whether the processor is one of those that `cpus.toml` names so."""
+        return self.processor is not None and any(
+            one.holds(*self.processor) for name in cpus for one in processors()[name]
+        )
+
     @cached_property
     def known(self) -> list[Resolved]:
         """Events of the families that are here, best ways to count memory traffic first."""
@@ -250,11 +256,7 @@ class Catalogue:
             if pmu.events and not encoding.fields:
                 return False
             return all(term.name in pmu.fields for term in parse_terms(encoding.text))
-        return self.processor is not None and any(
-            self.processor[:2] == (one.vendor, one.family) and self.processor[2] in one.models
-            for name in encoding.cpus
-            for one in processors()[name]
-        )
+        return self.is_any_of(encoding.cpus)
 
     def _places(
         self, family: Family, known: KnownEvent, one: Coded, socket: int | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,16 +12,15 @@ from memgauge import _core
 from memgauge.counters.perf_access import KERNEL as KERNEL_LEVEL
 from memgauge.counters.perf_access import OWN
 from memgauge.counters.perf_catalogue import Catalogue
+from memgauge.counters.perf_core_data import CoreEvent, core_table
 from memgauge.counters.perf_encoding import Words, encode, parse_terms, shown_words
 from memgauge.counters.perf_generic import (
     CORE,
     KERNEL,
     KERNEL_SIDE,
-    PAGE_WALKS,
     SOFTWARE,
     TRACEPOINT,
     TYPE_SHIFT,
-    WALK_EVENTS,
     Generic,
     core_pmus,
     core_type,
@@ -51,13 +51,25 @@ class About(msgspec.Struct, frozen=True):
     name: str
     meaning: str
     domain: Domain
+    source: str = _SOURCE
+    pitfalls: tuple[str, ...] = ()
+
+
+class _Coded(msgspec.Struct, frozen=True):
+    """An event as the PMU of one core type counts it."""
+
+    pmu: Pmu
+    text: str
+    meaning: str
+    source: str
+    pitfalls: tuple[str, ...] = ()
 
 
 def core_events(catalogue: Catalogue) -> list[Resolved]:
     """All events of the cores; without a PMU too, so that the list says why."""
     found = [generic(catalogue, one) for one in CORE]
-    walks = page_walks(catalogue)
-    return [*found, walks] if walks else found
+    known = (encoded(catalogue, one) for one in core_table().event)
+    return [*found, *(one for one in known if one is not None)]
 
 
 def kernel_events(catalogue: Catalogue) -> list[Resolved]:
@@ -73,25 +85,52 @@ def generic(catalogue: Catalogue, one: Generic) -> Resolved:
         if one.type == SOFTWARE
         else _core_places(catalogue, one, value)
     )
-    return _resolved(catalogue, About(f"perf:{one.name}", one.meaning, one.domain), value, places)
+    about = About(f"perf:{one.name}", one.meaning, one.domain, pitfalls=_notes(catalogue, one.name))
+    return _resolved(catalogue, about, value, places)
 
 
-def page_walks(catalogue: Catalogue) -> Resolved | None:
-    """Walks of page tables, where PMUs of cores publish them."""
+def encoded(catalogue: Catalogue, event: CoreEvent) -> Resolved | None:
+    """An event that PMUs of cores publish, or that the data encode for this processor.
+
+    None where no PMU of a core here is known to count it.
+    """
+    value = Worth(quantity=event.quantity, unit="", scale=1.0, source=_SOURCE)
+    coded = [one for pmu in cores(catalogue) if (one := _coded(catalogue, event, pmu))]
     places = []
-    value = Worth(quantity="page_walks", unit="", scale=1.0, source=_SOURCE)
-    for pmu in cores(catalogue):
-        published = next((pmu.events[name] for name in WALK_EVENTS if name in pmu.events), None)
-        if published is None:
-            continue
+    for one in coded:
         words = encode(
-            parse_terms(published.text), pmu.fields, f"perf:{pmu.name}/{published.name}/"
+            parse_terms(one.text), one.pmu.fields, f"perf:{event.name} on {one.pmu.name}"
         )
-        places += on_each_cpu(catalogue, pmu, pmu.type, words, value)
+        places += on_each_cpu(catalogue, one.pmu, one.pmu.type, words, value)
     if not places:
         return None
-    meaning = "walks of page tables after a miss of the data TLB"
-    return _resolved(catalogue, About(f"perf:{PAGE_WALKS}", meaning, "core"), value, places)
+    about = About(
+        f"perf:{event.name}",
+        "; ".join(dict.fromkeys(one.meaning for one in coded)),
+        "core",
+        source="; ".join(dict.fromkeys(one.source for one in coded)),
+        pitfalls=tuple(dict.fromkeys(said for one in coded for said in one.pitfalls)),
+    )
+    return _resolved(catalogue, about, value, places)
+
+
+def _coded(catalogue: Catalogue, event: CoreEvent, pmu: Pmu) -> _Coded | None:
+    """As the PMU publishes it, else by the data for this processor; None: neither."""
+    published = next((pmu.events[name] for name in event.published if name in pmu.events), None)
+    if published is not None:
+        return _Coded(pmu, published.text, event.published_meaning, event.published_source)
+    for one in event.encodings:
+        if pmu.name not in one.pmus or not catalogue.is_any_of(one.cpus):
+            continue
+        if all(term.name in pmu.fields for term in parse_terms(one.text)):
+            return _Coded(pmu, one.text, one.meaning, one.source, tuple(one.pitfalls))
+    return None
+
+
+def _notes(catalogue: Catalogue, name: str) -> tuple[str, ...]:
+    """What the kernel's name really counts on this processor."""
+    notes = (one for one in core_table().note if name in one.events)
+    return tuple(one.text for one in notes if catalogue.is_any_of(one.cpus))
 
 
 def tracepoint(catalogue: Catalogue, system: str, name: str) -> Resolved | None:
@@ -174,7 +213,6 @@ def _resolved(catalogue: Catalogue, about: About, value: Worth, places: list[Pla
     types = {place.core_type for place in places if place.core_type}
     hybrid = "counted for each core type apart: never add them" if len(types) > 1 else None
     standing = standing_of(catalogue, places)
-    first = places[0] if places else None
     event = Event(
         name=about.name,
         back_end="perf",
@@ -185,15 +223,25 @@ def _resolved(catalogue: Catalogue, about: About, value: Worth, places: list[Pla
         scale=value.scale,
         scale_source=value.source,
         meaning=about.meaning,
-        encoding=f"type={first.type}, {shown_words(first.words)}" if first else "not encoded here",
+        encoding=_encoding(places),
         instances=[place.instance for place in places],
-        source=_SOURCE,
-        pitfalls=[hybrid] if hybrid else [],
+        source=about.source,
+        pitfalls=[*about.pitfalls, *([hybrid] if hybrid else [])],
         state=standing.state,
         reason=standing.reason,
         remedy=standing.remedy,
     )
     return Resolved(event=event, places=places)
+
+
+def _encoding(places: Sequence[Place]) -> str:
+    """Type and words, of each core type where there are several."""
+    ways = dict.fromkeys((place.core_type, place.type, place.words) for place in places)
+    said = (
+        f"{f'{kind} cores: ' if kind else ''}type={number}, {shown_words(words)}"
+        for kind, number, words in ways
+    )
+    return "; ".join(said) or "not encoded here"
 
 
 def standing_of(catalogue: Catalogue, places: list[Place]) -> Standing:

@@ -93,7 +93,13 @@ class Processors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     vendor: str
     family: int
-    models: list[int]
+    models: list[int] = []
+    """All of the family where empty."""
+
+    def holds(self, vendor: str, family: int, model: int) -> bool:
+        """Whether a processor is one of these."""
+        alike = (vendor, family) == (self.vendor, self.family)
+        return alike and (not self.models or model in self.models)
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,15 +120,16 @@ FILES = (
 @cache
 def families() -> list[Family]:
     """All that is known, best ways to count memory traffic first."""
-    return [one for name in FILES for one in msgspec.convert(_toml(name), _File).family]
+    return [one for name in FILES for one in msgspec.convert(read_table(name), _File).family]
 
 
 @cache
 def processors() -> dict[str, list[Processors]]:
     """Names of processors that the encodings use."""
-    return msgspec.convert(_toml("cpus"), _ProcessorFile).processors
+    return msgspec.convert(read_table("cpus"), _ProcessorFile).processors
 
 
-def _toml(name: str) -> dict[str, object]:
+def read_table(name: str) -> dict[str, object]:
+    """One file of `data/`."""
     path = resources.files("memgauge.counters") / "data" / f"{name}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

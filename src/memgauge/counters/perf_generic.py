@@ -109,10 +109,6 @@ would read zero."""
 
 BY_NAME = {one.name: one for one in (*CORE, *KERNEL)}
 
-PAGE_WALKS = "page-walks"
-WALK_EVENTS = ("dtlb_walk",)
-"""Names under which PMUs of cores publish walks of page tables (Arm PMUv3 event 0x34)."""
-
 
 def core_pmus(names: list[str]) -> list[str]:
     """Which of the PMUs count on cores."""

@@ -10,13 +10,14 @@ import msgspec
 
 from memgauge.counters.base import unknown
 from memgauge.counters.perf_catalogue import Catalogue, generic_family, one_channel
+from memgauge.counters.perf_core_data import CoreEvent, encoded_event
 from memgauge.counters.perf_core_events import (
     core_events,
     cores,
+    encoded,
     generic,
     kernel_events,
     on_each_cpu,
-    page_walks,
     standing_of,
     tracepoint,
 )
@@ -30,7 +31,7 @@ from memgauge.counters.perf_encoding import (
     shown,
     shown_words,
 )
-from memgauge.counters.perf_generic import BY_NAME, PAGE_WALKS
+from memgauge.counters.perf_generic import BY_NAME
 from memgauge.counters.perf_open_fields import Filling, filled
 from memgauge.counters.perf_places import Place, Resolved
 from memgauge.counters.perf_pmu import DEVICES, Pmu, PublishedEvent, tree_of
@@ -55,8 +56,9 @@ def resolve(catalogue: Catalogue, text: str) -> Resolved:
         return _of_pmu(catalogue, text)
     if text.lower() in BY_NAME:
         return generic(catalogue, BY_NAME[text.lower()])
-    if text == PAGE_WALKS and (walks := page_walks(catalogue)):
-        return walks
+    known = encoded_event(text.lower())
+    if known is not None:
+        return _counted_here(catalogue, known)
     system, colon, name = text.partition(":")
     plain = all(part.replace("_", "").isalnum() for part in (system, name))
     if colon and plain:
@@ -69,6 +71,16 @@ def resolve(catalogue: Catalogue, text: str) -> Resolved:
             )
         return found
     raise unknown(f"perf:{text}", [event.name for event in listed(catalogue)])
+
+
+def _counted_here(catalogue: Catalogue, known: CoreEvent) -> Resolved:
+    found = encoded(catalogue, known)
+    if found is None:
+        raise UnknownEvent(
+            f"event 'perf:{known.name}': no PMU of a core here publishes it, and no encoding of it "
+            "is known for this processor; if you know one, give it as perf:PMU/event=...,umask=.../"
+        )
+    return found
 
 
 def listed(catalogue: Catalogue) -> list[Event]:

@@ -145,22 +145,6 @@ def test_cores_that_are_alike_have_no_type(tmp_path: Path) -> None:
     assert len(one.places) == 8
 
 
-def test_page_walks_are_there_where_the_pmu_publishes_them(tmp_path: Path) -> None:
-    tree = MACHINES["altra"](tmp_path)
-    with pytest.raises(UnknownEvent):
-        PerfBackEnd(tree.host).find("page-walks")
-    pmu = tree.device("armv8_pmuv3_0")
-    (pmu / "events").mkdir(parents=True)
-    (pmu / "format").mkdir()
-    (pmu / "type").write_text("8\n")
-    (pmu / "cpus").write_text("0-7\n")
-    (pmu / "format" / "event").write_text("config:0-15\n")
-    (pmu / "events" / "dtlb_walk").write_text("event=0x0034\n")
-    one = resolve(Catalogue(tree.host), "page-walks")
-    assert {(place.type, place.words.config) for place in one.places} == {(8, 0x34)}
-    assert one.event.quantity == "page_walks"
-
-
 def test_generic_events_are_encoded_as_the_kernels_header_says() -> None:
     """include/uapi/linux/perf_event.h: cache id, operation << 8, result << 16."""
     assert [(BY_NAME[name].type, BY_NAME[name].config) for name in (
