@@ -2,8 +2,9 @@
 
 Differences of raw counts, scaled afterwards, over the time that really lay between the middles of
 the two readings. A value that is missing leaves a gap, and so does a counter that stands below what
-it was though it does not wrap, for its device or daemon was set back. What a shared counter counted
-is scaled by its enabled over its running time and is an estimate. A gauge is taken as the mean of
+it was though it does not wrap, or that began anew, for its device or daemon was set back. What a
+shared counter counted is scaled by its enabled over its running time and is an estimate, as is what
+its keeper has scaled. A gauge is taken as the mean of
 its levels at both readings. All of it one block at a time, in constant memory.
 """
 
@@ -11,12 +12,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import add, mul, sub
 
 import msgspec
 
 from memgauge.analysis.profile_tracks import Track
-from memgauge.model.counters import Counter
+from memgauge.model.counters import FULL_DUTY, Counter
 from memgauge.model.errors import RunFileError
 from memgauge.model.readings import stretch_of, waits
 from memgauge.model.timeline import BEGIN, END, FIRST_SLOT, Block, LaneReader
@@ -35,7 +37,7 @@ class Stretch(msgspec.Struct, frozen=True):
     estimated: Mapping[str, int]
     """How many of a track's amounts are estimates."""
     went_back: Mapping[str, int]
-    """How often a counter of the track stood below what it was."""
+    """How often a counter of the track stood below what it was, or began anew."""
 
 
 class _Column(msgspec.Struct, frozen=True):
@@ -81,13 +83,7 @@ def ordered_blocks(reader: LaneReader) -> Iterator[tuple[list[int], Block]]:
 
 
 def _slots(tracks: Sequence[Track]) -> set[int]:
-    return {
-        slot
-        for track in tracks
-        for counter in track.counters
-        for slot in (counter.slot, counter.enabled_slot, counter.running_slot)
-        if slot is not None
-    }
+    return {slot for track in tracks for counter in track.counters for slot in counter.slots}
 
 
 def _column(block: Block, slot: int) -> _Column:
@@ -121,6 +117,12 @@ def _stretch(times: list[int], columns: Mapping[int, _Column], tracks: Sequence[
             if factors is not None:
                 part = [_product(one, factor) for one, factor in zip(part, factors, strict=True)]
                 more = sum(1 for factor in factors if factor is not None and factor > 1)
+                estimated[track.name] = max(estimated.get(track.name, 0), more)
+            if counter.generation_slot is not None:
+                part, renewed = _in_one_generation(part, columns[counter.generation_slot])
+                back += renewed
+            if counter.duty_slot is not None:
+                more = _extrapolated(part, columns[counter.duty_slot])
                 estimated[track.name] = max(estimated.get(track.name, 0), more)
             went_back[track.name] = went_back.get(track.name, 0) + back
             parts.append(part)
@@ -160,6 +162,22 @@ def _with_gaps(amounts: Amounts, present: Sequence[bool] | None) -> Amounts:
         amount if before and after else None
         for amount, before, after in zip(amounts, present, present[1:], strict=False)
     ]
+
+
+def _in_one_generation(amounts: Amounts, generation: _Column) -> tuple[Amounts, int]:
+    """Without those over which the counter began anew, and how many these are."""
+    kept = [
+        amount if early == late else None
+        for amount, (early, late) in zip(amounts, pairwise(generation.values), strict=True)
+    ]
+    return _with_gaps(kept, generation.present), kept.count(None) - list(amounts).count(None)
+
+
+def _extrapolated(amounts: Amounts, duty: _Column) -> int:
+    """How many amounts their keeper had scaled up, or may have."""
+    there = duty.present or [True] * len(duty.values)
+    late = zip(amounts, duty.values[1:], there[1:], strict=True)
+    return sum(1 for one, of, known in late if one is not None and (of != FULL_DUTY or not known))
 
 
 def _factors(

@@ -163,6 +163,12 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     verdict: EventVerdict | None = None
     """What verification said of this event on this machine and kernel; None: never verified."""
 
+    @property
+    def slots(self) -> list[int]:
+        """All that it needs of a reading."""
+        beside = (self.enabled_slot, self.running_slot, self.duty_slot, self.generation_slot)
+        return [self.slot, *(slot for slot in beside if slot is not None)]
+
 
 VerdictWord = Literal["verified", "mis-scaled", "partial", "dead", "noisy", "absent"]
 

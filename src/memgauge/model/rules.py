@@ -105,12 +105,7 @@ class StreamRules:
 
     def _check_counters(self, made: CounterSet) -> None:
         name = quoted(made.counters)
-        slots = [counter.slot for counter in made.of]
-        slots += [c.enabled_slot for c in made.of if c.enabled_slot is not None]
-        slots += [c.running_slot for c in made.of if c.running_slot is not None]
-        slots += [c.duty_slot for c in made.of if c.duty_slot is not None]
-        slots += [c.generation_slot for c in made.of if c.generation_slot is not None]
-        if any(slot >= made.slots for slot in slots):
+        if any(slot >= made.slots for counter in made.of for slot in counter.slots):
             raise ValueError(f"declares a counter of {name} in a slot it has not")
         self._sets[made.counters] = made
 

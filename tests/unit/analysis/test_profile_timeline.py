@@ -28,7 +28,7 @@ from tests.unit.model.lanes import Sample
 from memgauge.analysis.profile_rates import stretches
 from memgauge.analysis.profile_timeline import Timeline, timeline_of
 from memgauge.analysis.profile_tracks import Track, distinct, tracks_of
-from memgauge.model.counters import Counter
+from memgauge.model.counters import FULL_DUTY, Counter
 from memgauge.model.readings import counted
 from memgauge.model.records import CounterSet, Region
 from memgauge.model.run import Run
@@ -144,6 +144,27 @@ def test_a_shared_counter_is_scaled_and_counted_as_an_estimate(tmp_path: Path) -
     (traced,) = timeline.tracks
     assert traced.total(0, timeline.bins) == pytest.approx(70 * 64 * 4)
     assert traced.estimates == 10
+
+
+def test_over_a_restart_of_the_daemon_nothing_is_counted(tmp_path: Path) -> None:
+    """Though the new daemon's number stands above that of the old one."""
+    by_daemon = reads(1, generation_slot=0)
+    samples: list[Sample] = [[at * MS, at * MS, int(at > 1), at * 5] for at in range(4)]
+    assert rates_of(tmp_path, samples, by_daemon) == [320, None, 320]
+    (traced,) = made(profile(tmp_path, Made([by_daemon], samples, MS, slots=2))).tracks
+    assert traced.went_back == 1
+    lost: list[Sample] = [[0, 0, 1, 0], [MS, MS, None, 5], [2 * MS, 2 * MS, 1, 9]]
+    assert rates_of(tmp_path, lost, by_daemon) == [None, None]
+
+
+def test_what_a_daemon_has_scaled_up_is_an_estimate(tmp_path: Path) -> None:
+    by_daemon = reads(1, duty_slot=0)
+    half = FULL_DUTY // 2
+    duties = [FULL_DUTY, FULL_DUTY, half, None, FULL_DUTY]
+    samples: list[Sample] = [[at * MS, at * MS, duty, at * 5] for at, duty in enumerate(duties)]
+    (traced,) = made(profile(tmp_path, Made([by_daemon], samples, MS, slots=2))).tracks
+    assert traced.estimates == 2
+    assert traced.total(0, 4) == pytest.approx(4 * 320)
 
 
 def test_a_counter_of_a_program_that_waits_counts_nothing(tmp_path: Path) -> None:
