@@ -52,6 +52,8 @@ class Signal(msgspec.Struct, frozen=True):
     values: Sequence[float | None]
     floor: float
     """Differences below this one do not matter, whatever the noise."""
+    least: int = 0
+    """Places: in a shorter piece no difference of this track matters."""
 
 
 class _Sums(msgspec.Struct, frozen=True):
@@ -224,6 +226,8 @@ def _known(signal: Signal, piece: Piece) -> list[float]:
 
 def _matters(signal: Signal, noise: float, largest: float, one: Piece, other: Piece) -> float:
     """How far two pieces lie apart, in units of what would matter."""
+    if min(one[1] - one[0], other[1] - other[0]) < signal.least:
+        return 0.0
     low, high = sorted((_known(signal, one), _known(signal, other)), key=lambda v: median(v or [0]))
     if not low or not high:
         return 0.0

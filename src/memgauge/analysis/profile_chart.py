@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from memgauge.analysis.profile_phases import Phase
-from memgauge.analysis.profile_tables import shown_unit
 from memgauge.analysis.profile_timeline import Timeline, Traced
+from memgauge.analysis.profile_units import shown_unit
 from memgauge.analysis.section import Axis, Band, Chart, Panel, Series
 from memgauge.model.text import plain
 

@@ -14,14 +14,21 @@ from itertools import accumulate, pairwise
 import msgspec
 
 from memgauge.analysis.change_points import Signal, pieces_of
+from memgauge.analysis.profile_changes import Change, changes_between
 from memgauge.analysis.profile_timeline import Timeline, Traced
 from memgauge.analysis.profile_tracks import Track
+from memgauge.model.counters import MEMORY_TRAFFIC, added_up
 
 READINGS_A_BIN = 5
 LEAST_BINS = 4
 """A phase lasts for at least as many bins."""
 WIDEST_NS = 500_000_000
 """Bins are not made wider than this for the sake of a slow lane; it then makes no cuts."""
+
+MINOR_SHARE = 0.02
+"""Of the run: shorter stretches are no phase for the sake of"""
+MINOR = frozenset({"page_faults", "context_switches", "migrations"})
+"""alone."""
 
 LEAST_JUMP = 16e6
 """Bytes of memory in use, taken or given back at once: smaller ones make no phase."""
@@ -95,6 +102,8 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     """From the begin of the timeline."""
     end_s: float
     activity: Activity
+    changes: list[Change] = []
+    """From the phase before, the clearest first."""
 
     @property
     def duration_s(self) -> float:
@@ -130,24 +139,26 @@ def phases_of(timeline: Timeline) -> list[Phase]:
     ]
     roles = roles_of(timeline)
     pieces = pieces_of(signals, count, LEAST_BINS)
-    return [
-        _phase(timeline, roles, number, begin * width, min(end * width, timeline.bins))
-        for number, (begin, end) in enumerate(pieces, start=1)
-    ]
+    found: list[Phase] = []
+    for number, (begin, end) in enumerate(pieces, start=1):
+        phase = _phase(timeline, roles, number, begin * width, min(end * width, timeline.bins))
+        if found:
+            before = (found[-1].begin_bin, found[-1].end_bin)
+            after = (phase.begin_bin, phase.end_bin)
+            changes = changes_between(timeline, before, after, FLOORS)
+            phase = msgspec.structs.replace(phase, changes=changes)
+        found.append(phase)
+    return found
 
 
 def roles_of(timeline: Timeline) -> Roles:
     """Tracks that stand for each component; what may count the same twice is taken once."""
     tracks = timeline.tracks
-    memory = sorted(
-        (t for t in tracks if t.track.domain == "memory"), key=lambda t: t.track.basis != "measured"
-    )
-    first = memory[0].track if memory else None
-    same = [t for t in memory if first and _same_route(first, t.track)]
+    memory = _added_up(tracks)
     return Roles(
-        reads=_once_a_place(_of(same, "read_bytes")),
-        writes=_once_a_place(_of(same, "write_bytes")),
-        traffic=_once_a_place(_of(same, "traffic_bytes")),
+        reads=_of(memory, "read_bytes"),
+        writes=_of(memory, "write_bytes"),
+        traffic=_of(memory, "traffic_bytes"),
         power=_power([t for t in tracks if t.track.domain == "energy"]),
         gpu_power=_power([t for t in tracks if t.track.domain == "gpu"]),
         network=[
@@ -211,7 +222,8 @@ def _signals(traced: Traced, timeline: Timeline, width: int, count: int) -> list
     means = [traced.mean(at * width, min((at + 1) * width, timeline.bins)) for at in range(count)]
     floor = FLOORS[traced.track.quantity]
     if traced.track.quantity != "used_bytes":
-        return [Signal(means, floor)]
+        minor = traced.track.quantity in MINOR
+        return [Signal(means, floor, math.ceil(MINOR_SHARE * count) if minor else 0)]
     seconds = width * timeline.bin_ns * 1e-9
     steps = [
         None if now is None or before is None else now - before
@@ -248,10 +260,18 @@ def _of(tracks: Sequence[Traced], quantity: str) -> list[Traced]:
     return [traced for traced in tracks if traced.track.quantity == quantity]
 
 
-def _same_route(one: Track, other: Track) -> bool:
-    return (one.counters[0].back_end, one.counters[0].scope, one.basis) == (
-        *(other.counters[0].back_end, other.counters[0].scope, other.basis),
-    )
+def _added_up(tracks: Sequence[Traced]) -> list[Traced]:
+    """Those of memory traffic by one back end, measured where any is, and nothing twice."""
+    memory = [t for t in tracks if t.track.quantity in MEMORY_TRAFFIC]
+    memory.sort(key=lambda t: t.track.basis != "measured")
+    route = [_route(t.track) for t in memory[:1]]
+    mine = [t for t in memory if _route(t.track) in route]
+    kept = {one.name for one in added_up([c for t in mine for c in t.track.counters])}
+    return [t for t in mine if t.track.counters[0].name in kept]
+
+
+def _route(track: Track) -> tuple[str, str]:
+    return track.counters[0].back_end, track.basis
 
 
 def _once_a_place(tracks: Sequence[Traced]) -> list[Traced]:

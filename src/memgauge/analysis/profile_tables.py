@@ -10,6 +10,7 @@ import msgspec
 
 from memgauge.analysis.profile_phases import Phase, Roles
 from memgauge.analysis.profile_timeline import Timeline, Traced
+from memgauge.analysis.profile_units import shown_unit
 from memgauge.analysis.profile_words import looks_like
 from memgauge.analysis.section import Cell, Column, Table
 from memgauge.analysis.verify_words import trust_in
@@ -286,19 +287,6 @@ def _trust(counter: Counter) -> str | None:
     if counter.verdict is None and counter.domain != "memory":
         return None
     return plain(trust_in([counter]))
-
-
-def shown_unit(unit: str, largest: float) -> tuple[float, str]:
-    """Factor and unit in which values up to the largest are easy to read."""
-    if unit not in {"B/s", "B", "1/s", "Hz"} or not math.isfinite(largest):
-        return 1.0, plain(unit)
-    for scale, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if largest >= scale:
-            return 1 / scale, f"{prefix}{unit}" if unit != "1/s" else f"{_WORDS[prefix]}/s"
-    return 1.0, unit
-
-
-_WORDS = {"G": "10⁹", "M": "10⁶", "k": "10³"}
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

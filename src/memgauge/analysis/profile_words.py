@@ -61,6 +61,8 @@ def looks_like(phases: Sequence[Phase], at: int) -> str | None:
     copying = [*_copying(phases, at)]
     rules = _RULES if not copying else [rule for rule in _RULES if rule is not _ratio]
     found = copying + [words for rule in rules for words in rule(phases, at)]
+    if not found:
+        found = [change.words() for change in phases[at].changes] or [*_cores(phases[at])]
     return "; ".join(found) if found else None
 
 
@@ -169,8 +171,15 @@ def _processor(phases: Sequence[Phase], at: int) -> Iterator[str]:
         and not _has_traffic(phases, at)
     ):
         yield "CPU busy with little memory traffic: like computing in caches"
-    elif activity.traffic_bytes_per_s is None:
-        yield "CPU mostly idle" if cores < MOSTLY_IDLE_CORES else f"about {cores:.1f} cores busy"
+    elif activity.traffic_bytes_per_s is None and cores < MOSTLY_IDLE_CORES:
+        yield "CPU mostly idle"
+
+
+def _cores(phase: Phase) -> Iterator[str]:
+    """Where nothing else can be said."""
+    cores = phase.activity.cpu_cores
+    if cores is not None and phase.activity.traffic_bytes_per_s is None:
+        yield f"about {cores:.1f} cores busy"
 
 
 def _switching(phases: Sequence[Phase], at: int) -> Iterator[str]:

@@ -15,7 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from memgauge.analysis.profile_latest import Level
-from memgauge.analysis.profile_tables import bars_of, shown_unit
+from memgauge.analysis.profile_tables import bars_of
+from memgauge.analysis.profile_units import shown_unit
 from memgauge.model.text import plain
 from memgauge.reports import cells
 from memgauge.reports.progress import duration
