@@ -41,6 +41,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     events: list[str]
     cpus: list[str]
     text: str
+    same_as: str | None = None
+    """The event of this file that they are there."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from memgauge import _core
 from memgauge.counters.perf_access import KERNEL as KERNEL_LEVEL
 from memgauge.counters.perf_access import OWN
 from memgauge.counters.perf_catalogue import Catalogue
-from memgauge.counters.perf_core_data import CoreEvent, core_table
+from memgauge.counters.perf_core_data import CoreEvent, Note, core_table
 from memgauge.counters.perf_encoding import Words, encode, parse_terms, shown_words
 from memgauge.counters.perf_generic import (
     CORE,
@@ -53,6 +53,7 @@ class About(msgspec.Struct, frozen=True):
     domain: Domain
     source: str = _SOURCE
     pitfalls: tuple[str, ...] = ()
+    same_as: str | None = None
 
 
 class _Coded(msgspec.Struct, frozen=True):
@@ -85,7 +86,14 @@ def generic(catalogue: Catalogue, one: Generic) -> Resolved:
         if one.type == SOFTWARE
         else _core_places(catalogue, one, value)
     )
-    about = About(f"perf:{one.name}", one.meaning, one.domain, pitfalls=_notes(catalogue, one.name))
+    notes = _notes(catalogue, one.name)
+    about = About(
+        f"perf:{one.name}",
+        one.meaning,
+        one.domain,
+        pitfalls=tuple(note.text for note in notes),
+        same_as=next((f"perf:{note.same_as}" for note in notes if note.same_as), None),
+    )
     return _resolved(catalogue, about, value, places)
 
 
@@ -127,10 +135,10 @@ def _coded(catalogue: Catalogue, event: CoreEvent, pmu: Pmu) -> _Coded | None:
     return None
 
 
-def _notes(catalogue: Catalogue, name: str) -> tuple[str, ...]:
+def _notes(catalogue: Catalogue, name: str) -> list[Note]:
     """What the kernel's name really counts on this processor."""
     notes = (one for one in core_table().note if name in one.events)
-    return tuple(one.text for one in notes if catalogue.is_any_of(one.cpus))
+    return [one for one in notes if catalogue.is_any_of(one.cpus)]
 
 
 def tracepoint(catalogue: Catalogue, system: str, name: str) -> Resolved | None:
@@ -226,6 +234,7 @@ def _resolved(catalogue: Catalogue, about: About, value: Worth, places: list[Pla
         encoding=_encoding(places),
         instances=[place.instance for place in places],
         source=about.source,
+        same_as=about.same_as,
         pitfalls=[*about.pitfalls, *([hybrid] if hybrid else [])],
         state=standing.state,
         reason=standing.reason,

@@ -14,7 +14,7 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.opening import find
 from memgauge.experiments.counted import TeamCounters, team_counters
-from memgauge.model.counters import Event
+from memgauge.model.counters import Counter, Event
 from memgauge.model.errors import CounterRefused, UnknownEvent
 from memgauge.model.event_names import AUTOMATIC, NONE, events_option
 from memgauge.model.records import CounterSet, RegionReading
@@ -73,7 +73,8 @@ def core_counters(
 
 @contextmanager
 def _automatic(team: _core.Team, name: str) -> Iterator[CoreCounters]:
-    events, refused = _openable()
+    ready, refused = _openable()
+    events = [event for event in ready if _counted_by(event, ready) is None]
     if not events:
         yield CoreCounters(set=_without(name, refused))
         return
@@ -85,10 +86,40 @@ def _automatic(team: _core.Team, name: str) -> Iterator[CoreCounters]:
         yield CoreCounters(set=_without(name, refused))
         return
     try:
-        made = msgspec.structs.replace(opened.set, refused={**opened.set.refused, **refused})
+        made = msgspec.structs.replace(
+            _with_twins(opened.set, ready), refused={**opened.set.refused, **refused}
+        )
         yield CoreCounters(set=made, opened=opened)
     finally:
         trial.__exit__(None, None, None)
+
+
+def _counted_by(event: Event, ready: Sequence[Event]) -> Event | None:
+    """Another event that counts the same. Opening both would take two counters of few."""
+    return next((one for one in ready if one.name == event.same_as), None)
+
+
+def _with_twins(made: CounterSet, ready: Sequence[Event]) -> CounterSet:
+    """With counters of events that another counts, which share its slots."""
+    twins = list(made.of)
+    notes = list(made.notes)
+    for event in ready:
+        other = _counted_by(event, ready)
+        if other is None:
+            continue
+        twins += [_twin(counter, event) for counter in made.of if counter.event == other.name]
+        notes.append(f"{event.name} is {other.name} on this processor: one counter stands for both")
+    return msgspec.structs.replace(made, of=twins, notes=notes)
+
+
+def _twin(counter: Counter, event: Event) -> Counter:
+    return msgspec.structs.replace(
+        counter,
+        name=f"{event.name}@{counter.instance}",
+        event=event.name,
+        quantity=event.quantity,
+        verdict=None,
+    )
 
 
 def _without(name: str, refused: dict[str, str]) -> CounterSet:
@@ -103,7 +134,7 @@ def _openable() -> tuple[list[Event], dict[str, str]]:
         try:
             found = find([text])
         except UnknownEvent:
-            refused[text] = "no PMU of a core publishes it"
+            refused[text] = "no PMU of a core publishes it, and no encoding is known here"
             continue
         for event in found:
             if event.state == "ready":

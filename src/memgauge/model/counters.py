@@ -97,6 +97,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """Which of several ways to count the same traffic this is: only events of one way add up."""
     automatic: bool = True
     """Whether `auto` may choose it."""
+    same_as: str | None = None
+    """The name of an event that is counted by the same encoding on this processor."""
     pitfalls: list[str] = []
     """What is known to go wrong with it."""
     state: State

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.native
 
 WALKS, CYCLES, STORES = "page-walks", "page-walk-cycles", "store-page-walks"
 
-# event | umask << 8 | cmask << 24 of Intel's event lists: completed walks for loads, cycles with one
-# under way, completed walks for stores.
+# event | umask << 8 | cmask << 24 of Intel's event lists: completed walks for loads, cycles with
+# one under way, completed walks for stores.
 INTEL = {
     42: (0x208, 0x408, 0x249),  # Sandy Bridge
     45: (0x208, 0x408, 0x249),
@@ -143,6 +143,20 @@ def test_what_names_really_count_is_said(
     pmu = AMD_CORE if "AMD" in cpuinfo else INTEL_CORE
     event = resolve(Catalogue(one_core_type(tmp_path, cpuinfo, pmu).host), name).event
     assert any(said in pitfall for pitfall in event.pitfalls)
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "same"),
+    [(amd(26, 2), True), (intel(143), True), (intel(85), True), (intel(79), False)],
+)
+def test_dtlb_misses_are_walks_where_the_kernel_maps_them_so(
+    cpuinfo: str, same: bool, tmp_path: Path
+) -> None:
+    pmu = AMD_CORE if "AMD" in cpuinfo else INTEL_CORE
+    catalogue = Catalogue(one_core_type(tmp_path, cpuinfo, pmu).host)
+    event = resolve(catalogue, "dtlb-load-misses").event
+    assert event.same_as == ("perf:page-walks" if same else None)
+    assert resolve(catalogue, WALKS).event.same_as is None
 
 
 def test_nothing_is_said_of_a_processor_that_the_data_do_not_know(tmp_path: Path) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import msgspec
 import pytest
 
 pytest.importorskip("memgauge._core")
 
+from tests.unit.analysis.runs import start
+
 from memgauge import _core
+from memgauge.analysis import core_counts
+from memgauge.analysis.figures import figures_of
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
 from memgauge.experiments.base import Experiment
 from memgauge.experiments.core_counters import EVENTS, CoreCounters, core_counters, counted_call
@@ -20,6 +25,8 @@ from memgauge.model.counters import Counter, Event, State
 from memgauge.model.errors import CounterRefused, UnknownEvent
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.readings import counted
+from memgauge.model.records import Sample
+from memgauge.model.run import run_of
 from memgauge.system.detect import detect
 
 TYPES = ("performance", "efficiency")
@@ -33,12 +40,15 @@ class FakeCore(BackEnd):
     state: ClassVar[State] = "ready"
     refuses: ClassVar[bool] = False
     targets: ClassVar[list[Target]] = []
+    names: ClassVar[Sequence[str]] = EVENTS[:-1]
+    """All but page walks, as on a processor for which no encoding is known."""
+    same_as: ClassVar[dict[str, str]] = {}
 
     def probe(self) -> Probe:
         return Probe(state="ready")
 
     def events(self) -> list[Event]:
-        """All but page walks, as on a PMU that does not publish them."""
+        """Those of `names`."""
         return [
             Event(
                 name=name,
@@ -54,8 +64,9 @@ class FakeCore(BackEnd):
                 source="test",
                 state=self.state,
                 reason=None if self.state == "ready" else "no PMU here",
+                same_as=self.same_as.get(name),
             )
-            for name in EVENTS[:-1]
+            for name in self.names
         ]
 
     def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
@@ -112,8 +123,28 @@ def test_counters_are_bound_to_the_thread_of_the_team(
     made = opened(team, "auto")
     assert {counter.core_type for counter in made.set.of} == set(TYPES)
     assert {counter.event for counter in made.set.of} == set(EVENTS[:-1])
-    assert made.set.refused == {EVENTS[-1]: "no PMU of a core publishes it"}
+    why = "no PMU of a core publishes it, and no encoding is known here"
+    assert made.set.refused == {EVENTS[-1]: why}
     assert [list(target.threads) for target in core.targets] == [team.thread_ids()]
+
+
+def test_one_counter_stands_for_two_names_of_one_event(
+    core: type[FakeCore], team: _core.Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else five events would take turns on the four counters that many cores have."""
+    misses, walks = "perf:dtlb-load-misses", "perf:page-walks"
+    monkeypatch.setattr(core, "names", EVENTS)
+    monkeypatch.setattr(core, "same_as", {misses: walks})
+    with core_counters(team, ("auto",), name="misses") as made:
+        assert made is not None
+        assert made.opened is not None
+        assert misses not in {counter.event for counter in made.opened.set.of}
+    slots = {(one.event, one.core_type): one.slot for one in made.set.of}
+    assert {event for event, _ in slots} == set(EVENTS)
+    assert all(slots[misses, kind] == slots[walks, kind] for kind in TYPES)
+    assert made.set.refused == {}
+    assert any(f"{misses} is {walks}" in note for note in made.set.notes)
+    assert len({one.name for one in made.set.of}) == len(made.set.of)
 
 
 @pytest.mark.parametrize("state", ["refused", "absent"])
@@ -166,14 +197,29 @@ def test_the_call_alone_is_counted(core: type[FakeCore], team: _core.Team) -> No
     arrays.close()
 
 
+def quiet(sample: Sample) -> Sample:
+    """As on a machine that leaves the thread alone, and whose every counter counts 7."""
+    assert sample.reading is not None
+    after = [(early or 0) + 7 for early in sample.reading.before]
+    reading = msgspec.structs.replace(sample.reading, after=after)
+    threads = [
+        msgspec.structs.replace(thread, involuntary_switches=0, page_faults=0)
+        for thread in sample.threads
+    ]
+    return msgspec.structs.replace(sample, threads=threads, reading=reading)
+
+
 @pytest.mark.parametrize(
     ("experiment", "parameters"),
     [(Misses(), MissesParameters()), (Pages(), PagesParameters(largest_bytes=4 << 20, pages="4k"))],
 )
 def test_misses_and_pages_keep_a_reading_with_each_walk(
-    experiment: Experiment, parameters: CommonParameters, core: type[FakeCore]
+    experiment: Experiment,
+    parameters: CommonParameters,
+    core: type[FakeCore],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    del core
+    monkeypatch.setattr(core, "names", EVENTS)
     system = detect()
     group = experiment.plan(parameters, system)[0]
     with experiment.open(group, parameters, system) as bench:
@@ -181,3 +227,8 @@ def test_misses_and_pages_keep_a_reading_with_each_walk(
         samples = [s for point in bench.points[-2:] for s in bench.measure(point.point, 0)]
     assert made.counters.partition("/")[0] == experiment.name
     assert all(sample.reading is not None for sample in samples)
+    run = run_of([start(), made, *bench.points, *(12 * [quiet(sample) for sample in samples])])
+    found = core_counts.core_counts(figures_of(run), experiment.name)
+    [table] = core_counts.table(found, experiment.name, "access", [], lambda _: [])
+    titles = [column.title for column in table.columns]
+    assert titles == ["core type", *(f"{title}, counted" for title in core_counts.TITLES.values())]
