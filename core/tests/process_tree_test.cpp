@@ -74,6 +74,7 @@ ProcessTreeRequest request(int pid, std::uint64_t discovery_interval_ns = 0) {
     ProcessTreeRequest made;
     made.pid = pid;
     made.discovery_interval_ns = discovery_interval_ns;
+    made.discovery_share = 0;
     return made;
 }
 
@@ -171,6 +172,28 @@ TEST_CASE("children that were waited for count, though they were never found") {
     CHECK(told - counted < few_faults);
 }
 
+TEST_CASE("a child is found before its time where looking for it is cheap") {
+    for (const double share : {0.0, 1.0}) {
+        Forked parent([](const Steps& steps) {
+            steps.stop_here();
+            if (fork() == 0) {
+                pause();
+                _exit(0);
+            }
+            steps.stop_here();
+        });
+        parent.await();
+        ProcessTreeRequest asked = request(parent.pid(), never_ns);
+        asked.discovery_share = share;
+        const auto source = open_process_tree(asked);
+        CHECK(known(*source)[processes] == 1);
+        parent.go_on();
+        parent.await();
+        usleep(500'000);
+        CHECK(known(*source)[processes] == (share > 0 ? 2 : 1));
+    }
+}
+
 TEST_CASE("what a tree did is counted once while its processes come and go") {
     constexpr int generations = 10;
     Forked parent([](const Steps& steps) {
@@ -251,27 +274,31 @@ TEST_CASE("what nobody waits for keeps what was last read of it") {
 
 TEST_CASE("an orphan that was found is still of the tree") {
     const Forked parent([](const Steps& steps) {
+        int held[2];
+        if (pipe(held) != 0) _exit(97);
         const pid_t child = fork();
         if (child == 0) {
             const pid_t middle = getpid();
+            close(held[1]);
             if (fork() == 0) {
-                steps.stop_here();  // found
                 while (getppid() == middle) usleep(1000);
                 touch_pages(many_pages);
                 steps.stop_here();
                 _exit(0);
             }
-            steps.stop_here();
-            _exit(0);
+            char byte = 0;
+            _exit(read(held[0], &byte, 1) == 0 ? 0 : 96);  // when the parent closes its end
         }
+        steps.stop_here();
+        close(held[1]);
         waitpid(child, nullptr, 0);
         steps.stop_here();
     });
-    parent.await(2);
+    parent.await();
     const auto source = open_process_tree(request(parent.pid()));
+    while (known(*source)[processes] != 3) usleep(1000);
     const Figures before = known(*source);
-    CHECK(before[processes] == 3);
-    parent.go_on(2);
+    parent.go_on();
     parent.await(2);
     const Figures orphaned = known(*source);
     CHECK(orphaned[processes] == 2);
