@@ -13,12 +13,16 @@ from tests.counters_trees.cores import (
 )
 from tests.counters_trees.sysfs import FakePmu, amd, intel, plant
 
+from memgauge.analysis.counters_document import counters_document
 from memgauge.counters.perf import PerfBackEnd
 from memgauge.counters.perf_catalogue import Catalogue
 from memgauge.counters.perf_core_data import core_table
 from memgauge.counters.perf_data import processors
 from memgauge.counters.perf_resolve import resolve
+from memgauge.model.counters import BackEndState
 from memgauge.model.errors import UnknownEvent
+from memgauge.reports.counters import render_explained
+from memgauge.reports.terminal import Look
 
 pytestmark = pytest.mark.native
 
@@ -157,6 +161,19 @@ def test_dtlb_misses_are_walks_where_the_kernel_maps_them_so(
     event = resolve(catalogue, "dtlb-load-misses").event
     assert event.same_as == ("perf:page-walks" if same else None)
     assert resolve(catalogue, WALKS).event.same_as is None
+
+
+def test_explain_tells_encoding_source_and_doubts(tmp_path: Path) -> None:
+    host = one_core_type(tmp_path, intel(79), INTEL_CORE).host
+    state = BackEndState(
+        name="perf", summary="", state="ready", events=PerfBackEnd(host).find(WALKS)
+    )
+    document = counters_document([state], {}, tree=None)
+    said = render_explained(document, Look(columns=300, encoding="utf-8"))
+    assert "type=4, config=0xe08" in said
+    assert "completed for loads" in said
+    assert "intel/perfmon BDW, BDX, BDW-DE: DTLB_LOAD_MISSES.WALK_COMPLETED" in said
+    assert "BDM69" in said
 
 
 def test_nothing_is_said_of_a_processor_that_the_data_do_not_know(tmp_path: Path) -> None:
