@@ -271,6 +271,27 @@ def test_a_killed_profile_can_be_read_and_the_program_goes_on(tmp_path: Path) ->
         assert sum(block.samples for block in reader.blocks()) > 0
 
 
+def test_a_killed_profile_keeps_the_regions_of_its_program(tmp_path: Path) -> None:
+    """The program goes on; what it marked until then is on the run's clock."""
+    mark = (
+        "import os, time; f = open(os.environ['MEMGAUGE_MARKS'], 'a');"
+        "at = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW);"
+        "print(f'B {at} 1 1 work\\nE {at + 10**8} 1 1 work', file=f)"
+    )
+    program = f'{sys.executable} -c "{mark}"; {STUBBORN}'
+    with started("--rate", "500", "sh", "-c", program, cwd=tmp_path) as running:
+        ready(running)
+        child_of(tmp_path / "run")
+        running.kill()
+        running.wait(60)
+        (tmp_path / "enough").touch()
+    run = read_run(tmp_path / "run")
+    assert run.end is None
+    (region,) = run.regions
+    assert (region.name, (region.end_ns or 0) - region.begin_ns) == ("work", 10**8)
+    assert region.begin_ns > run.processes[0].begin_ns
+
+
 def test_what_a_forking_program_does_is_in_the_record(tmp_path: Path) -> None:
     """Three children of 32 MiB of first touches, each waited for."""
     touch = f"{sys.executable} -c 'bytearray(32 << 20)'"

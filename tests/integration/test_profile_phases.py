@@ -54,9 +54,9 @@ for name, command in zip(("memory", "rest", "sha", "pause", "cpu"), sys.argv[1:]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    for program in ("sysbench", "openssl"):
-        if shutil.which(program) is None:
-            pytest.skip(f"no {program} on PATH (Debian: apt-get install {program})")
+    for needed in ("sysbench", "openssl"):
+        if shutil.which(needed) is None:
+            pytest.skip(f"no {needed} on PATH (Debian: apt-get install {needed})")
     folder = tmp_path_factory.mktemp("turns")
     program = [sys.executable, "-c", TURNS, MEMORY, "rest", SHA, "rest", CPU]
     options = ["--quiet", "--no-report", "--output", "run"]

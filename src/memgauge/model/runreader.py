@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from memgauge.model.codec import MAX_LINE_BYTES, LineDecoder
 from memgauge.model.errors import RunFileError, SystemFailure
+from memgauge.model.marks import MARKS_NAME, lines_of, regions_of
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
 from memgauge.model.text import plain
@@ -26,9 +29,24 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     records = records_path(Path(path))
     try:
         with open_records(records) as file:
-            return read_stream(file, records)
+            return with_marks(read_stream(file, records))
     except OSError as error:
         raise SystemFailure(f"{shown(records)}: cannot be read: {error.strerror}") from error
+
+
+def with_marks(run: Run) -> Run:
+    """With the regions that a profile which was killed had not yet made of its program's marks."""
+    path = run.directory / MARKS_NAME
+    if run.end is not None or run.regions or not run.processes or not path.is_file():
+        return run
+    epoch_ns = run.start.clock.epoch_raw_ns
+    try:
+        with open_records(path) as file:
+            marks = regions_of(lines_of(file), lambda stamp_ns: stamp_ns - epoch_ns)
+    except (OSError, RunFileError) as error:
+        return msgspec.structs.replace(run, notes=[*run.notes, f"marks of the program: {error}"])
+    warnings = [*run.warnings, *marks.warnings]
+    return msgspec.structs.replace(run, regions=marks.regions, warnings=warnings)
 
 
 def records_path(path: Path) -> Path:

@@ -18,6 +18,7 @@ import msgspec
 
 from memgauge.counters.host import Host, this_host
 from memgauge.model.errors import SystemFailure
+from memgauge.model.marks import MARKS_NAME
 from memgauge.model.parameters import texts
 from memgauge.model.records import (
     FORMAT_VERSION,
@@ -40,7 +41,6 @@ from memgauge.system.program import Attached, Ended, Program, Subject, adopt_orp
 from memgauge.system.software import software_versions
 
 ENVIRONMENT_EVERY_S = 1.0
-MARKS_NAME = "marks.txt"
 
 
 class ProfileRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.runner import profile_marks
-from memgauge.runner.profile_marks import ClockPair, on_run_clock, read_marks, regions_of
+from memgauge.model import marks as model_marks
+from memgauge.model.marks import regions_of
+from memgauge.runner.profile_marks import ClockPair, on_run_clock, read_marks
 
 if TYPE_CHECKING:
     import pytest
@@ -57,7 +58,7 @@ def test_torn_lines_and_ends_without_begin_are_left_out_and_told() -> None:
 
 def test_there_is_a_bound_on_regions(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [mark for _ in range(5) for mark in lines("B 2000 7 7 a", "E 2001 7 7 a")]
-    monkeypatch.setattr(profile_marks, "MOST_REGIONS", 3)
+    monkeypatch.setattr(model_marks, "MOST_REGIONS", 3)
     marks = regions_of(many, int)
     assert len(marks.regions) == 3
     assert "2 regions beyond the first 3 were left out" in {w.message for w in marks.warnings}

@@ -1,0 +1,84 @@
+"""Marks that a profiled program left, made into regions.
+
+A mark is one line: `B` or `E`, CLOCK_MONOTONIC_RAW in ns, process, thread, name. See
+memgauge/region.h.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
+
+import msgspec
+
+from memgauge.model.records import Region, Warning
+from memgauge.model.text import plain
+
+MARKS_NAME = "marks.txt"
+"""In the directory of a run while it is being recorded."""
+MOST_REGIONS = 200_000
+"""Kept; a program that marks more gets a warning."""
+_LONGEST_LINE = 512
+
+_MARK = re.compile(rb"([BE]) (\d{1,19}) (\d{1,10}) (\d{1,10}) ([^\n]{1,200})\n")
+
+Open = tuple[int, int, str]
+"""Process, thread and name: what an end belongs to."""
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """Of a file of marks; what is longer than any mark comes in pieces."""
+    return iter(lambda: file.readline(_LONGEST_LINE), b"")
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """What a program marked."""
+
+    regions: list[Region]
+    """In the order of their begin."""
+    warnings: list[Warning]
+
+
+def regions_of(lines: Iterable[bytes], to_run_ns: Callable[[int], int]) -> Marks:
+    """Each end closes the latest begin of its name on its thread."""
+    made: list[Region] = []
+    opened: dict[Open, list[int]] = {}
+    wrong = unopened = beyond = 0
+    for line in lines:
+        mark = _MARK.fullmatch(line)
+        if mark is None:
+            wrong += 1
+            continue
+        kind, stamp, pid, tid, name = mark.groups()
+        at_ns = max(0, to_run_ns(int(stamp)))
+        key = (int(pid), int(tid), plain(name.decode("utf-8", "replace")))
+        if kind == b"E":
+            if not opened.get(key):
+                unopened += 1
+            else:
+                index = opened[key].pop()
+                made[index] = msgspec.structs.replace(made[index], end_ns=at_ns)
+        elif len(made) == MOST_REGIONS:
+            beyond += 1
+        else:
+            opened.setdefault(key, []).append(len(made))
+            made.append(Region(name=key[2], pid=key[0], tid=key[1], begin_ns=at_ns))
+    made.sort(key=lambda region: region.begin_ns)
+    return Marks(made, list(_warnings(wrong, unopened, beyond)))
+
+
+def _warnings(wrong: int, unopened: int, beyond: int) -> Iterable[Warning]:
+    if wrong:
+        yield Warning(code="marks", message=f"{wrong} lines of marks are torn and were left out")
+    if unopened:
+        yield Warning(
+            code="marks",
+            message=f"{unopened} regions ended that had not begun, or whose begin was left out",
+        )
+    if beyond:
+        yield Warning(
+            code="marks",
+            message=f"{beyond} regions beyond the first {MOST_REGIONS} were left out",
+            remedy="mark longer stretches",
+        )
