@@ -16,7 +16,7 @@ export PYTHON
 # What the installed package is made of.
 SOURCES := pyproject.toml $(wildcard README.md) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
 	-not -path 'core/tests/*' -not -path '*/__pycache__/*')
-CXX_FILES := $(shell find core bindings -name '*.cpp' -o -name '*.hpp')
+CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -name '*.[ch]pp')
 SHELL_FILES := .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
 
@@ -46,7 +46,7 @@ ruff: $(VENV)/.lint
 	$(BIN)/ruff format --check --quiet $(PYTHON_FILES)
 
 clang-format: $(VENV)/.lint
-	@echo "clang-format --dry-run -Werror core bindings"
+	@echo "clang-format --dry-run -Werror core bindings src/memgauge/include"
 	@$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 
 shellcheck:

@@ -27,12 +27,13 @@ static _Atomic uint64_t file_number;
 static _Atomic uint64_t largest_bytes; /* SIGXFSZ would end the program beyond */
 
 /* Still the file of marks, and not removed, as it is when profiling ends. */
-static int is_ours(const struct stat *status) {
-    return status->st_nlink > 0 && (uint64_t)status->st_dev == atomic_load_explicit(&file_device, memory_order_relaxed) &&
+static int is_ours(const struct stat* status) {
+    return status->st_nlink > 0 &&
+           (uint64_t)status->st_dev == atomic_load_explicit(&file_device, memory_order_relaxed) &&
            (uint64_t)status->st_ino == atomic_load_explicit(&file_number, memory_order_relaxed);
 }
 
-static void remember(const struct stat *status) {
+static void remember(const struct stat* status) {
     struct rlimit limit;
     uint64_t bytes = getrlimit(RLIMIT_FSIZE, &limit) == 0 ? (uint64_t)limit.rlim_cur : 0;
     atomic_store_explicit(&largest_bytes, bytes, memory_order_relaxed);
@@ -42,7 +43,7 @@ static void remember(const struct stat *status) {
 
 /* A descriptor of the file of marks, away from 0 to 2, which programs close and open again. */
 static int open_marks(void) {
-    const char *path = secure_getenv("MEMGAUGE_MARKS");
+    const char* path = secure_getenv("MEMGAUGE_MARKS");
     struct stat status;
     int low;
     int fd;
@@ -77,7 +78,7 @@ static int marks(void) {
     return fd == unknown ? settle(unknown) : fd;
 }
 
-static char *put_number(char *at, uint64_t number) {
+static char* put_number(char* at, uint64_t number) {
     char digits[20];
     int count = 0;
     do {
@@ -90,7 +91,7 @@ static char *put_number(char *at, uint64_t number) {
 }
 
 /* No control characters; never half of a UTF-8 character at the end. */
-static char *put_name(char *at, const char *name, size_t length) {
+static char* put_name(char* at, const char* name, size_t length) {
     size_t kept = length < name_bytes ? length : name_bytes;
     while (kept < length && kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80) --kept;
     for (size_t i = 0; i < kept; ++i) {
@@ -109,20 +110,20 @@ static uint64_t now_ns(void) {
 }
 
 /* A program may have closed the descriptor and opened a file of its own under its number. */
-static int check(int fd, struct stat *status) {
+static int check(int fd, struct stat* status) {
     if (fstat(fd, status) == 0 && is_ours(status)) return fd;
     fd = settle(fd);
     return fd >= 0 && fstat(fd, status) == 0 && is_ours(status) ? fd : off;
 }
 
-static void mark(char kind, const char *name, size_t length) {
+static void mark(char kind, const char* name, size_t length) {
     int saved = errno;
     uint64_t stamp_ns = now_ns();
     struct stat status;
     int fd = check(marks(), &status);
     if (fd >= 0) {
         char line[line_bytes];
-        char *end = line;
+        char* end = line;
         *end++ = kind;
         *end++ = ' ';
         if (kind == 'B') stamp_ns = now_ns();
@@ -138,11 +139,11 @@ static void mark(char kind, const char *name, size_t length) {
     errno = saved;
 }
 
-void memgauge_region_begin(const char *name) {
+void memgauge_region_begin(const char* name) {
     if (marks() >= 0 && name != NULL) mark('B', name, strlen(name));
 }
 
-void memgauge_region_end(const char *name) {
+void memgauge_region_end(const char* name) {
     if (marks() >= 0 && name != NULL) mark('E', name, strlen(name));
 }
 
@@ -152,18 +153,18 @@ int memgauge_region_enabled(void) {
 
 /* As Fortran compilers call procedures: a trailing underscore, and the length after all arguments.
  * Names there are padded with blanks. */
-MEMGAUGE_REGION_PUBLIC void memgauge_region_begin_(const char *name, size_t length);
-MEMGAUGE_REGION_PUBLIC void memgauge_region_end_(const char *name, size_t length);
+MEMGAUGE_REGION_PUBLIC void memgauge_region_begin_(const char* name, size_t length);
+MEMGAUGE_REGION_PUBLIC void memgauge_region_end_(const char* name, size_t length);
 
-static size_t without_padding(const char *name, size_t length) {
+static size_t without_padding(const char* name, size_t length) {
     while (length > 0 && name[length - 1] == ' ') --length;
     return length;
 }
 
-void memgauge_region_begin_(const char *name, size_t length) {
+void memgauge_region_begin_(const char* name, size_t length) {
     if (marks() >= 0) mark('B', name, without_padding(name, length));
 }
 
-void memgauge_region_end_(const char *name, size_t length) {
+void memgauge_region_end_(const char* name, size_t length) {
     if (marks() >= 0) mark('E', name, without_padding(name, length));
 }

@@ -78,6 +78,7 @@ void LaneThreads::start() {
 }
 
 void LaneThreads::stop() noexcept {
+    const std::scoped_lock one_at_a_time(stop_mutex_);
     {
         const std::scoped_lock lock(mutex_);
         stopping_ = true;

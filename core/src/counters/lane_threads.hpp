@@ -86,6 +86,7 @@ private:
     Reading latest_;
     bool has_latest_ = false;
 
+    std::mutex stop_mutex_;  // of who joins the threads
     std::thread sampler_;
     std::thread writer_;
 };

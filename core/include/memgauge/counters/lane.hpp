@@ -48,7 +48,8 @@ public:
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
-    // Takes a last sample, writes all and closes the file. A second call does nothing.
+    // Takes a last sample, writes all and closes the file. A second call only
+    // waits for the first.
     void stop() noexcept;
     [[nodiscard]] LaneState state() const;
     // The last sample, for a live view; none before the first. Never delays sampling.

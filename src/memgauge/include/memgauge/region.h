@@ -26,8 +26,8 @@
 extern "C" {
 #endif
 
-MEMGAUGE_REGION_PUBLIC void memgauge_region_begin(const char *name);
-MEMGAUGE_REGION_PUBLIC void memgauge_region_end(const char *name);
+MEMGAUGE_REGION_PUBLIC void memgauge_region_begin(const char* name);
+MEMGAUGE_REGION_PUBLIC void memgauge_region_end(const char* name);
 /* Whether marks are kept: 1, or 0. For a name that costs something to make. */
 MEMGAUGE_REGION_PUBLIC int memgauge_region_enabled(void);
 
@@ -39,13 +39,13 @@ namespace memgauge {
 /* Marks its own lifetime. The name is not copied: it must live as long. */
 class Region {
 public:
-    explicit Region(const char *name) noexcept : name_(name) { memgauge_region_begin(name_); }
+    explicit Region(const char* name) noexcept : name_(name) { memgauge_region_begin(name_); }
     ~Region() { memgauge_region_end(name_); }
-    Region(const Region &) = delete;
-    Region &operator=(const Region &) = delete;
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
 
 private:
-    const char *name_;
+    const char* name_;
 };
 
 }  // namespace memgauge
