@@ -12,7 +12,7 @@ from memgauge import _core
 from memgauge.counters.perf_access import KERNEL as KERNEL_LEVEL
 from memgauge.counters.perf_access import OWN
 from memgauge.counters.perf_catalogue import Catalogue
-from memgauge.counters.perf_core_data import CoreEvent, Note, core_table
+from memgauge.counters.perf_core_data import CoreEncoding, CoreEvent, Note, core_table
 from memgauge.counters.perf_encoding import Words, encode, parse_terms, shown_words
 from memgauge.counters.perf_generic import (
     CORE,
@@ -100,7 +100,8 @@ def generic(catalogue: Catalogue, one: Generic) -> Resolved:
 def encoded(catalogue: Catalogue, event: CoreEvent) -> Resolved | None:
     """An event that PMUs of cores publish, or that the data encode for this processor.
 
-    None where no PMU of a core here is known to count it.
+    Without any PMU of a core it is absent, so that the list says why; None where PMUs are here and
+    none is known to count it, or nothing is known of this processor.
     """
     value = Worth(quantity=event.quantity, unit="", scale=1.0, source=_SOURCE)
     coded = [one for pmu in cores(catalogue) if (one := _coded(catalogue, event, pmu))]
@@ -110,14 +111,17 @@ def encoded(catalogue: Catalogue, event: CoreEvent) -> Resolved | None:
             parse_terms(one.text), one.pmu.fields, f"perf:{event.name} on {one.pmu.name}"
         )
         places += on_each_cpu(catalogue, one.pmu, one.pmu.type, words, value)
-    if not places:
+    told: Sequence[_Coded | CoreEncoding] = coded
+    if not cores(catalogue):
+        told = [one for one in event.encodings if catalogue.is_any_of(one.cpus)]
+    if not told:
         return None
     about = About(
         f"perf:{event.name}",
-        "; ".join(dict.fromkeys(one.meaning for one in coded)),
+        "; ".join(dict.fromkeys(one.meaning for one in told)),
         "core",
-        source="; ".join(dict.fromkeys(one.source for one in coded)),
-        pitfalls=tuple(dict.fromkeys(said for one in coded for said in one.pitfalls)),
+        source="; ".join(dict.fromkeys(one.source for one in told)),
+        pitfalls=tuple(dict.fromkeys(said for one in told for said in one.pitfalls)),
     )
     return _resolved(catalogue, about, value, places)
 

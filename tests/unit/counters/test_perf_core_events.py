@@ -89,6 +89,14 @@ def test_other_processors_have_none_and_are_told_so(cpuinfo: str, tmp_path: Path
         one.find(WALKS)
 
 
+def test_without_a_pmu_of_a_core_walks_are_absent_with_the_reason(tmp_path: Path) -> None:
+    """As in most virtual machines."""
+    tree = plant(tmp_path, [], {0: range(4)}, cpuinfo=amd(26, 2))
+    event = resolve(Catalogue(tree.host), WALKS).event
+    assert (event.state, event.instances) == ("absent", [])
+    assert event.reason == "the processor shows no counters"
+
+
 def test_each_core_type_has_its_own_encoding(tmp_path: Path) -> None:
     one = resolve(Catalogue(hybrid(tmp_path, intel(151)).host), WALKS)
     assert {(place.core_type, place.type, place.words.config) for place in one.places} == {
