@@ -2,8 +2,10 @@
 
     python -m benchmarks.profile --rounds 10
 
-The lanes read 32 files of sysfs and one group of perf's software events. The program is sysbench,
-by the time it prints itself, in interleaved pairs with and without a profile.
+A lane reads one file of sysfs (which shows what waking its thread costs), one group of perf's
+software events, 32 files, and all of it. Lanes take turns, round by round; of each the least and
+the median over rounds is printed, for neighbours on the machine only ever make them slower. The
+program is sysbench, by the time it prints itself, in interleaved pairs with and without a profile.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+
+import msgspec
 
 from benchmarks.rounds import Ratios, table
 from memgauge import _core
@@ -27,6 +32,7 @@ from memgauge.counters.opening import find, opened
 from memgauge.model.errors import MemgaugeError
 
 FILES = 32
+READINGS = 200
 RATES_HZ = (100, 1000)
 GROUP = ("perf:task-clock", "perf:page-faults", "perf:context-switches", "perf:cpu-migrations")
 SYSBENCH = {
@@ -37,49 +43,72 @@ EVENTS = {"cpu": 1500, "memory": 60_000}
 TOTAL_TIME = re.compile(r"total time:\s+([0-9.]+)s")
 
 
-def files() -> list[_core.NumberFile]:
+def files(most: int) -> _core.CounterSource:
     """Counters of network interfaces, as many as are wanted."""
-    found = sorted(Path("/sys/class/net").glob("*/statistics/*"))[:FILES]
-    return [_core.NumberFile(str(path), []) for path in found]
+    found = sorted(Path("/sys/class/net").glob("*/statistics/*"))[:most]
+    return _core.open_number_files([_core.NumberFile(str(path), []) for path in found])
 
 
-def sampling(seconds: float) -> list[list[str]]:
-    """One row for each rate."""
+def readers(stack: ExitStack) -> dict[str, _core.Reader]:
+    """What lanes read, by what is said of it."""
+    made = {"1 file": _core.Reader([files(1)]), f"{FILES} files": _core.Reader([files(FILES)])}
+    try:
+        events, target = find(GROUP), Target(pids=[os.getpid()])
+        group = stack.enter_context(opened(events, name="group", target=target))
+        both = stack.enter_context(opened(events, name="both", target=target, first=[files(FILES)]))
+    except MemgaugeError as error:
+        print(f"without a group of perf: {error}")
+        return made
+    return made | {"perf group": group.reader, f"{FILES} files, perf group": both.reader}
+
+
+class Cost(msgspec.Struct):
+    """Of one lane, round by round."""
+
+    us: list[float] = []
+    bytes_per_s: list[float] = []
+    missed: int = 0
+    samples: int = 0
+
+
+def reading_us(reader: _core.Reader) -> float:
+    """The least time of a reading that follows another at once."""
+    taken = [reader.read() for _ in range(READINGS)]
+    return min(reading.end_ns - reading.begin_ns for reading in taken) * 1e-3
+
+
+def sampled(reader: _core.Reader, rate_hz: int, seconds: float, cost: Cost) -> None:
+    """Add one round of a lane."""
+    with tempfile.TemporaryDirectory() as folder:
+        lane = _core.Lane(reader, f"{folder}/lane", 1_000_000_000 // rate_hz)
+        time.sleep(seconds)
+        lane.stop()
+        state = lane.state()
+    cost.us.append(state.cpu_ns * 1e-3 / state.samples)
+    cost.bytes_per_s.append(state.bytes / seconds)
+    cost.missed += state.missed
+    cost.samples += state.samples
+
+
+def sampling(seconds: float, rounds: int) -> list[list[str]]:
+    """One row for each lane and rate."""
     with ExitStack() as stack:
-        what = f"{len(files())} files"
-        readers = [_core.Reader([_core.open_number_files(files())])]
-        try:
-            target = Target(pids=[os.getpid()])
-            group = stack.enter_context(opened(find(GROUP), name="group", target=target))
-        except MemgaugeError as error:
-            print(f"without a group of perf: {error}")
-        else:
-            what += f", {group.set.slots} slots of perf"
-            readers.append(group.reader)
-        rows = []
-        for rate_hz in RATES_HZ:
-            with tempfile.TemporaryDirectory() as folder:
-                lanes = [
-                    _core.Lane(reader, f"{folder}/{at}", 1_000_000_000 // rate_hz)
-                    for at, reader in enumerate(readers)
-                ]
-                time.sleep(seconds)
-                for lane in lanes:
-                    lane.stop()
-                states = [lane.state() for lane in lanes]
-            share = sum(state.cpu_ns for state in states) * 1e-9 / seconds
-            samples = max(state.samples for state in states)
-            rows.append(
-                [
-                    what,
-                    f"{rate_hz} Hz",
-                    f"{share:.2%}",
-                    f"{share * 1e6 / rate_hz:.1f} us",
-                    f"{sum(state.bytes for state in states) * 3600 / seconds / 1e6:.0f} MB",
-                    f"{sum(state.missed for state in states)} of {samples}",
-                ]
-            )
-        return rows
+        known = readers(stack)
+        alone = {what: reading_us(reader) for what, reader in known.items()}
+        costs = {(rate, what): Cost() for rate in RATES_HZ for what in known}
+        for _ in range(rounds):
+            for (rate, what), cost in costs.items():
+                sampled(known[what], rate, seconds, cost)
+    return [
+        [
+            *(what, f"{rate} Hz", f"{alone[what]:.1f} us"),
+            *(f"{min(cost.us):.1f} us", f"{median(cost.us):.1f} us"),
+            f"{min(cost.us) * rate * 1e-6:.2%}",
+            f"{median(cost.bytes_per_s) * 3600 / 1e6:.0f} MB",
+            f"{cost.missed} of {cost.missed + cost.samples}",
+        ]
+        for (rate, what), cost in costs.items()
+    ]
 
 
 def own_time_s(test: str, prefix: Sequence[str]) -> float:
@@ -114,11 +143,14 @@ def slowdown(test: str, rounds: int) -> list[str]:
 def main() -> None:
     """Parse arguments and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=10, help="pairs of each program")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of sampling at each rate")
+    parser.add_argument(
+        "--rounds", type=int, default=10, help="of all lanes, and pairs of each program"
+    )
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each lane in each round")
     arguments = parser.parse_args()
-    header = ["read", "rate", "of one core", "each", "an hour", "missed"]
-    print(table(header, sampling(arguments.seconds)))
+    header = ["read", "rate", "reading alone", "a sample, least", "median"]
+    header += ["least, of one core", "an hour", "missed"]
+    print(table(header, sampling(arguments.seconds, arguments.rounds)))
     if shutil.which("sysbench") is None:
         print("\nno sysbench on PATH (Debian: apt-get install sysbench): no slowdown measured")
         return
