@@ -95,7 +95,8 @@ def phase_table(phases: Sequence[Phase]) -> Table:
         ],
         note="Means over each phase. Memory, power and network are those of the whole machine, "
         "whoever caused them; CPU, page faults and resident memory are the program's own. What a "
-        "phase looks like is a guess from these figures, not an observation of the program.",
+        "phase looks like is a guess from these figures, not an observation of the program; where "
+        "they tell nothing, it is what changed since the phase before.",
     )
 
 

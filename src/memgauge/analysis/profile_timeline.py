@@ -132,11 +132,19 @@ def _timeline(
         bin_ns=bin_ns,
         bins=bins,
         end_ns=end_ns,
-        tracks=[traced for traced in tracks if not _is_hidden(traced, tracks)],
+        tracks=_by_panel([traced for traced in tracks if not _is_hidden(traced, tracks)]),
         doubles=[traced for traced in tracks if _is_hidden(traced, tracks)],
         marks_ns=marks,
         regions=regions,
         paces=[lane.pace for lane in lanes],
+    )
+
+
+def _by_panel(tracks: Sequence[Traced]) -> list[Traced]:
+    """Those of one panel together, the whole before its parts."""
+    panels = list(dict.fromkeys(traced.track.panel for traced in tracks))
+    return sorted(
+        tracks, key=lambda t: (panels.index(t.track.panel), t.track.name != t.track.panel)
     )
 
 

@@ -93,7 +93,7 @@ def test_faults_are_checked_by_the_sum_of_both_kinds(tmp_path: Path) -> None:
     fast = Made([of_perf(0, "page-faults", "page_faults")], line(400, 1.0), name="fast")
     run = profile(tmp_path, Made(kinds, samples, name="slow"), fast)
     made = timeline(run)
-    assert [traced.track.name for traced in made.tracks] == ["page faults, major", "page faults"]
+    assert [traced.track.name for traced in made.tracks] == ["page faults", "page faults, major"]
     (told,) = [v.text for v in verdicts_of(run, made, phases_of(made), []) if "by /proc" in v.text]
     assert "agree within 0.1%" in told
     total = sum(traced.total(0, made.bins) or 0 for traced in roles_of(made).faults)
