@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +178,7 @@ TEST_CASE("a child is found before its time where looking for it is cheap") {
         Forked parent([](const Steps& steps) {
             steps.stop_here();
             if (fork() == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
                 pause();
                 _exit(0);
             }

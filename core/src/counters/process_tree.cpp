@@ -59,6 +59,8 @@ public:
           discovery_interval_(Clock::instance().from_duration_ns(
               static_cast<double>(request.discovery_interval_ns))),
           discovered_(Clock::instance().now()),
+          discovery_share_(request.discovery_share),
+          soonest_(discovery_share_ > 0 ? 0 : discovery_interval_),
           text_(text_bytes) {}
 
     [[nodiscard]] std::size_t slots() const noexcept override { return process_figures; }
@@ -66,6 +68,12 @@ public:
     void read(SlotSpan into) noexcept override {
         into.mark_all_missing();
         const bool looked = discover_when_due();
+        read_all(into, looked);
+        if (looked) plan_discovery();
+    }
+
+private:
+    void read_all(SlotSpan into, bool looked) noexcept {
         // One that went in a reading without end may be in what its parent has got since.
         unsettled_ = !read_processes(looked || unsettled_);
         if (unsettled_) return;
@@ -74,10 +82,16 @@ public:
         if (table_.all_processes()) deliver(into);
     }
 
-private:
+    // After a reading that looked: it reads all processes, those that did nothing too.
+    void plan_discovery() noexcept {
+        const auto took = static_cast<double>(Clock::instance().now() - discovered_);
+        soonest_ = discovery_share_ > 0 ? static_cast<Ticks>(took / discovery_share_)
+                                        : discovery_interval_;
+    }
+
     bool discover_when_due() noexcept {
         const Ticks now = Clock::instance().now();
-        if (now - discovered_ < discovery_interval_) return false;
+        if (now - discovered_ < std::min(discovery_interval_, soonest_)) return false;
         discovered_ = now;
         table_.discover();
         return true;
@@ -221,6 +235,8 @@ private:
     bool unsettled_ = false;
     Ticks discovery_interval_;
     Ticks discovered_;
+    double discovery_share_;
+    Ticks soonest_;
     std::vector<char> text_;
 };
 

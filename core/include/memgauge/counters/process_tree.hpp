@@ -51,9 +51,12 @@ std::string_view to_string(ProcessFigure figure) noexcept;
 struct ProcessTreeRequest {
     int pid = 0;
     std::string procfs = "/proc";
-    // New descendants and threads are looked for when so much time has passed since the last look,
-    // not at each reading. Until found, a living process is not in the sums.
+    // New descendants and threads are looked for when so much time has passed since the last look.
+    // Until found, a living process is not in the sums, and what it used comes all at once.
     std::uint64_t discovery_interval_ns = 100'000'000;
+    // Sooner, up to each reading, where readings that look take no more than this share of the
+    // time. 0: never sooner.
+    double discovery_share = 0.01;
     // Room for so many processes at once, and as many threads as `max_threads`: memory is taken
     // when opened. While a tree has more, or descriptors run out, all slots are missing.
     std::size_t max_processes = 4096;
