@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from memgauge.commands.root import root
 from memgauge.model.errors import ExitCode, MemgaugeError
 from memgauge.model.termination import Terminated, unwinding
 from memgauge.model.text import plain
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,11 +34,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BrokenPipeError, SystemExit):
         # The reader of a pipe left (click makes of that a SystemExit, and of nothing else here).
         # Nothing is wrong, and nothing more can be said on stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()
         return ExitCode.DONE
     except MemgaugeError as error:
         return _fail(str(error), error.exit_code)
+    except OSError as error:
+        # Files that memgauge opens have their own errors, with names; what it prints has none.
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        _leave_stdout()
+        return _fail(
+            f"standard output: cannot be written: {error.strerror}; free space or write elsewhere",
+            ExitCode.FAILED,
+        )
     return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _leave_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupted(error: BaseException) -> int:

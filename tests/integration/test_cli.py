@@ -294,3 +294,17 @@ def test_system_prints_text_and_json(tmp_path: Path) -> None:
     assert memgauge("system", cwd=tmp_path).returncode == 0
     found = json.loads(memgauge("system", "--json", cwd=tmp_path).stdout)
     assert found["allowed_cpus"]
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(quick_run: Path) -> None:
+    for arguments in (("report", str(quick_run)), ("export", str(quick_run))):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                command(*arguments), stdout=full, stderr=subprocess.PIPE, check=False, timeout=120
+            )
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == (
+            b"memgauge: standard output: cannot be written: No space left on device; free space or "
+            b"write elsewhere"
+        )
+        assert b"Traceback" not in done.stderr
