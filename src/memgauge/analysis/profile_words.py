@@ -148,8 +148,14 @@ def _first_touch(phases: Sequence[Phase], at: int) -> Iterator[str]:
             yield "page faults while resident memory grows: like allocating and first touch"
         elif _touched_bytes(phases[at]) >= OVER_AND_OVER * (activity.resident_bytes or 0.0):
             yield "page faults without growth: like memory taken and given back over and over"
-    elif growth is not None and growth <= -LEAST_GROWTH:
+    elif growth is not None and growth <= -LEAST_GROWTH and _gave_back(phases[at], -growth):
         yield "resident memory shrinks: memory is given back"
+
+
+def _gave_back(phase: Phase, lost_bytes_per_s: float) -> bool:
+    """Throughout, so that about half is there on average: not at once, as when a program ends."""
+    resident = phase.activity.resident_bytes
+    return resident is not None and 4 * resident >= lost_bytes_per_s * phase.duration_s
 
 
 def _touched_bytes(phase: Phase) -> float:

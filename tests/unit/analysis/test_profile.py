@@ -296,6 +296,13 @@ def phases(*activities: Activity) -> list[Phase]:
     ]
 
 
+def test_only_memory_that_shrinks_throughout_is_given_back() -> None:
+    shrinks = Activity(cpu_cores=0.9, resident_growth_bytes_per_s=-70e6, resident_bytes=40e6)
+    at_once = msgspec.structs.replace(shrinks, resident_bytes=9e6)
+    assert looks_like(phases(shrinks), 0) == "resident memory shrinks: memory is given back"
+    assert looks_like(phases(at_once), 0) == "about 0.9 cores busy"
+
+
 @given(st.lists(ACTIVITIES, min_size=1, max_size=5))
 @settings(max_examples=300)
 def test_words_come_only_from_tracks_that_exist(activities: list[Activity]) -> None:
