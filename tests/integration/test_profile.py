@@ -443,3 +443,9 @@ def test_the_same_from_python(tmp_path: Path) -> None:
         memgauge.profile(["no-such-command"], output=str(tmp_path / "other"))
     with pytest.raises(RequestError, match="either a command"):
         memgauge.profile(output=str(tmp_path / "other"))
+
+
+def test_too_few_descriptors_are_the_reason_that_is_told(tmp_path: Path) -> None:
+    few = done("true", cwd=tmp_path, quiet=False, prepare=limited(resource.RLIMIT_NOFILE, 20))
+    for wrong in (b"does not exist", b"went away", b"Traceback"):
+        assert wrong not in few.stderr, few.stderr

@@ -20,6 +20,7 @@ from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Target, counter_of
 from memgauge.model.counters import Event, State
 from memgauge.model.errors import CounterRefused
+from memgauge.system.tree import too_many_open
 
 ROUTE = "kept-open file"
 
@@ -90,7 +91,8 @@ class FileBackEnd(BackEnd):
         known = {one.event.name: one for one in self.listed()}
         gone = [event.name for event in events if event.name not in known]
         if gone:
-            raise CounterRefused(f"{gone[0]}: its files went away; list the counters again")
+            absent = "its files went away; list the counters again"
+            raise CounterRefused(f"{gone[0]}: {too_many_open() or absent}")
         return [known[event.name] for event in events]
 
     def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:

@@ -10,7 +10,7 @@ from memgauge.counters.base import Target
 from memgauge.counters.host import Host
 from memgauge.counters.perf_places import Place
 from memgauge.model.errors import RequestError
-from memgauge.system.tree import Tree
+from memgauge.system.tree import Tree, too_many_open
 
 
 def threads_of(host: Host, target: Target) -> list[int]:
@@ -24,9 +24,8 @@ def threads_of(host: Host, target: Target) -> list[int]:
     for pid in target.pids:
         threads = tree.numbered(f"/{pid}/task", "")
         if not threads:
-            raise RequestError(
-                f"process {pid}: does not exist, or is not ours to see; name one that runs"
-            )
+            absent = "does not exist, or is not ours to see; name one that runs"
+            raise RequestError(f"process {pid}: {too_many_open() or absent}")
         found += threads
     return list(dict.fromkeys(found))
 

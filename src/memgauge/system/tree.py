@@ -92,3 +92,12 @@ def _read_all(descriptor: int) -> bytes:
     while chunk := os.read(descriptor, _CHUNK_BYTES):
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def too_many_open() -> str | None:
+    """What to say where no more files can be opened, so that what is there looks absent."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return f"no file can be opened: {error.strerror}; raise the limit (ulimit -n)"
+    return None
