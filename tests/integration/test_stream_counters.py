@@ -117,9 +117,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
             precision="50%",
             output=str(tmp_path / "run"),
         )
-        said = result.document()["sections"][0]
-        (found,) = said["hardware"]
-        return {"text": " ".join(one["text"] for one in said["verdicts"]), **found}
+        document = result.document()
+        section = document["sections"][0]
+        (found,) = section["hardware"]
+        said = [*document["verdicts"], *section["verdicts"]]
+        return {"text": " ".join(one["text"] for one in said), **found}
 
     with tracepoints.alone():
         yield made
