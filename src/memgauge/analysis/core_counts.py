@@ -2,7 +2,7 @@
 
 They are measured, and stand beside what a cache model says, never mixed with it. Counts of
 different core types are of different counters and are never added: a thread runs on one type, and
-counters of the others, which never ran, have no value.
+of the others, whose counters all stood still, nothing is shown.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ def _of_point(point: Point, samples: Sequence[Sample], figures: Figures) -> list
 def _of_type(point: Point, samples: Sequence[Sample], counters: Sequence[Counter]) -> CoreCount:
     values: dict[str, list[float]] = {}
     estimated = False
+    ran = counters[0].core_type is None
     for sample in samples:
         if sample.reading is None:
             continue
@@ -74,6 +75,7 @@ def _of_type(point: Point, samples: Sequence[Sample], counters: Sequence[Counter
             if len(known) == len(mine):
                 values.setdefault(event, []).append(sum(one.value for one in known) / accesses)
                 estimated |= any(one.is_estimate for one in known)
+                ran |= any(one.raw for one in known)
     medians = {event: sustained(found, 0.5) for event, found in values.items()}
     units = {counter.event: counter.unit for counter in counters}
     found = {
@@ -83,7 +85,7 @@ def _of_type(point: Point, samples: Sequence[Sample], counters: Sequence[Counter
     return CoreCount(
         point=point,
         core_type=counters[0].core_type,
-        per_access={event: median for event, median in found.items() if median is not None},
+        per_access={e: median for e, median in found.items() if median is not None and ran},
         units={event: "ns" if unit == "s" else unit for event, unit in units.items()},
         is_estimate=estimated,
     )

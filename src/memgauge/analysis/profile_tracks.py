@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memgauge.model.counters import Basis, Counter, Domain, Quantity
+from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, Domain, Quantity
 from memgauge.model.records import CounterSet
 from memgauge.model.text import plain
 
@@ -53,7 +53,6 @@ _OF_TREE = {
 }
 """Figures of a process tree, by the text of their event."""
 _USED = {"process": "resident memory", "gpu": "GPU memory used"}
-_MEMORY = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
 _SUMMED = frozenset({"memory", "process", "core", "software"})
 """Domains whose counters are added over places; of the others each place is a track."""
 _NO_SUM = frozenset({"frequency", "temperature", "utilisation", "energy", "power"})
@@ -138,7 +137,7 @@ def family_of(counter: Counter) -> str:
     Counters of one quantity in one family never count the same twice; those of different families
     may, such as a controller's own events and its free-running ones.
     """
-    text = counter.event.partition("/")[0] if counter.quantity in _MEMORY else counter.event
+    text = counter.event.partition("/")[0] if counter.quantity in MEMORY_TRAFFIC else counter.event
     return re.sub(r"[0-9]+", "", text)
 
 
@@ -183,7 +182,7 @@ def _label(counter: Counter) -> str:
 
 
 def _panel(counter: Counter) -> str:
-    if counter.quantity in _MEMORY:
+    if counter.quantity in MEMORY_TRAFFIC:
         return "memory traffic" + (", modelled" if counter.basis != "measured" else "")
     if counter.quantity in {"received_bytes", "sent_bytes"}:
         return "PCIe" if counter.domain == "gpu" else "network"
