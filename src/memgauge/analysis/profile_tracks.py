@@ -8,7 +8,7 @@ and counts of different core types, back ends and families of events are never a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -196,14 +196,3 @@ def _unit(counter: Counter) -> str:
         return "cores" if counter.quantity == "time" else "s/s"
     rates = {"J": "W", "": "1/s"}
     return rates.get(counter.unit, f"{plain(counter.unit)}/s")
-
-
-def of_quantity(
-    tracks: Iterable[Track], *quantities: str, domain: str | None = None
-) -> list[Track]:
-    """Those that tell one of the quantities."""
-    return [
-        track
-        for track in tracks
-        if track.quantity in quantities and (domain is None or track.domain == domain)
-    ]
