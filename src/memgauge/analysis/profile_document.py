@@ -112,7 +112,7 @@ def _track(timeline: Timeline, traced: Traced) -> TrackFigures:
         least=_finite(min(lows, default=None)),
         most=_finite(max(highs, default=None)),
         total=None if track.gauge else _finite(traced.total(0, timeline.bins)),
-        known_s=traced.covered_s[-1],
+        known_s=traced.known_s,
         estimates=traced.estimates,
         went_back=traced.went_back,
     )

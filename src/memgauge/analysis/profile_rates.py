@@ -136,7 +136,8 @@ def _counted(counter: Counter, column: _Column, seconds: Sequence[float]) -> tup
     if counter.gauge:
         half = counter.scale / 2
         levels = map(half.__mul__, map(add, values[1:], values))
-        return _with_gaps(list(map(mul, levels, seconds)), column.present), 0
+        amounts = _with_gaps(list(map(mul, levels, seconds)), column.present)
+        return _of_living(amounts, values) if counter.back_end == "proc" else amounts, 0
     steps = list(map(sub, values[1:], values))
     if column.present is None and min(steps) >= 0:
         return list(map(counter.scale.__mul__, steps)), 0
@@ -144,6 +145,11 @@ def _counted(counter: Counter, column: _Column, seconds: Sequence[float]) -> tup
     known = [None if step is None else _unwrapped(step, counter.wraps_at) for step in there]
     back = known.count(None) - there.count(None)
     return [None if step is None else step * counter.scale for step in known], back
+
+
+def _of_living(amounts: Amounts, levels: Sequence[int]) -> Amounts:
+    """Processes, threads and memory of a tree are none only when it has ended."""
+    return amounts if all(levels) else _with_gaps(amounts, list(map(bool, levels)))
 
 
 def _unwrapped(step: float, wraps_at: int | None) -> float | None:

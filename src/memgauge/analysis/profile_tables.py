@@ -213,7 +213,7 @@ def _track_row(timeline: Timeline, traced: Traced) -> list[Cell]:
         unit or None,
         sparkline(timeline, traced),
         min(lows) * factor if lows else None,
-        traced.covered_s[-1] / ((timeline.end_ns - timeline.begin_ns) * 1e-9),
+        traced.known_s / ((timeline.end_ns - timeline.begin_ns) * 1e-9),
         traced.estimates or None,
     ]
 

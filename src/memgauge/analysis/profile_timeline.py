@@ -18,6 +18,7 @@ import msgspec
 
 from memgauge.analysis.profile_doubles import event_of, shown_for
 from memgauge.analysis.profile_lanes import OpenLane, Pace, lanes_of
+from memgauge.analysis.profile_life import Life, is_own, life_of, within
 from memgauge.analysis.profile_rates import Stretch, stretches
 from memgauge.analysis.profile_tracks import Track
 from memgauge.analysis.profile_windows import Window, Windows, rule_of
@@ -50,6 +51,11 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     estimates: int = 0
     """Intervals whose value was scaled up because the counter shared its hardware."""
     went_back: int = 0
+
+    @property
+    def known_s(self) -> float:
+        """Time of the timeline in which the track is known."""
+        return self.covered_s[-1] - self.covered_s[0]
 
     def mean(self, begin: int, end: int) -> float | None:
         """Over bins [begin, end), in the track's unit; None where it is not known."""
@@ -124,8 +130,9 @@ def _timeline(
     )
     tracks: list[Traced] = []
     cpus = len(run.start.system.cpus)
+    life = life_of(run)
     for lane in lanes:
-        tracks += _traced(lane, edges, marks, cpus)
+        tracks += _traced(lane, edges, marks, cpus, life)
         notes += [note for note in lane.reader.notes if note not in notes]
     return Timeline(
         begin_ns=begin_ns,
@@ -153,7 +160,7 @@ def _is_hidden(traced: Traced, tracks: Sequence[Traced]) -> bool:
     if not traced.track.double:
         return False
     shown = shown_for(traced.track)
-    return any(t.covered_s[-1] > 0 for t in tracks if event_of(t.track) == shown)
+    return any(t.known_s > 0 for t in tracks if event_of(t.track) == shown)
 
 
 def _span(run: Run, paces: Sequence[Pace]) -> tuple[int, int]:
@@ -268,18 +275,39 @@ class _Places(msgspec.Struct, frozen=True):
     """A bin and the intervals [begin, end) that overlap it."""
 
 
-def _traced(lane: OpenLane, edges: Sequence[int], marks: Sequence[int], cpus: int) -> list[Traced]:
-    sums = {track.name: _Sums(track, edges, cpus) for track in lane.tracks}
-    next_edge = next_mark = 0
-    for stretch in stretches(lane.reader, lane.tracks):
+class _Walk:
+    """Tracks whose readings count for the same times, while their lane is read."""
+
+    def __init__(
+        self, tracks: Sequence[Track], edges: Sequence[int], marks: Sequence[int], cpus: int
+    ) -> None:
+        self.tracks = tracks
+        self.sums = {track.name: _Sums(track, edges, cpus) for track in tracks}
+        self._edges, self._marks = edges, marks
+        self._next_edge = self._next_mark = 0
+
+    def take(self, stretch: Stretch | None) -> None:
+        if stretch is None or not self.sums:
+            return
         times = stretch.times_ns
         seconds = [step * 1e-9 for step in map(sub, times[1:], times)]
-        first_edge = next_edge
-        at_edges, next_edge = _placed(times, edges, next_edge)
-        at_marks, next_mark = _placed(times, marks, next_mark)
-        places = _Places(at_edges, at_marks, _overlaps(times, edges, first_edge))
-        for name, one in sums.items():
+        first_edge = self._next_edge
+        at_edges, self._next_edge = _placed(times, self._edges, first_edge)
+        at_marks, self._next_mark = _placed(times, self._marks, self._next_mark)
+        places = _Places(at_edges, at_marks, _overlaps(times, self._edges, first_edge))
+        for name, one in self.sums.items():
             one.take(name, stretch, seconds, places)
+
+
+def _traced(
+    lane: OpenLane, edges: Sequence[int], marks: Sequence[int], cpus: int, life: Life
+) -> list[Traced]:
+    own = _Walk([track for track in lane.tracks if is_own(track)], edges, marks, cpus)
+    others = _Walk([track for track in lane.tracks if not is_own(track)], edges, marks, cpus)
+    for stretch in stretches(lane.reader, lane.tracks):
+        own.take(within(life, stretch, own.tracks))
+        others.take(stretch)
+    sums = own.sums | others.sums
     return [
         _made(track, sums[track.name], lane.pace.asked_ns, len(edges), len(marks))
         for track in lane.tracks

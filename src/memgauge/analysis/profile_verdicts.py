@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.profile_doubles import CHECKS, event_of
 from memgauge.analysis.profile_lanes import Pace
+from memgauge.analysis.profile_life import is_own
 from memgauge.analysis.profile_phases import Phase
 from memgauge.analysis.profile_timeline import Timeline, Traced
+from memgauge.analysis.profile_tracks import Track
 from memgauge.analysis.section import Verdict
 from memgauge.model.records import Process
 from memgauge.model.run import Run
@@ -139,8 +141,15 @@ def _track(traced: Traced) -> Iterator[Verdict]:
             "others; there its values are estimates.",
             remedy="ask for fewer events at once",
         )
-    if traced.covered_s[-1] <= 0:
-        yield Verdict(level="warning", text=f"{name}: could never be read.")
+    if traced.known_s <= 0:
+        yield _never(name, traced.track)
+
+
+def _never(name: str, track: Track) -> Verdict:
+    if track.gauge and is_own(track):
+        text = f"{name}: not read twice while the program ran: not known."
+        return Verdict(level="note", text=text, remedy="sample more often (--rate)")
+    return Verdict(level="warning", text=f"{name}: could never be read.")
 
 
 def _agreement(timeline: Timeline) -> Iterator[Verdict]:
@@ -168,7 +177,7 @@ def _agreement(timeline: Timeline) -> Iterator[Verdict]:
 def _throughout(traced: Traced, timeline: Timeline) -> bool:
     """All but where its lane began later or ended earlier than others."""
     span_s = (timeline.end_ns - timeline.begin_ns) * 1e-9
-    return traced.covered_s[-1] >= THROUGHOUT * span_s
+    return traced.known_s >= THROUGHOUT * span_s
 
 
 def _missing(run: Run, tracks: Sequence[Traced]) -> Iterator[Verdict]:

@@ -154,6 +154,9 @@ class Process(Record, frozen=True, kw_only=True, tag="process"):
     attached: bool
     """Whether it ran before."""
     begin_ns: Nanoseconds
+    """Just before it was let go."""
+    started_ns: Nanoseconds | None = None
+    """Just after its process had become the program; None: it ran before, or is not known."""
     end_ns: Nanoseconds | None = None
     """None: it still ran when profiling ended."""
     exit_code: Integer | None = None

@@ -184,6 +184,7 @@ class _Recording:
             pid=self._subject.pid,
             attached=self._subject.attached,
             begin_ns=begin_ns,
+            started_ns=None if self._subject.attached else self._clock_ns(),
         )
         self._write([self._process])
 
