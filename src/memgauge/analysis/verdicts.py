@@ -269,16 +269,22 @@ def _recorded(figures: Figures) -> Iterator[Verdict]:
     for indices in by_code.values():
         warning = figures.run.warnings[indices[0]]
         more = f" ({len(indices) - 1} more like this)" if len(indices) > 1 else ""
-        message = warning.message[:1].upper() + warning.message[1:]
+        message = _begun(warning.message)
         yield Verdict(level="warning", text=f"{message}{more}.", remedy=warning.remedy)
     for note in figures.run.notes:
-        yield Verdict(level="warning", text=note[:1].upper() + note[1:])
+        yield Verdict(level="warning", text=_begun(note))
+
+
+def _begun(text: str) -> str:
+    """With a capital letter; an abbreviation has several."""
+    letters = 3 if text.startswith("gpu: ") else 1
+    return text[:letters].upper() + text[letters:]
 
 
 def _topology(figures: Figures) -> Iterator[Verdict]:
     system: System = figures.run.start.system
     for note in system.topology_notes:
-        yield Verdict(level="note", text=note[:1].upper() + note[1:])
+        yield Verdict(level="note", text=_begun(note))
 
 
 def _counters(figures: Figures) -> Iterator[Verdict]:

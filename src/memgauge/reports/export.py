@@ -117,8 +117,13 @@ TIMELINE_EXPORTERS: dict[str, Callable[[Run], Iterator[bytes]]] = {
 
 def _csv_lines(rows: Iterable[Iterable[Scalar]]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(map(_csv_cell, row) for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(map(_reading_cell, row) for row in rows)
     return text.getvalue().encode("utf-8", "replace")
+
+
+def _reading_cell(value: Scalar) -> str:
+    """A raw count times its scale: to the digits that a double holds, without its last bits."""
+    return repr(float(f"{value:.15g}")) if isinstance(value, float) else _csv_cell(value)
 
 
 def _csv_cell(value: Scalar) -> str:

@@ -230,7 +230,7 @@ def test_recorded_warnings_are_told_once_with_their_number() -> None:
 def test_each_component_that_is_not_watched_is_told_with_its_own_remedy() -> None:
     memory = Warning(code="not-watched", message="memory: no counter", remedy="load a driver")
     gpu = Warning(code="not-watched", message="gpu: no library", remedy="install it")
-    assert texts_of(small(memory, gpu), "warning") == ["Memory: no counter.", "Gpu: no library."]
+    assert texts_of(small(memory, gpu), "warning") == ["Memory: no counter.", "GPU: no library."]
 
 
 def test_share_of_time_in_each_regime_is_told(run: Run) -> None:

@@ -190,3 +190,11 @@ def test_a_run_that_tells_no_time_has_no_metrics(run: Run) -> None:
                                  | {"started_at": "then"})])  # fmt: skip
     with pytest.raises(RunFileError, match="'then', which is no time"):
         exported(broken, "openmetrics")
+
+
+def test_scaled_values_in_csv_have_no_digits_that_are_not_theirs(tmp_path: Path) -> None:
+    samples: list[Sample] = [[at * MS, at * MS, at * 120_059] for at in range(1, 12)]
+    made = profile(tmp_path, Made([cpu_time(0)], samples, MS))
+    rows = list(csv.DictReader(io.StringIO(exported(made, "csv").decode())))
+    assert [row["proc:time@tree.s"] for row in rows[:2]] == ["0.000120059", "0.000240118"]
+    assert all(len(row["proc:time@tree.s"]) <= len("0.001200590") for row in rows)
