@@ -42,16 +42,19 @@ def test_there_are_examples() -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a run called RUN in it, as the pages call it."""
+    """A directory with a run called RUN and a profile called PROFILE, as the pages call them."""
     directory = tmp_path_factory.mktemp("docs")
-    arguments = "stream --kernel copy --threads 1 --array-bytes 8MiB --budget 1s --output RUN"
-    subprocess.run(
-        [sys.executable, "-m", "memgauge", *arguments.split()],
-        cwd=directory,
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
+    for arguments in (
+        "stream --kernel copy --threads 1 --array-bytes 8MiB --budget 1s --output RUN",
+        "profile --quiet --components process --output PROFILE -- sleep 0.2",
+    ):
+        subprocess.run(
+            [sys.executable, "-m", "memgauge", *arguments.split()],
+            cwd=directory,
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
     return directory
 
 
