@@ -50,10 +50,6 @@ class UnknownEvent(RequestError):
     """No back end here knows the event; the message names the nearest it knows."""
 
 
-class CounterLost(MemgaugeError):
-    """A counter that was open can no longer be read: its device, daemon or process went away."""
-
-
 class SystemFailure(MemgaugeError):
     """The operating system refused something that should have worked, such as a full disk."""
 
