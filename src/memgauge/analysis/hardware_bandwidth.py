@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from memgauge.analysis.hardware_counts import HardwareCounts, Region
+from memgauge.analysis.hardware_counts import CountedRegion, HardwareCounts
 from memgauge.analysis.intervals import sustained
 from memgauge.analysis.section import Estimate
 from memgauge.model.counters import Counter, Quantity
@@ -117,7 +117,7 @@ def bytes_per_repetition(
     idle = _over(found.counts.idle, rate) if less_idle else None
     off = idle.value if idle is not None else 0.0
 
-    def moved(region: Region) -> float | None:
+    def moved(region: CountedRegion) -> float | None:
         bandwidth = rate(region)
         if bandwidth is None or not region.repetitions:
             return None
@@ -126,8 +126,10 @@ def bytes_per_repetition(
     return _over(found.counts.regions, moved)
 
 
-def _share(rate: Callable[[Region], float | None], bytes_: int) -> Callable[[Region], float | None]:
-    def share(region: Region) -> float | None:
+def _share(
+    rate: Callable[[CountedRegion], float | None], bytes_: int
+) -> Callable[[CountedRegion], float | None]:
+    def share(region: CountedRegion) -> float | None:
         moved = rate(region)
         if moved is None or not region.repetitions:
             return None
@@ -138,11 +140,11 @@ def _share(rate: Callable[[Region], float | None], bytes_: int) -> Callable[[Reg
 
 def _rate(
     counters: Sequence[Counter], quantities: Sequence[Quantity]
-) -> Callable[[Region], float | None]:
+) -> Callable[[CountedRegion], float | None]:
     """Bytes a second of all counters of these quantities; None where there is none or one lacks."""
     names = [counter.name for counter in counters if counter.quantity in quantities]
 
-    def rate(region: Region) -> float | None:
+    def rate(region: CountedRegion) -> float | None:
         values = [one.value for name in names if (one := region.counts[name]) is not None]
         if not names or len(values) < len(names) or region.seconds <= 0:
             return None
@@ -151,7 +153,9 @@ def _rate(
     return rate
 
 
-def _over(regions: Iterable[Region], of: Callable[[Region], float | None]) -> Estimate | None:
+def _over(
+    regions: Iterable[CountedRegion], of: Callable[[CountedRegion], float | None]
+) -> Estimate | None:
     """The median over regions in their order."""
     return sustained([value for region in regions if (value := of(region)) is not None], 0.5)
 

@@ -45,7 +45,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
         return self.counted_bytes + (0 if self.streams else self.evadable_bytes)
 
 
-class Region(msgspec.Struct, frozen=True, kw_only=True):
+class CountedRegion(msgspec.Struct, frozen=True, kw_only=True):
     """What was counted in one stretch of time."""
 
     seconds: float
@@ -62,8 +62,8 @@ class HardwareCounts(msgspec.Struct, frozen=True, kw_only=True):
     back_end: str
     basis: Basis
     counters: list[Counter]
-    regions: list[Region]
-    idle: list[Region]
+    regions: list[CountedRegion]
+    idle: list[CountedRegion]
     """Regions of a machine that this program left alone; empty: none were taken."""
     notes: list[str] = []
     """What opening the counters fell back to, and what published counts lack."""
@@ -149,7 +149,7 @@ def _kernel(point: Point) -> Kernel | None:
     )
 
 
-def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable[Region]:
+def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable[CountedRegion]:
     for sample in samples:
         if sample.reading is None or not sample.threads:
             continue
@@ -157,13 +157,13 @@ def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable
         seconds = (max(thread.end_ns[-1] for thread in sample.threads) - begin) * 1e-9
         repetitions = len(sample.threads[0].begin_ns)
         counts = _counts(sample.reading, counters)
-        yield Region(seconds=seconds, repetitions=repetitions, counts=counts)
+        yield CountedRegion(seconds=seconds, repetitions=repetitions, counts=counts)
 
 
-def _idle(reading: RegionReading, counters: Sequence[Counter]) -> Region:
+def _idle(reading: RegionReading, counters: Sequence[Counter]) -> CountedRegion:
     """From the middle of one reading to the middle of the other."""
     seconds = (sum(reading.after_ns) - sum(reading.before_ns)) / 2 * 1e-9
-    return Region(seconds=seconds, repetitions=0, counts=_counts(reading, counters))
+    return CountedRegion(seconds=seconds, repetitions=0, counts=_counts(reading, counters))
 
 
 def _counts(reading: RegionReading, counters: Sequence[Counter]) -> dict[str, Counted | None]:

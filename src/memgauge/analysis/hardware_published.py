@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
-from memgauge.analysis.hardware_counts import HardwareCounts, Kernel, Region
+from memgauge.analysis.hardware_counts import CountedRegion, HardwareCounts, Kernel
 from memgauge.analysis.hardware_report import QUESTION, charts, tables
 from memgauge.analysis.hardware_summary import verdicts
 from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
@@ -47,7 +47,7 @@ def published_counts(reference: Reference) -> HardwareCounts:
         back_end="published",
         basis="measured",
         counters=counters,
-        regions=[Region(seconds=seconds, repetitions=told.repetitions, counts=counts)],
+        regions=[CountedRegion(seconds=seconds, repetitions=told.repetitions, counts=counts)],
         idle=[],
         notes=reference.description.caveats,
         published=True,

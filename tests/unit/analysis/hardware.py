@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memgauge.analysis.hardware_counts import HardwareCounts, Kernel, Region
+from memgauge.analysis.hardware_counts import CountedRegion, HardwareCounts, Kernel
 from memgauge.model.counters import Basis, Counter, EventVerdict, Quantity
 from memgauge.model.readings import Counted
 
@@ -72,7 +72,7 @@ def region(
     seconds: float = 0.1,
     repetitions: int = 10,
     is_estimate: bool = False,
-) -> Region:
+) -> CountedRegion:
     """Each counter's bytes, by name or by quantity."""
     counts = {}
     for one in counters:
@@ -82,7 +82,7 @@ def region(
             if value is None
             else Counted(value=value, raw=int(value / 64), is_estimate=is_estimate)
         )
-    return Region(seconds=seconds, repetitions=repetitions, counts=counts)
+    return CountedRegion(seconds=seconds, repetitions=repetitions, counts=counts)
 
 
 def counts(
