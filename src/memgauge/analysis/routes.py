@@ -22,15 +22,13 @@ from memgauge.analysis.section import (
 )
 from memgauge.analysis.verify_rules import agrees, signature
 from memgauge.analysis.verify_series import (
-    NON_TEMPORAL,
-    READ,
-    TEMPORAL,
     EventSeries,
     RoundCount,
     event_series,
 )
 from memgauge.analysis.verify_words import factor_text
 from memgauge.model.counters import Counter
+from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
 from memgauge.model.run import Run
 
 NAME = "routes"

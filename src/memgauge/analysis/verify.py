@@ -22,8 +22,9 @@ from memgauge.analysis.section import (
     Verdict,
 )
 from memgauge.analysis.verify_rules import Finding, judge, judged_loads, pooled, verdict_of
-from memgauge.analysis.verify_series import LOADS, EventSeries, Where, event_series
+from memgauge.analysis.verify_series import EventSeries, Where, event_series
 from memgauge.model.counters import EventVerdict, VerdictWord
+from memgauge.model.loads import LOADS
 from memgauge.model.run import Run
 
 QUESTION = "Do the counters of memory traffic count what memory really moves?"

@@ -15,15 +15,10 @@ import msgspec
 from memgauge.analysis.paired import LEAST_ROUNDS, paired
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.verify_parts import Parts, parts_of
-from memgauge.analysis.verify_series import (
-    NON_TEMPORAL,
-    READ,
-    TEMPORAL,
-    EventSeries,
-    Series,
-)
+from memgauge.analysis.verify_series import EventSeries, Series
 from memgauge.analysis.verify_words import factor_text, ratio_text, share_text
 from memgauge.model.counters import EventVerdict, VerdictWord
+from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
 
 TOLERANCE = 0.15
 """What a good counter may differ by: lines that a cache of the fourth part of the buffer keeps are

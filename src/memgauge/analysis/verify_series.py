@@ -10,12 +10,10 @@ from memgauge.analysis.figures import number_fact, text_fact
 from memgauge.analysis.paired import paired
 from memgauge.analysis.section import Estimate
 from memgauge.model.counters import Counter
+from memgauge.model.loads import READ
 from memgauge.model.readings import counted
 from memgauge.model.records import CounterSet, Point, RegionReading, Sample
 from memgauge.model.run import Run
-
-READ, TEMPORAL, NON_TEMPORAL = "read", "write-temporal", "write-non-temporal"
-LOADS = (READ, TEMPORAL, NON_TEMPORAL)
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,11 +13,11 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.traffic_sizes import TrafficSizes, traffic_sizes
 from memgauge.model.errors import RequestError
+from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
 from memgauge.model.records import Scalar
 from memgauge.model.system import Node, System
 from memgauge.system.placement import Policy, cpus_for
 
-READ, TEMPORAL, NON_TEMPORAL = "read", "write-temporal", "write-non-temporal"
 _SPECS = {
     READ: (1, 0, "temporal"),
     TEMPORAL: (0, 1, "temporal"),
