@@ -110,11 +110,11 @@ def bytes_per_repetition(
 ) -> Estimate | None:
     """Bytes that all counters of these quantities saw in one repetition.
 
-    Less idle: the median rate of the idle regions, over the time of each region, is taken off.
+    Less idle: the median rate of the idle regions, over the time of each region, is taken off
+    where it is known.
     """
-    counters = [c for c in found.counts.counters if c.name not in found.missing]
-    rate = _rate(counters, quantities)
-    idle = _over(found.counts.idle, rate) if less_idle else None
+    rate = _rate_of(found, quantities)
+    idle = idle_rate(found, quantities) if less_idle else None
     off = idle.value if idle is not None else 0.0
 
     def moved(region: CountedRegion) -> float | None:
@@ -124,6 +124,17 @@ def bytes_per_repetition(
         return (bandwidth - off) * region.seconds / region.repetitions
 
     return _over(found.counts.regions, moved)
+
+
+def idle_rate(found: HardwareBandwidth, quantities: Sequence[Quantity]) -> Estimate | None:
+    """Bytes a second that the same counters saw of others; None where they could not be read."""
+    return _over(found.counts.idle, _rate_of(found, quantities))
+
+
+def _rate_of(
+    found: HardwareBandwidth, quantities: Sequence[Quantity]
+) -> Callable[[CountedRegion], float | None]:
+    return _rate([c for c in found.counts.counters if c.name not in found.missing], quantities)
 
 
 def _share(

@@ -2,8 +2,9 @@
 
 Reads and writes of one repetition are set against what the kernel reads and writes by itself and
 against what it would read besides, were each written line read first (write-allocate). What idle
-regions saw is taken off for these comparisons, and the words say so. What then remains of writes is
-nobody's store: directory and ECC updates, or other programs that were quiet when the team slept.
+regions saw is taken off for these comparisons where it is known, and the words say so. What then
+remains of writes is nobody's store: directory and ECC updates, or other programs that were quiet
+when the team slept.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from memgauge.analysis.hardware_bandwidth import (
     HardwareBandwidth,
     Socket,
     bytes_per_repetition,
+    idle_rate,
 )
 from memgauge.analysis.intervals import bounds
 from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.verify_rules import SIGNATURES
 from memgauge.analysis.verify_words import factor_text
+from memgauge.model.counters import Quantity
 from memgauge.model.units import format_count
 
 LITTLE, MOST = 0.25, 0.75
@@ -195,12 +198,12 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
     kernel = found.counts.kernel
     if not _is_whole(found):
         return
-    taken_off = ", idle traffic taken off" if found.counts.idle else ""
     beyond = excess_writes(found)
     if beyond:
         text = (
-            f"{kernel.name}: memory wrote {beyond} more than the kernel does{taken_off}: directory "
-            f"or ECC updates, page tables, or other programs."
+            f"{kernel.name}: memory wrote {beyond} more than the kernel "
+            f"does{_taken_off(found, WRITES)}: directory or ECC updates, page tables, or other "
+            f"programs."
         )
         yield Verdict(level="note", text=text)
     reads = bytes_per_repetition(found, (READS,), less_idle=True)
@@ -213,10 +216,16 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
         beyond = _beyond(reads, expected, kernel.counted_bytes)
         text = (
             f"{kernel.name}: memory read {beyond} more than the kernel"
-            f"{' with write-allocate' if first else ''} asks for{taken_off}: prefetches beyond the "
-            f"arrays, page walks, partial writes (ECC), or other programs."
+            f"{' with write-allocate' if first else ''} asks "
+            f"for{_taken_off(found, READS)}: prefetches beyond the arrays, page walks, partial "
+            f"writes (ECC), or other programs."
         )
         yield Verdict(level="note", text=text)
+
+
+def _taken_off(found: HardwareBandwidth, quantity: Quantity) -> str:
+    """What is said where idle traffic is known and was subtracted."""
+    return ", idle traffic taken off" if idle_rate(found, (quantity,)) is not None else ""
 
 
 def excess_writes(found: HardwareBandwidth) -> str:
@@ -247,7 +256,11 @@ def _idle(found: HardwareBandwidth) -> Iterator[Verdict]:
             text = f"{name}: no idle traffic was published; that of others is in these figures."
             yield Verdict(level="note", text=text)
         return
-    if idle is None or total is None or not total.value:
+    if total is None or not total.value:
+        return
+    if idle is None:
+        text = f"{name}: idle traffic could not be read; that of others is in these figures."
+        yield Verdict(level="note", text=text)
         return
     share = idle.value / total.value
     text = (
