@@ -97,7 +97,7 @@ def judge(event: EventSeries, peers: Sequence[EventSeries] = ()) -> Finding:
     loads = judged_loads(event)
     overall = pooled(loads, event.names)
     if overall is None:
-        return _too_few(event, loads)
+        return _without_ratio(event, loads)
     parts = parts_of(event, loads, peers)
     evidence = _Evidence(event, loads, overall, parts)
     if _is_dead(event, loads, overall):
@@ -133,19 +133,20 @@ def agrees(ratio: Estimate, factor: float) -> bool:
     return ratio.low <= factor * (1 + TOLERANCE) and ratio.high >= factor * (1 - TOLERANCE)
 
 
-def _too_few(event: EventSeries, loads: Sequence[Series]) -> Finding:
-    unread = [
-        event.shown(name)
-        for name in event.names
-        if not any(name in count.loaded for load in loads for count in load.rounds)
-    ]
-    if not loads:
-        evidence = "no load here has traffic that it claims to count"
-    elif unread:
+def _without_ratio(event: EventSeries, loads: Sequence[Series]) -> Finding:
+    """One that gave no value in any round is absent; else too little was seen to tell."""
+    rounds = [count for load in loads for count in load.rounds]
+    read = {name for count in rounds for name in count.loaded if name in count.idle}
+    unread = [event.shown(name) for name in event.names if name not in read]
+    if rounds and unread:
         evidence = f"could not be read on {', '.join(unread)}"
-    else:
-        evidence = f"fewer than {LEAST_ROUNDS} rounds were read: give it more time"
-    return Finding(verdict="noisy", evidence=evidence, missing=unread)
+        return Finding(verdict="absent", evidence=evidence, missing=unread)
+    evidence = (
+        f"fewer than {LEAST_ROUNDS} rounds were read: give it more time"
+        if loads
+        else "no load here has traffic that it claims to count"
+    )
+    return Finding(verdict="noisy", evidence=evidence)
 
 
 def _is_dead(event: EventSeries, loads: Sequence[Series], overall: Estimate) -> bool:

@@ -180,7 +180,8 @@ class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     verified: counts known traffic within its interval. mis-scaled: proportional, by a wrong factor.
     partial: some sockets or controllers count nothing of traffic that must reach them. dead: zero
-    under load. noisy: too much traffic of others to tell. absent: could not be opened.
+    under load. noisy: too much traffic of others to tell. absent: could not be opened or
+    read.
     """
 
     event: str

@@ -1,13 +1,21 @@
 """Verdicts on counters: no false alarm on good ones, every injected fault found."""
 
 import random
+from collections.abc import Sequence
 from statistics import median
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.analysis.verify_runs import Fault, Machine, event_of, records, simulated
+from tests.unit.analysis.verify_runs import (
+    Fault,
+    Machine,
+    counters_of,
+    event_of,
+    records,
+    simulated,
+)
 
 from memgauge.analysis.document import json_document
 from memgauge.analysis.paired import LEAST_ROUNDS, paired
@@ -15,7 +23,7 @@ from memgauge.analysis.section import Estimate
 from memgauge.analysis.verify import event_verdicts
 from memgauge.analysis.verify_rules import SIGNATURES, TOLERANCE, signature
 from memgauge.model.counters import EventVerdict, Quantity
-from memgauge.model.records import Point
+from memgauge.model.records import Point, RegionReading, Sample
 from memgauge.model.run import run_of
 
 READ: Quantity = "read_bytes"
@@ -158,6 +166,37 @@ def test_too_few_rounds_tell_nothing() -> None:
     found = event_verdicts(simulated(1, rounds=LEAST_ROUNDS - 1))
     assert {one.verdict for one in found} == {"noisy"}
     assert all("rounds" in one.evidence for one in found)
+
+
+def without(reading: RegionReading | None, slots: set[int]) -> RegionReading | None:
+    """The same, but that these slots could not be read."""
+    if reading is None:
+        return None
+    kept = [
+        [None if at in slots else raw for at, raw in enumerate(values)]
+        for values in (reading.before, reading.after)
+    ]
+    return msgspec.structs.replace(reading, before=kept[0], after=kept[1])
+
+
+@pytest.mark.parametrize("gaps", [("reading", "idle"), ("idle",)])
+def test_a_counter_that_cannot_be_read_is_absent_and_not_noisy(gaps: Sequence[str]) -> None:
+    [first, *_] = counters_of(Machine(), {}, ("read_bytes",))
+    found = event_verdicts(
+        run_of(
+            [
+                msgspec.structs.replace(
+                    record, **{gap: without(getattr(record, gap), {first.slot}) for gap in gaps}
+                )
+                if isinstance(record, Sample)
+                else record
+                for record in records(1, Machine(), {}, LEAST_ROUNDS, ("read_bytes",))
+            ]
+        )
+    )
+    assert [one.verdict for one in found] == ["absent"]
+    assert found[0].evidence == f"could not be read on {first.instance}"
+    assert (found[0].missing, found[0].ratio) == ([first.instance], None)
 
 
 def test_the_document_holds_the_verdicts_and_other_runs_have_none() -> None:
