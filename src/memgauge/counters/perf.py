@@ -13,6 +13,7 @@ from typing import ClassVar
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
 from memgauge.counters.host import Host
+from memgauge.counters.perf_access import MACHINE as MACHINE_LEVEL
 from memgauge.counters.perf_access import OWN
 from memgauge.counters.perf_catalogue import Catalogue
 from memgauge.counters.perf_generic import SOFTWARE
@@ -56,11 +57,13 @@ class PerfBackEnd(BackEnd):
                 reason="the kernel shows no perf_event_paranoid: it has no perf events",
                 remedy="use a kernel built with CONFIG_PERF_EVENTS",
             )
+        shows_traffic = any(one.event.traffic for one in self._catalogue.known)
         if not access.own:
-            return Probe(state="refused", reason=access.reason(), remedy=access.remedy(OWN))
+            level = MACHINE_LEVEL if shows_traffic else OWN
+            return Probe(state="refused", reason=access.reason(), remedy=access.remedy(level))
         event = _core.PerfEvent(SOFTWARE, _DUMMY, exclude_kernel=True)
         answer = _answered(_core.perf_refusal(event, pid=0))
-        if answer.state == "ready" and not any(one.event.traffic for one in self._catalogue.known):
+        if answer.state == "ready" and not shows_traffic:
             return Probe(state="ready", reason=_NO_CONTROLLER, remedy=_LOAD_DRIVER)
         return answer
 

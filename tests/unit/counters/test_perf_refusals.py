@@ -104,9 +104,18 @@ def test_debians_levels_take_everything(paranoid: int, tmp_path: Path) -> None:
     probe = one.probe()
     assert probe.state == "refused"
     assert probe.remedy is not None
-    assert probe.remedy.endswith("sysctl kernel.perf_event_paranoid=2")
+    # What the controllers that are shown need, not only what an own process does.
+    assert probe.remedy.endswith("sysctl kernel.perf_event_paranoid=0")
     faults = next(event for event in one.events() if event.name == "perf:page-faults")
     assert faults.state == "refused"
+
+
+def test_without_controllers_a_level_for_own_processes_is_named(tmp_path: Path) -> None:
+    tree = plant(tmp_path, [], {0: [0]}, cpuinfo=intel(143), paranoid=3)
+    tree.host.procfs.joinpath("self").mkdir(exist_ok=True)
+    remedy = PerfBackEnd(tree.host).probe().remedy
+    assert remedy is not None
+    assert remedy.endswith("sysctl kernel.perf_event_paranoid=2")
 
 
 def test_a_kernel_without_perf_is_said(tmp_path: Path) -> None:
