@@ -110,14 +110,6 @@ def test_debians_levels_take_everything(paranoid: int, tmp_path: Path) -> None:
     assert faults.state == "refused"
 
 
-def test_without_controllers_a_level_for_own_processes_is_named(tmp_path: Path) -> None:
-    tree = plant(tmp_path, [], {0: [0]}, cpuinfo=intel(143), paranoid=3)
-    tree.host.procfs.joinpath("self").mkdir(exist_ok=True)
-    remedy = PerfBackEnd(tree.host).probe().remedy
-    assert remedy is not None
-    assert remedy.endswith("sysctl kernel.perf_event_paranoid=2")
-
-
 def test_a_kernel_without_perf_is_said(tmp_path: Path) -> None:
     probe = PerfBackEnd(restricted(tmp_path, None).host).probe()
     assert probe.state == "absent"
