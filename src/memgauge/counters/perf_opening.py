@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import time
+from collections import Counter as Counted
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -89,6 +90,7 @@ class Session:
                 whole = False
             self._open(items, whole=whole)
         self._settle()
+        self._say_what_is_unmarked()
 
     def _inherits(self, place: Place) -> bool:
         return self.options.inherit and place.pid != -1
@@ -101,6 +103,19 @@ class Session:
                 raise error
             why = "has ended" if error.error_number == errno.ESRCH else "is not there for this CPU"
             self._note(f"{why} and is left out", item.place.instance)
+
+    def _say_what_is_unmarked(self) -> None:
+        """Counts for which `counters_of` leaves the times out, as they do not tell turns taken."""
+        places = [piece.items[0].place for piece in self.pieces]
+        pieces = Counted((place.pmu, place.pid) for place in places if _may_be_away(place))
+        for (pmu, _), count in pieces.items():
+            others = "each other and with other programs'" if count > 1 else "other programs'"
+            self._note(
+                f"counts threads with events that may have shared their hardware with {others}: "
+                "time on other core types looks alike, so that counts which are too small for it "
+                "are neither scaled up nor marked",
+                pmu,
+            )
 
     def _open(self, items: Sequence[Wanted], *, whole: bool) -> None:
         if len(items) == 1 or not whole:
@@ -134,8 +149,11 @@ class Session:
             return None
         if _never_runs(source):
             self._note(
-                f"has not counters enough for {len(items)} events at once: they take turns, and "
-                "values of parts of the time are estimates",
+                f"counted nothing of {len(items)} events at once, for want of counters or as the "
+                "thread ran elsewhere: smaller groups are used"
+                if _may_be_away(place)
+                else f"has not counters enough for {len(items)} events at once: they take turns, "
+                "and values of parts of the time are estimates",
                 place.pmu,
             )
             return None
@@ -193,6 +211,15 @@ def batches(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
     yield from made.values()
 
 
+def _may_be_away(place: Place) -> bool:
+    """Whether it counts a thread that runs on other core types too.
+
+    It is then enabled and does not count, which is no multiplexing: scaling by it would invent
+    counts.
+    """
+    return place.core_type is not None and place.pid != -1
+
+
 def _never_runs(source: _core.CounterSource) -> bool:
     """Whether the group was enabled for some time and never counted: larger than its PMU.
 
@@ -222,9 +249,7 @@ def counters_of(pieces: Sequence[Piece]) -> list[Counter]:
 
 def _counter(item: Wanted, piece: Piece, first: int, slot: int) -> Counter:
     event, place = item.event, item.place
-    # A thread of a hybrid processor is away from a core type for part of the time: that is no
-    # multiplexing, and scaling by it would invent counts.
-    partial = place.core_type is not None and place.pid != -1
+    times_tell = not _may_be_away(place)
     return counter_of(
         event,
         place.instance,
@@ -239,6 +264,6 @@ def _counter(item: Wanted, piece: Piece, first: int, slot: int) -> Counter:
         socket=place.socket,
         cpu=place.cpu if place.cpu >= 0 else None,
         core_type=place.core_type,
-        enabled_slot=None if partial else first,
-        running_slot=None if partial else first + 1,
+        enabled_slot=first if times_tell else None,
+        running_slot=first + 1 if times_tell else None,
     )

@@ -15,6 +15,7 @@ from memgauge.counters import perf_opening
 from memgauge.counters.base import Opened
 from memgauge.counters.host import Host
 from memgauge.counters.perf import PerfBackEnd
+from memgauge.counters.perf_access import Access
 from memgauge.counters.perf_encoding import Words
 from memgauge.counters.perf_places import Place
 from memgauge.counters.perf_scale import Worth
@@ -156,6 +157,37 @@ def test_times_of_a_thread_on_a_hybrid_processor_are_no_multiplexing() -> None:
     assert [(one.slot, one.enabled_slot, one.running_slot) for one in made] == [
         (2, None, None), (5, 3, 4),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("most", "bound", "core_type", "said"),
+    [
+        (2, True, "performance", "with each other and with other programs'"),
+        (5, True, "performance", "shared their hardware with other programs'"),
+        (2, True, None, None),
+        (2, False, "performance", None),
+    ],
+)
+def test_turns_that_times_do_not_tell_are_noted(
+    most: int, bound: bool, core_type: str | None, said: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    source = smallest_source()
+    monkeypatch.setattr(core, "open_perf_group", lambda *_: source)
+    monkeypatch.setattr(core, "open_perf_single", lambda *_: source)
+    monkeypatch.setattr(perf_opening, "_never_runs", lambda _: False)
+    refuse_above(monkeypatch, most, errno.EINVAL)
+    worth = Worth(quantity="cycles", unit="", scale=1.0, source="x")
+    place = Place(
+        pmu="cpu_core", type=0, words=Words(4 << 32), cpu=-1 if bound else 3,
+        pid=7 if bound else -1, instance="cpu_core thread 7", core_type=core_type, worth=worth,
+    )  # fmt: skip
+    event = PerfBackEnd(Host()).find("task-clock")[0]
+    attempt = perf_opening.Session(Access(paranoid=2, entitled=False), perf_opening.Options())
+    attempt.open([perf_opening.Wanted(event, place)] * EVENTS)
+    notes = [note for note in attempt.notes if "neither scaled up nor marked" in note]
+    assert len(notes) == (said is not None)
+    assert all(note.startswith("cpu_core counts threads") and str(said) in note for note in notes)
 
 
 def test_a_missing_privilege_is_no_reason_to_halve(
