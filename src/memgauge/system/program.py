@@ -74,6 +74,7 @@ class Program:
         )
         self.pid: int = self._held.pid
         self._ended: Ended | None = None
+        self._reaped = False
         self._descriptor = _pidfd(self.pid)
 
     def start(self) -> None:
@@ -90,7 +91,10 @@ class Program:
             )
 
     def wait(self, timeout_s: float) -> Ended | None:
-        """How it ended; None: it still runs after so long."""
+        """How it ended; None: it still runs after so long.
+
+        What it used can be read on until `reap_orphans` or `close`.
+        """
         if self._ended is None and _sleep_until_end(self._descriptor, timeout_s, self._look):
             self._look()
         return self._ended
@@ -108,10 +112,13 @@ class Program:
             if pid == 0:
                 return len(children_of(os.getpid()) - {self.pid})
             if pid == self.pid:
-                self._ended = _ended(status)
+                self._ended, self._reaped = _ended(status), True
 
     def close(self) -> None:
         """Let go of it; one that was never started ends."""
+        if self._ended is not None and not self._reaped:
+            os.waitpid(self.pid, 0)
+            self._reaped = True
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -119,8 +126,9 @@ class Program:
 
     def _look(self) -> bool:
         if self._ended is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self._ended = _ended(status) if pid else None
+            left = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            found = os.waitid(os.P_PID, self.pid, left)
+            self._ended = _told(found) if found else None
         return self._ended is not None
 
 
@@ -264,6 +272,12 @@ def _sleep_until_end(descriptor: int | None, timeout_s: float, look: Callable[[]
             return False
         time.sleep(min(left_s, _POLL_S))
     return True
+
+
+def _told(found: os.waitid_result) -> Ended:
+    if found.si_code == os.CLD_EXITED:
+        return Ended(exit_code=found.si_status)
+    return Ended(signal=found.si_status)
 
 
 def _ended(status: int) -> Ended:
