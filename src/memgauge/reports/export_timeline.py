@@ -1,9 +1,10 @@
 """The readings of a profile as a table: a row for each reading of each lane, raw and scaled.
 
 Columns are `lane`, `begin_ns`, `end_ns` and, of each counter, `NAME.raw` and `NAME.UNIT`, which is
-raw times the counter's scale; of counters that share their hardware `NAME.enabled_ns` and
-`NAME.running_ns` too. What a lane does not hold or could not be read is empty, never zero. Rows are
-made block by block: memory does not grow with the run.
+raw times the counter's scale. Nothing is scaled up for time in which a counter did not count: what
+tells of that are `NAME.enabled_ns` and `NAME.running_ns`, or `NAME.duty`, and `NAME.generation`
+changes where a counter began anew. What a lane does not hold or could not be read is empty, never
+zero. Rows are made block by block: memory does not grow with the run.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from memgauge.model.counters import Counter
+from memgauge.model.counters import FULL_DUTY, Counter
 from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.records import CounterSet, Lane
 from memgauge.model.run import Run
@@ -85,7 +86,7 @@ def timeline_blocks(lanes: Sequence[TableLane]) -> Iterator[dict[str, Sequence[V
     for lane in lanes:
         for block in lane.reader.blocks():
             try:
-                columns = {column.name: _values(block, column) for column in lane.columns}
+                columns = {c.name: slot_values(block, c.slot, c.scale) for c in lane.columns}
                 begins, ends = block.values(BEGIN), block.values(END)
             except RunFileError:
                 continue
@@ -139,12 +140,21 @@ def _columns(counter: Counter, prefix: str) -> Iterator[Column]:
     if counter.enabled_slot is not None and counter.running_slot is not None:
         yield Column(f"{name}.enabled_ns", counter.enabled_slot, None)
         yield Column(f"{name}.running_ns", counter.running_slot, None)
+    if counter.duty_slot is not None:
+        yield Column(f"{name}.duty", counter.duty_slot, 1 / FULL_DUTY)
+    if counter.generation_slot is not None:
+        yield Column(f"{name}.generation", counter.generation_slot, None)
 
 
-def _values(block: Block, column: Column) -> list[Value]:
-    values = block.values(FIRST_SLOT + column.slot)
-    made: list[Value] = [*values] if column.scale is None else [*map(column.scale.__mul__, values)]
-    present = block.present(FIRST_SLOT + column.slot)
+def slot_values(block: Block, slot: int, scale: float | None = None) -> list[Value]:
+    """A column of slots as it is, or scaled; None where nothing could be read.
+
+    Raises:
+        RunFileError: the block is corrupt.
+    """
+    values = block.values(FIRST_SLOT + slot)
+    made: list[Value] = [*values] if scale is None else [*map(scale.__mul__, values)]
+    present = block.present(FIRST_SLOT + slot)
     if present is None:
         return made
     return [value if there else None for value, there in zip(made, present, strict=True)]

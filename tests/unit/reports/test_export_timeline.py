@@ -23,6 +23,7 @@ from tests.unit.analysis.profiles import (
     ran,
     reads,
     sampled,
+    writes,
 )
 from tests.unit.model import build
 from tests.unit.model.lanes import Sample, block, header
@@ -100,6 +101,47 @@ def test_openmetrics_is_read_by_prometheus(run: Run) -> None:
     assert float(samples[1].timestamp) == pytest.approx(began + 1.0005e-3, abs=1e-6)
     assert families["memgauge_gpu_power_level_watts"].type == "gauge"
     assert families["memgauge_process_time_seconds"].unit == "seconds"
+
+
+@pytest.mark.parametrize(("counts_from", "duty"), [(0, 1.0), (6, 0.5)])
+def test_what_did_not_count_all_the_time_says_so(
+    tmp_path: Path, counts_from: int, duty: float
+) -> None:
+    """A counter with times, and one of a keeper: nothing is scaled up, and both are told of."""
+    counters = [reads(2, **SHARED), writes(3, duty_slot=4, generation_slot=5)]
+    samples: list[Sample] = [
+        [
+            at * MS,
+            at * MS,
+            at * 10,
+            max(0, at - counts_from) * 10,
+            at,
+            at,
+            int(duty * 2**20),
+            at // 6,
+        ]
+        for at in range(10)
+    ]
+    run = profile(tmp_path, Made(counters, samples, MS, slots=6))
+    rows = json.loads(exported(run, "json"))
+    write = counters[1].name
+    assert [row[f"{write}.duty"] for row in rows] == [duty] * 10
+    assert [row[f"{write}.generation"] for row in rows] == [0] * 6 + [1] * 4
+    families = {family.name: family for family in parsed(exported(run, "openmetrics").decode())}
+    is_whole = counts_from == 0
+    read = families["memgauge_memory_read_bytes"].samples
+    assert [sample.value for sample in read] == [at * 64.0 for at in range(10)]
+    assert [sample.labels.get("shared") for sample in read] == [None if is_whole else "true"] * 10
+    written = families["memgauge_memory_write_bytes"].samples
+    assert {sample.labels.get("estimate") for sample in written} == {None if is_whole else "true"}
+    assert {sample.labels.get("shared") for sample in written} == {None}
+    if is_whole:
+        assert not any("memgauge_counter" in name for name in families)
+    else:
+        running = families["memgauge_counter_running_seconds"]
+        assert (running.type, running.unit) == ("counter", "seconds")
+        assert [round(s.value * 1e9) for s in running.samples] == [0] * 7 + [10, 20, 30]
+        assert all(sample.labels == read[0].labels for sample in running.samples)
 
 
 def parsed(text: str) -> list[Any]:
