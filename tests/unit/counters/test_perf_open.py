@@ -134,48 +134,6 @@ def test_auto_opens_one_way_to_count(tmp_path: Path) -> None:
     assert one.set.slots == 4 * (2 + 2)
 
 
-def test_perf_stat_counts_the_same(tmp_path: Path) -> None:
-    """The oracle: perf itself on the same tree, mounted over /sys in a namespace of its own."""
-    needs_tracepoints()
-    perf = shutil.which("perf")
-    if perf is None or os.geteuid() != 0 or shutil.which("unshare") is None:
-        pytest.skip("needs perf, unshare and root")
-    tree = tracepoints.client(tmp_path)
-    name = "uncore_imc"
-    calls = (
-        "import os\nos.sched_setaffinity(0, {0})\n"
-        "for _ in range(5 * 16384): os.sched_rr_get_interval(0)\n"
-        "for _ in range(2 * 16384): os.sched_getparam(0)\n"
-    )
-    script = (
-        f"mount --bind {tree.sysfs}/bus/event_source/devices /sys/bus/event_source/devices && "
-        f"exec {perf} stat -x, -a -e {name}/data_reads/,{name}/data_writes/ "
-        f'-- {sys.executable} -c "$CALLS"'
-    )
-    back_end = PerfBackEnd(tree.host_as_we_are)
-    made = traffic(back_end)
-    reader = core.Reader(made.sources)
-    with tracepoints.alone():
-        before = reader.read().values
-        done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", script],
-            env={**os.environ, "CALLS": calls},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        after = reader.read().values
-    if done.returncode:
-        pytest.skip(f"no private mount namespace or perf refuses: {done.stderr[:200]}")
-    lines = [line.split(",") for line in done.stderr.splitlines() if name in line]
-    by_perf = {fields[2].split("/")[1]: (float(fields[0]), fields[1]) for fields in lines}
-    assert by_perf == {"data_reads": (5.0, "MiB"), "data_writes": (2.0, "MiB")}
-    ours = differences(made, before, after)
-    scaled = [n * one.scale / (1 << 20) for n, one in zip(ours, made.counters, strict=True)]
-    assert scaled == [5.0, 2.0]
-
-
 def test_the_msr_pmu_counts_time_stamps() -> None:
     if not MSR.exists() or not access(Host()).machine:
         pytest.skip("no msr PMU, or no right to count the machine")
