@@ -19,7 +19,7 @@ from tests.lab.faults import FAULTS, RESULT
 pytestmark = pytest.mark.native
 
 READS, WRITES = "perf:uncore_imc/cas_count_read/", "perf:uncore_imc/cas_count_write/"
-FEW = ["none", "doubled", "silent-socket"]
+FEW = ["none", "doubled", "silent-socket", "dead-reads"]
 INJECTED = list(FAULTS) if os.environ.get("MEMGAUGE_GUEST_FAULTS") == "all" else FEW
 
 EXPECTED = {
