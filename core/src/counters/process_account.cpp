@@ -40,12 +40,14 @@ bool covers(const ProcessUse& got, const ProcessUse& used) noexcept {
 }
 
 // Whether one of its ancestors has it among what it got from waiting; claims it there. All are
-// asked: an orphan passes to an ancestor further up that is a subreaper (prctl(2)).
+// asked: an orphan passes to an ancestor further up that is a subreaper (prctl(2)). One that is
+// gone too is asked as well: it may have been read after it waited, and then has the child in its
+// sums.
 bool claim(ProcessTable& table, const KnownProcess& process) noexcept {
     const ProcessUse used = all_of(process);
     for (KnownProcess* ancestor = table.find(process.stat.parent); ancestor != nullptr;
          ancestor = table.find(ancestor->stat.parent)) {
-        if (ancestor->gone || !covers(unclaimed(*ancestor), used)) continue;
+        if (!covers(unclaimed(*ancestor), used)) continue;
         ancestor->waited_before = ancestor->waited_before + used;
         return true;
     }

@@ -21,7 +21,7 @@ struct TreeUse {
 
 // Adds to `departed` what those gone had used, as last read, but for those whose parent, or its
 // parent, has taken it over by waiting for them: the kernel does not say who did. A gone process
-// counts as waited for when what a living ancestor got from waiting since the last reading is
+// counts as waited for when what an ancestor got from waiting since the last reading is
 // enough for it; the largest first. So nothing is counted twice. Lost is an unwaited-for process
 // only where, at the same time, an ancestor got as much from children never seen.
 //
