@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.counters.perf_pmu import Pmu
+from memgauge.model.addresses import equal_shares
 
 SocketRule = Literal["cpumask", "associated", "address", "number", "die", "die_prefix", "none"]
 """cpumask: package of the CPU it is opened on. associated: of the first CPU in `associated_cpus`.
@@ -78,11 +79,10 @@ def _by_address(addresses: Sequence[int | None], layout: Layout) -> list[int | N
     sockets = len(layout.sockets)
     if not known or not sockets or len(known) < len(addresses) or len(known) < sockets:
         return [layout.sockets[0] if sockets == 1 else None for _ in addresses]
-    if len(known) % sockets == 0:
-        share = len(known) // sockets
-        firsts = [known[index] for index in range(0, len(known), share)]
-    else:
-        firsts = _after_gaps(known, sockets)
+    shares = equal_shares(addresses, sockets)
+    if shares is not None:
+        return [_nth(layout, share) for share in shares]
+    firsts = _after_gaps(known, sockets)
     return [
         _nth(layout, sum(first <= address for first in firsts) - 1)
         for address in addresses

@@ -24,9 +24,17 @@ def sockets_by_address(names: Sequence[str], sockets: int) -> list[int | None]:
 
     None for all where a name has no address, or they do not divide into equal shares.
     """
-    addresses = [address_in(name) for name in names]
+    shares = equal_shares([address_in(name) for name in names], sockets)
+    return list(shares) if shares is not None else [None for _ in names]
+
+
+def equal_shares(addresses: Sequence[int | None], shares: int) -> list[int] | None:
+    """The share, from 0 on, that each address falls in when they are dealt out in rising order.
+
+    None where one is missing or stands twice, or they do not divide.
+    """
     rising = sorted({address for address in addresses if address is not None})
-    if sockets < 1 or len(rising) < len(names) or len(rising) % sockets:
-        return [None for _ in names]
-    share = len(rising) // sockets
-    return [None if one is None else rising.index(one) // share for one in addresses]
+    if shares < 1 or len(rising) < len(addresses) or len(rising) % shares:
+        return None
+    each = len(rising) // shares
+    return [rising.index(address) // each for address in addresses if address is not None]
