@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "closable.hpp"
+#include "memory.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -19,9 +20,9 @@ namespace {
 using Accesses = Closable<AccessBuffer>;
 
 void init_accesses(Accesses* self, Team& team, std::size_t bytes, std::string_view pages,
-                   std::optional<int> node) {
+                   const Memory* memory) {
     new (self) Accesses(std::make_unique<AccessBuffer>(team, bytes, page_policy_from_string(pages),
-                                                       node, signal_raised),
+                                                       source_of(memory), signal_raised),
                         "AccessBuffer");
 }
 
@@ -52,7 +53,7 @@ Backing backing(Accesses& self) {
 void register_accesses(nb::module_& module) {
     nb::class_<Accesses>(module, "AccessBuffer", nb::is_final())
         .def("__init__", &init_accesses, nb::arg("team"), nb::arg("bytes"),
-             nb::arg("pages") = "auto", nb::arg("node") = nb::none(), nb::keep_alive<1, 2>(),
+             nb::arg("pages") = "auto", nb::arg("memory") = nb::none(), nb::keep_alive<1, 2>(),
              ReleaseGil())
         .def_prop_ro("bytes", &bytes)
         .def("run", &run, nb::arg("kind"), nb::arg("order"), nb::arg("access_bytes"),

@@ -1,6 +1,8 @@
 #include "memgauge/buffer.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 #include <unistd.h>
 
 #include "register.hpp"
@@ -17,7 +19,8 @@ void register_buffer(nb::module_& module) {
         .def_ro("base_page_bytes", &Backing::base_page_bytes)
         .def_ro("huge_page_bytes", &Backing::huge_page_bytes)
         .def_ro("node", &Backing::node)
-        .def_ro("share_on_node", &Backing::share_on_node);
+        .def_ro("share_on_node", &Backing::share_on_node)
+        .def_ro("nodes", &Backing::nodes);
     module.def("base_page_bytes", [] { return sysconf(_SC_PAGESIZE); });
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "closable.hpp"
+#include "memory.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -21,13 +22,13 @@ using Ring = Closable<ChaseRing>;
 
 void init_ring(Ring* self, Team& team, std::size_t bytes, std::size_t node_bytes,
                std::size_t block_bytes, std::string_view order, std::string_view pages,
-               std::optional<int> node, std::uint64_t seed) {
+               const Memory* memory, std::uint64_t seed) {
     const ChaseRequest request{.bytes = bytes,
                                .node_bytes = node_bytes,
                                .block_bytes = block_bytes,
                                .order = chase_order_from_string(order),
                                .pages = page_policy_from_string(pages),
-                               .node = node,
+                               .memory = source_of(memory),
                                .seed = seed};
     new (self) Ring(std::make_unique<ChaseRing>(team, request, signal_raised), "ChaseRing");
 }
@@ -56,7 +57,7 @@ void register_chase(nb::module_& module) {
     nb::class_<Ring>(module, "ChaseRing", nb::is_final())
         .def("__init__", &init_ring, nb::arg("team"), nb::arg("bytes"), nb::arg("node_bytes") = 64,
              nb::arg("block_bytes") = 0, nb::arg("order") = "random", nb::arg("pages") = "auto",
-             nb::arg("node") = nb::none(), nb::arg("seed") = 1, nb::keep_alive<1, 2>(),
+             nb::arg("memory") = nb::none(), nb::arg("seed") = 1, nb::keep_alive<1, 2>(),
              ReleaseGil())
         .def_prop_ro("nodes", &nodes)
         .def("run", &run, nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,

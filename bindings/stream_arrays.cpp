@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "closable.hpp"
+#include "memory.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -20,12 +21,12 @@ namespace {
 using Arrays = Closable<StreamArrays>;
 
 void init_arrays(Arrays* self, Team& team, std::size_t elements, std::string_view element,
-                 std::string_view pages, std::optional<int> node, std::size_t offset_bytes,
+                 std::string_view pages, const Memory* memory, std::size_t offset_bytes,
                  std::size_t blocks) {
     const ArraysRequest request{.element = element_type_from_string(element),
                                 .elements = elements,
                                 .pages = page_policy_from_string(pages),
-                                .node = node,
+                                .memory = source_of(memory),
                                 .offset_bytes = offset_bytes,
                                 .blocks = blocks};
     new (self) Arrays(std::make_unique<StreamArrays>(team, request, signal_raised), "StreamArrays");
@@ -77,7 +78,7 @@ void register_stream_arrays(nb::module_& module) {
         .def_ro("passed", &ArrayValidation::passed);
     nb::class_<Arrays>(module, "StreamArrays", nb::is_final())
         .def("__init__", &init_arrays, nb::arg("team"), nb::arg("elements"),
-             nb::arg("element") = "double", nb::arg("pages") = "auto", nb::arg("node") = nb::none(),
+             nb::arg("element") = "double", nb::arg("pages") = "auto", nb::arg("memory") = nb::none(),
              nb::arg("offset_bytes") = 0, nb::arg("blocks") = 1, nb::keep_alive<1, 2>(),
              ReleaseGil())
         .def_prop_ro("elements", &elements)

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "closable.hpp"
+#include "memory.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -33,11 +34,11 @@ void init_spec(TrafficSpec* self, unsigned reads, unsigned writes, std::string_v
 }
 
 void init_traffic(Running* self, Team& team, std::size_t bytes, std::size_t first_rank,
-                  std::string_view pages, std::optional<int> node) {
+                  std::string_view pages, const Memory* memory) {
     const TrafficRequest request{.bytes = bytes,
                                  .first_rank = first_rank,
                                  .pages = page_policy_from_string(pages),
-                                 .node = node};
+                                 .memory = source_of(memory)};
     new (self) Running(std::make_unique<Traffic>(team, request, signal_raised), "Traffic");
 }
 
@@ -93,7 +94,7 @@ void register_traffic(nb::module_& module) {
         .def_prop_ro("load_ns", [](const LoadedSlice& l) -> const auto& { return l.load_ns; });
     nb::class_<Running>(module, "Traffic", nb::is_final())
         .def("__init__", &init_traffic, nb::arg("team"), nb::arg("bytes"),
-             nb::arg("first_rank") = 0, nb::arg("pages") = "auto", nb::arg("node") = nb::none(),
+             nb::arg("first_rank") = 0, nb::arg("pages") = "auto", nb::arg("memory") = nb::none(),
              nb::keep_alive<1, 2>(), ReleaseGil())
         .def("run", &run, nb::arg("spec"), nb::arg("bytes"), nb::arg("lead_in_bytes") = 0,
              nb::arg("pingpong") = false, ReleaseGil())

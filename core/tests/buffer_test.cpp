@@ -22,6 +22,7 @@
 
 using memgauge::Buffer;
 using memgauge::BufferRequest;
+using memgauge::MemorySource;
 using memgauge::PagePolicy;
 using memgauge::RequestError;
 using memgauge::test::mappings;
@@ -210,7 +211,7 @@ TEST_CASE("nodes that are not there are refused by name") {
     const std::size_t before = mappings();
     for (const int node : {-1, nodes.back() + 1, 1 << 30}) {
         BufferRequest request = request_of(MiB);
-        request.node = node;
+        request.memory = MemorySource::on(node);
         const auto text = refusal(request);
         CHECK(contains(text, "no memory on node " + std::to_string(node)));
         CHECK(contains(text, "choose among " + std::to_string(nodes.front())));
@@ -220,13 +221,14 @@ TEST_CASE("nodes that are not there are refused by name") {
 
 TEST_CASE("memory bound to a node lies there") {
     BufferRequest request = request_of(MiB, PagePolicy::k4);
-    request.node = memgauge::memory::memory_nodes().back();
+    const int node = memgauge::memory::memory_nodes().back();
+    request.memory = MemorySource::on(node);
     try {
         const Buffer buffer(request);
         std::memset(buffer.data(), 1, buffer.size());
         const auto backing = buffer.backing();
         if (backing.node) {
-            CHECK(*backing.node == *request.node);
+            CHECK(*backing.node == node);
             CHECK(backing.share_on_node == 1.0);
         }
     } catch (const RequestError& error) {

@@ -53,6 +53,48 @@ class Backing:
     def node(self) -> int | None: ...
     @property
     def share_on_node(self) -> float: ...
+    @property
+    def nodes(self) -> list[tuple[int, float]]:
+        """Nodes that hold some of the sampled pages, ascending, and their shares."""
+
+@final
+class AreaFacts:
+    """What an area of memory is, as the kernel tells; None: it does not."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def file_system(self) -> str: ...
+    @property
+    def dax(self) -> bool | None: ...
+    @property
+    def map_sync(self) -> bool | None: ...
+    @property
+    def node(self) -> int | None: ...
+    @property
+    def page_bytes(self) -> int: ...
+
+@final
+class Memory:
+    """Where buffers get their pages: ordinary memory by NUMA policy, or an opened area."""
+
+    def __init__(
+        self, nodes: Sequence[int] | None = None, weights: Sequence[int] | None = None
+    ) -> None:
+        """None: first touch. One node: bound to it. Several: pages in turn, by weight."""
+
+    @property
+    def nodes(self) -> list[int]: ...
+    @property
+    def weights(self) -> list[int]: ...
+    @property
+    def facts(self) -> AreaFacts | None:
+        """Of the area; None: it is ordinary memory."""
+
+    def close(self) -> None:
+        """Let go of the area; later uses raise RuntimeError."""
 
 class CounterSource:
     """What can be read at once: a group of a PMU, kept-open files, a daemon's answer."""
@@ -211,7 +253,7 @@ class StreamArrays:
         elements: int,
         element: str = "double",
         pages: str = "auto",
-        node: int | None = None,
+        memory: Memory | None = None,
         offset_bytes: int = 0,
         blocks: int = 1,
     ) -> None: ...
@@ -246,7 +288,7 @@ class ChaseRing:
         block_bytes: int = 0,
         order: str = "random",
         pages: str = "auto",
-        node: int | None = None,
+        memory: Memory | None = None,
         seed: int = 1,
     ) -> None: ...
     @property
@@ -302,7 +344,7 @@ class Traffic:
         bytes: int,
         first_rank: int = 0,
         pages: str = "auto",
-        node: int | None = None,
+        memory: Memory | None = None,
     ) -> None:
         """Each generating thread reads from `bytes` of memory and writes to as many others."""
 
@@ -334,7 +376,7 @@ def pause_ns(team: Team, units: int, rank: int = 0) -> float:
 @final
 class AccessBuffer:
     def __init__(
-        self, team: Team, bytes: int, pages: str = "auto", node: int | None = None
+        self, team: Team, bytes: int, pages: str = "auto", memory: Memory | None = None
     ) -> None: ...
     @property
     def bytes(self) -> int: ...

@@ -129,7 +129,7 @@ class TestErrors:
         with pytest.raises(RequestError, match="'3k'"):
             core.StreamArrays(team, 100_000, pages="3k")
         with pytest.raises(RequestError, match="node 9999"):
-            core.ChaseRing(team, 1 << 16, node=9999)
+            core.ChaseRing(team, 1 << 16, memory=core.Memory([9999]))
 
 
 class TestSlices:

@@ -49,7 +49,7 @@ public:
     // first half is x and the second y, moved by a few lines against x. Filled with floats between
     // 1 and 2, none of them zero.
     AccessBuffer(Team& team, std::size_t bytes, PagePolicy pages = PagePolicy::automatic,
-                 std::optional<int> node = std::nullopt, const StopCheck& stop = {});
+                 const MemorySource& memory = {}, const StopCheck& stop = {});
     ~AccessBuffer();
 
     // Thread 0, untimed: `warm_accesses` of the pattern; then `iterations` stamped pieces of

@@ -1,19 +1,19 @@
 #pragma once
-// Memory to measure in: asked-for size, alignment, page policy and NUMA node, and what was got.
+// Memory to measure in: asked-for size, alignment, page policy and source, and what was got.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "memgauge/error.hpp"
+#include "memgauge/memory_source.hpp"
 
 namespace memgauge {
 
-// k4: base pages, transparent huge pages switched off for the range. thp: transparent huge pages
-// asked for with madvise. huge2m, huge1g: explicit hugetlb pages, an error when there are none
-// free. automatic: thp where the kernel allows it, else base pages.
-enum class PagePolicy : std::uint8_t { automatic, k4, thp, huge2m, huge1g };
 std::string_view to_string(PagePolicy policy) noexcept;     // "auto", "4k", "thp", "2m", "1g"
 PagePolicy page_policy_from_string(std::string_view name);  // throws RequestError
 
@@ -22,7 +22,7 @@ struct BufferRequest {
     std::size_t alignment = 4096;  // power of two; data() is aligned to it before offset_bytes
     std::size_t offset_bytes = 0;  // added to the aligned address, to stagger arrays
     PagePolicy pages = PagePolicy::automatic;
-    std::optional<int> node;  // bind strictly to this NUMA node; none: first touch decides
+    MemorySource memory;
 };
 
 std::size_t base_page_bytes() noexcept;
@@ -39,6 +39,8 @@ struct Backing {
     // Node that holds most of the resident pages, by a sample; none where the kernel does not tell.
     std::optional<int> node;
     double share_on_node = 0.0;
+    // All nodes that hold some of the sampled pages, ascending, and their shares.
+    std::vector<std::pair<int, double>> nodes;
 };
 
 // Owns the address range of one mapping between two inaccessible guard pages, which keep it from
@@ -64,11 +66,11 @@ private:
     std::size_t bytes_ = 0;
 };
 
-// Owns one anonymous mapping. Nothing is left mapped when the constructor throws.
-// Nothing is touched: who touches first places the pages, unless a node was asked for. Explicit
-// huge pages are reserved here, so that touching them cannot fail; bound to a node they are also
-// faulted in here, because the kernel reserves for the machine as a whole only. A buffer moved from
-// may only be assigned to or destroyed.
+// Owns one anonymous mapping, or a part of an area. Nothing is left mapped when the constructor
+// throws. Nothing is touched: who touches first places the pages, unless nodes were asked for.
+// Explicit huge pages are reserved here, so that touching them cannot fail; bound to a node they
+// are also faulted in here, because the kernel reserves for the machine as a whole only; so are
+// pages interleaved by weight. A buffer moved from may only be assigned to or destroyed.
 //
 // RequestError: zero or absurd size (more than the machine's memory), unknown node, no free huge
 // pages, transparent ones switched off (names the remedy).
@@ -76,16 +78,24 @@ class Buffer {
 public:
     explicit Buffer(const BufferRequest& request);
 
-    [[nodiscard]] std::byte* data() const noexcept {
-        return mapping_.begin() + request_.offset_bytes;
-    }
+    [[nodiscard]] std::byte* data() const noexcept { return begin() + request_.offset_bytes; }
     [[nodiscard]] std::size_t size() const noexcept { return request_.bytes; }
     [[nodiscard]] const BufferRequest& request() const noexcept { return request_; }
     [[nodiscard]] Backing backing() const;
+    // The object of a pool that holds data(), where the source is one.
+    [[nodiscard]] std::optional<ObjectId> object() const noexcept;
 
 private:
+    [[nodiscard]] std::byte* begin() const noexcept {
+        return lease_ ? lease_->begin() : mapping_.begin();
+    }
+    [[nodiscard]] std::size_t mapped_bytes() const noexcept {
+        return lease_ ? lease_->size() : mapping_.size();
+    }
+
     BufferRequest request_{};
-    MappedPages mapping_;
+    MappedPages mapping_;               // anonymous,
+    std::unique_ptr<AreaLease> lease_;  // or of an area
 };
 
 }  // namespace memgauge

@@ -30,7 +30,7 @@ struct ChaseRequest {
     std::size_t block_bytes = 0;  // block_random: size of a block; the last may be shorter
     ChaseOrder order = ChaseOrder::random;
     PagePolicy pages = PagePolicy::automatic;
-    std::optional<int> node;
+    MemorySource memory;
     std::uint64_t seed = 1;
 };
 

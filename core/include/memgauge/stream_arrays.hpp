@@ -16,7 +16,7 @@ struct ArraysRequest {
     ElementType element = ElementType::f64;
     std::size_t elements = 0;  // of each array
     PagePolicy pages = PagePolicy::automatic;
-    std::optional<int> node;       // none: first touch by the thread that uses the part
+    MemorySource memory;           // first touch is by the thread that uses the part
     std::size_t offset_bytes = 0;  // array k is shifted by k * offset_bytes
     std::size_t blocks = 1;        // each thread's part is cut into this many equal blocks
 };

@@ -47,7 +47,7 @@ struct TrafficRequest {
     std::size_t bytes = 0;       // each thread reads from as many and writes to as many others
     std::size_t first_rank = 0;  // of the team's threads that generate; those before it do not
     PagePolicy pages = PagePolicy::automatic;
-    std::optional<int> node;
+    MemorySource memory;
 };
 
 // What happened while a probe chased and the others generated.

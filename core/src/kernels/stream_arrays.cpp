@@ -25,7 +25,7 @@ Buffer make_buffer(const ArraysRequest& request, const ArrayLayout& layout, std:
     BufferRequest buffer;
     buffer.bytes = layout.elements() * element_bytes(request.element);
     buffer.pages = request.pages;
-    buffer.node = request.node;
+    buffer.memory = request.memory;
     buffer.offset_bytes = array * request.offset_bytes;
     return Buffer(buffer);
 }

@@ -28,7 +28,7 @@ BufferRequest buffer_request(const TrafficRequest& request, const Layout& layout
     BufferRequest buffer;
     buffer.bytes = 2 * layout.region_lines() * layout.line_bytes;
     buffer.pages = request.pages;
-    buffer.node = request.node;
+    buffer.memory = request.memory;
     return buffer;
 }
 

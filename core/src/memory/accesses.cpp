@@ -127,12 +127,12 @@ struct AccessBuffer::State {
     bool adds = false;                                // the sign of the last saxpy
 };
 
-AccessBuffer::AccessBuffer(Team& team, std::size_t bytes, PagePolicy pages, std::optional<int> node,
-                           const StopCheck& stop) {
+AccessBuffer::AccessBuffer(Team& team, std::size_t bytes, PagePolicy pages,
+                           const MemorySource& memory, const StopCheck& stop) {
     BufferRequest request;
     request.bytes = bytes;
     request.pages = pages;
-    request.node = node;
+    request.memory = memory;
     state_ = std::make_unique<State>(team, request);
     const Buffer& buffer = state_->buffer;
     const auto touch = [&](std::size_t rank) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "memory/huge_pages.hpp"
+#include "memory/interleave.hpp"
 #include "memory/numa.hpp"
 #include "memory/smaps.hpp"
 
@@ -69,7 +70,8 @@ void check_sizes(const BufferRequest& request) {
     if (request.bytes == 0) {
         throw RequestError(what + ": its size is zero; ask for at least one byte");
     }
-    const std::size_t largest = physical_bytes();
+    // An area knows its own size.
+    const std::size_t largest = request.memory.area ? 0 : physical_bytes();
     if (largest != 0 && request.bytes > largest) {
         throw RequestError(what + ": this machine has " + size_text(largest) +
                            " of memory; ask for less");
@@ -85,11 +87,11 @@ void check_sizes(const BufferRequest& request) {
 }
 
 void check_pages(const BufferRequest& request, std::size_t mapped_bytes) {
-    if (request.node) {
-        memory::require_node(*request.node);
+    for (const int node : request.memory.nodes) {
+        memory::require_node(node);
     }
     if (const std::size_t page = explicit_page_bytes(request.pages); page != 0) {
-        memory::require_explicit_pages(page, mapped_bytes, request.node);
+        memory::require_explicit_pages(page, mapped_bytes, request.memory.node());
     }
     if (request.pages == PagePolicy::thp) {
         if (const auto obstacle = memory::transparent_pages_obstacle()) {
@@ -126,18 +128,39 @@ void advise(const MappedPages& range, const BufferRequest& request) {
     }
 }
 
+void check_weights(const MemorySource& memory) {
+    const bool fits = memory.weights.empty() || memory.weights.size() == memory.nodes.size();
+    if (!fits || std::ranges::any_of(memory.weights, [](unsigned w) { return w < 1 || w > 255; })) {
+        throw RequestError(
+            "weights of interleaved memory are one for each node, from 1 to 255; give as many as "
+            "nodes, or none");
+    }
+}
+
 void place(const MappedPages& range, const BufferRequest& request) {
-    if (!request.node) {
+    const MemorySource& memory = request.memory;
+    if (memory.nodes.empty()) {
         return;
     }
-    memory::bind_to_node(range.begin(), range.size(), *request.node);
+    if (memory.nodes.size() > 1) {
+        check_weights(memory);
+        if (memory.weights.empty()) {
+            memory::interleave(range.begin(), range.size(), memory.nodes);
+        } else {
+            memory::interleave_weighted(range.begin(), range.size(), granule_bytes(request),
+                                        memory.nodes, memory.weights);
+        }
+        return;
+    }
+    const int node = memory.nodes.front();
+    memory::bind_to_node(range.begin(), range.size(), node);
     if (explicit_page_bytes(request.pages) == 0) {
         return;
     }
     // A node that runs out of explicit pages would kill the process at first touch; this fails.
     if (madvise(range.begin(), range.size(), MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
         throw RequestError("cannot fill " + size_text(range.size()) +
-                           " of explicit pages on node " + std::to_string(*request.node) +
+                           " of explicit pages on node " + std::to_string(node) +
                            ": the node ran out of them; free some there or use --pages thp");
     }
 }
@@ -225,6 +248,11 @@ void MappedPages::release() noexcept {
 
 Buffer::Buffer(const BufferRequest& request) : request_(request) {
     check_sizes(request);
+    if (request.memory.area) {
+        lease_ = request.memory.area->take(request.offset_bytes + request.bytes, request.alignment,
+                                           request.pages);
+        return;
+    }
     const std::size_t granule = granule_bytes(request);
     const std::size_t bytes = round_up(request.offset_bytes + request.bytes, granule);
     check_pages(request, bytes);
@@ -236,9 +264,9 @@ Buffer::Buffer(const BufferRequest& request) : request_(request) {
 
 Backing Buffer::backing() const {
     Backing backing;
-    backing.mapped_bytes = mapping_.size();
+    backing.mapped_bytes = mapped_bytes();
     backing.base_page_bytes = memgauge::base_page_bytes();
-    if (const auto pages = memory::read_smaps(mapping_.begin(), mapping_.size())) {
+    if (const auto pages = memory::read_smaps(begin(), mapped_bytes())) {
         backing.pages_told = true;
         backing.resident_bytes = pages->resident_bytes;
         backing.huge_bytes = pages->transparent_bytes + pages->explicit_bytes;
@@ -247,11 +275,18 @@ Backing Buffer::backing() const {
                                                                  : memory::transparent_page_bytes();
         }
     }
-    if (const auto where = memory::placement(mapping_.begin(), mapping_.size())) {
+    if (const auto where = memory::placement(begin(), mapped_bytes())) {
         backing.node = where->node;
         backing.share_on_node = where->share;
+        backing.nodes = where->nodes;
     }
     return backing;
+}
+
+std::optional<ObjectId> Buffer::object() const noexcept {
+    const auto whole = lease_ ? lease_->object() : std::nullopt;
+    return whole ? std::optional<ObjectId>({whole->pool, whole->offset + request_.offset_bytes})
+                 : std::nullopt;
 }
 
 }  // namespace memgauge

@@ -15,7 +15,7 @@ BufferRequest buffer_request(const ChaseRequest& request) {
     BufferRequest buffer;
     buffer.bytes = request.bytes;
     buffer.pages = request.pages;
-    buffer.node = request.node;
+    buffer.memory = request.memory;
     return buffer;
 }
 

@@ -31,21 +31,6 @@ std::string list_text(const std::vector<int>& ids) {
     return text;
 }
 
-std::string bind_failure(int node, int error) {
-    const std::string what = "cannot bind memory to node " + std::to_string(node) + ": ";
-    if (error == EPERM || error == ENOSYS) {
-        return what +
-               "mbind is not permitted here; in a container, allow it "
-               "(--cap-add SYS_NICE) or leave the node out";
-    }
-    if (error == EINVAL) {
-        return what +
-               "it is outside the nodes this process may use (Mems_allowed_list in "
-               "/proc/self/status); choose another or widen the cpuset";
-    }
-    return what + SystemError("mbind", error).what();
-}
-
 using PagesOnNode = std::map<int, std::uint64_t>;
 
 std::optional<Placement> majority(const PagesOnNode& pages) {
@@ -58,7 +43,12 @@ std::optional<Placement> majority(const PagesOnNode& pages) {
     if (total == 0) {
         return std::nullopt;
     }
-    return Placement{most->first, static_cast<double>(most->second) / static_cast<double>(total)};
+    Placement found{most->first, 0.0, {}};
+    for (const auto& [node, count] : pages) {
+        found.nodes.emplace_back(node, static_cast<double>(count) / static_cast<double>(total));
+        if (node == found.node) found.share = found.nodes.back().second;
+    }
+    return found;
 }
 
 std::vector<void*> sample(const std::byte* begin, std::size_t bytes) {
@@ -97,13 +87,40 @@ void require_node(int node) {
     }
 }
 
-void bind_to_node(std::byte* begin, std::size_t bytes, int node) {
+RequestError bind_failure(int node, int error_number) {
+    const std::string what = "cannot bind memory to node " + std::to_string(node) + ": ";
+    if (error_number == EPERM || error_number == ENOSYS) {
+        return RequestError(what +
+                            "memory policies are not permitted here; in a container, allow them "
+                            "(--cap-add SYS_NICE) or leave the node out");
+    }
+    if (error_number == EINVAL) {
+        return RequestError(what +
+                            "it is outside the nodes this process may use (Mems_allowed_list in "
+                            "/proc/self/status); choose another or widen the cpuset");
+    }
+    return RequestError(what + SystemError("mbind", error_number).what());
+}
+
+std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
     constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
-    const auto bit = static_cast<std::size_t>(node);
-    std::vector<unsigned long> mask(bit / word_bits + 1);
-    mask[bit / word_bits] = 1UL << (bit % word_bits);
+    std::vector<unsigned long> mask;
+    for (const int node : nodes) {
+        const auto bit = static_cast<std::size_t>(node);
+        mask.resize(std::max(mask.size(), bit / word_bits + 1));
+        mask[bit / word_bits] |= 1UL << (bit % word_bits);
+    }
+    return mask;
+}
+
+std::size_t mask_bits(const std::vector<unsigned long>& mask) {
     // The kernel reads one bit less than it is told.
-    if (syscall(SYS_mbind, begin, bytes, mpol_bind, mask.data(), bit + 2, 0U) == 0) {
+    return mask.size() * sizeof(unsigned long) * 8 + 1;
+}
+
+void bind_to_node(std::byte* begin, std::size_t bytes, int node) {
+    const std::vector<unsigned long> mask = node_mask({node});
+    if (syscall(SYS_mbind, begin, bytes, mpol_bind, mask.data(), mask_bits(mask), 0U) == 0) {
         return;
     }
     const int error = errno;
@@ -111,7 +128,7 @@ void bind_to_node(std::byte* begin, std::size_t bytes, int node) {
     if (refused && memory_nodes().size() == 1) {
         return;  // all memory lies on the only node there is
     }
-    throw RequestError(bind_failure(node, error));
+    throw bind_failure(node, error);
 }
 
 std::optional<Placement> parse_numa_maps(std::istream& text, std::uintptr_t begin) {

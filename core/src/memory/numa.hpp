@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <istream>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "memgauge/error.hpp"
 
 namespace memgauge::memory {
 
@@ -19,9 +22,17 @@ void require_node(int node);
 // container forbids it.
 void bind_to_node(std::byte* begin, std::size_t bytes, int node);
 
+// A bit for each node, as the system calls of memory policies take them, and how many of its bits
+// they are to be told of.
+std::vector<unsigned long> node_mask(const std::vector<int>& nodes);
+std::size_t mask_bits(const std::vector<unsigned long>& mask);
+// Why such a call failed, in words.
+RequestError bind_failure(int node, int error_number);
+
 struct Placement {
     int node;
-    double share;  // of the resident pages looked at
+    double share;                               // of the resident pages looked at
+    std::vector<std::pair<int, double>> nodes;  // all of them, ascending, with their shares
 };
 
 // Where most pages of a mapping lie; empty where none is resident or the kernel does not tell. Some

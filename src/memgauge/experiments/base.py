@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import CounterSet, Point, Sample, Validation, Warning
 from memgauge.model.system import System
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.reservation import PagesWanted
 
 Values = Mapping[str, Sequence[float]]
@@ -56,7 +58,9 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     points: list[Point]
     bytes: int
-    """Memory it allocates."""
+    """Memory it allocates: of the placement `memory` of its parameters, unless `bytes_in` says."""
+    bytes_in: dict[MemoryPlacement, int] = {}
+    """The same by placement, of an experiment that uses several."""
 
 
 class Experiment(ABC):
@@ -82,8 +86,12 @@ class Experiment(ABC):
         group: Group,
         parameters: Any,
         system: System,
+        memories: Memories = ORDINARY,
     ) -> AbstractContextManager[Bench]:
-        """Allocate and start what the group needs; all is freed on leaving, however it is left."""
+        """Allocate and start what the group needs; all is freed on leaving, however it is left.
+
+        Buffers take their pages from `memories.of(placement)`.
+        """
 
     def reservation(self, parameters: Any) -> PagesWanted | None:
         """Explicit huge pages to add to the kernel's pool before the machine is looked at."""

@@ -31,6 +31,7 @@ from memgauge.experiments.latency_targets import (
 from memgauge.experiments.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.memories import ORDINARY, Memories
 
 
 class LatencyBench(Bench):
@@ -66,7 +67,13 @@ class Latency(Experiment):
         ]
 
     @contextmanager
-    def open(self, group: Group, parameters: LatencyParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: LatencyParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Allocate and link the rings."""
         wanted = {point.point for point in group.points}
         rings: dict[str, tuple[Target, _core.Team, _core.ChaseRing]] = {}
@@ -83,7 +90,7 @@ class Latency(Experiment):
                     block_bytes=BLOCK_BYTES if target.order == "block-random" else 0,
                     order=target.order,
                     pages=target.pages,
-                    node=target.memory_node,
+                    memory=_source(target, parameters, memories),
                 )
                 stack.callback(ring.close)
                 rings[target.name] = (target, team, ring)
@@ -95,6 +102,13 @@ class Latency(Experiment):
         """Huge pages asked for and not got."""
         del samples, system
         return huge_pages_missing(point)
+
+
+def _source(target: Target, parameters: LatencyParameters, memories: Memories) -> _core.Memory:
+    """Of the node that the target is about, where it is about one."""
+    if target.memory_node is not None:
+        return _core.Memory([target.memory_node])
+    return memories.of(parameters.memory)
 
 
 def _group(members: Sequence[Target]) -> Group:

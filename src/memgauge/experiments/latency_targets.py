@@ -156,9 +156,9 @@ def _memory_pairs(
 ) -> list[tuple[int, int | None]]:
     """CPUs to load from and nodes to load out of: every pair on a NUMA machine."""
     memory_nodes = [node.node for node in system.nodes if node.bytes > 0]
-    if parameters.memory.node is not None:
+    if parameters.memory.kind == "node":
         return [(cpu, parameters.memory.node)]
-    if len(memory_nodes) < 2:
+    if parameters.memory.kind != "dram" or len(memory_nodes) < 2:
         return [(cpu, None)]
     allowed = set(system.allowed_cpus)
     firsts = [min(set(node.cpus) & allowed, default=None) for node in system.nodes]

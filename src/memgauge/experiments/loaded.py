@@ -45,6 +45,7 @@ from memgauge.experiments.native import backing_facts, to_validation
 from memgauge.experiments.traffic_loads import Load, issued_share
 from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
+from memgauge.system.memories import ORDINARY, Memories
 
 TIMED_LOADS = 300
 """Loads timed one by one, for the tail."""
@@ -140,10 +141,16 @@ class Loaded(Experiment):
         ]
 
     @contextmanager
-    def open(self, group: Group, parameters: LoadedParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: LoadedParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Pin probe and generators, link the ring, fill the generators' memory."""
         plan = next(one for one in team_plans(parameters, system) if one.name == group.name)
-        node = parameters.memory.node
+        memory = memories.of(parameters.memory)
         team = _core.Team(plan.cpus)
         with (
             closing(
@@ -154,7 +161,7 @@ class Loaded(Experiment):
                     block_bytes=BLOCK_BYTES,
                     order="block-random",
                     pages=parameters.pages,
-                    node=node,
+                    memory=memory,
                 )
             ) as ring,
             closing(
@@ -163,7 +170,7 @@ class Loaded(Experiment):
                     plan.sizes.region_bytes,
                     first_rank=1,
                     pages=parameters.pages,
-                    node=node,
+                    memory=memory,
                 )
             ) as traffic,
         ):

@@ -53,6 +53,7 @@ from memgauge.model.option import size_option
 from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 
@@ -140,21 +141,27 @@ class Misses(Experiment):
         return [Group(name="saxpy", points=points, bytes=total + MARGIN_BYTES)]
 
     @contextmanager
-    def open(self, group: Group, parameters: MissesParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: MissesParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Allocate the arrays and link the rings."""
         wanted = {point.point for point in group.points}
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         team = _core.Team([cpu])
-        pages, node = parameters.pages, parameters.memory.node
+        pages, memory = parameters.pages, memories.of(parameters.memory)
         found = [walk for walk in _walks(parameters, system, cpu) if walk.name in wanted]
         largest = max(walk.footprint_bytes for walk in found)
         with ExitStack() as stack:
-            buffer = _core.AccessBuffer(team, largest + MARGIN_BYTES, pages=pages, node=node)
+            buffer = _core.AccessBuffer(team, largest + MARGIN_BYTES, pages=pages, memory=memory)
             stack.callback(buffer.close)
             ringed: dict[str, tuple[Ring, _core.ChaseRing]] = {}
             points: list[Point] = []
             for ring in rings(caches_of(cpu, system)):
-                opened = _core.ChaseRing(team, ring.bytes, pages=pages, node=node)
+                opened = _core.ChaseRing(team, ring.bytes, pages=pages, memory=memory)
                 stack.callback(opened.close)
                 ringed[ring.name] = (ring, opened)
                 facts = backing_facts([opened.backing()], pages)

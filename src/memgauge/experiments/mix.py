@@ -44,6 +44,7 @@ from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import cpus_for, default_team_sizes
 
 ALWAYS = (1.0, 0.75, TWO_TO_ONE, 0.5, 0.0)
@@ -120,14 +121,19 @@ class Mix(Experiment):
         return [_group(parameters, system, threads) for threads in sizes]
 
     @contextmanager
-    def open(self, group: Group, parameters: MixParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self, group: Group, parameters: MixParameters, system: System, memories: Memories = ORDINARY
+    ) -> Iterator[Bench]:
         """Pin the team, allocate and fill its memory, and see what each mix really issues."""
         cpus = cpus_for(parameters.cpus, group.points[0].threads, system)
         sizes = traffic_sizes(cpus, system)
         team = _core.Team(cpus)
         with closing(
             _core.Traffic(
-                team, sizes.region_bytes, pages=parameters.pages, node=parameters.memory.node
+                team,
+                sizes.region_bytes,
+                pages=parameters.pages,
+                memory=memories.of(parameters.memory),
             )
         ) as traffic:
             got = backing_facts(traffic.backing(), parameters.pages)

@@ -37,6 +37,7 @@ from memgauge.experiments.pages_cases import (
 from memgauge.model.errors import RequestError
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import cpus_for
 from memgauge.system.reservation import PagesWanted
@@ -115,7 +116,13 @@ class Pages(Experiment):
         ]
 
     @contextmanager
-    def open(self, group: Group, parameters: PagesParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: PagesParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Allocate and touch the buffer."""
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         wanted = {point.point for point in group.points}
@@ -124,7 +131,7 @@ class Pages(Experiment):
         pages = members[0].pages
         team = _core.Team([cpu])
         buffer = _core.AccessBuffer(
-            team, _buffer_bytes(members), pages=pages, node=parameters.memory.node
+            team, _buffer_bytes(members), pages=pages, memory=memories.of(parameters.memory)
         )
         with closing(buffer):
             backing = buffer.backing()

@@ -37,6 +37,7 @@ from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import cpus_for, default_team_sizes
 
 STREAM_KERNELS = ("copy", "scale", "add", "triad")
@@ -125,14 +126,20 @@ class Stream(Experiment):
         )
 
     @contextmanager
-    def open(self, group: Group, parameters: StreamParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: StreamParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Pin the team, allocate and fill the arrays."""
         threads = group.points[0].threads
         cpus = cpus_for(parameters.cpus, threads, system)
         shape = layout(parameters, system, cpus)
         with ExitStack() as stack:
             team = _core.Team(cpus)
-            arrays = _arrays(team, parameters, shape)
+            arrays = _arrays(team, parameters, shape, memories.of(parameters.memory))
             stack.callback(arrays.close)
             counted = None
             if any(point.role == "region" for point in group.points):
@@ -168,13 +175,15 @@ class Stream(Experiment):
         ]
 
 
-def _arrays(team: _core.Team, parameters: StreamParameters, shape: Layout) -> _core.StreamArrays:
+def _arrays(
+    team: _core.Team, parameters: StreamParameters, shape: Layout, memory: _core.Memory
+) -> _core.StreamArrays:
     return _core.StreamArrays(
         team,
         elements=shape.elements,
         element=parameters.element,
         pages=parameters.pages,
-        node=parameters.memory.node,
+        memory=memory,
         offset_bytes=parameters.array_offset or 0,
         blocks=shape.blocks,
     )

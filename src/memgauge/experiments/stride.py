@@ -36,6 +36,7 @@ from memgauge.experiments.stride_patterns import (
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import cpus_for, line_bytes_of
 
 
@@ -87,7 +88,13 @@ class Stride(Experiment):
         ]
 
     @contextmanager
-    def open(self, group: Group, parameters: StrideParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: StrideParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Allocate and touch the buffer."""
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         wanted = {point.point for point in group.points}
@@ -96,7 +103,7 @@ class Stride(Experiment):
             _core.Team([cpu]),
             footprint_of(parameters, system, cpu),
             pages=parameters.pages,
-            node=parameters.memory.node,
+            memory=memories.of(parameters.memory),
         )
         with closing(buffer):
             got = backing_facts([buffer.backing()], parameters.pages)

@@ -37,10 +37,12 @@ from memgauge.experiments.verify_loads import MOST_THREADS, Place, places, sizes
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import events_option
+from memgauge.model.memory import MemoryPlacement
 from memgauge.model.option import choices_option, counts_option, duration_option
-from memgauge.model.parameters import MAX_THREADS, CommonParameters, MemoryPlacement
+from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import POLICIES
 
 LONGEST_REGION_S = 2.0
@@ -117,8 +119,15 @@ class Verify(Experiment):
         return [Group(name="known traffic", points=points, bytes=total)]
 
     @contextmanager
-    def open(self, group: Group, parameters: LoadParameters, system: System) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: LoadParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
         """Open the counters, then allocate the memory of every place and see how fast it is."""
+        del memories  # every node is loaded by itself
         host = this_host()
         found = self.events(parameters, host)
         turns = Turns(found.turns, self.name, host, type(self).stimulus)
@@ -190,8 +199,10 @@ def _generator(
 ) -> Generator:
     sizes = sizes_of(place, system, share)
     team = _core.Team(place.cpus)
-    node = place.memory_node if len(system.nodes) > 1 else None
-    traffic = _core.Traffic(team, sizes.region_bytes, pages=parameters.pages, node=node)
+    nodes = [place.memory_node] if len(system.nodes) > 1 else []
+    traffic = _core.Traffic(
+        team, sizes.region_bytes, pages=parameters.pages, memory=_core.Memory(nodes)
+    )
     stack.callback(traffic.close)
     return Generator(
         place=place,

@@ -28,6 +28,7 @@ from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
+from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import LINE_BYTES, caches_of, cpus_for
 
 KIB = 1 << 10
@@ -154,15 +155,19 @@ class Workingset(Experiment):
 
     @contextmanager
     def open(
-        self, group: Group, parameters: WorkingsetParameters, system: System
+        self,
+        group: Group,
+        parameters: WorkingsetParameters,
+        system: System,
+        memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate the array and link all rings."""
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         largest = max(_footprint(point) for point in group.points)
         team = _core.Team([cpu])
-        node = parameters.memory.node
+        memory = memories.of(parameters.memory)
         with ExitStack() as stack:
-            arrays = _core.StreamArrays(team, largest // 8, pages=parameters.pages, node=node)
+            arrays = _core.StreamArrays(team, largest // 8, pages=parameters.pages, memory=memory)
             stack.callback(arrays.close)
             got = backing_facts(arrays.backing()[:1], parameters.pages)
             rings: dict[str, tuple[_core.ChaseRing, int]] = {}
@@ -172,7 +177,7 @@ class Workingset(Experiment):
                 if planned.asked["access"] == "read":
                     points.append(_point("read", size, parameters, cpu, got))
                     continue
-                ring = _core.ChaseRing(team, size, pages=parameters.pages, node=node)
+                ring = _core.ChaseRing(team, size, pages=parameters.pages, memory=memory)
                 stack.callback(ring.close)
                 rings[planned.point] = (ring, sweeps_for(size, cpu, system))
                 facts = backing_facts([ring.backing()], parameters.pages)

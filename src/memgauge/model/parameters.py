@@ -21,6 +21,7 @@ import msgspec
 
 from memgauge.model import units
 from memgauge.model.errors import RequestError
+from memgauge.model.memory import MAX_NODE, MemoryPlacement, memory_option
 from memgauge.model.option import (
     Option,
     choice_option,
@@ -89,37 +90,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
 AnyParameters = TypeVar("AnyParameters", bound=Parameters)
 
 
-class MemoryPlacement(msgspec.Struct, frozen=True):
-    """Which memory to measure."""
-
-    kind: str = "dram"
-    node: int | None = None
-    """NUMA node; None: first touched by the thread that uses it."""
-
-    def __str__(self) -> str:
-        """The text form, such as `node:1`."""
-        return self.kind if self.node is None else f"{self.kind}:{self.node}"
-
-
-_MAX_NODE = 1023
-"""Linux's largest MAX_NUMNODES is 1024 (NODES_SHIFT 10)."""
-
-MEMORY_KINDS = {"dram": False, "node": True}
-"""Kinds of memory, and whether each takes a number."""
-
-
-def parse_placement(text: str, option: str) -> MemoryPlacement:
-    """A placement such as `dram` or `node:1`."""
-    kind, colon, number = text.strip().partition(":")
-    known = ", ".join(f"{name}:N" if takes else name for name, takes in MEMORY_KINDS.items())
-    if kind not in MEMORY_KINDS:
-        raise RequestError(f"{option} {quoted(text)} is no kind of memory; choose from {known}")
-    if MEMORY_KINDS[kind] != bool(colon):
-        raise RequestError(f"{option} {quoted(text)} is incomplete or has too much; write {known}")
-    node = units.parse_count(number, f"{option} {kind}", 0, _MAX_NODE) if colon else None
-    return MemoryPlacement(kind, node)
-
-
 def parse_cpus(text: str, option: str) -> str:
     """The name of a pinning policy, or a list of CPUs such as `0-3,8`, checked and as written."""
     name = text.strip()
@@ -139,11 +109,6 @@ _cpus_option = msgspec.structs.replace(
     metavar="POLICY|LIST",
     parse=parse_cpus,
     repeatable=False,
-)
-_memory_option = Option(
-    help="memory to measure: dram, or node:N for one NUMA node",
-    metavar="KIND",
-    parse=parse_placement,
 )
 _pages_option = choice_option("pages that back the arrays", PAGE_POLICIES)
 
@@ -168,17 +133,28 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
     nodes: Annotated[
         tuple[int, ...] | None,
         counts_option(
-            "NUMA nodes whose CPUs are used, such as 0 or 0,2-3", 0, _MAX_NODE, automatic="all"
+            "NUMA nodes whose CPUs are used, such as 0 or 0,2-3", 0, MAX_NODE, automatic="all"
         ),
     ] = None
-    memory: Annotated[MemoryPlacement, _memory_option] = MemoryPlacement()
+    memory: Annotated[MemoryPlacement, memory_option] = MemoryPlacement()
     pages: Annotated[str, _pages_option] = "auto"
+    keep: Annotated[
+        bool, switch_option("leave the file or pool of --memory there, for a later run")
+    ] = False
+    overwrite: Annotated[
+        bool, switch_option("write to a device of --memory though it holds data")
+    ] = False
     sweep: Annotated[
         str | None,
         choice_option(
             "how finely to sweep", SWEEPS, automatic="coarse; fine from a budget of 5m on"
         ),
     ] = None
+
+    @property
+    def memories(self) -> tuple[MemoryPlacement, ...]:
+        """All the memory that is used, each once."""
+        return (self.memory,)
 
     @property
     def is_fine(self) -> bool:

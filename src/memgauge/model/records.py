@@ -85,10 +85,12 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     role: Literal["slice", "pass", "region"] = "slice"
     """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times.
     region: walks repeated for long enough that counters read around them tell their traffic."""
-    work: Literal["fixed", "counted"] = "fixed"
+    work: Literal["fixed", "counted", "window"] = "fixed"
     """fixed: every iteration does the same work. counted: each sample's threads say how many bytes
     they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those of
-    the smallest piece of work, and their ratio holds for all of it. Bandwidth only."""
+    the smallest piece of work, and their ratio holds for all of it. Bandwidth only.
+    window: threads make as many iterations as they can, each of the same `bytes_counted` and
+    `bytes_moved` OF ONE THREAD; what counts is done inside `Sample.window_ns`. Bandwidth only."""
     measured_with: str | None = None
     """Point in whose visits this one is measured too; None: visited by itself."""
 
@@ -185,6 +187,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     """One-way core-to-core latency just before a multi-thread slice; None: not taken."""
     cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None
     """Core clock measured beside the sample; None: not taken."""
+    window_ns: tuple[Nanoseconds, Nanoseconds] | None = None
+    """When all threads of the visit, of this point and of those measured with it, were at work: the
+    latest first begin and the earliest last end; None: no such time, or of no meaning here."""
     load_ns: list[tuple[Count, Count]] = []
     """Loads timed one by one, beside the stamps: ns, the clock's own cost in it, and how many took
     that long; ascending."""

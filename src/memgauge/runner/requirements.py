@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memgauge.model.errors import RequestError
+from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.system import System
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
@@ -16,16 +17,18 @@ def require_placement(parameters: CommonParameters, system: System) -> None:
     Raises:
         RequestError: no such node, or no explicit page of that size is free.
     """
-    _require_node(parameters.memory.node, system)
+    for memory in parameters.memories:
+        for node in memory.nodes:
+            _require_node(node, memory, system)
     _require_pages(parameters.pages, system)
 
 
-def _require_node(node: int | None, system: System) -> None:
+def _require_node(node: int, memory: MemoryPlacement, system: System) -> None:
     present = [one.node for one in system.nodes if one.bytes > 0]
-    if node is not None and node not in present:
+    if node not in present:
         listed = ", ".join(map(str, present)) or "none"
         raise RequestError(
-            f"--memory node:{node}: this machine has no such node with memory; choose among "
+            f"--memory {memory}: this machine has no node {node} with memory; choose among "
             f"{listed}, or leave --memory out"
         )
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from memgauge.experiments.base import Bench, Experiment
 from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
+from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters, texts
 from memgauge.model.records import FORMAT_VERSION, AnyRecord, Point, RunEnd, RunStart, Warning
 from memgauge.model.runfile import Run, RunWriter, read_run
@@ -21,9 +24,10 @@ from memgauge.runner.budget import Budget
 from memgauge.runner.cell import Cell
 from memgauge.runner.requirements import require_placement
 from memgauge.runner.rounds import Rounds
-from memgauge.runner.waves import Planned, waves
+from memgauge.runner.waves import Planned, needs, waves
 from memgauge.system.clock import clock_record
 from memgauge.system.environment import EnvironmentMonitor
+from memgauge.system.memories import Memories, opened, room
 from memgauge.system.memory_limits import require_memory
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import within
@@ -74,7 +78,7 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
     planned, left_out = _plan(request)
     points = sum(len(group.points) for _, _, group in planned)
     budget.reserve(max(REPORT_RESERVE_S, REPORT_S_PER_POINT * points))
-    packed = waves(planned, request.system.available_bytes)
+    packed = waves(planned, partial(room, request.system))
     prior = _prior(request)
     with RunWriter(request.directory, resume=request.resume) as writer:
         _Recording(request, budget, writer, prior, on_progress).record(packed, left_out)
@@ -129,6 +133,19 @@ def _start(request: Request) -> RunStart:
         system=request.system,
         software=versions,
         resumed=request.resume,
+    )
+
+
+def _opened(wave: Sequence[Planned]) -> AbstractContextManager[Memories]:
+    """The files, devices and pools that the groups of a wave put their arrays in."""
+    wanted: Counter[MemoryPlacement] = Counter()
+    for planned in wave:
+        wanted.update(needs(planned))
+    asked = [parameters for _, parameters, _ in wave]
+    return opened(
+        wanted,
+        keep=any(one.keep for one in asked),
+        overwrite=any(one.overwrite for one in asked),
     )
 
 
@@ -190,7 +207,8 @@ class _Recording:
     def _wave(self, wave: Sequence[Planned], share_s: float) -> None:
         with ExitStack() as stack:
             began_s = self._budget.elapsed_s
-            benches = [self._open(stack, *planned) for planned in wave]
+            memories = stack.enter_context(_opened(wave))
+            benches = [self._open(stack, planned, memories) for planned in wave]
             self._start()
             self._writer.write([made for bench in benches for made in bench.counters])
             cells = [cell for bench in benches for cell in self._declare(bench, bench.points)]
@@ -208,19 +226,16 @@ class _Recording:
             self._writer.write([_start(self._request)])
             self._started = True
 
-    def _open(
-        self,
-        stack: ExitStack,
-        experiment: Experiment,
-        parameters: Any,
-        group: Any,
-    ) -> Bench:
+    def _open(self, stack: ExitStack, planned: Planned, memories: Memories) -> Bench:
+        experiment, parameters, group = planned
         self._show(f"preparing {experiment.name}: {group.name}", 0, len(group.points))
         if parameters.pages not in EXPLICIT_PAGE_BYTES:
             what = f"{experiment.name}: {group.name}"
-            require_memory(group.bytes, what, node=parameters.memory.node)
+            for placement, size in needs(planned).items():
+                if not placement.is_area:
+                    require_memory(size, what, node=placement.node)
         system = within(self._request.system, parameters.nodes)
-        return stack.enter_context(experiment.open(group, parameters, system))
+        return stack.enter_context(experiment.open(group, parameters, system, memories))
 
     def _declare(self, bench: Bench, points: Sequence[Point]) -> list[Cell]:
         known = self._prior.points if self._prior else {}

@@ -2,41 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from memgauge.experiments.base import Experiment, Group
 from memgauge.model.errors import RequestError
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.parameters import CommonParameters
 from memgauge.model.units import format_bytes
 
-Planned = tuple[Experiment, object, Group]
+Planned = tuple[Experiment, CommonParameters, Group]
 
 MEMORY_SHARE = 0.8
 """Of what the process may still allocate; the rest is left to the machine's other users."""
 
 
-def waves(planned: Sequence[Planned], available_bytes: int) -> list[list[Planned]]:
+def needs(planned: Planned) -> Counter[MemoryPlacement]:
+    """Bytes that a group allocates, by placement."""
+    _, parameters, group = planned
+    return Counter(group.bytes_in or {parameters.memory: group.bytes})
+
+
+def waves(
+    planned: Sequence[Planned], room: Callable[[MemoryPlacement], tuple[object, int]]
+) -> list[list[Planned]]:
     """Pack groups, in order, into waves that fit; all points of a wave are visited round-robin.
 
     One wave is best: every point is then spread over the whole run, and slow drift of the machine
     reaches all of them alike.
 
+    Args:
+        planned: groups, with the parameters that say where their memory is.
+        room: by placement, what it is taken from, and how many bytes of that there are.
+            Placements that are taken from the same share them.
+
     Raises:
         RequestError: one group alone needs more than there is.
     """
-    allowance = int(available_bytes * MEMORY_SHARE)
     packed: list[list[Planned]] = []
-    free = 0
-    for experiment, parameters, group in planned:
-        if group.bytes > allowance:
+    used: Counter[object] = Counter()
+    for one in planned:
+        wanted, available = _by_pool(one, room)
+        _refuse_more_than_all(one, wanted, available)
+        if not packed or any(
+            used[pool] + size > _allowance(available[pool]) for pool, size in wanted.items()
+        ):
+            packed.append([])
+            used.clear()
+        packed[-1].append(one)
+        used.update(wanted)
+    return packed
+
+
+def _by_pool(
+    one: Planned, room: Callable[[MemoryPlacement], tuple[object, int]]
+) -> tuple[Counter[object], dict[object, int]]:
+    wanted: Counter[object] = Counter()
+    available: dict[object, int] = {}
+    for placement, size in needs(one).items():
+        pool, available_bytes = room(placement)
+        wanted[pool] += size
+        available[pool] = available_bytes
+    return wanted, available
+
+
+def _allowance(available_bytes: int) -> int:
+    return int(available_bytes * MEMORY_SHARE)
+
+
+def _refuse_more_than_all(
+    one: Planned, wanted: Counter[object], available: dict[object, int]
+) -> None:
+    experiment, _, group = one
+    for pool, size in wanted.items():
+        if size > _allowance(available[pool]):
             raise RequestError(
-                f"{experiment.name}: {format_bytes(group.bytes)} are needed ({group.name}), but "
-                f"only {format_bytes(allowance)} may be used of the "
-                f"{format_bytes(available_bytes)} available; "
+                f"{experiment.name}: {format_bytes(size)} are needed ({group.name}), but "
+                f"only {format_bytes(_allowance(available[pool]))} may be used of the "
+                f"{format_bytes(available[pool])} available{_where(pool)}; "
                 "ask for smaller buffers or fewer threads"
             )
-        if not packed or group.bytes > free:
-            packed.append([])
-            free = allowance
-        packed[-1].append((experiment, parameters, group))
-        free -= group.bytes
-    return packed
+
+
+def _where(pool: object) -> str:
+    return f" in {pool}" if isinstance(pool, MemoryPlacement) else ""

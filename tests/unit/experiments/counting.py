@@ -186,7 +186,7 @@ def unbound_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     real = _core.Traffic
 
     def traffic(team: _core.Team, bytes: int, **options: object) -> _core.Traffic:
-        options.pop("node", None)
+        options.pop("memory", None)
         return real(team, bytes, **options)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:

@@ -18,6 +18,7 @@ from memgauge.model.records import (
     Warning,
 )
 from memgauge.model.system import Cpu, System
+from memgauge.system.memories import ORDINARY, Memories
 
 Duration = Callable[[str, int], int]
 """Point and round to nanoseconds."""
@@ -127,8 +128,14 @@ class FakeExperiment(Experiment):
         ]
 
     @contextmanager
-    def open(self, group: Group, parameters: CommonParameters, system: System) -> Iterator[Bench]:
-        del parameters, system
+    def open(
+        self,
+        group: Group,
+        parameters: CommonParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        del parameters, system, memories
         self.open_now.add(group.name)
         self.open_at_once = max(self.open_at_once, len(self.open_now))
         bench = FakeBench(group.points, self._duration, valid=self._valid)

@@ -17,6 +17,7 @@ from memgauge.model.records import Point, Sample
 from memgauge.model.runfile import read_run
 from memgauge.runner import run as runner
 from memgauge.runner.cell import PASSES
+from memgauge.system.memories import ORDINARY, Memories
 
 
 @pytest.fixture(autouse=True)
@@ -203,7 +204,14 @@ class PairBench(FakeBench):
 
 class PairExperiment(FakeExperiment):
     @contextmanager
-    def open(self, group: Group, parameters: CommonParameters, system: object) -> Iterator[Bench]:
+    def open(
+        self,
+        group: Group,
+        parameters: CommonParameters,
+        system: object,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        del memories
         bench = PairBench(_pair("a"))
         self.benches.append(bench)
         yield bench

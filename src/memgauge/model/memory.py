@@ -1,0 +1,130 @@
+"""Which memory to put arrays in: one vocabulary for every experiment, `--memory`.
+
+dram              this machine's ordinary memory: whoever touches a page first places it
+node:N            memory of one NUMA node, whatever it is made of
+interleave:0,1    pages of some nodes in turn; by weight as in interleave:0=3,1=1
+file:PATH         a file, mapped; on a DAX file system the medium itself
+devdax:/dev/daxN.M  a device of byte-addressable memory
+pmemobj:PATH      a pool of libpmemobj
+shm:              shared memory without a name
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from memgauge.model import units
+from memgauge.model.errors import RequestError
+from memgauge.model.option import Option
+from memgauge.model.text import quoted
+
+MAX_NODE = 1023
+"""Linux's largest MAX_NUMNODES is 1024 (NODES_SHIFT 10)."""
+MAX_WEIGHT = 255
+"""Of a node in Linux's weighted interleave."""
+
+FORMS = {
+    "dram": "dram",
+    "node": "node:N",
+    "interleave": "interleave:N,N or interleave:N=WEIGHT,N=WEIGHT",
+    "file": "file:PATH",
+    "devdax": "devdax:/dev/daxN.M",
+    "pmemobj": "pmemobj:PATH",
+    "shm": "shm:",
+}
+"""Kinds of memory, and how each is written."""
+
+AREA_KINDS = frozenset({"file", "devdax", "pmemobj", "shm"})
+"""Kinds that are opened before buffers can be put in them."""
+
+
+class MemoryPlacement(msgspec.Struct, frozen=True):
+    """Which memory to measure."""
+
+    kind: str = "dram"
+    nodes: tuple[int, ...] = ()
+    """NUMA nodes; none: first touched by the thread that uses it."""
+    weights: tuple[int, ...] = ()
+    """Of interleaved nodes, pages in a row; none: one each."""
+    path: str = ""
+
+    def __str__(self) -> str:
+        """The text form, such as `node:1`."""
+        if self.weights:
+            pairs = zip(self.nodes, self.weights, strict=True)
+            return f"{self.kind}:" + ",".join(f"{node}={weight}" for node, weight in pairs)
+        if self.nodes:
+            return f"{self.kind}:" + ",".join(map(str, self.nodes))
+        return f"{self.kind}:{self.path}" if self.is_area else self.kind
+
+    @property
+    def node(self) -> int | None:
+        """The one NUMA node it is on; None: not said, or several."""
+        return self.nodes[0] if len(self.nodes) == 1 else None
+
+    @property
+    def is_area(self) -> bool:
+        """Whether it is opened before buffers can be put in it."""
+        return self.kind in AREA_KINDS
+
+
+def parse_placement(text: str, option: str) -> MemoryPlacement:
+    """A placement such as `dram` or `node:1`.
+
+    Raises:
+        RequestError: no such kind, or what follows it makes no sense.
+    """
+    kind, colon, rest = text.strip().partition(":")
+    if kind not in FORMS:
+        raise RequestError(
+            f"{option} {quoted(text)} is no kind of memory; choose from {', '.join(FORMS.values())}"
+        )
+    if kind == "dram" and not colon:
+        return MemoryPlacement()
+    if kind == "shm" and colon and not rest:
+        return MemoryPlacement("shm")
+    if kind in {"dram", "shm"} or not rest:
+        raise RequestError(
+            f"{option} {quoted(text)} is incomplete or has too much; write {FORMS[kind]}"
+        )
+    if kind in AREA_KINDS:
+        return MemoryPlacement(kind, path=_path(rest, text, option))
+    return _on_nodes(kind, rest, text, option)
+
+
+def _path(rest: str, text: str, option: str) -> str:
+    if "\0" in rest or any(ord(character) < 32 for character in rest):
+        raise RequestError(f"{option} {quoted(text)}: a path has no control characters")
+    return rest
+
+
+def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
+    parts = [part.partition("=") for part in rest.split(",")]
+    nodes = tuple(units.parse_count(node, f"{option} {kind}", 0, MAX_NODE) for node, _, _ in parts)
+    if kind == "node":
+        if len(parts) > 1 or parts[0][1]:
+            raise RequestError(
+                f"{option} {quoted(text)}: node:N is one node; "
+                f"write {FORMS['interleave']} for several"
+            )
+        return MemoryPlacement(kind, nodes)
+    if len(nodes) < 2 or len(set(nodes)) != len(nodes):
+        raise RequestError(
+            f"{option} {quoted(text)}: interleaving is over two nodes or more, each named once; "
+            f"write {FORMS['interleave']}"
+        )
+    given = [weight for _, equals, weight in parts if equals]
+    if given and len(given) != len(parts):
+        raise RequestError(f"{option} {quoted(text)}: give every node a weight, or none")
+    weights = tuple(
+        units.parse_count(weight, f"{option} weight", 1, MAX_WEIGHT) for weight in given
+    )
+    return MemoryPlacement(kind, nodes, weights)
+
+
+memory_option = Option(
+    help="memory to measure: dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH, "
+    "or shm:",
+    metavar="KIND",
+    parse=parse_placement,
+)
