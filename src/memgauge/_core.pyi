@@ -723,3 +723,88 @@ class PcpSource(CounterSource):
         columns: Sequence[PcpColumn],
         gate: str = "",
     ) -> None: ...
+
+def arrays_needed(work: KernelSpec | TrafficSpec) -> tuple[int, int]:
+    """Source arrays it reads and destination arrays it writes, as a Member counts them."""
+
+@final
+class Member:
+    def __init__(
+        self,
+        rank: int,
+        source: Memory | None = None,
+        destination: Memory | None = None,
+        sources: int = 1,
+        destinations: int = 1,
+    ) -> None:
+        """Arrays of one thread of a team: so many (0 to 2; 0 or 1) in each memory.
+
+        A thread may be several members and works as one of them at a time.
+        """
+
+@final
+class CompetitionSlice:
+    @property
+    def slice(self) -> Slice:
+        """`read_bytes` and `write_bytes` are those of one iteration, write-allocate left out."""
+
+    @property
+    def window_ns(self) -> tuple[int, int] | None:
+        """Begin and end of the time in which all that had work were at it; None: there was none."""
+
+    @property
+    def load_ns(self) -> list[tuple[int, int]]:
+        """As a LoadedSlice's, where thread 0 probed."""
+
+@final
+class Competition:
+    def __init__(
+        self,
+        team: Team,
+        members: Sequence[Member],
+        array_bytes: int,
+        element: str = "double",
+        pages: str = "auto",
+    ) -> None:
+        """Each array of each member takes `array_bytes`, rounded down to whole 256 bytes."""
+
+    @property
+    def array_bytes(self) -> int: ...
+    def run(
+        self,
+        active: Sequence[tuple[int, KernelSpec | TrafficSpec]],
+        iteration_bytes: int,
+        duration_ns: float = 0.0,
+        iterations: int = 0,
+        lead_in_iterations: int = 1,
+        pingpong: bool = False,
+    ) -> CompetitionSlice:
+        """All work for `duration_ns`, or for so many iterations each, after which a thread sleeps.
+
+        `active`: members by index, and what each does. `iteration_bytes`: a kernel's of each array
+        it walks, traffic's of all its accesses; rounded to what the work can be cut into.
+        """
+
+    def run_probed(
+        self,
+        active: Sequence[tuple[int, KernelSpec | TrafficSpec]],
+        iteration_bytes: int,
+        ring: ChaseRing,
+        hops: int,
+        warm_hops: int = 0,
+        iterations: int = 1,
+        timed_loads: int = 0,
+        lead_in_iterations: int = 1,
+        pingpong: bool = False,
+    ) -> CompetitionSlice:
+        """Thread 0 walks the ring, `iterations` times `hops`; the others work until it is done."""
+
+    def validate(self) -> list[ArrayValidation]:
+        """Of each member that ever worked, each array: sources `s` and `t`, destination `d`."""
+
+    def corrupt(self, member: int, element: int) -> None: ...
+    def backing(self) -> list[list[Backing]]:
+        """Of each member: its sources', then its destination's."""
+
+    def close(self) -> None:
+        """Free the arrays now; later calls raise RuntimeError."""

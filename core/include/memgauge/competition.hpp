@@ -21,18 +21,21 @@
 namespace memgauge {
 
 // Arrays of one thread of the team: what it reads lies in `source`, what it writes in
-// `destination`. A thread may have several, and works on one of them at a time.
+// `destination`. A thread may be several members, and works as one of them at a time.
 struct MemberRequest {
     std::size_t rank = 0;
     MemorySource source;
     MemorySource destination;
+    // Only what its work will need is allocated: see needs().
+    unsigned sources = 1;       // 0 to 2
+    unsigned destinations = 1;  // 0 or 1
 };
 
 struct CompetitionRequest {
     std::vector<MemberRequest> members;
-    std::size_t array_bytes = 0;  // of each array of each member
-    // Whether members get a second source array, which add and triad read, and update needs not.
-    bool two_sources = false;
+    // Of each array of each member; rounded down to whole 256 bytes, so that an area of as much for
+    // each array is enough.
+    std::size_t array_bytes = 0;
     ElementType element = ElementType::f64;
     PagePolicy pages = PagePolicy::automatic;
 };
@@ -42,14 +45,23 @@ struct CompetitionRequest {
 // destination. Traffic reads whole lines of the source and writes whole lines of the destination.
 using Work = std::variant<KernelSpec, TrafficSpec>;
 
+struct ArrayCounts {
+    unsigned sources;
+    unsigned destinations;
+};
+// The arrays that work reads from and writes to: a member that is to do it must have them.
+ArrayCounts needs(const Work& work) noexcept;
+
 struct ActiveMember {
     std::size_t member = 0;  // of CompetitionRequest::members; no two of the same thread
     Work work;
 };
 
 struct CompetitionTiming {
-    // Each iteration covers so many bytes of each array it walks, going on from where the last
-    // ended and wrapping; rounded to what the work can be cut into.
+    // Of one iteration: of a kernel, bytes of each array it walks, going on from where the last
+    // ended and wrapping; of traffic, bytes of all its accesses. Rounded to what the work can be
+    // cut into: 256 bytes; of traffic the shortest stretch that holds its ratio exactly, so that
+    // all iterations are alike.
     std::size_t iteration_bytes = 0;
     std::size_t lead_in_iterations = 1;  // untimed, before the common start
     // All threads start together and begin no iteration after so long; who is past it goes on,
@@ -71,12 +83,12 @@ struct ProbeWalk {
 };
 
 // By rank, as Team::run gives them; threads without work have no stamps. One stamp for each timed
-// iteration; read_bytes and write_bytes are those of ONE iteration as the kernel counts them
-// (write-allocate left out).
+// iteration, each beginning where the last ended; read_bytes and write_bytes are those of ONE
+// iteration as the kernel counts them (write-allocate left out).
 struct CompetitionSlice {
     Slice slice;
-    // Between these all threads with work were at it: the latest first begin, the earliest last
-    // end. Empty (begin >= end) where there was no such time.
+    // Between these all threads with work, and the probe, were at it: the latest first begin, the
+    // earliest last end. Empty (begin >= end) where there was no such time.
     Ticks window_begin = 0;
     Ticks window_end = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> load_ns;  // of a probe, as LoadedSlice's
@@ -85,22 +97,28 @@ struct CompetitionSlice {
 class Competition {
 public:
     // Allocates, touches and fills on the members' own threads. The team must outlive this object.
-    // RequestError: no members, a rank the team has not; and those of Buffer.
+    // RequestError: no members, a rank the team has not, more arrays than a member can have, arrays
+    // too small to walk; and those of Buffer.
     Competition(Team& team, const CompetitionRequest& request, const StopCheck& stop = {});
     ~Competition();
 
-    // RequestError: two members of one thread; a kernel of another element type, or one that reads
-    // two arrays where there is one; neither a duration nor iterations, or both.
+    // RequestError: nobody works, or two members of one thread; a kernel of another element type,
+    // or traffic in arrays that are not of doubles; a member without the arrays its work needs;
+    // neither a duration nor iterations, both, or more than can be waited for or stamped.
     CompetitionSlice run(const std::vector<ActiveMember>& active, const CompetitionTiming& timing);
-    // RequestError also: a ring of another team, a member of thread 0.
+    // RequestError also: no hops, a ring of another team, a member of thread 0. Nobody active: the
+    // probe runs alone.
     CompetitionSlice run_probed(const std::vector<ActiveMember>& active,
                                 const CompetitionTiming& timing, ChaseRing& ring,
                                 const ProbeWalk& walk);
 
-    // Every element that was written holds what it must: an entry for each member that ever
-    // worked, in the order of members; `array` is 'd', its destination.
+    // Every element holds what it must: for each member that ever worked, in the order of members,
+    // its sources 's' and 't', then its destination 'd'.
     std::vector<ArrayValidation> validate(const StopCheck& stop = {});
-    void corrupt(std::size_t member, std::size_t element);  // for tests of the validation
+    // For tests of the validation: an element of the destination, or of the first source where
+    // there is none.
+    void corrupt(std::size_t member, std::size_t element);
+    [[nodiscard]] std::size_t array_bytes() const noexcept;  // of each array, as rounded
     // Of each member: its sources', then its destination's.
     [[nodiscard]] std::vector<std::vector<Backing>> backing() const;
 
