@@ -8,11 +8,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+from ctypes.util import find_library
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+MADE_OF = (HERE / "guest.sh", HERE / "init")
 NEEDED = ("apt-get", "dpkg-deb", "make", "gcc", "xz")
+TIER_TOOLS = ("ndctl", "daxctl", "mkfs.xfs", "mkfs.ext4")
 BUILD_S = 300
 RUN_S = 300
 
@@ -21,10 +24,11 @@ class Unavailable(Exception):
     """The guest cannot be built here; the message says why."""
 
 
-def built() -> Path:
+def built(*, tiers: bool = False) -> Path:
     """The folder of the guest, built when it is not there yet.
 
-    `MEMGAUGE_GUEST` names another place than `build/guest` of the tree.
+    `MEMGAUGE_GUEST` names another place than `build/guest` of the tree. With `tiers`, the commands
+    and libraries that make tiers of devices are there too.
 
     Raises:
         Unavailable: no Debian, not root, or its packages cannot be had.
@@ -38,10 +42,25 @@ def built() -> Path:
     work.mkdir(parents=True, exist_ok=True)
     with (work / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (work / "initrd.gz").exists():
-            _step(["build", str(work)])
-        _step(["module", str(work), str(HERE / "fake_imc")])
+        _build_guest(work)
+        if tiers and not (_has_tier_tools() or (work / "tier-tools").exists()):
+            _step(["tools", str(work)])
     return work
+
+
+def _build_guest(work: Path) -> None:
+    boots = work / "initrd.gz"
+    if not boots.exists():
+        _step(["build", str(work)])
+    elif boots.stat().st_mtime < max(
+        (HERE / name).stat().st_mtime for name in ("guest.sh", "init")
+    ):
+        _step(["initramfs", str(work)])
+    _step(["module", str(work), str(HERE / "fake_imc")])
+
+
+def _has_tier_tools() -> bool:
+    return find_library("pmemobj") is not None and all(map(shutil.which, TIER_TOOLS))
 
 
 def _step(arguments: list[str]) -> None:
@@ -60,17 +79,36 @@ def _step(arguments: list[str]) -> None:
         raise Unavailable(f"the guest was not built in {BUILD_S} s") from error
 
 
-def run(work: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """Boot, run a shell command in the tree with the imports of this interpreter, power off."""
-    paths = ":".join(path for path in sys.path if path)
-    inside = f"export PYTHONPATH={shlex.quote(paths)}; cd {shlex.quote(str(ROOT))}; {command}"
+def run(
+    work: Path, command: str, settings: dict[str, str] | None = None, limit_s: int = RUN_S
+) -> subprocess.CompletedProcess[str]:
+    """Boot, run a shell command in the tree with the imports of this interpreter, power off.
+
+    Settings are those at the head of guest.sh.
+    """
+    inside = f"{_exports(work)} cd {shlex.quote(str(ROOT))}; {command}"
     return subprocess.run(
         [HERE / "guest.sh", "run", work, ROOT, inside],
         capture_output=True,
         text=True,
-        timeout=RUN_S + 60,
-        env={**os.environ, "TIMEOUT": str(RUN_S)},
+        timeout=limit_s + 60,
+        env={**os.environ, **(settings or {}), "TIMEOUT": str(limit_s)},
         check=False,
+    )
+
+
+def _exports(work: Path) -> str:
+    paths = ":".join(path for path in sys.path if path)
+    made = f"export PYTHONPATH={shlex.quote(paths)};"
+    tools = work / "tier-tools"
+    if not tools.exists():
+        return made
+    # What is unpacked there is only what this machine lacks, so it hides nothing of it.
+    found = (tools / name for name in ("usr/bin", "usr/sbin", "sbin", "bin"))
+    libraries = (tools / name / "x86_64-linux-gnu" for name in ("usr/lib", "lib"))
+    return (
+        f"{made} export PATH={shlex.quote(':'.join(map(str, found)))}:$PATH"
+        f" LD_LIBRARY_PATH={shlex.quote(':'.join(map(str, libraries)))};"
     )
 
 
