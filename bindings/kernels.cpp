@@ -19,7 +19,7 @@ namespace {
 void init_spec(KernelSpec* self, std::string_view operation, std::string_view element,
                std::string_view variant, std::string_view isa, std::string_view store,
                unsigned unroll, unsigned streams, std::size_t prefetch_near_bytes,
-               std::size_t prefetch_far_bytes) {
+               std::size_t prefetch_far_bytes, std::string_view access) {
     const KernelSpec spec{.operation = operation_from_string(operation),
                           .element = element_type_from_string(element),
                           .variant = variant_from_string(variant),
@@ -28,7 +28,8 @@ void init_spec(KernelSpec* self, std::string_view operation, std::string_view el
                           .unroll = unroll,
                           .streams = streams,
                           .prefetch_near_bytes = prefetch_near_bytes,
-                          .prefetch_far_bytes = prefetch_far_bytes};
+                          .prefetch_far_bytes = prefetch_far_bytes,
+                          .access = access_from_string(access)};
     static_cast<void>(find_kernel(spec));  // throws when it cannot run here
     new (self) KernelSpec(spec);
 }
@@ -54,7 +55,8 @@ void register_kernels(nb::module_& module) {
         .def("__init__", &init_spec, nb::arg("operation"), nb::arg("element") = "double",
              nb::arg("variant") = "standard", nb::arg("isa") = "generic",
              nb::arg("store") = "temporal", nb::arg("unroll") = 1, nb::arg("streams") = 1,
-             nb::arg("prefetch_near_bytes") = 0, nb::arg("prefetch_far_bytes") = 0)
+             nb::arg("prefetch_near_bytes") = 0, nb::arg("prefetch_far_bytes") = 0,
+             nb::arg("access") = "direct")
         .def_prop_ro("operation", [](const KernelSpec& s) { return to_string(s.operation); })
         .def_prop_ro("element", [](const KernelSpec& s) { return to_string(s.element); })
         .def_prop_ro("variant", [](const KernelSpec& s) { return to_string(s.variant); })
@@ -64,6 +66,7 @@ void register_kernels(nb::module_& module) {
         .def_ro("streams", &KernelSpec::streams)
         .def_ro("prefetch_near_bytes", &KernelSpec::prefetch_near_bytes)
         .def_ro("prefetch_far_bytes", &KernelSpec::prefetch_far_bytes)
+        .def_prop_ro("access", [](const KernelSpec& s) { return to_string(s.access); })
         .def_prop_ro("counted_read_bytes",
                      [](const KernelSpec& s) { return traffic(s).counted_read; })
         .def_prop_ro("counted_write_bytes",
@@ -74,6 +77,7 @@ void register_kernels(nb::module_& module) {
     module.def("tuned_specs", &specs_by_name, nb::arg("operation"), nb::arg("element") = "double");
     module.def("default_tuned_spec", &default_by_name, nb::arg("operation"),
                nb::arg("element") = "double");
+    module.def("write_back_instruction", &write_back_instruction);
 }
 
 }  // namespace memgauge::bindings

@@ -192,6 +192,7 @@ class KernelSpec:
         streams: int = 1,
         prefetch_near_bytes: int = 0,
         prefetch_far_bytes: int = 0,
+        access: str = "direct",
     ) -> None:
         """Raises RequestError when this machine cannot run it or no such kernel was compiled."""
 
@@ -214,6 +215,8 @@ class KernelSpec:
     @property
     def prefetch_far_bytes(self) -> int: ...
     @property
+    def access(self) -> str: ...
+    @property
     def counted_read_bytes(self) -> int:
         """Bytes per element, as are the next two."""
 
@@ -225,6 +228,9 @@ class KernelSpec:
 def tuned_specs(operation: str, element: str = "double") -> list[KernelSpec]: ...
 def default_tuned_spec(operation: str, element: str = "double") -> KernelSpec:
     """The tuned spec to take where nothing was searched."""
+
+def write_back_instruction() -> str:
+    """How flushed stores write a line back here, such as `clwb`."""
 
 @final
 class ArrayValidation:

@@ -17,18 +17,25 @@ enum class Operation : std::uint8_t { copy, scale, add, triad, read, write, upda
 enum class ElementType : std::uint8_t { f32, f64 };
 // standard: a plain loop, as a compiler makes of STREAM's source. tuned: explicit vectors.
 enum class Variant : std::uint8_t { standard, tuned };
-enum class StoreKind : std::uint8_t { temporal, non_temporal };
+// flushed: temporal stores, then every line written is written back to memory, and one fence at the
+// end of each call: how data are made to outlast a power failure.
+enum class StoreKind : std::uint8_t { temporal, non_temporal, flushed };
+// translated: the address of every element is found from its object, as libpmemobj's D_RO and D_RW
+// find it. Where only what is read, or only what is written, lies in a pool: the next two.
+enum class Access : std::uint8_t { direct, translated, translated_source, translated_destination };
 enum class Isa : std::uint8_t { generic, sse2, avx2, avx512, neon, vsx };
 
 std::string_view to_string(Operation) noexcept;
 std::string_view to_string(ElementType) noexcept;  // "float", "double"
 std::string_view to_string(Variant) noexcept;
-std::string_view to_string(StoreKind) noexcept;  // "temporal", "non-temporal"
+std::string_view to_string(StoreKind) noexcept;  // "temporal", "non-temporal", "flushed"
+std::string_view to_string(Access) noexcept;     // "direct", "translated", "translated-source", ...
 std::string_view to_string(Isa) noexcept;
 Operation operation_from_string(std::string_view);  // these throw RequestError naming the choices
 ElementType element_type_from_string(std::string_view);
 Variant variant_from_string(std::string_view);
 StoreKind store_kind_from_string(std::string_view);
+Access access_from_string(std::string_view);
 Isa isa_from_string(std::string_view);
 
 std::size_t element_bytes(ElementType) noexcept;
@@ -38,12 +45,20 @@ struct KernelSpec {
     ElementType element = ElementType::f64;
     Variant variant = Variant::standard;
     Isa isa = Isa::generic;                 // of a tuned kernel; ignored for standard
-    StoreKind store = StoreKind::temporal;  // tuned only
+    StoreKind store = StoreKind::temporal;  // non_temporal of tuned only
     unsigned unroll = 1;                    // vectors per step and sub-stream: 1, 2 or 4
     unsigned streams = 1;                   // sub-streams walked side by side: 1, 2 or 4
     std::size_t prefetch_near_bytes = 0;    // 0: none. Into the nearest level, non-temporal hint
     std::size_t prefetch_far_bytes = 0;     // 0: none. Into the second level; needs near > 0
+    Access access = Access::direct;         // others of standard only
 };
+
+// How the arrays of a kernel are accessed, where `asked` is direct or translated and the arrays it
+// reads and those it writes may lie in pools or not. RequestError: translated, and none does that
+// the operation uses.
+Access access_of(Access asked, Operation operation, bool source_in_pool, bool destination_in_pool);
+
+struct TranslatedOperands;  // src/kernels/translated.hpp
 
 // Operands of one call. Arrays an operation does not use may be null. Counts in elements;
 // `count` may be any number: heads and tails are handled inside.
@@ -57,6 +72,7 @@ struct KernelOperands {
     double ramp_step;
     std::size_t prefetch_near_bytes;
     std::size_t prefetch_far_bytes;
+    const TranslatedOperands* translated = nullptr;  // of translated access
 };
 
 // Returns a value that depends on everything loaded by `read` (0 for the others), so that loads
@@ -82,5 +98,8 @@ struct ElementTraffic {
     unsigned write_allocate;  // extra reads for temporal stores to lines not read by the kernel
 };
 ElementTraffic traffic(const KernelSpec& spec) noexcept;
+
+// The instruction by which flushed stores write a line back here, such as "clwb" or "dc cvap".
+std::string_view write_back_instruction() noexcept;
 
 }  // namespace memgauge

@@ -9,6 +9,7 @@
 
 #include "kernels/processor.hpp"
 #include "kernels/table.hpp"
+#include "kernels/translated.hpp"
 
 namespace memgauge {
 
@@ -38,11 +39,13 @@ KernelFunction tuned_kernel(const KernelSpec& spec) noexcept {
     const KernelTable* const table = kernels::table_of(spec.isa);
     if (!unroll || !streams || table == nullptr) return nullptr;
     if (spec.store == StoreKind::non_temporal && !kernels::can_stream(spec.isa)) return nullptr;
+    // Lines are written back around the kernel, see flushed.cpp.
+    const StoreKind store = spec.store == StoreKind::flushed ? StoreKind::temporal : spec.store;
     const std::size_t prefetch =
         (spec.prefetch_near_bytes > 0 ? 1U : 0U) + (spec.prefetch_far_bytes > 0 ? 1U : 0U);
     return table->functions[position(
         {static_cast<std::size_t>(spec.operation), static_cast<std::size_t>(spec.element),
-         static_cast<std::size_t>(spec.store), *unroll, *streams, prefetch})];
+         static_cast<std::size_t>(store), *unroll, *streams, prefetch})];
 }
 
 bool runs_here(Isa isa) {
@@ -78,6 +81,14 @@ std::vector<Isa> supported_isas() {
 }
 
 KernelFunction find_kernel(const KernelSpec& spec) {
+    if (spec.access != Access::direct) {
+        if (spec.variant != Variant::standard) {
+            throw RequestError("cannot translate the address of every element in kernel " +
+                               description(spec) +
+                               ": vectors have no such thing; take the standard variant");
+        }
+        return kernels::translated_kernel(spec.operation, spec.element, spec.access);
+    }
     if (spec.variant == Variant::standard) {
         return kernels::standard_kernel(spec.operation, spec.element);
     }

@@ -15,7 +15,9 @@ constexpr std::array<std::string_view, 7> operation_names{"copy", "scale", "add"
                                                           "read", "write", "update"};
 constexpr std::array<std::string_view, 2> element_names{"float", "double"};
 constexpr std::array<std::string_view, 2> variant_names{"standard", "tuned"};
-constexpr std::array<std::string_view, 2> store_names{"temporal", "non-temporal"};
+constexpr std::array<std::string_view, 3> store_names{"temporal", "non-temporal", "flushed"};
+constexpr std::array<std::string_view, 4> access_names{"direct", "translated", "translated-source",
+                                                       "translated-destination"};
 constexpr std::array<std::string_view, 6> isa_names{"generic", "sse2", "avx2",
                                                     "avx512",  "neon", "vsx"};
 
@@ -51,6 +53,9 @@ std::string_view to_string(Variant variant) noexcept {
 std::string_view to_string(StoreKind kind) noexcept {
     return name_of(store_names, kind);
 }
+std::string_view to_string(Access access) noexcept {
+    return name_of(access_names, access);
+}
 std::string_view to_string(Isa isa) noexcept {
     return name_of(isa_names, isa);
 }
@@ -66,6 +71,9 @@ Variant variant_from_string(std::string_view name) {
 }
 StoreKind store_kind_from_string(std::string_view name) {
     return value_of<StoreKind>(store_names, "store kind", name);
+}
+Access access_from_string(std::string_view name) {
+    return value_of<Access>(access_names, "access", name);
 }
 Isa isa_from_string(std::string_view name) {
     return value_of<Isa>(isa_names, "instruction set", name);

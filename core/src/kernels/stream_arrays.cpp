@@ -21,25 +21,32 @@ namespace {
 
 constexpr std::size_t array_count = 3;
 
-Buffer make_buffer(const ArraysRequest& request, const ArrayLayout& layout, std::size_t array) {
+Buffer make_buffer(const ArraysRequest& request, const ArrayLayout& layout, std::size_t array,
+                   const StopCheck& stop) {
     BufferRequest buffer;
     buffer.bytes = layout.elements() * element_bytes(request.element);
     buffer.pages = request.pages;
     buffer.memory = request.memory;
     buffer.offset_bytes = array * request.offset_bytes;
-    return Buffer(buffer);
+    return Buffer(buffer, stop);
+}
+
+ObjectId object_of(const Buffer& buffer) noexcept {
+    return buffer.object().value_or(ObjectId{});
 }
 
 }  // namespace
 
 struct StreamArrays::State {
-    State(Team& owner, const ArraysRequest& arrays_request)
+    State(Team& owner, const ArraysRequest& arrays_request, const StopCheck& stop)
         : team(owner),
           request(arrays_request),
           layout(kernels::lay_out(arrays_request, owner.size())),
-          buffers{make_buffer(request, layout, 0), make_buffer(request, layout, 1),
-                  make_buffer(request, layout, 2)},
-          views{request.element, {buffers[0].data(), buffers[1].data(), buffers[2].data()}},
+          buffers{make_buffer(request, layout, 0, stop), make_buffer(request, layout, 1, stop),
+                  make_buffer(request, layout, 2, stop)},
+          views{request.element,
+                {buffers[0].data(), buffers[1].data(), buffers[2].data()},
+                {object_of(buffers[0]), object_of(buffers[1]), object_of(buffers[2])}},
           blocks(layout.blocks) {}
 
     [[nodiscard]] kernels::StreamPlan plan(const KernelSpec& spec, const SliceRequest& slice) const;
@@ -57,7 +64,7 @@ struct StreamArrays::State {
 };
 
 StreamArrays::StreamArrays(Team& team, const ArraysRequest& request, const StopCheck& stop)
-    : state_(std::make_unique<State>(team, request)) {
+    : state_(std::make_unique<State>(team, request, stop)) {
     State& state = *state_;
     team.parallel(
         [&state](std::size_t rank) {
@@ -117,6 +124,8 @@ Slice StreamArrays::run(const KernelSpec& spec, const SliceRequest& slice) {
                            " on arrays of " + std::string(to_string(state.request.element)));
     }
     kernels::check_slice(slice, spec.operation, state.layout);
+    const bool in_pool = state.buffers[0].object().has_value();
+    static_cast<void>(access_of(spec.access, spec.operation, in_pool, in_pool));
     const kernels::StreamPlan plan = state.plan(spec, slice);
     std::vector<kernels::StreamJob> jobs;
     jobs.reserve(state.team.size());

@@ -1,9 +1,14 @@
 #include "kernels/stream_job.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/fill.hpp"
+#include "kernels/flushed.hpp"
+#include "kernels/translated.hpp"
 #include "memgauge/counters/modelled.hpp"
+#include "memory/pmemobj_library.hpp"
 
 namespace memgauge::kernels {
 
@@ -14,19 +19,58 @@ void fill_block(const ArrayViews& views, const Range& range) noexcept {
     }
 }
 
-void call_kernel(const KernelSpec& spec, KernelFunction kernel, const ArrayViews& views,
-                 const Range& range, double scalar) noexcept {
+namespace {
+
+// One call of the kernel: nothing wraps within it.
+void call_on(const KernelSpec& spec, KernelFunction kernel, const ArrayViews& views,
+             const Range& part, double scalar) noexcept {
+    KernelOperands operands{views.at(0, part.first),
+                            views.at(1, part.first),
+                            views.at(2, part.first),
+                            part.count,
+                            scalar,
+                            ramp_at(views.element, part.first),
+                            ramp_step_of(views.element),
+                            spec.prefetch_near_bytes,
+                            spec.prefetch_far_bytes};
+    TranslatedOperands translated{};
+    if (spec.access != Access::direct) {
+        translated = {views.objects_at(part.first), pmemobj::translation()};
+        operands.translated = &translated;
+    }
+    const double result = kernel(operands);
+    // The result is used, as far as the compiler knows, and memory was seen.
+    asm volatile("" ::"m"(result) : "memory");
+}
+
+void call_unflushed(const KernelSpec& spec, KernelFunction kernel, const ArrayViews& views,
+                    const Range& range, double scalar) noexcept {
     for (Range rest = range; rest.count > 0;) {
         const Range part =
             spec.operation == Operation::write ? before_wrap(views.element, rest) : rest;
-        const double result = kernel(
-            {views.at(0, part.first), views.at(1, part.first), views.at(2, part.first), part.count,
-             scalar, ramp_at(views.element, part.first), ramp_step_of(views.element),
-             spec.prefetch_near_bytes, spec.prefetch_far_bytes});
-        // The result is used, as far as the compiler knows, and memory was seen.
-        asm volatile("" ::"m"(result) : "memory");
+        call_on(spec, kernel, views, part, scalar);
         rest = {rest.first + part.count, rest.count - part.count};
     }
+}
+
+}  // namespace
+
+void call_kernel(const KernelSpec& spec, KernelFunction kernel, const ArrayViews& views,
+                 const Range& range, double scalar) noexcept {
+    const std::optional<std::size_t> written = written_array(spec.operation);
+    if (spec.store != StoreKind::flushed || !written) {
+        call_unflushed(spec, kernel, views, range, scalar);
+        return;
+    }
+    for (Range rest = range; rest.count > 0;) {
+        std::byte* const to = views.at(*written, rest.first);
+        const std::size_t count =
+            std::min(rest.count, before_flush_bytes(to) / element_bytes(views.element));
+        call_unflushed(spec, kernel, views, {rest.first, count}, scalar);
+        write_back(to, count * element_bytes(views.element));
+        rest = {rest.first + count, rest.count - count};
+    }
+    finish_write_backs();
 }
 
 StreamJob::StreamJob(const StreamPlan& plan, const ArrayLayout& layout, const ArrayViews& views,
@@ -47,6 +91,7 @@ void StreamJob::walk(const ArrayLayout::Ranges& ranges, double scalar) const noe
 }
 
 void StreamJob::prepare() {
+    ready_access(plan_.spec);
     for (const std::size_t block : plan_.refills) fill_block(views_, layout_.block(rank_, block));
     if (plan_.slice.prefix_elements > 0) {
         walk(timed_, plan_.scalar);

@@ -9,6 +9,7 @@
 #include "kernels/array_layout.hpp"
 #include "kernels/replay.hpp"
 #include "memgauge/clock.hpp"
+#include "memgauge/memory_source.hpp"
 
 namespace memgauge::kernels {
 
@@ -16,16 +17,24 @@ namespace memgauge::kernels {
 struct ArrayViews {
     ElementType element;
     std::array<std::byte*, 3> data;
+    // Of arrays in a pool: the object that begins with the first element. Else zero.
+    std::array<ObjectId, 3> objects{};
 
     [[nodiscard]] std::byte* at(std::size_t array, std::size_t index) const noexcept {
         return data[array] + index * element_bytes(element);
+    }
+    [[nodiscard]] std::array<ObjectId, 3> objects_at(std::size_t index) const noexcept {
+        std::array<ObjectId, 3> moved = objects;
+        for (ObjectId& object : moved) object.offset += index * element_bytes(element);
+        return moved;
     }
 };
 
 // Fills a range of all three with what a new BlockState says.
 void fill_block(const ArrayViews& views, const Range& range) noexcept;
 
-// Calls the kernel on a range of the arrays. `write` is split where the ramp wraps.
+// Calls the kernel on a range of the arrays. `write` is split where the ramp wraps. Of translated
+// access, the arrays that it concerns have objects, and ready_access() was called on this thread.
 void call_kernel(const KernelSpec& spec, KernelFunction kernel, const ArrayViews& views,
                  const Range& range, double scalar) noexcept;
 

@@ -61,6 +61,11 @@ LineTraffic line_traffic(const TrafficSpec& spec) noexcept {
 
 load::Mix load::mix_of(const TrafficSpec& spec) {
     check_ratio(spec);
+    if (spec.store == StoreKind::flushed) {
+        throw RequestError(
+            "cannot make traffic of flushed stores: a mix has no point at which its lines could be "
+            "known to be written back; ask for temporal or non-temporal ones");
+    }
     const std::size_t whole = spec.reads + spec.writes;
     const std::size_t reads = std::size_t{slots_per_piece} * spec.reads;
     const auto slots = static_cast<unsigned>(reads / whole);
