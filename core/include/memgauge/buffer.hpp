@@ -70,13 +70,14 @@ private:
 // throws. Nothing is touched: who touches first places the pages, unless nodes were asked for.
 // Explicit huge pages are reserved here, so that touching them cannot fail; bound to a node they
 // are also faulted in here, because the kernel reserves for the machine as a whole only; so are
-// pages interleaved by weight. A buffer moved from may only be assigned to or destroyed.
+// pages interleaved by weight, meanwhile `stop` is asked. A buffer moved from may only be assigned
+// to or destroyed.
 //
 // RequestError: zero or absurd size (more than the machine's memory), unknown node, no free huge
-// pages, transparent ones switched off (names the remedy).
+// pages, transparent ones switched off (names the remedy). Interrupted: `stop` said so.
 class Buffer {
 public:
-    explicit Buffer(const BufferRequest& request);
+    explicit Buffer(const BufferRequest& request, const StopCheck& stop = {});
 
     [[nodiscard]] std::byte* data() const noexcept { return begin() + request_.offset_bytes; }
     [[nodiscard]] std::size_t size() const noexcept { return request_.bytes; }

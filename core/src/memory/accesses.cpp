@@ -119,7 +119,8 @@ AccessOrder access_order_from_string(std::string_view name) {
 }
 
 struct AccessBuffer::State {
-    State(Team& a_team, const BufferRequest& request) : team(a_team), buffer(request) {}
+    State(Team& a_team, const BufferRequest& request, const StopCheck& stop)
+        : team(a_team), buffer(request, stop) {}
 
     Team& team;
     Buffer buffer;
@@ -133,7 +134,7 @@ AccessBuffer::AccessBuffer(Team& team, std::size_t bytes, PagePolicy pages,
     request.bytes = bytes;
     request.pages = pages;
     request.memory = memory;
-    state_ = std::make_unique<State>(team, request);
+    state_ = std::make_unique<State>(team, request, stop);
     const Buffer& buffer = state_->buffer;
     const auto touch = [&](std::size_t rank) {
         if (rank == 0) {

@@ -137,19 +137,30 @@ void check_weights(const MemorySource& memory) {
     }
 }
 
-void place(const MappedPages& range, const BufferRequest& request) {
+// Explicit pages are also touched here: where a node's pool is empty that fails, a later touch
+// kills.
+void place_in_turn(const MappedPages& range, const BufferRequest& request, const StopCheck& stop) {
+    const MemorySource& memory = request.memory;
+    check_weights(memory);
+    const bool from_pool = explicit_page_bytes(request.pages) != 0;
+    if (memory.weights.empty() && !from_pool) {
+        memory::interleave(range.begin(), range.size(), memory.nodes);
+        return;
+    }
+    const std::vector<unsigned> once(memory.nodes.size(), 1);
+    const std::vector<unsigned>& weights = memory.weights.empty() ? once : memory.weights;
+    const std::size_t page = granule_bytes(request);
+    if (!from_pool) memory::require_room(range.size(), page, memory.nodes, weights);
+    memory::interleave_weighted(range.begin(), range.size(), page, memory.nodes, weights, stop);
+}
+
+void place(const MappedPages& range, const BufferRequest& request, const StopCheck& stop) {
     const MemorySource& memory = request.memory;
     if (memory.nodes.empty()) {
         return;
     }
     if (memory.nodes.size() > 1) {
-        check_weights(memory);
-        if (memory.weights.empty()) {
-            memory::interleave(range.begin(), range.size(), memory.nodes);
-        } else {
-            memory::interleave_weighted(range.begin(), range.size(), granule_bytes(request),
-                                        memory.nodes, memory.weights);
-        }
+        place_in_turn(range, request, stop);
         return;
     }
     const int node = memory.nodes.front();
@@ -246,7 +257,7 @@ void MappedPages::release() noexcept {
     }
 }
 
-Buffer::Buffer(const BufferRequest& request) : request_(request) {
+Buffer::Buffer(const BufferRequest& request, const StopCheck& stop) : request_(request) {
     check_sizes(request);
     if (request.memory.area) {
         lease_ = request.memory.area->take(request.offset_bytes + request.bytes, request.alignment,
@@ -259,7 +270,7 @@ Buffer::Buffer(const BufferRequest& request) : request_(request) {
     mapping_ = MappedPages(bytes, std::max(granule, request.alignment));
     map_over(mapping_, request);
     advise(mapping_, request);
-    place(mapping_, request);
+    place(mapping_, request, stop);
 }
 
 Backing Buffer::backing() const {

@@ -85,9 +85,9 @@ ChaseOrder chase_order_from_string(std::string_view name) {
 }
 
 struct ChaseRing::State {
-    State(Team& a_team, const ChaseRequest& request)
+    State(Team& a_team, const ChaseRequest& request, const StopCheck& stop)
         : team(a_team),
-          buffer(buffer_request(request)),
+          buffer(buffer_request(request), stop),
           layout(buffer.data(), request),
           position(layout.node(0)) {}
 
@@ -98,7 +98,7 @@ struct ChaseRing::State {
 };
 
 ChaseRing::ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop)
-    : state_(std::make_unique<State>(team, request)) {
+    : state_(std::make_unique<State>(team, request, stop)) {
     const auto build = [&](std::size_t rank) {
         if (rank == 0) {
             memory::link(state_->layout, request, [&team] { return team.stop_requested(); });

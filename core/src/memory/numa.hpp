@@ -36,8 +36,9 @@ struct Placement {
 };
 
 // Where most pages of a mapping lie; empty where none is resident or the kernel does not tell. Some
-// hundred evenly spaced pages are asked for by move_pages; where a container forbids that, all are
-// counted from numa_maps, which has a line for the mapping that starts at `begin`.
+// thousand pages, spread evenly but not in step, are asked for by move_pages; where a container
+// forbids that, all are counted from numa_maps, which has a line for the mapping that starts at
+// `begin`.
 std::optional<Placement> placement(const std::byte* begin, std::size_t bytes);
 
 // The counts of that line of /proc/self/numa_maps (numa(7)).
