@@ -2,14 +2,16 @@
 
 One sample gives one value: all the work of its iterations over all their time, from the first
 thread's first begin to the last thread's last end, as STREAM times a parallel loop (McCalpin 1995).
-Samples that something else than memory slowed down are set aside and counted, never dropped in
-silence.
+Where threads make as many iterations as they can, what counts lies in the time in which all were at
+work, see `windows`. Samples that something else than memory slowed down are set aside and counted,
+never dropped in silence.
 """
 
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from memgauge.analysis.windows import window_value
 from memgauge.model.records import Point, Sample
 
 FAST_SIDE = 0.9
@@ -37,7 +39,8 @@ class Values(msgspec.Struct, frozen=True):
     page_faults: int = 0
     """Samples in which a page had gone away, of those not switched out."""
     unusable: int = 0
-    """Samples without a positive time, or whose threads stamped unequally often."""
+    """Samples without a positive time, or whose threads stamped unequally often where they must
+    not."""
 
     @property
     def set_aside(self) -> int:
@@ -66,6 +69,8 @@ def iteration_seconds(sample: Sample) -> list[float]:
 
 def sample_value(point: Point, sample: Sample) -> float | None:
     """GB/s or ns an access of one sample; None when its stamps tell nothing."""
+    if point.work == "window":
+        return window_value(point, sample)
     counts = {len(stamps) for t in sample.threads for stamps in (t.begin_ns, t.end_ns)}
     if len(counts) != 1 or 0 in counts:
         return None
@@ -97,14 +102,23 @@ def had_page_fault(sample: Sample) -> bool:
     return False
 
 
+def is_whole_run(point: Point) -> bool:
+    """Whether each sample is of a fixed number of iterations of every thread, from start to end.
+
+    Such a sample takes seconds, in which some thread is always switched out for a moment.
+    """
+    return point.work == "window" and point.asked.get("fixed_iterations") is not None
+
+
 def values_of(point: Point, samples: Sequence[Sample]) -> Values:
-    """Values of a point's samples, in the order given."""
+    """Values of a point's samples, in the order given; of whole runs none is set aside."""
     clean: list[Value] = []
     switched_out = page_faults = unusable = 0
+    keeps_all = is_whole_run(point)
     for sample in samples:
-        if was_switched_out(sample):
+        if not keeps_all and was_switched_out(sample):
             switched_out += 1
-        elif had_page_fault(sample):
+        elif not keeps_all and had_page_fault(sample):
             page_faults += 1
         elif (value := sample_value(point, sample)) is None:
             unusable += 1
