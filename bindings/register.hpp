@@ -9,6 +9,7 @@ void register_errors();
 void register_clock(nanobind::module_& module);
 void register_buffer(nanobind::module_& module);
 void register_memory(nanobind::module_& module);
+void register_areas(nanobind::module_& module);
 void register_counters(nanobind::module_& module);
 void register_counters_perf(nanobind::module_& module);
 void register_counters_files(nanobind::module_& module);

@@ -814,3 +814,26 @@ class Competition:
 
     def close(self) -> None:
         """Free the arrays now; later calls raise RuntimeError."""
+
+def open_file_area(descriptor: int, path: str, bytes: int, reserved_bytes: int = 0) -> Memory:
+    """Memory in an open file, but for its first `reserved_bytes`; `path` names it in messages.
+
+    Raises:
+        RequestError: its file system is full, says how much is left.
+    """
+
+def open_devdax_area(
+    descriptor: int,
+    path: str,
+    bytes: int,
+    page_bytes: int,
+    reserved_bytes: int = 0,
+    node: int | None = None,
+) -> Memory:
+    """Memory of an open device of so many bytes, mapped in pages of one size."""
+
+def open_shm_area() -> Memory:
+    """Shared memory without a name."""
+
+def file_system_of(descriptor: int) -> str:
+    """Name of the kind of file system that an open file is in; empty where it is not told."""

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -80,7 +81,8 @@ void check_sizes(const BufferRequest& request) {
         throw RequestError(what + " aligned to " + std::to_string(request.alignment) +
                            " bytes: not a power of two up to 1 GiB; choose for example 4096");
     }
-    if (largest != 0 && request.offset_bytes > largest - request.bytes) {
+    const std::size_t together = largest != 0 ? largest : std::numeric_limits<std::size_t>::max();
+    if (request.offset_bytes > together - request.bytes) {
         throw RequestError(what + " at offset " + size_text(request.offset_bytes) +
                            ": together more than this machine's memory; ask for less");
     }
@@ -173,6 +175,35 @@ void place(const MappedPages& range, const BufferRequest& request, const StopChe
         throw RequestError("cannot fill " + size_text(range.size()) +
                            " of explicit pages on node " + std::to_string(node) +
                            ": the node ran out of them; free some there or use --pages thp");
+    }
+}
+
+void tell(Backing& backing, const memory::RangePages& pages) {
+    backing.pages_told = true;
+    backing.resident_bytes = pages.resident_bytes;
+    backing.huge_bytes = pages.transparent_bytes + pages.explicit_bytes;
+    if (backing.huge_bytes != 0) {
+        backing.huge_page_bytes = pages.explicit_bytes != 0 ? pages.explicit_page_bytes
+                                                            : memory::transparent_page_bytes();
+    }
+}
+
+// Where nothing lies between the processor and the medium, kernels before 6.15 account no resident
+// pages and tell no node of them. Then what is known of the medium as a whole holds, and the pages
+// of a file system, which are chosen range by range, are unknown.
+void tell_of_medium(Backing& backing, const AreaFacts& facts) {
+    if (facts.dax != true) return;
+    if (backing.resident_bytes == 0) {
+        backing.pages_told = facts.page_bytes != 0;
+        backing.resident_bytes = backing.pages_told ? backing.mapped_bytes : 0;
+        const bool huge = facts.page_bytes > backing.base_page_bytes;
+        backing.huge_bytes = huge ? backing.resident_bytes : 0;
+        backing.huge_page_bytes = huge ? facts.page_bytes : 0;
+    }
+    if (!backing.node && facts.node) {
+        backing.node = facts.node;
+        backing.share_on_node = 1.0;
+        backing.nodes = {{*facts.node, 1.0}};
     }
 }
 
@@ -278,19 +309,14 @@ Backing Buffer::backing() const {
     backing.mapped_bytes = mapped_bytes();
     backing.base_page_bytes = memgauge::base_page_bytes();
     if (const auto pages = memory::read_smaps(begin(), mapped_bytes())) {
-        backing.pages_told = true;
-        backing.resident_bytes = pages->resident_bytes;
-        backing.huge_bytes = pages->transparent_bytes + pages->explicit_bytes;
-        if (backing.huge_bytes != 0) {
-            backing.huge_page_bytes = pages->explicit_bytes != 0 ? pages->explicit_page_bytes
-                                                                 : memory::transparent_page_bytes();
-        }
+        tell(backing, *pages);
     }
     if (const auto where = memory::placement(begin(), mapped_bytes())) {
         backing.node = where->node;
         backing.share_on_node = where->share;
         backing.nodes = where->nodes;
     }
+    if (lease_) tell_of_medium(backing, request_.memory.area->facts());
     return backing;
 }
 

@@ -14,7 +14,7 @@ namespace {
 struct Area {
     std::size_t overlap = 0;
     std::size_t resident = 0;
-    std::size_t anonymous_huge = 0;
+    std::size_t transparent_huge = 0;
     std::size_t hugetlb = 0;
     std::size_t page = 0;
 };
@@ -46,8 +46,8 @@ void take_field(Area& area, const std::string& line) {
     const std::size_t bytes = kilobytes * 1024;
     if (field == "Rss") {
         area.resident = bytes;
-    } else if (field == "AnonHugePages") {
-        area.anonymous_huge = bytes;
+    } else if (field == "AnonHugePages" || field == "ShmemPmdMapped" || field == "FilePmdMapped") {
+        area.transparent_huge += bytes;
     } else if (field == "KernelPageSize") {
         area.page = bytes;
     } else if (field == "Private_Hugetlb" || field == "Shared_Hugetlb") {
@@ -58,7 +58,7 @@ void take_field(Area& area, const std::string& line) {
 // hugetlb pages are not part of Rss.
 void add(RangePages& sum, const Area& area) {
     sum.resident_bytes += std::min(area.resident + area.hugetlb, area.overlap);
-    sum.transparent_bytes += std::min(area.anonymous_huge, area.overlap);
+    sum.transparent_bytes += std::min(area.transparent_huge, area.overlap);
     sum.explicit_bytes += std::min(area.hugetlb, area.overlap);
     if (area.hugetlb != 0) {
         sum.explicit_page_bytes = area.page;

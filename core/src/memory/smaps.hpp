@@ -10,7 +10,8 @@ namespace memgauge::memory {
 
 struct RangePages {
     std::size_t resident_bytes = 0;
-    std::size_t transparent_bytes = 0;    // AnonHugePages: PMD-mapped transparent huge pages
+    // PMD-mapped transparent huge pages: AnonHugePages, ShmemPmdMapped and FilePmdMapped.
+    std::size_t transparent_bytes = 0;
     std::size_t explicit_bytes = 0;       // hugetlb pages
     std::size_t explicit_page_bytes = 0;  // their size, 0 when there are none
 };
