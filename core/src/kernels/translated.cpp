@@ -57,8 +57,8 @@ public:
     T& operator[](std::size_t j) const noexcept { return static_cast<T*>(direct(object_, by_))[j]; }
 
 private:
-    const ObjectId& object_;  // in memory that the library's function may change, as a TOID is
-    pmemobj::Translation by_;
+    const ObjectId& object_;
+    const pmemobj::Translation& by_;
 };
 
 constexpr bool reads_by_object(Access access) noexcept {
@@ -69,35 +69,49 @@ constexpr bool writes_by_object(Access access) noexcept {
     return access == Access::translated || access == Access::translated_destination;
 }
 
+// The objects of a, b and c, where the library's function may change them as far as the compiler
+// knows: so are a program's TOIDs, whose address it gave to the function that allocated them.
+struct Objects {
+    explicit Objects(const KernelOperands& operands) noexcept : ids(operands.translated->objects) {
+        asm volatile("" : : "r"(this) : "memory");
+    }
+    std::array<ObjectId, 3> ids;
+};
+
 template <class T, Access access>
-struct Arrays {
+class Arrays {
+public:
     using Source = Elements<T, reads_by_object(access)>;
     using Destination = Elements<T, writes_by_object(access)>;
 
-    explicit Arrays(const KernelOperands& operands) noexcept
-        : operands_(operands), scalar(static_cast<T>(operands.scalar)) {}
+    Arrays(const KernelOperands& operands, const Objects& objects,
+           const pmemobj::Translation& by) noexcept
+        : operands_(operands), objects_(objects), by_(by) {}
 
-    template <class Role>
-    [[nodiscard]] Role at(void* data, std::size_t array) const noexcept {
-        return Role(data, operands_.translated->objects[array], operands_.translated->by);
-    }
     [[nodiscard]] Source a() const noexcept { return at<Source>(operands_.a, 0); }
     [[nodiscard]] Source b() const noexcept { return at<Source>(operands_.b, 1); }
     [[nodiscard]] Source c() const noexcept { return at<Source>(operands_.c, 2); }
     [[nodiscard]] Destination to_a() const noexcept { return at<Destination>(operands_.a, 0); }
     [[nodiscard]] Destination to_b() const noexcept { return at<Destination>(operands_.b, 1); }
     [[nodiscard]] Destination to_c() const noexcept { return at<Destination>(operands_.c, 2); }
+    [[nodiscard]] T scalar() const noexcept { return static_cast<T>(operands_.scalar); }
 
 private:
-    const KernelOperands& operands_;
+    template <class Role>
+    [[nodiscard]] Role at(void* data, std::size_t array) const noexcept {
+        return Role(data, objects_.ids[array], by_);
+    }
 
-public:
-    T scalar;
+    const KernelOperands& operands_;
+    const Objects& objects_;
+    const pmemobj::Translation& by_;
 };
 
 template <class T, Access access>
 double translated_copy(const KernelOperands& operands) noexcept {
-    const Arrays<T, access> arrays(operands);
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const Arrays<T, access> arrays(operands, objects, by);
     const auto a = arrays.a();
     const auto c = arrays.to_c();
     const std::size_t count = operands.count;
@@ -107,17 +121,22 @@ double translated_copy(const KernelOperands& operands) noexcept {
 
 template <class T, Access access>
 double translated_scale(const KernelOperands& operands) noexcept {
-    const Arrays<T, access> arrays(operands);
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const Arrays<T, access> arrays(operands, objects, by);
     const auto b = arrays.to_b();
     const auto c = arrays.c();
     const std::size_t count = operands.count;
-    for (std::size_t j = 0; j < count; ++j) b[j] = arrays.scalar * c[j];
+    const T scalar = arrays.scalar();
+    for (std::size_t j = 0; j < count; ++j) b[j] = scalar * c[j];
     return 0.0;
 }
 
 template <class T, Access access>
 double translated_add(const KernelOperands& operands) noexcept {
-    const Arrays<T, access> arrays(operands);
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const Arrays<T, access> arrays(operands, objects, by);
     const auto a = arrays.a();
     const auto b = arrays.b();
     const auto c = arrays.to_c();
@@ -128,29 +147,37 @@ double translated_add(const KernelOperands& operands) noexcept {
 
 template <class T, Access access>
 double translated_triad(const KernelOperands& operands) noexcept {
-    const Arrays<T, access> arrays(operands);
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const Arrays<T, access> arrays(operands, objects, by);
     const auto a = arrays.to_a();
     const auto b = arrays.b();
     const auto c = arrays.c();
     const std::size_t count = operands.count;
-    for (std::size_t j = 0; j < count; ++j) a[j] = b[j] + arrays.scalar * c[j];
+    const T scalar = arrays.scalar();
+    for (std::size_t j = 0; j < count; ++j) a[j] = b[j] + scalar * c[j];
     return 0.0;
 }
 
 // Reads and writes its destination: both by the destination's address.
 template <class T, Access access>
 double translated_update(const KernelOperands& operands) noexcept {
-    const Arrays<T, access> arrays(operands);
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const Arrays<T, access> arrays(operands, objects, by);
     const auto a = arrays.to_a();
     const auto b = arrays.b();
     const std::size_t count = operands.count;
-    for (std::size_t j = 0; j < count; ++j) a[j] = a[j] + arrays.scalar * b[j];
+    const T scalar = arrays.scalar();
+    for (std::size_t j = 0; j < count; ++j) a[j] = a[j] + scalar * b[j];
     return 0.0;
 }
 
 template <class T, Access access>
 double translated_read(const KernelOperands& operands) noexcept {
-    const auto a = Arrays<T, access>(operands).a();
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const auto a = Arrays<T, access>(operands, objects, by).a();
     const std::size_t count = operands.count;
     constexpr std::size_t sums = 8;
     T sum[sums] = {};
@@ -167,7 +194,9 @@ double translated_read(const KernelOperands& operands) noexcept {
 template <class T, Access access>
 double translated_write(const KernelOperands& operands) noexcept {
     constexpr std::size_t stretch = std::size_t{1} << 20;
-    const auto a = Arrays<T, access>(operands).to_a();
+    const Objects objects(operands);
+    const pmemobj::Translation by = operands.translated->by;
+    const auto a = Arrays<T, access>(operands, objects, by).to_a();
     const std::size_t whole = operands.count;
     const double ramp_begin = operands.ramp_begin;
     const double ramp_step = operands.ramp_step;
