@@ -19,6 +19,7 @@ from memgauge.system.memory_limits import available_bytes
 from memgauge.system.native import load_isas
 from memgauge.system.pages import base_page_bytes, read_huge_page_pools, thp_mode
 from memgauge.system.processor import processor_name
+from memgauge.system.tiers import read_tiers
 from memgauge.system.topology import allowed_cpus, read_topology, total_memory_bytes
 from memgauge.system.tree import ROOT, Tree
 from memgauge.system.virtualisation import read_virtualisation
@@ -45,8 +46,10 @@ def detect(root: Path = ROOT) -> System:
     isas = load_isas()
     name = processor_name(tree, architecture)
     memory_bytes = total_memory_bytes(tree)
+    memory = read_tiers(tree, topology.nodes, topology.cpus, name)
+    own_bytes = memory_bytes - memory.device_bytes
     system = System(
-        machine_id=machine_id(architecture, name, topology.cpus, caches.caches, memory_bytes),
+        machine_id=machine_id(architecture, name, topology.cpus, caches.caches, own_bytes),
         architecture=architecture,
         cpu_model=name,
         kernel=tree.text("/proc/sys/kernel/osrelease") or platform.release(),
@@ -64,6 +67,9 @@ def detect(root: Path = ROOT) -> System:
         isas=isas.names,
         theoretical_bandwidth_bytes_per_s=sheet.bytes_per_s,
         topology_notes=topology.notes + caches.notes,
+        tiers=memory.tiers,
+        allowed_nodes=memory.allowed_nodes,
+        demotion=memory.demotion,
     )
     notes = system.topology_notes + topology_contradictions(system, virtualisation)
     capabilities = find_capabilities(tree, system, virtualisation, isas, sheet)
@@ -75,7 +81,8 @@ def machine_id(
 ) -> str:
     """Digest of the kind of machine: twelve hexadecimal digits, no host name, no serial number.
 
-    Memory is rounded up, since kernels keep a varying little of it to themselves.
+    Memory is rounded up, since kernels keep a varying little of it to themselves. Memory of devices
+    that were made NUMA nodes is not to be part of it: the machine is the same without.
     """
     facts = {
         "architecture": architecture,

@@ -48,6 +48,14 @@ class Tree:
         except ValueError:
             return None
 
+    def quantity(self, path: str) -> int | None:
+        """A number from 0 on, in decimal or as 0x...; None where the file holds something else."""
+        try:
+            number = int(self.text(path) or "", 0)
+        except ValueError:
+            return None
+        return number if number >= 0 else None
+
     def numbers(self, path: str) -> list[int] | None:
         """A CPU or node list in rising order; None where missing or malformed."""
         text = self.text(path)
@@ -68,6 +76,21 @@ class Tree:
     def exists(self, path: str) -> bool:
         """Whether the path can be seen."""
         return os.path.exists(self._prefix + path)  # noqa: PTH110
+
+    def resolved(self, path: str) -> str | None:
+        """Where the path leads once its symbolic links are followed; None where it leads nowhere.
+
+        Absolute below the root, as `path` is.
+        """
+        real = os.path.realpath(self._prefix + path)
+        root = os.path.realpath(self._prefix or "/").rstrip("/")
+        if not os.path.exists(real) or not real.startswith(root + "/"):  # noqa: PTH110
+            return None
+        return real.removeprefix(root)
+
+    def usable(self, path: str) -> bool:
+        """Whether this process may read and write the path."""
+        return os.access(self._prefix + path, os.R_OK | os.W_OK)
 
     def fields(self, path: str, separator: str = ":") -> dict[str, str]:
         """Lines `name: value` of a file; the first of each name counts."""
