@@ -15,7 +15,7 @@
 #   NODE_MB=1536    memory of each of nodes 0 and 1, which have a CPU each
 #   PMEM_MB=0       size of each of two NVDIMMs, on nodes 2 and 3 without CPU
 #   PMEM_DIR=       folder that keeps their contents from boot to boot; else they are thrown away
-#   CXL_MB=0        size of a volatile CXL device, on a node that is made with its region
+#   CXL_MB=0        size of a volatile CXL device, in steps of 256, on a node that its region makes
 #   MODULES=        kernel modules to load, of those named in $optional below
 #   SAVE=           folder that gets what the guest leaves in /lab/saved
 #   BOOT=           more of the kernel's command line, such as hugepagesz=1G hugepages=0:1,1:1

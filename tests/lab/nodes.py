@@ -1,0 +1,74 @@
+"""Looks at NUMA nodes of the guest, at pages of every size, and at devices that become nodes."""
+
+from __future__ import annotations
+
+import msgspec
+from tests.lab import devices, pagemap
+from tests.lab.measuring import Seen, measured, said
+
+from memgauge import _core, api
+
+
+def ordinary() -> Seen:
+    """One node, and one that is not there."""
+    return {"node": measured(memory="node:1"), "missing": measured(memory="node:7")}
+
+
+def interleaved() -> Seen:
+    """Where the kernel says that the pages of three arrays are."""
+    return {
+        "even": _shares([0, 1], []),
+        "three_to_one": _shares([0, 1], [3, 1]),
+        "run": measured(memory="interleave:0=3,1=1", pages="4k"),
+    }
+
+
+def _shares(nodes: list[int], weights: list[int]) -> Seen:
+    before = pagemap.by_numa_maps(), pagemap.by_move_pages()
+    memory = _core.Memory(nodes, weights)
+    arrays = _core.StreamArrays(_core.Team([0]), 1 << 20, pages="4k", memory=memory)
+    after = pagemap.by_numa_maps(), pagemap.by_move_pages()
+    told = [dict(one.nodes) for one in arrays.backing()]
+    arrays.close()
+    return {
+        "numa_maps": _share(before[0], after[0]),
+        "move_pages": _share(before[1], after[1]),
+        "told": told,
+    }
+
+
+def _share(before: dict[int, int], after: dict[int, int]) -> dict[int, float]:
+    grown = {node: after[node] - before.get(node, 0) for node in after}
+    return {node: size / sum(grown.values()) for node, size in grown.items()}
+
+
+def huge_pages() -> Seen:
+    """Explicit pages, wherever they are and on a node; node 1 alone has one of 1 GiB."""
+    return {
+        "2m": measured(pages="2m"),
+        "2m on node 1": measured(pages="2m", memory="node:1"),
+        "1g": measured("stride", pages="1g"),
+        "1g on node 1": measured("stride", pages="1g", memory="node:1"),
+        "1g on node 0": measured("stride", pages="1g", memory="node:0"),
+    }
+
+
+def kmem() -> Seen:
+    """An NVDIMM as a node without CPU."""
+    return _new_node(devices.as_node(devices.devdax()))
+
+
+def cxl() -> Seen:
+    """A CXL device as a node without CPU."""
+    return _new_node(devices.cxl_node())
+
+
+def _new_node(node: int) -> Seen:
+    system = api.system()
+    return {
+        "node": node,
+        "tiers": [msgspec.to_builtins(tier) for tier in system.tiers],
+        "cpus": {one.node: one.cpus for one in system.nodes},
+        "system": said("system"),
+        "run": measured(memory=f"node:{node}"),
+    }
