@@ -331,8 +331,7 @@ TEST_CASE("patterns that make no sense or do not fit are refused with the reason
 TEST_CASE("an interrupted fill frees what it had") {
     Team team(one_cpu());
     const std::size_t before = mappings();
-    CHECK_THROWS_AS(
-        AccessBuffer(team, 256 * MiB, PagePolicy::automatic, std::nullopt, [] { return true; }),
-        Interrupted);
+    CHECK_THROWS_AS(AccessBuffer(team, 256 * MiB, PagePolicy::automatic, {}, [] { return true; }),
+                    Interrupted);
     CHECK(mappings_since(before) == 0);
 }

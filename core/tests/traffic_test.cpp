@@ -73,24 +73,28 @@ bool says(const std::string& message, const char* part) {
 
 constexpr TrafficOrder orders[] = {TrafficOrder::sequential, TrafficOrder::random};
 
-load::Generator make_generator(std::size_t region_bytes = bytes) {
-    return {of_bytes(region_bytes), load::lay_out(region_bytes, line()), 0};
-}
+// A generator with memory of its own.
+struct Alone {
+    load::Memory memory{small(), load::lay_out(bytes, line()), 0};
+    load::Generator generator{memory.regions()};
+};
 
 void wipe(const load::Memory& memory) {
-    for (std::size_t i = 0; i < memory.layout().region_elements(); ++i) memory.writes()[i] = -1.0;
+    const load::Regions& regions = memory.regions();
+    for (std::size_t i = 0; i < regions.layout.region_elements(); ++i) regions.writes[i] = -1.0;
 }
 
 // How many lines of the write region hold their ramp again, every other line being wiped still.
 std::size_t lines_written(const load::Memory& memory) {
+    const load::Regions& regions = memory.regions();
     const std::size_t elements = line() / sizeof(double);
     std::size_t written = 0;
-    for (std::size_t at = 0; at < memory.layout().region_elements(); at += elements) {
+    for (std::size_t at = 0; at < regions.layout.region_elements(); at += elements) {
         std::size_t same = 0;
         for (std::size_t i = at; i < at + elements; ++i) {
-            const bool holds = memory.writes()[i] ==
-                               kernels::ramp_at(ElementType::f64, memory.first_element() + i);
-            CHECK((holds || memory.writes()[i] == -1.0));
+            const bool holds =
+                regions.writes[i] == kernels::ramp_at(ElementType::f64, regions.first_element + i);
+            CHECK((holds || regions.writes[i] == -1.0));
             same += holds ? 1U : 0U;
         }
         CHECK((same == 0 || same == elements));
@@ -202,11 +206,12 @@ TEST_CASE("scrambling visits each number once, and not in order") {
 TEST_CASE("writes reach every line of what their order covers once, and hold its ramp") {
     for (const StoreKind store : stores()) {
         for (const TrafficOrder order : orders) {
-            load::Generator generator = make_generator();
-            const load::Layout& layout = generator.memory().layout();
+            Alone alone;
+            load::Generator& generator = alone.generator;
+            const load::Layout& layout = alone.memory.regions().layout;
             const TrafficSpec spec{0, 1, store, order, 0};
             generator.follow(spec, load::mix_of(spec));
-            wipe(generator.memory());
+            wipe(alone.memory);
             const std::size_t covered =
                 order == TrafficOrder::random ? layout.random_lines() : 2 * layout.span_lines();
             CHECK(covered % kernels::lines_per_piece == 0);
@@ -214,29 +219,30 @@ TEST_CASE("writes reach every line of what their order covers once, and hold its
             for (const std::size_t pieces : {1U, 5U, 10U}) {
                 generator.advance(pieces);
                 done += pieces * kernels::lines_per_piece;
-                CHECK(lines_written(generator.memory()) == done);
+                CHECK(lines_written(alone.memory) == done);
             }
             generator.advance((covered - done) / kernels::lines_per_piece);
             generator.close();
-            CHECK(lines_written(generator.memory()) == covered);
+            CHECK(lines_written(alone.memory) == covered);
             generator.advance(3);  // from the start again
-            CHECK(lines_written(generator.memory()) == covered);
+            CHECK(lines_written(alone.memory) == covered);
         }
     }
 }
 
 TEST_CASE("mixes write as many lines as they count, and each order goes on where it was") {
-    load::Generator generator = make_generator();
-    wipe(generator.memory());
+    Alone alone;
+    load::Generator& generator = alone.generator;
+    wipe(alone.memory);
     const TrafficSpec one{5, 3, StoreKind::temporal, TrafficOrder::sequential, 0};
     generator.follow(one, load::mix_of(one));
     generator.advance(10);
-    CHECK(lines_written(generator.memory()) == generator.issued().writes);
+    CHECK(lines_written(alone.memory) == generator.issued().writes);
     const TrafficSpec other{1, 3, stores().back(), TrafficOrder::sequential, 3};
     generator.follow(other, load::mix_of(other));
     generator.advance(10);
     generator.close();
-    CHECK(lines_written(generator.memory()) == generator.issued().writes);
+    CHECK(lines_written(alone.memory) == generator.issued().writes);
     CHECK(generator.issued().reads == 10 * 10 + 10 * 4);
 }
 
@@ -249,27 +255,24 @@ TEST_CASE("memory is at least as large as asked, oddly spaced, and shared with n
         CHECK(layout.distance_lines % 64 == 17);
         CHECK(layout.span_lines() % kernels::slots_per_piece == 0);
     }
-    const load::Generator one = make_generator();
-    const load::Generator two = make_generator();
+    const Alone one;
+    const Alone two;
     Team team({some_cpus().front()});
     ChaseRing ring(team, small_ring());
     const auto page = [](const void* at) {
         return reinterpret_cast<std::uintptr_t>(at) / base_page_bytes();
     };
-    for (const load::Generator* generator : {&one, &two}) {
-        const load::Memory& memory = generator->memory();
-        const std::uintptr_t first = page(memory.reads());
-        const std::uintptr_t last = page(memory.writes() + memory.layout().region_elements() - 1);
+    for (const Alone* alone : {&one, &two}) {
+        const load::Regions& regions = alone->memory.regions();
+        const std::uintptr_t first = page(regions.reads);
+        const std::uintptr_t last = page(regions.writes + regions.layout.region_elements() - 1);
         const void* const node = memory::RingAccess::position(ring);
         CHECK((page(node) < first || page(node) > last));
-        const std::uintptr_t other = page((generator == &one ? two : one).memory().reads());
+        const std::uintptr_t other = page((alone == &one ? two : one).memory.regions().reads);
         CHECK((other < first || other > last));
         // What is published, and what the generator itself writes all the time.
-        CHECK(reinterpret_cast<std::uintptr_t>(&generator->published()) % line_bytes == 0);
-        CHECK(reinterpret_cast<const std::byte*>(&generator->memory()) -
-                  reinterpret_cast<const std::byte*>(&generator->published()) >=
-              static_cast<std::ptrdiff_t>(line_bytes));
-        CHECK(reinterpret_cast<std::uintptr_t>(generator) % line_bytes == 0);
+        CHECK(reinterpret_cast<std::uintptr_t>(&alone->generator.published()) % line_bytes == 0);
+        CHECK(reinterpret_cast<std::uintptr_t>(&alone->generator) % line_bytes == 0);
     }
 }
 
@@ -363,7 +366,8 @@ TEST_CASE("a pause after each piece makes the same work take longer") {
 }
 
 TEST_CASE("published counts never go back") {
-    load::Generator generator = make_generator();
+    Alone alone;
+    load::Generator& generator = alone.generator;
     const TrafficSpec spec{2, 1};
     generator.follow(spec, load::mix_of(spec));
     load::Counts last;

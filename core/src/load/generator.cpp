@@ -7,11 +7,11 @@
 
 namespace memgauge::load {
 
-Generator::Generator(const TrafficRequest& request, const Layout& layout, std::size_t first_element)
-    : memory_(request, layout, first_element) {
-    task_.reads = memory_.reads();
-    task_.writes = memory_.writes();
-    task_.ramp_begin = kernels::ramp_at(ElementType::f64, first_element);
+Generator::Generator(const Regions& regions) noexcept : line_bytes_(regions.layout.line_bytes) {
+    const Layout& layout = regions.layout;
+    task_.reads = regions.reads;
+    task_.writes = regions.writes;
+    task_.ramp_begin = kernels::ramp_at(ElementType::f64, regions.first_element);
     task_.distance = layout.region_elements() / 2;
     task_.span = layout.span_lines();
     task_.random_mask = layout.random_lines() - 1;

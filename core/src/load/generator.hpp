@@ -39,7 +39,7 @@ private:
 // Everything a generator touches while it runs lies on lines of its own.
 class alignas(line_bytes) Generator {
 public:
-    Generator(const TrafficRequest& request, const Layout& layout, std::size_t first_element);
+    explicit Generator(const Regions& regions) noexcept;
 
     // What to do from now on; goes on where the same order was left.
     void follow(const TrafficSpec& spec, const Mix& mix) noexcept;
@@ -58,7 +58,7 @@ public:
 
     [[nodiscard]] const Counts& issued() const noexcept { return issued_; }  // own thread
     [[nodiscard]] const PublishedCounts& published() const noexcept { return published_; }
-    [[nodiscard]] const Memory& memory() const noexcept { return memory_; }
+    [[nodiscard]] std::size_t line_bytes() const noexcept { return line_bytes_; }
     // Pieces between two looks at whether to stop.
     [[nodiscard]] std::size_t pieces_per_look() const noexcept;
 
@@ -73,8 +73,8 @@ private:
     Counts issued_;
     std::array<Cursor, kernels::traffic_order_count> cursors_;
     std::size_t order_ = 0;
+    std::size_t line_bytes_;
     PublishedCounts published_;
-    Memory memory_;
 };
 
 }  // namespace memgauge::load

@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include "memory/chase_walk.hpp"
-
 namespace memgauge::load {
 
 void FixedWork::prepare() {
@@ -18,7 +16,7 @@ void FixedWork::run(ThreadSlice& slice) noexcept {
     generator_.advance(pieces_);
     generator_.close();
     slice.iterations.push_back({begin, clock.now()});
-    const std::uint64_t line = generator_.memory().layout().line_bytes;
+    const std::uint64_t line = generator_.line_bytes();
     slice.read_bytes = (generator_.issued().reads - before.reads) * line;
     slice.write_bytes = (generator_.issued().writes - before.writes) * line;
 }
@@ -38,11 +36,7 @@ void Background::run(ThreadSlice&) noexcept {
 
 Probe::Probe(void**& position, const Generators& generators, StopFlag& stop,
              const ProbeRequest& request)
-    : position_(position),
-      generators_(generators),
-      stop_(stop),
-      request_(request),
-      load_ticks_(request.timed_loads) {
+    : walk_(position, request), generators_(generators), stop_(stop) {
     for (const auto& generator : generators) {
         const Counts counts = generator->published().look();
         issued_before_.push_back(counts.reads + counts.writes);
@@ -54,16 +48,11 @@ Probe::Probe(void**& position, const Generators& generators, StopFlag& stop,
 void Probe::run(ThreadSlice& slice) noexcept {
     const Clock& clock = Clock::instance();
     wait_for_traffic();
-    void** position = memory::walk(position_, request_.warm_hops);
+    walk_.warm();
     look(begin_);
     begin_.at = clock.now();
-    for (std::size_t iteration = 0; iteration < request_.iterations; ++iteration) {
-        const Ticks begin = clock.now();
-        position = memory::walk(position, request_.hops);
-        slice.iterations.push_back({begin, clock.now()});
-    }
-    position_ = position;
-    time_loads();
+    walk_.walk(slice);
+    walk_.time_loads();
     look(end_);
     end_.at = clock.now();
     stop_.set.store(true, std::memory_order_relaxed);
@@ -86,19 +75,6 @@ void Probe::look(Sight& sight) const noexcept {
     for (std::size_t i = 0; i < generators_.size(); ++i) {
         sight.issued[i] = generators_[i]->published().look();
     }
-}
-
-void Probe::time_loads() noexcept {
-    const Clock& clock = Clock::instance();
-    void** position = position_;
-    for (Ticks& ticks : load_ticks_) {
-        const Ticks begin = clock.now();
-        position = memory::walk(position, 1);
-        // Where the clock waits for branches but not for loads, this one waits for the load.
-        if (position == nullptr) break;
-        ticks = clock.now() - begin;
-    }
-    position_ = position;
 }
 
 }  // namespace memgauge::load

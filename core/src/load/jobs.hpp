@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "load/generator.hpp"
+#include "load/ring_walk.hpp"
 #include "memgauge/clock.hpp"
 #include "memgauge/team.hpp"
 #include "threads/spin.hpp"
@@ -48,13 +49,6 @@ private:
     std::size_t lead_in_pieces_;
 };
 
-struct ProbeRequest {
-    std::size_t hops;
-    std::size_t warm_hops;
-    std::size_t iterations;
-    std::size_t timed_loads;
-};
-
 // The clock, and what each generator had issued by then.
 struct Sight {
     Ticks at = 0;
@@ -67,26 +61,23 @@ public:
     Probe(void**& position, const Generators& generators, StopFlag& stop,
           const ProbeRequest& request);
     void run(ThreadSlice& slice) noexcept override;
-    [[nodiscard]] std::size_t iterations() const noexcept override { return request_.iterations; }
+    [[nodiscard]] std::size_t iterations() const noexcept override { return walk_.iterations(); }
 
     // The window: between these all generators ran.
     [[nodiscard]] const Sight& begin() const noexcept { return begin_; }
     [[nodiscard]] const Sight& end() const noexcept { return end_; }
-    [[nodiscard]] const std::vector<Ticks>& load_ticks() const noexcept { return load_ticks_; }
+    [[nodiscard]] const RingWalk& walk() const noexcept { return walk_; }
 
 private:
     void wait_for_traffic() const noexcept;
     void look(Sight& sight) const noexcept;
-    void time_loads() noexcept;
 
-    void**& position_;
+    RingWalk walk_;
     const Generators& generators_;
     StopFlag& stop_;
-    ProbeRequest request_;
     std::vector<std::uint64_t> issued_before_;
     Sight begin_;
     Sight end_;
-    std::vector<Ticks> load_ticks_;
 };
 
 }  // namespace memgauge::load

@@ -16,6 +16,7 @@ namespace {
 constexpr ElementType element = ElementType::f64;
 constexpr std::size_t lines_of_a_period = 64;
 constexpr std::size_t lines_over_a_period = 17;
+constexpr std::size_t least_lines = std::size_t{2} * kernels::lines_per_piece;
 
 void fill_region(const Team& team, double* region, std::size_t first, std::size_t count) {
     kernels::for_pieces(team, {0, count}, [&](const kernels::Range& piece) {
@@ -32,6 +33,17 @@ BufferRequest buffer_request(const TrafficRequest& request, const Layout& layout
     return buffer;
 }
 
+[[noreturn]] void refuse_small(std::size_t bytes, std::size_t least) {
+    throw RequestError("traffic of " + std::to_string(bytes) +
+                       " bytes for each thread is too small to walk: give at least " +
+                       std::to_string(least));
+}
+
+Regions regions_of(const Buffer& buffer, const Layout& layout, std::size_t first_element) {
+    auto* const reads = reinterpret_cast<double*>(buffer.data());
+    return {layout, reads, reads + layout.region_elements(), first_element};
+}
+
 }  // namespace
 
 std::size_t Layout::random_lines() const noexcept {
@@ -39,12 +51,7 @@ std::size_t Layout::random_lines() const noexcept {
 }
 
 Layout lay_out(std::size_t bytes, std::size_t line_bytes) {
-    const std::size_t least = std::size_t{2} * kernels::lines_per_piece * line_bytes;
-    if (bytes < least) {
-        throw RequestError("traffic of " + std::to_string(bytes) +
-                           " bytes for each thread is too small to walk: give at least " +
-                           std::to_string(least));
-    }
+    if (bytes < least_lines * line_bytes) refuse_small(bytes, least_lines * line_bytes);
     if (bytes > std::numeric_limits<std::size_t>::max() / 8) {
         throw RequestError("traffic of " + std::to_string(bytes) +
                            " bytes for each thread is more than can be addressed; give fewer");
@@ -54,28 +61,30 @@ Layout lay_out(std::size_t bytes, std::size_t line_bytes) {
     return {line_bytes, past == 0 ? half : half + lines_of_a_period - past};
 }
 
-Memory::Memory(const TrafficRequest& request, const Layout& layout, std::size_t first_element)
-    : layout_(layout), first_element_(first_element), buffer_(buffer_request(request, layout)) {}
-
-double* Memory::reads() const noexcept {
-    return reinterpret_cast<double*>(buffer_.data());
+Layout lay_out_within(std::size_t bytes, std::size_t line_bytes) {
+    const std::size_t least = 2 * (lines_of_a_period + lines_over_a_period) * line_bytes;
+    if (bytes < least) refuse_small(bytes, least);
+    const std::size_t most = bytes / line_bytes / 2;
+    return {line_bytes, most - (most - lines_over_a_period) % lines_of_a_period};
 }
 
-double* Memory::writes() const noexcept {
-    return reads() + layout_.region_elements();
-}
+Memory::Memory(const TrafficRequest& request, const Layout& layout, std::size_t first_element,
+               const StopCheck& stop)
+    : buffer_(buffer_request(request, layout), stop),
+      regions_(regions_of(buffer_, layout, first_element)) {}
 
 void Memory::fill(const Team& team) const {
-    fill_region(team, reads(), first_element_, layout_.region_elements());
-    fill_region(team, writes(), first_element_, layout_.region_elements());
+    const std::size_t count = regions_.layout.region_elements();
+    fill_region(team, regions_.reads, regions_.first_element, count);
+    fill_region(team, regions_.writes, regions_.first_element, count);
 }
 
 kernels::Deviation Memory::deviation(const Team& team) const {
     kernels::Deviation total;
-    const kernels::Range all{first_element_, layout_.region_elements()};
+    const kernels::Range all{regions_.first_element, regions_.layout.region_elements()};
     kernels::for_pieces(team, all, [&](const kernels::Range& piece) {
-        total.add(kernels::deviation(element, writes() + (piece.first - first_element_), piece, 1.0,
-                                     kernels::stream_epsilon(element)));
+        total.add(kernels::deviation(element, regions_.writes + (piece.first - all.first), piece,
+                                     1.0, kernels::stream_epsilon(element)));
     });
     return total;
 }

@@ -1,7 +1,5 @@
 #include "memgauge/traffic.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "kernels/replay.hpp"
@@ -22,13 +20,21 @@ void check_rank(const Team& team, const TrafficRequest& request) {
                        std::to_string(team.size()) + "; give more CPUs or a smaller first rank");
 }
 
-Generators make_generators(const Team& team, const TrafficRequest& request) {
+std::vector<load::Memory> make_memories(const Team& team, const TrafficRequest& request,
+                                        const StopCheck& stop) {
     check_rank(team, request);
     const load::Layout layout = load::lay_out(request.bytes, load::cache_line_bytes());
-    Generators generators;
+    std::vector<load::Memory> memories;
     for (std::size_t rank = request.first_rank; rank < team.size(); ++rank) {
-        const std::size_t first = generators.size() * layout.region_elements();
-        generators.push_back(std::make_unique<Generator>(request, layout, first));
+        memories.emplace_back(request, layout, memories.size() * layout.region_elements(), stop);
+    }
+    return memories;
+}
+
+Generators make_generators(const std::vector<load::Memory>& memories) {
+    Generators generators;
+    for (const load::Memory& memory : memories) {
+        generators.push_back(std::make_unique<Generator>(memory.regions()));
     }
     return generators;
 }
@@ -45,24 +51,10 @@ std::vector<Job*> pointers_to(auto& jobs, std::size_t first_rank) {
     return pointers;
 }
 
-// Ticks become whole ns, and equal ones are counted.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> histogram(std::vector<Ticks> ticks) {
-    std::ranges::sort(ticks);
-    const double ns_per_tick = Clock::instance().info().ns_per_tick;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> bins;
-    for (const Ticks value : ticks) {
-        const double ns = std::round(static_cast<double>(value) * ns_per_tick);
-        const auto bin = static_cast<std::uint32_t>(std::min(ns, 0x1p32 - 1.0));
-        if (bins.empty() || bins.back().first != bin) bins.emplace_back(bin, 0U);
-        ++bins.back().second;
-    }
-    return bins;
-}
-
 // What the generators did in the probe's window.
 void count_window(const load::Probe& probe, const Generators& generators, Slice& slice) {
     for (std::size_t i = 0; i < generators.size(); ++i) {
-        const std::uint64_t line = generators[i]->memory().layout().line_bytes;
+        const std::uint64_t line = generators[i]->line_bytes();
         const load::Counts& begin = probe.begin().issued[i];
         const load::Counts& end = probe.end().issued[i];
         ThreadSlice& thread = slice.threads[i + 1];
@@ -75,8 +67,11 @@ void count_window(const load::Probe& probe, const Generators& generators, Slice&
 }  // namespace
 
 struct Traffic::State {
-    State(Team& owner, const TrafficRequest& asked)
-        : team(owner), first_rank(asked.first_rank), generators(make_generators(owner, asked)) {}
+    State(Team& owner, const TrafficRequest& asked, const StopCheck& stop)
+        : team(owner),
+          first_rank(asked.first_rank),
+          memories(make_memories(owner, asked, stop)),
+          generators(make_generators(memories)) {}
 
     void follow(const TrafficSpec& spec) const {
         const load::Mix mix = load::mix_of(spec);
@@ -94,14 +89,14 @@ struct Traffic::State {
 
     Team& team;
     std::size_t first_rank;
+    std::vector<load::Memory> memories;
     Generators generators;
 };
 
 Traffic::Traffic(Team& team, const TrafficRequest& request, const StopCheck& stop)
-    : state_(std::make_unique<State>(team, request)) {
+    : state_(std::make_unique<State>(team, request, stop)) {
     const State& state = *state_;
-    state.on_generators(
-        [&](std::size_t index) { state.generators[index]->memory().fill(state.team); }, stop);
+    state.on_generators([&](std::size_t index) { state.memories[index].fill(state.team); }, stop);
 }
 
 Traffic::~Traffic() = default;
@@ -145,7 +140,7 @@ LoadedSlice Traffic::run_loaded(const TrafficSpec& spec, ChaseRing& ring, std::s
     std::vector<Job*> pointers = pointers_to(jobs, 1);
     pointers.front() = &probe;
     const double pingpong_ns = pingpong ? state.team.pingpong_ns() : -1.0;
-    LoadedSlice result{state.team.run(pointers), histogram(probe.load_ticks())};
+    LoadedSlice result{state.team.run(pointers), probe.walk().load_ns()};
     result.slice.pingpong_ns = pingpong_ns;
     count_window(probe, state.generators, result.slice);
     return result;
@@ -155,14 +150,12 @@ std::vector<ArrayValidation> Traffic::validate(const StopCheck& stop) {
     const State& state = *state_;
     std::vector<kernels::Deviation> found(state.generators.size());
     state.on_generators(
-        [&](std::size_t index) {
-            found[index] = state.generators[index]->memory().deviation(state.team);
-        },
+        [&](std::size_t index) { found[index] = state.memories[index].deviation(state.team); },
         stop);
     kernels::Deviation total;
     for (const kernels::Deviation& of_one : found) total.add(of_one);
     const std::size_t elements =
-        found.size() * state.generators.front()->memory().layout().region_elements();
+        found.size() * state.memories.front().regions().layout.region_elements();
     const double average = total.sum / static_cast<double>(elements);
     const double epsilon = kernels::stream_epsilon(ElementType::f64);
     return {{'w', average, epsilon, elements, total.failed, total.first_failed,
@@ -170,18 +163,18 @@ std::vector<ArrayValidation> Traffic::validate(const StopCheck& stop) {
 }
 
 void Traffic::corrupt(std::size_t element) {
-    const load::Memory& memory = state_->generators.front()->memory();
-    if (element >= memory.layout().region_elements()) {
+    const load::Regions& regions = state_->memories.front().regions();
+    if (element >= regions.layout.region_elements()) {
         throw RequestError("no element " + std::to_string(element) + " to corrupt: there are " +
-                           std::to_string(memory.layout().region_elements()));
+                           std::to_string(regions.layout.region_elements()));
     }
-    kernels::flip_bit(ElementType::f64, reinterpret_cast<std::byte*>(memory.writes() + element));
+    kernels::flip_bit(ElementType::f64, reinterpret_cast<std::byte*>(regions.writes + element));
 }
 
 std::vector<Backing> Traffic::backing() const {
     std::vector<Backing> backings;
-    for (const auto& generator : state_->generators) {
-        backings.push_back(generator->memory().buffer().backing());
+    for (const load::Memory& memory : state_->memories) {
+        backings.push_back(memory.buffer().backing());
     }
     return backings;
 }

@@ -1,0 +1,153 @@
+#include "memgauge/competition.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "closable.hpp"
+#include "memory.hpp"
+#include "register.hpp"
+
+namespace nb = nanobind;
+
+namespace memgauge::bindings {
+namespace {
+
+using Running = Closable<Competition>;
+using ActiveWork = std::vector<std::pair<std::size_t, Work>>;
+using Window = std::optional<std::pair<std::int64_t, std::int64_t>>;
+
+// Looks at its memories only when a competition is made of it: they may have been closed by then.
+struct Member {
+    std::size_t rank;
+    const Memory* source;
+    const Memory* destination;
+    unsigned sources;
+    unsigned destinations;
+
+    [[nodiscard]] MemberRequest request() const {
+        return {rank, sources > 0 ? source_of(source) : MemorySource{},
+                destinations > 0 ? source_of(destination) : MemorySource{}, sources, destinations};
+    }
+};
+
+void init_member(Member* self, std::size_t rank, const Memory* source, const Memory* destination,
+                 unsigned sources, unsigned destinations) {
+    new (self) Member{rank, source, destination, sources, destinations};
+}
+
+void init_competition(Running* self, Team& team, const std::vector<const Member*>& members,
+                      std::size_t array_bytes, std::string_view element, std::string_view pages) {
+    CompetitionRequest request;
+    for (const Member* member : members) request.members.push_back(member->request());
+    request.array_bytes = array_bytes;
+    request.element = element_type_from_string(element);
+    request.pages = page_policy_from_string(pages);
+    new (self) Running(std::make_unique<Competition>(team, request, signal_raised), "Competition");
+}
+
+std::vector<ActiveMember> members_of(const ActiveWork& active) {
+    std::vector<ActiveMember> members;
+    for (const auto& [member, work] : active) members.push_back({member, work});
+    return members;
+}
+
+CompetitionSlice run(Running& self, const ActiveWork& active, std::size_t iteration_bytes,
+                     double duration_ns, std::size_t iterations, std::size_t lead_in_iterations,
+                     bool pingpong) {
+    const CompetitionTiming timing{.iteration_bytes = iteration_bytes,
+                                   .lead_in_iterations = lead_in_iterations,
+                                   .duration_ns = duration_ns,
+                                   .iterations = iterations,
+                                   .pingpong = pingpong};
+    return self.with(
+        [&](Competition& competition) { return competition.run(members_of(active), timing); });
+}
+
+CompetitionSlice run_probed(Running& self, const ActiveWork& active, std::size_t iteration_bytes,
+                            Closable<ChaseRing>& ring, std::size_t hops, std::size_t warm_hops,
+                            std::size_t iterations, std::size_t timed_loads,
+                            std::size_t lead_in_iterations, bool pingpong) {
+    const CompetitionTiming timing{.iteration_bytes = iteration_bytes,
+                                   .lead_in_iterations = lead_in_iterations,
+                                   .pingpong = pingpong};
+    const ProbeWalk walk{hops, warm_hops, iterations, timed_loads};
+    return self.with([&](Competition& competition) {
+        return ring.with([&](ChaseRing& walked) {
+            return competition.run_probed(members_of(active), timing, walked, walk);
+        });
+    });
+}
+
+auto validate(Running& self) {
+    return self.with([](Competition& competition) { return competition.validate(signal_raised); });
+}
+
+void corrupt(Running& self, std::size_t member, std::size_t element) {
+    self.with([&](Competition& competition) { competition.corrupt(member, element); });
+}
+
+auto backing(Running& self) {
+    return self.with([](const Competition& competition) { return competition.backing(); });
+}
+
+std::size_t array_bytes(Running& self) {
+    return self.look([](const Competition& competition) { return competition.array_bytes(); });
+}
+
+std::pair<unsigned, unsigned> arrays_needed(const Work& work) {
+    const ArrayCounts counts = needs(work);
+    return {counts.sources, counts.destinations};
+}
+
+Window window_ns(const CompetitionSlice& slice) {
+    if (slice.window_begin >= slice.window_end) return std::nullopt;
+    const Clock& clock = Clock::instance();
+    return std::pair(clock.to_ns(slice.window_begin), clock.to_ns(slice.window_end));
+}
+
+void register_requests(nb::module_& module) {
+    module.def("arrays_needed", &arrays_needed, nb::arg("work"));
+    nb::class_<Member>(module, "Member", nb::is_final())
+        .def("__init__", &init_member, nb::arg("rank"), nb::arg("source") = nb::none(),
+             nb::arg("destination") = nb::none(), nb::arg("sources") = 1,
+             nb::arg("destinations") = 1, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+    nb::class_<CompetitionSlice>(module, "CompetitionSlice", nb::is_final())
+        .def_prop_ro("slice", [](const CompetitionSlice& s) -> const auto& { return s.slice; })
+        .def_prop_ro("window_ns", &window_ns)
+        .def_prop_ro("load_ns", [](const CompetitionSlice& s) -> const auto& { return s.load_ns; });
+}
+
+}  // namespace
+
+void register_competition(nb::module_& module) {
+    register_requests(module);
+    nb::class_<Running>(module, "Competition", nb::is_final())
+        .def("__init__", &init_competition, nb::arg("team"), nb::arg("members"),
+             nb::arg("array_bytes"), nb::arg("element") = "double", nb::arg("pages") = "auto",
+             nb::keep_alive<1, 2>(), ReleaseGil())
+        .def_prop_ro("array_bytes", &array_bytes)
+        .def("run", &run, nb::arg("active"), nb::arg("iteration_bytes"),
+             nb::arg("duration_ns") = 0.0, nb::arg("iterations") = 0,
+             nb::arg("lead_in_iterations") = 1, nb::arg("pingpong") = false, ReleaseGil())
+        .def("run_probed", &run_probed, nb::arg("active"), nb::arg("iteration_bytes"),
+             nb::arg("ring"), nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
+             nb::arg("timed_loads") = 0, nb::arg("lead_in_iterations") = 1,
+             nb::arg("pingpong") = false, ReleaseGil())
+        .def("validate", &validate, ReleaseGil())
+        .def("corrupt", &corrupt, nb::arg("member"), nb::arg("element"), ReleaseGil())
+        .def("backing", &backing, ReleaseGil())
+        .def("close", &Running::close, ReleaseGil());
+}
+
+}  // namespace memgauge::bindings

@@ -1,0 +1,71 @@
+#include "competition/jobs.hpp"
+
+#include <sched.h>
+
+#include "memgauge/counters/modelled.hpp"
+
+namespace memgauge::competition {
+
+void MemberJob::prepare() {
+    work_->prepare();
+    for (std::size_t iteration = 0; iteration < lead_in_; ++iteration) iterate();
+    book(lead_in_);
+}
+
+void MemberJob::run(ThreadSlice& slice) noexcept {
+    const Clock& clock = Clock::instance();
+    begin();
+    for (Ticks now = clock.now(); slice.iterations.size() < stamps_ && goes_on(now);) {
+        iterate();
+        const Ticks end = clock.now();
+        slice.iterations.push_back({now, end});
+        now = end;
+    }
+    linger();
+    slice.read_bytes = work_->bytes().read;
+    slice.write_bytes = work_->bytes().write;
+    book(made_ - lead_in_);
+}
+
+void MemberJob::book(std::size_t iterations) const noexcept {
+    const IterationBytes each = work_->bytes();
+    KnownTraffic::instance().add(iterations * (each.read + each.write_allocate),
+                                 iterations * each.write);
+}
+
+void TimedJob::begin() noexcept {
+    end_ = race_.end_after(duration_, Clock::instance().now());
+}
+
+void TimedJob::linger() noexcept {
+    race_.leave();
+    while (!race_.all_left()) iterate();
+}
+
+void CountedJob::linger() noexcept {
+    race_.leave();
+    race_.sleep_until_all_left();
+}
+
+void BesideJob::begin() noexcept {
+    iterate();
+    race_.begin();
+}
+
+void BesideJob::linger() noexcept {
+    while (!race_.is_stopped()) iterate();
+}
+
+void ProbeJob::run(ThreadSlice& slice) noexcept {
+    constexpr unsigned turns_before_yield = 4096;
+    for (unsigned turns = 0; !race_.all_began(); ++turns) {
+        relax();
+        if (turns > turns_before_yield) sched_yield();
+    }
+    walk_.warm();
+    walk_.walk(slice);
+    walk_.time_loads();
+    race_.stop();
+}
+
+}  // namespace memgauge::competition
