@@ -1,0 +1,177 @@
+"""How large the arrays of competing threads are, and how much of them one iteration walks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from memgauge.experiments.latency_targets import BLOCK_BYTES, memory_footprint
+from memgauge.experiments.tiers_parameters import TiersParameters
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes
+from memgauge.system.memories import room
+from memgauge.system.placement import caches_of, hides_caches, last_level_caches
+
+MIB = 1 << 20
+
+CACHE_MULTIPLE = 2
+"""Of an array over the last-level cache that its thread may have for itself. A copy then walks four
+times what the cache holds before it comes back."""
+
+LEAST_BYTES = 32 * MIB
+STEP_BYTES = 2 * MIB
+"""A huge page of most machines."""
+
+UNKNOWN_CACHE_BYTES = 64 * MIB
+"""Assumed where the system hides its caches."""
+
+MEMORY_SHARE = 0.5
+"""Of what a memory has left, that arrays sized by default may take at most."""
+
+ITERATION_BYTES = 4 * MIB
+"""Of each array, half a millisecond or so of one thread; some ten to thirty in a visit."""
+LEAST_ITERATIONS = 4
+"""In a walk over an array."""
+
+RING_LEAST_BYTES = 128 * MIB
+RING_SHARE = 0.1
+"""Of what a memory has left, at most."""
+
+
+class TierSizes(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory of one team."""
+
+    array_bytes: int
+    """Of each array of each thread."""
+    iteration_bytes: int
+    """Of each array, in one iteration."""
+    lead_in_iterations: int
+    ring_bytes: int | None
+    """Of each memory whose latency is probed; None: none is."""
+    llc_bytes: int | None
+    """The largest last-level cache of a thread; None where the system does not tell."""
+
+    @property
+    def exceeds_caches(self) -> bool:
+        """Whether the rule is kept; False too where the caches are not known."""
+        return self.llc_bytes is not None and self.array_bytes >= CACHE_MULTIPLE * self.llc_bytes
+
+    @property
+    def facts(self) -> dict[str, Scalar]:
+        """What the records say of it."""
+        ring: dict[str, Scalar] = {}
+        if self.ring_bytes is not None:
+            ring["footprint_bytes"] = self.ring_bytes
+        return {
+            "array_bytes": self.array_bytes,
+            "iteration_bytes": self.iteration_bytes,
+            "lead_in_iterations": self.lead_in_iterations,
+            "llc_bytes": self.llc_bytes,
+            **ring,
+        }
+
+    @staticmethod
+    def of(facts: Mapping[str, Scalar]) -> TierSizes:
+        """The sizes that such facts tell, as they were planned."""
+        return msgspec.convert({"ring_bytes": facts.get("footprint_bytes"), **facts}, TierSizes)
+
+
+def tier_sizes(
+    parameters: TiersParameters,
+    system: System,
+    cpus: Sequence[int],
+    arrays: Mapping[MemoryPlacement, int],
+    rings: Sequence[MemoryPlacement],
+) -> TierSizes:
+    """Sizes for threads on these CPUs; smaller than they should be where a memory is short of room.
+
+    Args:
+        parameters: what was asked for.
+        system: the machine.
+        cpus: of the threads that load the memory.
+        arrays: by placement, how many arrays lie there.
+        rings: placements whose latency is probed.
+    """
+    hidden = hides_caches(cpus, system)
+    cache_bytes = UNKNOWN_CACHE_BYTES if hidden else max(_cache_bytes(system, cpu) for cpu in cpus)
+    free = {placement: room(system, placement) for placement in [*arrays, *rings]}
+    wanted = max(LEAST_BYTES, CACHE_MULTIPLE * cache_bytes)
+    array_bytes = parameters.array_bytes or _fitting(wanted, arrays, free)
+    whole = parameters.fixed_iterations is not None
+    part_bytes = min(ITERATION_BYTES, max(1, array_bytes // LEAST_ITERATIONS))
+    return TierSizes(
+        array_bytes=array_bytes,
+        iteration_bytes=array_bytes if whole else part_bytes,
+        lead_in_iterations=0 if whole else _lead_in(system, cpus, part_bytes),
+        ring_bytes=_ring_bytes(system, rings, free) if rings else None,
+        llc_bytes=None if hidden else cache_bytes,
+    )
+
+
+def _lead_in(system: System, cpus: Sequence[int], part_bytes: int) -> int:
+    """Iterations in which all threads together walk what their caches hold.
+
+    Two or three arrays pass through the caches in an iteration; two is the cautious count.
+    """
+    hidden = hides_caches(cpus, system)
+    held_bytes = UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
+    return max(1, -(-held_bytes // (len(cpus) * 2 * part_bytes)))
+
+
+def _cache_bytes(system: System, cpu: int) -> int:
+    """Of the last level in front of a CPU."""
+    levels = caches_of(cpu, system)
+    return levels[max(levels)].bytes if levels else 0
+
+
+def _fitting(
+    wanted: int,
+    arrays: Mapping[MemoryPlacement, int],
+    free: Mapping[MemoryPlacement, tuple[object, int]],
+) -> int:
+    """The size wanted, or what each memory has room for in so many arrays."""
+    together: Counter[object] = Counter()
+    for placement, count in arrays.items():
+        together[free[placement][0]] += count
+    left = {free[placement][0]: free[placement][1] for placement in arrays}
+    most = min(int(left[pool] * MEMORY_SHARE) // count for pool, count in together.items() if count)
+    steps = max(1, min(-(-wanted // STEP_BYTES), most // STEP_BYTES))
+    return steps * STEP_BYTES
+
+
+def _ring_bytes(
+    system: System,
+    rings: Sequence[MemoryPlacement],
+    free: Mapping[MemoryPlacement, tuple[object, int]],
+) -> int:
+    """Of a ring in each of these memories."""
+    least = min(int(free[placement][1] * RING_SHARE) for placement in rings)
+    blocks = min(memory_footprint(system, RING_LEAST_BYTES), least) // BLOCK_BYTES
+    return max(1, blocks) * BLOCK_BYTES
+
+
+def size_warnings(point: Point) -> list[Warning]:
+    """Caches that may hold part of what is walked over."""
+    array_bytes, llc_bytes = point.effective["array_bytes"], point.effective["llc_bytes"]
+    if isinstance(llc_bytes, int) and int(str(array_bytes)) >= CACHE_MULTIPLE * llc_bytes:
+        return []
+    size = format_bytes(int(str(array_bytes)))
+    caches = (
+        f"of {format_bytes(llc_bytes)}" if isinstance(llc_bytes, int) else "whose size is hidden"
+    )
+    return [
+        Warning(
+            code="arrays-in-caches",
+            message=(
+                f"arrays of {size} are not known to be twice the last-level cache {caches}: part "
+                "of what a thread reads and writes may come from it"
+            ),
+            remedy="free memory, name a larger file or pool, or use fewer threads",
+            experiment=point.experiment,
+            point=point.point,
+        )
+    ]
