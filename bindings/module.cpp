@@ -44,4 +44,5 @@ NB_MODULE(_core, module) {
     register_chase(module);
     register_accesses(module);
     register_traffic(module);
+    register_competition(module);
 }
