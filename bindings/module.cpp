@@ -28,6 +28,7 @@ NB_MODULE(_core, module) {
     register_buffer(module);
     register_memory(module);
     register_areas(module);
+    register_pmemobj(module);
     register_counters(module);
     register_counters_perf(module);
     register_counters_files(module);

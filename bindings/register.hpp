@@ -10,6 +10,7 @@ void register_clock(nanobind::module_& module);
 void register_buffer(nanobind::module_& module);
 void register_memory(nanobind::module_& module);
 void register_areas(nanobind::module_& module);
+void register_pmemobj(nanobind::module_& module);
 void register_counters(nanobind::module_& module);
 void register_counters_perf(nanobind::module_& module);
 void register_counters_files(nanobind::module_& module);

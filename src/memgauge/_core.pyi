@@ -837,3 +837,20 @@ def open_shm_area() -> Memory:
 
 def file_system_of(descriptor: int) -> str:
     """Name of the kind of file system that an open file is in; empty where it is not told."""
+
+POOL_LAYOUT: str
+"""Of the pools that memgauge makes."""
+
+def open_pool_area(path: str, create: bool = False) -> Memory:
+    """Memory in a pool of libpmemobj; `create`: made of an empty file, as large as that.
+
+    Raises:
+        RequestError: the library is not installed; another process has the pool; it is of another
+            layout, damaged or no pool.
+    """
+
+def layout_of_pool(path: str) -> str | None:
+    """Of the pool that a file holds; None: it is no pool of libpmemobj, or cannot be read."""
+
+def pool_bytes(bytes: int) -> int:
+    """How large to make a pool for buffers of so many bytes in all."""

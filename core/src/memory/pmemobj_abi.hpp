@@ -45,6 +45,4 @@ struct Calls {
     Pool* (*pool_by_oid)(ObjectId) = nullptr;
 };
 
-constexpr std::size_t least_pool_bytes = std::size_t{8} << 20U;  // PMEMOBJ_MIN_POOL
-
 }  // namespace memgauge::pmemobj
