@@ -65,15 +65,17 @@ def to_validation(
 
 FULLY_HUGE = 0.99
 """Of the resident bytes; the ragged ends of a range stay in base pages."""
+ON_ONE_NODE = 0.99
+"""Of the pages looked up; a few may have been placed before the policy was."""
 
 
 def backing_facts(backings: Sequence[_core.Backing], asked_pages: str) -> dict[str, Scalar]:
-    """What pages and which node the kernel says back these buffers."""
+    """What pages and which node the kernel says back these buffers; several nodes are no node."""
     resident = sum(backing.resident_bytes for backing in backings)
     if not resident:
         return {"pages": None, "huge_share": None, "node": None}
     huge_share = sum(backing.huge_bytes for backing in backings) / resident
-    nodes = {backing.node for backing in backings}
+    nodes = {one.node if one.share_on_node >= ON_ONE_NODE else None for one in backings}
     return {
         "pages": _page_name(huge_share, asked_pages, backings[0].base_page_bytes),
         "huge_share": round(huge_share, 4),
