@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         stride,
         survey,
         system,
+        tiers,
         verify,
         workingset,
     )
@@ -56,6 +57,7 @@ __all__ = [
     "stride",
     "survey",
     "system",
+    "tiers",
     "verify",
     "workingset",
 ]

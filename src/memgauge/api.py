@@ -220,7 +220,7 @@ def load(path: str | Path) -> Result:
 
 
 class Published:
-    """Published counts of memory controllers, analysed as those of a run are."""
+    """A published table, analysed as the figures of a run are: counts or splits of threads."""
 
     def __init__(self, name: str) -> None:
         from memgauge.references.library import load as load_reference
@@ -231,7 +231,10 @@ class Published:
     def report(self) -> Report:
         """What explains them, tables and picture."""
         from memgauge.analysis.hardware_published import published_report
+        from memgauge.analysis.tiers_published import published_tiers_report
 
+        if self.reference.description.competition is not None:
+            return published_tiers_report(self.reference)
         return published_report(self.reference)
 
     def text(self, width: int = 80) -> str:
@@ -253,17 +256,25 @@ class Published:
         from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
         from memgauge.analysis.hardware_document import hardware_figures
         from memgauge.analysis.hardware_published import published_counts
+        from memgauge.analysis.tiers_document import contest_figures
+        from memgauge.analysis.tiers_published import published_contest
 
+        if self.reference.description.competition is not None:
+            contest = contest_figures(published_contest(self.reference))
+            return dict(msgspec.to_builtins(contest))
         found = hardware_bandwidth(published_counts(self.reference))
         made: dict[str, Any] = msgspec.to_builtins(hardware_figures(found))
         return made
 
 
 def published(name: str) -> Published:
-    """Published counts of memory controllers (`reference:altra-dmc620`).
+    """A published table that has a report of its own.
+
+    Counts of memory controllers (`reference:altra-dmc620`), or bandwidth of threads split between
+    two memories (`reference:nvdimm-nvm-nvm`).
 
     Raises:
-        RequestError: the library has no such set, or it holds no counts of controllers.
+        RequestError: the library has no such set, or it holds neither.
     """
     found = Published(name)
     _ = found.report
@@ -385,6 +396,11 @@ def pages(**options: Any) -> Result:
 def misses(**options: Any) -> Result:
     """Cost of cache misses by footprint and pattern. Options are those of `memgauge misses`."""
     return _run(["misses"], "misses", options)
+
+
+def tiers(**options: Any) -> Result:
+    """Two kinds of memory, alone and at once. Options are those of `memgauge tiers`."""
+    return _run(["tiers"], "tiers", options)
 
 
 def verify(**options: Any) -> Result:

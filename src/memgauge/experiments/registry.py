@@ -31,6 +31,9 @@ EXPERIMENTS: dict[str, Entry] = {
     "stride": Entry("stride", "Stride", "Cost of accesses by size, stride and order."),
     "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
     "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
+    "tiers": Entry(
+        "tiers", "Tiers", "Two kinds of memory, alone and at once, by split of threads."
+    ),
 }
 """Those with a command of the same name; a survey makes them all."""
 

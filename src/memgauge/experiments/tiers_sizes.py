@@ -13,7 +13,7 @@ from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-from memgauge.system.memories import room
+from memgauge.system.memory_room import room
 from memgauge.system.placement import caches_of, hides_caches, last_level_caches
 
 MIB = 1 << 20
@@ -40,6 +40,10 @@ LEAST_ITERATIONS = 4
 RING_LEAST_BYTES = 128 * MIB
 RING_SHARE = 0.1
 """Of what a memory has left, at most."""
+
+
+Rooms = Mapping[MemoryPlacement, Sequence[tuple[object, int]]]
+"""By placement, all that it takes its bytes from, and how many of that there are."""
 
 
 class TierSizes(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +102,7 @@ def tier_sizes(
     """
     hidden = hides_caches(cpus, system)
     cache_bytes = UNKNOWN_CACHE_BYTES if hidden else max(_cache_bytes(system, cpu) for cpu in cpus)
-    free = {placement: room(system, placement) for placement in [*arrays, *rings]}
+    free = {placement: _rooms(system, placement) for placement in [*arrays, *rings]}
     wanted = max(LEAST_BYTES, CACHE_MULTIPLE * cache_bytes)
     array_bytes = parameters.array_bytes or _fitting(wanted, arrays, free)
     whole = parameters.fixed_iterations is not None
@@ -128,29 +132,29 @@ def _cache_bytes(system: System, cpu: int) -> int:
     return levels[max(levels)].bytes if levels else 0
 
 
-def _fitting(
-    wanted: int,
-    arrays: Mapping[MemoryPlacement, int],
-    free: Mapping[MemoryPlacement, tuple[object, int]],
-) -> int:
+def _rooms(system: System, placement: MemoryPlacement) -> list[tuple[object, int]]:
+    """All that a placement takes its bytes from; of one node also that node."""
+    of_node = [(placement, one.bytes) for one in system.nodes if one.node == placement.node]
+    return [*room(system, placement), *of_node]
+
+
+def _fitting(wanted: int, arrays: Mapping[MemoryPlacement, int], free: Rooms) -> int:
     """The size wanted, or what each memory has room for in so many arrays."""
     together: Counter[object] = Counter()
+    left: dict[object, int] = {}
     for placement, count in arrays.items():
-        together[free[placement][0]] += count
-    left = {free[placement][0]: free[placement][1] for placement in arrays}
-    most = min(int(left[pool] * MEMORY_SHARE) // count for pool, count in together.items() if count)
-    steps = max(1, min(-(-wanted // STEP_BYTES), most // STEP_BYTES))
-    return steps * STEP_BYTES
+        for pool, bytes_ in free[placement]:
+            together[pool] += count
+            left[pool] = bytes_
+    most = [int(left[pool] * MEMORY_SHARE) // count for pool, count in together.items() if count]
+    steps = min([-(-wanted // STEP_BYTES), *(one // STEP_BYTES for one in most)])
+    return max(1, steps) * STEP_BYTES
 
 
-def _ring_bytes(
-    system: System,
-    rings: Sequence[MemoryPlacement],
-    free: Mapping[MemoryPlacement, tuple[object, int]],
-) -> int:
+def _ring_bytes(system: System, rings: Sequence[MemoryPlacement], free: Rooms) -> int:
     """Of a ring in each of these memories."""
-    least = min(int(free[placement][1] * RING_SHARE) for placement in rings)
-    blocks = min(memory_footprint(system, RING_LEAST_BYTES), least) // BLOCK_BYTES
+    least = [int(size * RING_SHARE) for placement in rings for _, size in free[placement]]
+    blocks = min([memory_footprint(system, RING_LEAST_BYTES), *least]) // BLOCK_BYTES
     return max(1, blocks) * BLOCK_BYTES
 
 

@@ -36,8 +36,9 @@ def sizes(
 
 
 def rooms(monkeypatch: pytest.MonkeyPatch, small_bytes: int) -> None:
-    def room(system: System, placement: MemoryPlacement) -> tuple[object, int]:
-        return (placement, small_bytes) if placement == SMALL else ("memory", 1 << 40)
+    def room(system: System, placement: MemoryPlacement) -> list[tuple[object, int]]:
+        del system
+        return [(placement, small_bytes) if placement == SMALL else ("memory", 1 << 40)]
 
     monkeypatch.setattr(tiers_sizes, "room", room)
 
@@ -62,6 +63,15 @@ def test_small_memory_makes_small_arrays(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not narrow.exceeds_caches
     assert 32 * narrow.array_bytes <= GIB // 2
     assert narrow.iteration_bytes == 4 * MIB
+
+
+def test_a_small_node_makes_small_arrays() -> None:
+    system = a_machine(4)
+    small = msgspec.structs.replace(system.nodes[0], node=2, cpus=[], bytes=GIB // 4)
+    machine = msgspec.structs.replace(system, nodes=[*system.nodes, small])
+    arrays = {DRAM: 8, MemoryPlacement("node", (2,)): 8}
+    found = tier_sizes(TiersParameters(), machine, machine.allowed_cpus, arrays, [])
+    assert found.array_bytes == 16 * MIB
 
 
 def test_hardly_any_memory_still_gives_a_size_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
