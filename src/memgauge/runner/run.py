@@ -27,8 +27,9 @@ from memgauge.runner.rounds import Rounds
 from memgauge.runner.waves import Planned, needs, waves
 from memgauge.system.clock import clock_record
 from memgauge.system.environment import EnvironmentMonitor
-from memgauge.system.memories import Memories, opened, room
+from memgauge.system.memories import Memories, opened
 from memgauge.system.memory_limits import require_memory
+from memgauge.system.memory_room import room
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import within
 from memgauge.system.software import software_versions

@@ -24,7 +24,7 @@ def needs(planned: Planned) -> Counter[MemoryPlacement]:
 
 
 def waves(
-    planned: Sequence[Planned], room: Callable[[MemoryPlacement], tuple[object, int]]
+    planned: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[tuple[object, int]]]
 ) -> list[list[Planned]]:
     """Pack groups, in order, into waves that fit; all points of a wave are visited round-robin.
 
@@ -33,7 +33,7 @@ def waves(
 
     Args:
         planned: groups, with the parameters that say where their memory is.
-        room: by placement, what it is taken from, and how many bytes of that there are.
+        room: by placement, all that it is taken from, and how many bytes of that there are.
             Placements that are taken from the same share them.
 
     Raises:
@@ -55,14 +55,14 @@ def waves(
 
 
 def _by_pool(
-    one: Planned, room: Callable[[MemoryPlacement], tuple[object, int]]
+    one: Planned, room: Callable[[MemoryPlacement], Sequence[tuple[object, int]]]
 ) -> tuple[Counter[object], dict[object, int]]:
     wanted: Counter[object] = Counter()
     available: dict[object, int] = {}
     for placement, size in needs(one).items():
-        pool, available_bytes = room(placement)
-        wanted[pool] += size
-        available[pool] = available_bytes
+        for pool, available_bytes in room(placement):
+            wanted[pool] += size
+            available[pool] = available_bytes
     return wanted, available
 
 

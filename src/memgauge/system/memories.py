@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.errors import RequestError
+from memgauge.model.termination import unwinding
+from memgauge.system import area_devices, area_files
 
 if TYPE_CHECKING:
     from memgauge import _core
     from memgauge.model.memory import MemoryPlacement
-    from memgauge.model.system import System
 
 
 class Memories:
@@ -39,15 +40,6 @@ class Memories:
         return self._areas[placement]
 
 
-ORDINARY_POOL = "memory"
-
-
-def room(system: System, placement: MemoryPlacement) -> tuple[object, int]:
-    """What a placement takes its bytes from, and how many of that may be allocated."""
-    del placement  # of another tier: see what it has
-    return ORDINARY_POOL, system.available_bytes
-
-
 ORDINARY = Memories()
 """Nothing opened."""
 
@@ -58,23 +50,82 @@ def opened(
 ) -> Iterator[Memories]:
     """Open the areas among `wanted`, each for so many bytes; all is closed on leaving.
 
-    `keep` leaves files and pools there. `overwrite` allows to write to a device that holds data.
+    What was made for it is removed then, however it is left. `keep` leaves files and pools there.
+    `overwrite` allows to write to a device that holds data.
 
     Raises:
         RequestError: it cannot be opened: says why, and what to do.
     """
-    with ExitStack() as stack:
-        areas = {
-            placement: _open(stack, placement, size, keep=keep, overwrite=overwrite)
-            for placement, size in wanted.items()
-            if placement.is_area
-        }
-        yield Memories(areas)
+    with unwinding(), ExitStack() as stack:
+        yield Memories(
+            {
+                placement: stack.enter_context(
+                    _OPENED[placement.kind](Wanted(placement.path, size, keep, overwrite))
+                )
+                for placement, size in wanted.items()
+                if placement.is_area
+            }
+        )
 
 
-def _open(
-    stack: ExitStack, placement: MemoryPlacement, size: int, *, keep: bool, overwrite: bool
-) -> _core.Memory:
-    """One area, closed by the stack."""
-    del stack, size, keep, overwrite
-    raise RequestError(f"--memory {placement}: this kind of memory cannot be opened yet")
+class Wanted(NamedTuple):
+    """What is asked of an area."""
+
+    path: str
+    bytes: int
+    keep: bool
+    overwrite: bool
+
+
+@contextmanager
+def _closed(area: _core.Memory) -> Iterator[_core.Memory]:
+    try:
+        yield area
+    finally:
+        area.close()
+
+
+@contextmanager
+def _file(wanted: Wanted) -> Iterator[_core.Memory]:
+    from memgauge import _core
+
+    with area_files.opened(wanted.path, wanted.bytes, keep=wanted.keep) as file:
+        area = _core.open_file_area(file.descriptor, wanted.path, wanted.bytes, file.reserved_bytes)
+        with _closed(area):
+            yield area
+
+
+@contextmanager
+def _devdax(wanted: Wanted) -> Iterator[_core.Memory]:
+    from memgauge import _core
+
+    with area_devices.opened(
+        wanted.path, wanted.bytes, keep=wanted.keep, overwrite=wanted.overwrite
+    ) as device:
+        area = _core.open_devdax_area(
+            device.descriptor,
+            wanted.path,
+            device.bytes,
+            device.page_bytes,
+            device.reserved_bytes,
+            device.node,
+        )
+        with _closed(area):
+            yield area
+
+
+@contextmanager
+def _shm(wanted: Wanted) -> Iterator[_core.Memory]:
+    from memgauge import _core
+
+    del wanted  # each buffer is a piece of its own
+    with _closed(_core.open_shm_area()) as area:
+        yield area
+
+
+_OPENED: dict[str, Callable[[Wanted], AbstractContextManager[_core.Memory]]] = {
+    "file": _file,
+    "devdax": _devdax,
+    "shm": _shm,
+}
+"""How each kind is opened; all but ordinary memory is here."""

@@ -27,6 +27,7 @@ from memgauge.system.pages import HUGE_PAGE_DIRECTORY
 from memgauge.system.tree import Tree
 
 OPTION = "--reserve-huge-pages"
+CLEAN = "--clean"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
@@ -114,6 +115,29 @@ def left_behind(tree: Tree | None = None, directory: Path | None = None) -> Warn
         os.close(descriptor)
 
 
+def return_left(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
+    """Return what a killed run left reserved; what was done, None where there is nothing.
+
+    Raises:
+        RequestError: this process has no right to.
+    """
+    tree = tree or Tree()
+    path = _path(directory or state_directory())
+    try:
+        descriptor = _lock(path, os.O_RDWR)
+    except OSError:
+        return None
+    if descriptor is None:
+        return None
+    try:
+        with deferred():
+            returned = _return_left(descriptor, tree, CLEAN)
+            path.unlink(missing_ok=True)
+            return returned
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def reserved(
     wanted: PagesWanted, tree: Tree | None = None, directory: Path | None = None
@@ -166,8 +190,8 @@ class _Reservation:
         )
         with deferred():
             self._descriptor = self._hold()
-            notes = self._return_leftover(self._descriptor)
-            return notes + self._add(self._descriptor)
+            left = _return_left(self._descriptor, self._tree, OPTION)
+            return ([left] if left else []) + self._add(self._descriptor)
 
     def release(self) -> None:
         """Take away what was added; may be called again."""
@@ -192,21 +216,6 @@ class _Reservation:
                 f"{OPTION}: another run holds reserved pages ({self._path}); wait until it ends"
             )
         return descriptor
-
-    def _return_leftover(self, descriptor: int) -> list[Warning]:
-        state = _read(descriptor)
-        pages = _left(state, self._tree)
-        if state is None or not pages:
-            return []
-        pool = Pool(state.page_bytes, self._tree)
-        _resize(pool, pool.total() - pages, self._refused)
-        return [
-            Warning(
-                code="huge-pages-returned",
-                message=f"a run that was killed (process {state.pid}) had left {pages} huge pages "
-                f"of {pool.size} reserved; they were returned",
-            )
-        ]
 
     def _add(self, descriptor: int) -> list[Warning]:
         before, wanted = self._pool.total(), self._wanted.pages
@@ -242,10 +251,7 @@ class _Reservation:
         return [Warning(code="huge-pages-fewer", message=message, remedy=remedy)]
 
     def _refused(self, error: OSError) -> RequestError:
-        return RequestError(
-            f"{OPTION}: {self._pool.file} cannot be written: {error.strerror}; run as root, let "
-            f"root make the file writable, or use --pages thp"
-        )
+        return _refused(self._pool, error, OPTION)
 
     def _kept(self, error: OSError) -> SystemFailure:
         return SystemFailure(
@@ -258,6 +264,28 @@ class _Reservation:
             f"{OPTION}: {self._path} cannot hold what is reserved: {error.strerror}; free space "
             f"there, or name another directory by XDG_STATE_HOME"
         )
+
+
+def _return_left(descriptor: int, tree: Tree, option: str) -> Warning | None:
+    state = _read(descriptor)
+    pages = _left(state, tree)
+    if state is None or not pages:
+        return None
+    pool = Pool(state.page_bytes, tree)
+    _resize(pool, pool.total() - pages, lambda error: _refused(pool, error, option))
+    return Warning(
+        code="huge-pages-returned",
+        message=f"a run that was killed (process {state.pid}) had left {pages} huge pages "
+        f"of {pool.size} reserved; they were returned",
+    )
+
+
+def _refused(pool: Pool, error: OSError, option: str) -> RequestError:
+    instead = ", or use --pages thp" if option == OPTION else ""
+    return RequestError(
+        f"{option}: {pool.file} cannot be written: {error.strerror}; run as root, let "
+        f"root make the file writable{instead}"
+    )
 
 
 def _resize(pool: Pool, pages: int, refused: Callable[[OSError], Exception]) -> None:

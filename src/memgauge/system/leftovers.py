@@ -1,0 +1,55 @@
+"""What runs that were killed left behind: files, pools, data on devices, reserved huge pages.
+
+All of it was written down before it was made. Only what bears memgauge's mark is touched, and
+nothing that a run still uses or that was kept on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memgauge.model.errors import MemgaugeError, SystemFailure
+from memgauge.system import area_devices, area_files, area_journal, reservation
+from memgauge.system.area_cleaned import Cleaned
+
+CLEANERS: dict[str, Callable[[str], Cleaned]] = {
+    area_files.KIND: area_files.cleaned,
+    area_devices.KIND: area_devices.cleaned,
+}
+"""By kind of memory, how a thing at a path is looked at and removed."""
+
+NOTHING = "nothing was left behind"
+
+
+def clean() -> list[str]:
+    """Remove what is left; what was done with each thing, or why it stays, a line each.
+
+    Raises:
+        SystemFailure: some could not be removed; the message names them all.
+    """
+    outcomes = [_cleaned(entry) for entry in area_journal.entries()]
+    outcomes.append(_huge_pages())
+    lines = [outcome.line for outcome in outcomes if outcome.line is not None]
+    failed = [outcome.line for outcome in outcomes if outcome.failed and outcome.line]
+    if failed:
+        raise SystemFailure("; ".join([*failed, *(line for line in lines if line not in failed)]))
+    return lines or [NOTHING]
+
+
+def _cleaned(entry: area_journal.Entry) -> Cleaned:
+    if not entry.is_of_this_host:
+        return Cleaned(f"{entry.path}: of a run on {entry.host}; clean it there", forget=False)
+    if entry.kind not in CLEANERS:
+        return Cleaned.not_possible(entry.path, f"this memgauge knows no {entry.kind}")
+    outcome = CLEANERS[entry.kind](entry.path)
+    if outcome.forget:
+        area_journal.forget(entry.kind, entry.path)
+    return outcome
+
+
+def _huge_pages() -> Cleaned:
+    try:
+        returned = reservation.return_left()
+    except MemgaugeError as error:
+        return Cleaned(str(error), forget=False, failed=True)
+    return Cleaned(returned.message if returned else None, forget=False)
