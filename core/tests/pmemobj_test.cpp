@@ -40,16 +40,20 @@ public:
         std::string name = (std::filesystem::temp_directory_path() / "memgauge-XXXXXX").string();
         REQUIRE(mkdtemp(name.data()) != nullptr);
         directory_ = name;
-        const int file = open(path().c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
-        REQUIRE(file >= 0);
-        REQUIRE(ftruncate(file, static_cast<off_t>(bytes)) == 0);
-        close(file);
+        descriptor_ = open(path().c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
+        REQUIRE(descriptor_ >= 0);
+        REQUIRE(ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0);
     }
-    ~PoolFile() { std::filesystem::remove_all(directory_); }
+    ~PoolFile() {
+        close(descriptor_);
+        std::filesystem::remove_all(directory_);
+    }
     PoolFile(const PoolFile&) = delete;
     PoolFile& operator=(const PoolFile&) = delete;
 
     [[nodiscard]] std::string path() const { return directory_ + "/pool"; }
+    [[nodiscard]] PoolRequest to_create() const { return {descriptor_, path(), true}; }
+    [[nodiscard]] PoolRequest to_open() const { return {descriptor_, path(), false}; }
     [[nodiscard]] std::string content() const {
         std::ifstream file(path(), std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
@@ -57,6 +61,7 @@ public:
 
 private:
     std::string directory_;
+    int descriptor_ = -1;
 };
 
 Buffer buffer_in(const std::shared_ptr<MemoryArea>& area, std::size_t bytes,
@@ -87,7 +92,7 @@ std::byte* translated(const ObjectId& object) {
 TEST_CASE("a pool holds aligned buffers, each an object that is freed with it") {
     if (!installed()) return;
     const PoolFile file(pool_bytes(20 * mib));
-    const auto area = open_pool_area({file.path(), true});
+    const auto area = open_pool_area(file.to_create());
     CHECK(area->facts().kind == "pmemobj");
     CHECK(area->facts().path == file.path());
     for (int round = 0; round < 20; ++round) {  // more than would fit if any were left
@@ -107,7 +112,7 @@ TEST_CASE("a pool holds aligned buffers, each an object that is freed with it") 
 TEST_CASE("a pool that is full says so, and what it has in all") {
     if (!installed()) return;
     const PoolFile file(16 * mib);
-    const auto area = open_pool_area({file.path(), true});
+    const auto area = open_pool_area(file.to_create());
     const std::string why = refusal([&] { buffer_in(area, 64 * mib); });
     CHECK(why.find("cannot take") == 0);
     CHECK(why.find("16") != std::string::npos);
@@ -120,7 +125,7 @@ TEST_CASE("a kept pool is used again, without what a killed run left in it") {
     const PoolFile file(pool_bytes(20 * mib));
     std::string before;
     {
-        const auto area = open_pool_area({file.path(), true});
+        const auto area = open_pool_area(file.to_create());
         const pmemobj::Calls& calls = pmemobj::library();
         // As a run that was killed would leave it; and an object of someone else's.
         for (const std::uint64_t type : {0x6d656d6761756765ULL, 5ULL}) {
@@ -130,7 +135,7 @@ TEST_CASE("a kept pool is used again, without what a killed run left in it") {
             REQUIRE(calls.alloc(pool, &left, 9 * mib, type, nullptr, nullptr) == 0);
         }
     }
-    const auto area = open_pool_area({file.path(), false});
+    const auto area = open_pool_area(file.to_open());
     const Buffer buffer = buffer_in(area, 10 * mib);  // fits once the 9 MiB are free
     const pmemobj::Calls& calls = pmemobj::library();
     pmemobj::Pool* const pool = calls.pool_by_oid(*buffer.object());
@@ -145,8 +150,8 @@ TEST_CASE("a kept pool is used again, without what a killed run left in it") {
 TEST_CASE("a pool that is open is not opened again") {
     if (!installed()) return;
     const PoolFile file(16 * mib);
-    const auto area = open_pool_area({file.path(), true});
-    const std::string why = refusal([&] { open_pool_area({file.path(), false}); });
+    const auto area = open_pool_area(file.to_create());
+    const std::string why = refusal([&] { open_pool_area(file.to_open()); });
     CHECK(why.find(file.path()) != std::string::npos);
     CHECK(why.find("another process has it open") != std::string::npos);
 }
@@ -164,7 +169,8 @@ TEST_CASE("what is no pool of memgauge is refused in one line and left as it is"
     for (const PoolFile* file : {&foreign, &text, &small}) {
         for (const bool create : {false, true}) {
             const std::string before = file->content();
-            const std::string why = refusal([&] { open_pool_area({file->path(), create}); });
+            const std::string why =
+                refusal([&] { open_pool_area(create ? file->to_create() : file->to_open()); });
             INFO(why);
             CHECK(why.find(file->path()) != std::string::npos);
             CHECK(why.find("it was left as it is") != std::string::npos);
@@ -174,10 +180,22 @@ TEST_CASE("what is no pool of memgauge is refused in one line and left as it is"
     }
 }
 
+TEST_CASE("a pool may be in a file without a name") {
+    if (!installed()) return;
+    const PoolFile file(16 * mib);
+    REQUIRE(unlink(file.path().c_str()) == 0);
+    {
+        const auto area = open_pool_area(file.to_create());
+        CHECK(buffer_in(area, mib).object().has_value());
+        CHECK(layout_of_pool(file.to_open().descriptor) == pool_layout);
+    }
+    CHECK(buffer_in(open_pool_area(file.to_open()), mib).object().has_value());
+}
+
 TEST_CASE("pages that a pool cannot have are refused") {
     if (!installed()) return;
     const PoolFile file(16 * mib);
-    const auto area = open_pool_area({file.path(), true});
+    const auto area = open_pool_area(file.to_create());
     for (const PagePolicy pages : {PagePolicy::thp, PagePolicy::huge2m, PagePolicy::huge1g}) {
         CHECK(refusal([&] { buffer_in(area, mib, pages); }).find("use --pages auto") !=
               std::string::npos);
@@ -188,7 +206,7 @@ TEST_CASE("pages that a pool cannot have are refused") {
 TEST_CASE("every thread translates by its own cache") {
     if (!installed()) return;
     const PoolFile file(16 * mib);
-    const auto area = open_pool_area({file.path(), true});
+    const auto area = open_pool_area(file.to_create());
     const pmemobj::Translation here = pmemobj::translation();
     REQUIRE(here.cache != nullptr);
     pmemobj::Translation there;
@@ -201,7 +219,7 @@ TEST_CASE("every thread translates by its own cache") {
 TEST_CASE("arrays in a pool give the same through translated and direct access") {
     if (!installed()) return;
     const PoolFile file(pool_bytes(4 * mib));
-    const auto area = open_pool_area({file.path(), true});
+    const auto area = open_pool_area(file.to_create());
     const std::vector<int> cpus = allowed_cpus();
     Team team(cpus.size() > 1 ? std::vector<int>{cpus[0], cpus[1]} : cpus);
     for (const ElementType element : {ElementType::f32, ElementType::f64}) {

@@ -841,16 +841,18 @@ def file_system_of(descriptor: int) -> str:
 POOL_LAYOUT: str
 """Of the pools that memgauge makes."""
 
-def open_pool_area(path: str, create: bool = False) -> Memory:
-    """Memory in a pool of libpmemobj; `create`: made of an empty file, as large as that.
+def open_pool_area(descriptor: int, path: str, create: bool = False) -> Memory:
+    """Memory in a pool of libpmemobj in an open file; `path` names it in messages.
+
+    `create`: made of a file that is all zeros, as large as that.
 
     Raises:
         RequestError: the library is not installed; another process has the pool; it is of another
             layout, damaged or no pool.
     """
 
-def layout_of_pool(path: str) -> str | None:
-    """Of the pool that a file holds; None: it is no pool of libpmemobj, or cannot be read."""
+def layout_of_pool(descriptor: int) -> str | None:
+    """Of the pool that an open file holds; None: it is no pool of libpmemobj, or cannot be read."""
 
 def pool_bytes(bytes: int) -> int:
     """How large to make a pool for buffers of so many bytes in all."""

@@ -11,18 +11,19 @@
 namespace memgauge {
 
 struct PoolRequest {
-    std::string path;
-    // Makes a pool of an empty file that is there, as large as the file: bytes all zero, 8 MiB or
-    // more. Else the file must be a pool of memgauge's layout.
+    int descriptor = -1;  // of the file, which the library opens once more, and locks
+    std::string path;     // to name it in messages and facts
+    // Makes a pool of the file, as large as that: its bytes are all zero, and 8 MiB or more. Else
+    // it must be a pool of memgauge's layout.
     bool create = false;
 };
 
 // What a pool that memgauge makes calls its layout, by which it is known again.
 inline constexpr const char* pool_layout = "memgauge";
 
-// The layout of the pool that this file holds, by its first bytes; none: it is no pool of
+// The layout of the pool that an open file holds, by its first bytes; none: it is no pool of
 // libpmemobj, or cannot be read. The library is not asked: opening a pool writes to it.
-std::optional<std::string> layout_of_pool(const std::string& path);
+std::optional<std::string> layout_of_pool(int descriptor);
 
 // An area whose buffers are objects of the pool, freed with them. Objects that a run left there
 // when it was killed are freed when the pool is opened; those of other types stay.

@@ -1,6 +1,5 @@
 // An area of objects in a pool.
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <string>
 #include <string_view>
 
-#include "descriptor.hpp"
 #include "memgauge/areas.hpp"
 #include "memgauge/buffer.hpp"
 #include "memgauge/error.hpp"
@@ -33,10 +31,19 @@ using pmemobj::Calls;
 // Of all objects that are buffers.
 constexpr std::uint64_t buffer_type = 0x6d656d6761756765;  // "memgauge"
 
-// The library's words, without the end of a line.
-std::string told(const Calls& calls) {
+// The open file by a name: it may have none in a directory.
+std::string opened_name(int descriptor) {
+    return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+// The library's words in one line, with the name that the user gave.
+std::string told(const Calls& calls, const PoolRequest& request) {
     const char* const text = calls.error_text();
     std::string words = text != nullptr ? text : "it does not say why";
+    const std::string name = opened_name(request.descriptor);
+    for (auto at = words.find(name); at != std::string::npos; at = words.find(name)) {
+        words.replace(at, name.size(), "it");
+    }
     std::ranges::replace(words, '\n', ' ');
     return words;
 }
@@ -47,14 +54,14 @@ std::string told(const Calls& calls) {
     if (error == EWOULDBLOCK) {
         throw RequestError(what + "another process has it open; wait for its end, or name another");
     }
-    throw RequestError(what + told(calls) +
+    throw RequestError(what + told(calls, request) +
                        "; it was left as it is: name another path, or remove it if it is not "
                        "needed");
 }
 
 // Opening a pool writes to it: to one of ours only.
 void require_ours(const PoolRequest& request) {
-    const auto layout = layout_of_pool(request.path);
+    const auto layout = layout_of_pool(request.descriptor);
     if (layout == pool_layout && !request.create) return;
     if (!layout && request.create) return;  // the library looks whether it is empty
     throw RequestError("cannot use " + request.path + " as a pool: it " +
@@ -66,10 +73,10 @@ void require_ours(const PoolRequest& request) {
 pmemobj::Pool* open_pool(const Calls& calls, const PoolRequest& request) {
     require_ours(request);
     errno = 0;
+    const std::string name = opened_name(request.descriptor);
     // Size 0: that of the file.
-    pmemobj::Pool* const pool = request.create
-                                    ? calls.create(request.path.c_str(), pool_layout, 0, 0)
-                                    : calls.open(request.path.c_str(), pool_layout);
+    pmemobj::Pool* const pool = request.create ? calls.create(name.c_str(), pool_layout, 0, 0)
+                                               : calls.open(name.c_str(), pool_layout);
     if (pool == nullptr) refuse(calls, request, errno);
     return pool;
 }
@@ -82,35 +89,32 @@ void free_leftovers(const Calls& calls, pmemobj::Pool* pool) {
     }
 }
 
-AreaFacts look_at(const std::string& path) {
+AreaFacts look_at(const PoolRequest& request) {
     AreaFacts facts;
     facts.kind = "pmemobj";
-    facts.path = path;
-    const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (!file) return facts;
-    facts.file_system = file_system_of(file.get());
-    facts.dax = memory::dax_of(file.get());
+    facts.path = request.path;
+    facts.file_system = file_system_of(request.descriptor);
+    facts.dax = memory::dax_of(request.descriptor);
     // The library asks for it too, and goes on without.
-    facts.map_sync = memory::grants_sync(file.get(), 0, memory::area_granule_bytes());
+    facts.map_sync = memory::grants_sync(request.descriptor, 0, memory::area_granule_bytes());
     if (facts.map_sync == true && !facts.dax) facts.dax = true;
-    facts.page_bytes = memory::hugetlb_page_bytes(file.get());
-    const auto mount = memory::mount_of(file.get());
+    const auto mount = memory::mount_of(request.descriptor);
     if (mount && facts.dax == true) facts.node = memory::medium_node(*mount);
     return facts;
 }
 
-std::size_t size_of(const std::string& path) {
+std::size_t size_of(int descriptor) {
     struct stat facts{};
-    return stat(path.c_str(), &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
+    return fstat(descriptor, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
 }
 
 class PoolArea final : public MemoryArea, public std::enable_shared_from_this<PoolArea> {
 public:
     explicit PoolArea(const PoolRequest& request)
-        : facts_(look_at(request.path)),
+        : facts_(look_at(request)),
+          bytes_(size_of(request.descriptor)),
           calls_(pmemobj::library()),
-          pool_(open_pool(calls_, request)),
-          bytes_(size_of(request.path)) {
+          pool_(open_pool(calls_, request)) {
         free_leftovers(calls_, pool_);
     }
     ~PoolArea() override { calls_.close(pool_); }
@@ -133,9 +137,9 @@ private:
     [[nodiscard]] ObjectId allocate(const std::string& what, std::size_t bytes);
 
     AreaFacts facts_;
+    std::size_t bytes_;
     const Calls& calls_;
     pmemobj::Pool* pool_;
-    std::size_t bytes_;
     std::mutex mutex_;
 };
 
@@ -174,7 +178,7 @@ ObjectId PoolArea::allocate(const std::string& what, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     ObjectId object;
     if (calls_.alloc(pool_, &object, bytes, buffer_type, nullptr, nullptr) != 0) {
-        throw RequestError(what + ": " + told(calls_) + "; the pool has " + size_text(bytes_) +
+        throw RequestError(what + ": " + told(calls_, {}) + "; the pool has " + size_text(bytes_) +
                            " in all, so remove it for one of the size needed, or ask for less");
     }
     return object;
@@ -203,14 +207,11 @@ std::unique_ptr<AreaLease> PoolArea::take(std::size_t bytes, std::size_t alignme
 
 // The first page is the header of all of PMDK's pools, which begins with a signature; after it
 // libpmemobj keeps the layout, up to 1023 characters and a zero (PMEMOBJ_MAX_LAYOUT).
-std::optional<std::string> layout_of_pool(const std::string& path) {
+std::optional<std::string> layout_of_pool(int descriptor) {
     constexpr std::string_view signature("PMEMOBJ\0", 8);
     constexpr std::size_t header_bytes = 4096;
     std::array<char, header_bytes + 1024> head{};
-    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    struct stat facts{};
-    if (!file || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        pread(file.get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()) ||
+    if (pread(descriptor, head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()) ||
         std::string_view(head.data(), signature.size()) != signature) {
         return std::nullopt;
     }
