@@ -90,6 +90,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
                 "cpus": format_cpu_list(self.cpus),
                 "llc_bytes": self.sizes.shape.llc_bytes,
                 "stream_conformant": self.sizes.shape.conformant,
+                "largest_sum": self.sizes.largest_sum,
             },
             threads=len(self.cpus),
         )

@@ -177,7 +177,7 @@ def point_with(**effective: object) -> Point:
     (group,) = Interleave().plan(build(InterleaveParameters, **SMALL), with_cxl())
     point = next(p for p in group.points if p.asked["weights"] == "2,1,1")
     facts = {**point.effective, "array_bytes": 4 * MIB, **effective}
-    return msgspec.structs.replace(point, effective=facts)  # type: ignore[arg-type]
+    return msgspec.structs.replace(point, effective=facts)
 
 
 def test_pages_that_lie_otherwise_than_dealt_are_warned_of() -> None:

@@ -124,7 +124,13 @@ def test_a_flat_top_is_not_searched_in_finer_steps() -> None:
 
 
 def test_what_others_are_compared_with_is_never_ruled_out() -> None:
-    speeds = {(1, 0): 1.0, (0, 1): 0.1, (1, 1): 0.2, (3, 1): 10.0, (4, 1): 10 * (1 - MARGIN) - 0.1}
+    speeds: dict[Weights, float] = {
+        (1, 0): 1.0,
+        (0, 1): 0.1,
+        (1, 1): 0.2,
+        (3, 1): 10.0,
+        (4, 1): 10 * (1 - MARGIN) - 0.1,
+    }
     assert behind(speeds) == {(4, 1)}
     assert behind({}) == set()
 
