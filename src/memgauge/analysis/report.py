@@ -7,6 +7,7 @@ from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.machine import machine_line, system_table
+from memgauge.analysis.machine_tiers import tiers_table
 from memgauge.analysis.profile import is_profile
 from memgauge.analysis.registry import ANALYSES
 from memgauge.analysis.section import Cell, Estimate, Headline, Report, Section, Verdict
@@ -27,6 +28,7 @@ TITLES = {
     "misses": "Cost of cache misses",
     "profile": "Profile of a program",
     "verify": "Verification of counters",
+    "tiers": "Two memories in competition",
     "routes": "Two routes to the same counters",
 }
 ENDINGS = {
@@ -52,6 +54,7 @@ def analyse_run(run: Run) -> Report:
         verdicts=[*_unknown(names), *run_verdicts(figures)],
         sections=sections_of(figures),
         system=system_table(run.start.system),
+        tiers=tiers_table(run.start.system),
         headlines=_headlines(figures),
         precision=figures.precision or None,
     )

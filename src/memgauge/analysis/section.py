@@ -180,6 +180,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: list[Verdict]
     sections: list[Section]
     system: Table
+    tiers: Table | None = None
+    """The machine's kinds of memory, where there are several."""
     headlines: list[Headline] = []
     """At most four, the most important first."""
     precision: float | None = None

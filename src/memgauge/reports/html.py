@@ -239,10 +239,12 @@ def _description(chart: Chart) -> str:
 
 
 def _system(report: Report) -> str:
+    tiers = "" if report.tiers is None else table_block(report.tiers, None)
     return f"""<section id="machine" aria-labelledby="machine-title">
 <h2 id="machine-title">Machine</h2>
 <p class="question">What the operating system told when the run began.</p>
 {table_block(report.system, None, titled=False)}
+{tiers}
 </section>"""
 
 

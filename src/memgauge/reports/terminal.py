@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from memgauge.analysis.machine import system_table
+from memgauge.analysis.machine_tiers import said_of_tiers, tiers_table
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Report
@@ -76,6 +77,7 @@ def render_system(
     page = _page(width, color, encoding)
     page.heading(system.cpu_model)
     page.table(system_table(system), None)
+    _tiers(page, system)
     for note in system.topology_notes:
         page.entry("·", "note", note, None)
     page.blank()
@@ -85,6 +87,16 @@ def render_system(
         style = "green" if capability.available else "yellow"
         page.entry(symbol, word, said, None if capability.available else capability.remedy, style)
     return page.text()
+
+
+def _tiers(page: Page, system: System) -> None:
+    table = tiers_table(system)
+    if table is not None:
+        page.blank()
+        page.line(table.title, "underline")
+        page.table(table, None)
+    for said in said_of_tiers(system):
+        page.entry("·", said.kind, said.text, said.remedy)
 
 
 def _page(width: int, color: bool, encoding: str, *, whole: bool = True) -> Page:

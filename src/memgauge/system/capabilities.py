@@ -11,6 +11,7 @@ from memgauge.system.frequency import boost_enabled
 from memgauge.system.memory_limits import gib, memory_limits
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.privileges import privilege_capabilities
+from memgauge.system.tier_capabilities import tier_capabilities
 
 if TYPE_CHECKING:
     from memgauge.model.system import HugePagePool, System
@@ -32,6 +33,7 @@ def find_capabilities(
         *_huge_pages(system),
         _transparent_huge_pages(system),
         _numa(tree, system),
+        *tier_capabilities(tree, system),
         _memory_limit(tree, system),
         Capability(
             name="theoretical bandwidth",

@@ -85,7 +85,7 @@ def _pmem_tier(tree: Tree, device: PmemDevice) -> Tier:
         placement=placement,
         bytes=device.bytes,
         nodes=[],
-        evidence=f"{device.name} ({device.mode}) of {device.origin}",
+        evidence=f"a block device ({device.mode}) of {device.origin}",
         nearest_node=device.near_node,
         device=device.name,
         mount=None if mount is None else mount.directory,

@@ -20,7 +20,7 @@ from tests.unit.system.trees import MACHINES, NODES, Files, guest, plant, proces
 
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement, parse_placement
-from memgauge.model.system import System, Tier
+from memgauge.model.system import Capability, System, Tier
 from memgauge.model.tier_words import second_tiers, tier_named
 from memgauge.system.detect import detect
 from memgauge.system.pmem import parse_mount
@@ -347,3 +347,40 @@ def test_a_device_this_user_may_not_open_is_said(
     monkeypatch.setattr(os, "access", lambda path, mode: "dax1.0" not in str(path))
     tier = the(found(tmp_path, (two_sockets(), {}), device), device="dax1.0")
     assert tier.notes == ["this user may not read and write /dev/dax1.0"]
+
+
+def said(system: System, name: str) -> Capability:
+    return {capability.name: capability for capability in system.capabilities}[name]
+
+
+def test_what_is_missing_of_tiers_is_said_with_the_reason(tmp_path: Path) -> None:
+    plain = found(tmp_path / "plain", (guest(), {}))
+    assert not said(plain, "second memory").available
+    assert "--memory file:PATH" in (said(plain, "second memory").remedy or "")
+    assert "gave no HMAT" in said(plain, "memory speeds by the firmware").detail
+    assert not said(plain, "weighted interleave").available
+
+    hidden = {"/sys/firmware/acpi/tables/HMAT": "", "/sys/kernel/mm/numa/demotion_enabled": "true"}
+    raw = pmem_block("pmem0", "namespace0.0")
+    system = found(tmp_path / "raw", (two_sockets() | hidden, {}), raw)
+    assert "of which this kernel shows nothing" in (
+        said(system, "memory speeds by the firmware").detail
+    )
+    assert said(system, "second memory").available, "two nodes of DRAM are two memories"
+    assert not said(system, "memory that stays where it was put").available
+
+
+def test_a_second_memory_that_cannot_be_used_yet_gives_its_remedy(tmp_path: Path) -> None:
+    system = found(tmp_path, (guest(), {}), pmem_block("pmem0", "pfn0.0"))
+    missing = said(system, "second memory")
+    assert not missing.available
+    assert missing.detail == "pmem0 (nvdimm) cannot hold arrays as it is"
+    assert missing.remedy is not None
+    assert missing.remedy.startswith("mount its file system")
+
+
+def test_the_firmwares_figures_are_said_to_be_there(tmp_path: Path) -> None:
+    system = found(tmp_path, (third_node(), {}), claims(2, 250, 30000, near=0))
+    told = said(system, "memory speeds by the firmware")
+    assert told.available
+    assert told.detail == "of nodes 2"
