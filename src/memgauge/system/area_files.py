@@ -65,26 +65,26 @@ def opened(path: str, size: int, *, keep: bool) -> Iterator[AreaFile]:
         RequestError: the file is not memgauge's, in use, or cannot be made there.
     """
     what = f"--memory {KIND}:{plain(path)}"
-    found = _look(path, what)
+    found = look(path, what)
     if found is not None and stat.S_ISREG(found):
         source = _Named.reopened(path, what)
     elif found is not None and not keep:
-        with _without_name(path, what) as unnamed:
-            yield unnamed
+        with _without_name(path, what) as passing:
+            yield passing
         return
     elif found is not None:
         raise RequestError(f"{what}: --keep needs the name of a file in that directory; give one")
     elif keep:
         source = _Named.made(path, size, what)
     else:
-        with _without_name(str(Path(path).parent), what) as unnamed:
-            yield unnamed
+        with _without_name(str(Path(path).parent), what) as passing:
+            yield passing
         return
     with source.used(size, keep=keep) as named:
         yield named
 
 
-def _look(path: str, what: str) -> int | None:
+def look(path: str, what: str) -> int | None:
     """The kind of what is there; None: nothing is."""
     try:
         path.encode()
@@ -96,7 +96,7 @@ def _look(path: str, what: str) -> int | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _refused(what, error) from error
+        raise refused(what, error) from error
     if stat.S_ISDIR(found) or stat.S_ISREG(found):
         return stat.S_IFMT(found)
     raise RequestError(f"{what}: is {_name_of(found)} and is left as it is; name another")
@@ -112,7 +112,8 @@ def _name_of(mode: int) -> str:
     return "a FIFO" if stat.S_ISFIFO(mode) else "a socket"
 
 
-def _refused(what: str, error: OSError | ValueError) -> RequestError:
+def refused(what: str, error: OSError | ValueError) -> RequestError:
+    """What the kernel did not allow, in words with a next step."""
     number = error.errno if isinstance(error, OSError) else None
     reason = error.strerror if isinstance(error, OSError) else str(error)
     remedy = _REMEDIES.get(number or 0, "name another")
@@ -122,27 +123,27 @@ def _refused(what: str, error: OSError | ValueError) -> RequestError:
 @contextmanager
 def _without_name(directory: str, what: str) -> Iterator[AreaFile]:
     with deferred():
-        descriptor = _unnamed(directory, what)
+        descriptor = unnamed(directory, what)
     try:
         yield AreaFile(descriptor, 0)
     finally:
         os.close(descriptor)
 
 
-def _unnamed(directory: str, what: str) -> int:
+def unnamed(directory: str, what: str) -> int:
     """A file that is gone when it is closed."""
     try:
         return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
         # The file system has no such files, or the kernel knows none of them.
         if error.errno not in {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}:
-            raise _refused(what, error) from error
+            raise refused(what, error) from error
     name = Path(directory) / f".memgauge-{secrets.token_hex(8)}"
     try:
         descriptor = os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         name.unlink()
     except OSError as error:
-        raise _refused(what, error) from error
+        raise refused(what, error) from error
     return descriptor
 
 
@@ -162,11 +163,11 @@ class _Named:
         with deferred():
             descriptor = -1
             try:
-                descriptor = _nameless(path)
+                descriptor = nameless(path)
                 mark = marked_by_us(size, kept=False)
                 _write(descriptor, mark)
                 require_free(descriptor, None, what)
-                _name(descriptor, path)
+                give_name(descriptor, path)
             except (OSError, MemgaugeError) as error:
                 if descriptor >= 0:
                     os.close(descriptor)
@@ -174,7 +175,7 @@ class _Named:
                     raise
                 if error.errno != errno.EEXIST:
                     area_journal.forget(KIND, path)
-                raise _refused(what, error) from error
+                raise refused(what, error) from error
             return cls(path, descriptor, mark, is_new=True)
 
     @classmethod
@@ -183,7 +184,7 @@ class _Named:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
-            raise _refused(what, error) from error
+            raise refused(what, error) from error
         try:
             mark = _read(descriptor, what)
             require_free(descriptor, mark, what)
@@ -218,7 +219,7 @@ class _Named:
                 _write(self._descriptor, marked_by_us(self._mark.bytes, kept=True))
                 area_journal.register(KIND, self._path, kept=True)
             else:
-                _remove(self._path, self._descriptor)
+                remove(self._path, self._descriptor)
                 area_journal.forget(KIND, self._path)
         finally:
             os.close(self._descriptor)
@@ -233,7 +234,7 @@ def _read(descriptor: int, what: str) -> Mark:
     return mark
 
 
-def _nameless(path: str) -> int:
+def nameless(path: str) -> int:
     """A file that can get that name. Raises OSError."""
     directory = str(Path(path).parent)
     try:
@@ -245,7 +246,7 @@ def _nameless(path: str) -> int:
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
 
-def _name(descriptor: int, path: str) -> None:
+def give_name(descriptor: int, path: str) -> None:
     """Give a file without a name one that is free. Raises OSError."""
     if os.fstat(descriptor).st_nlink:
         return
@@ -289,7 +290,7 @@ def cleaned(path: str) -> Cleaned:
         state = state_of(descriptor, mark)
         if state is State.LEFT:
             size = os.fstat(descriptor).st_size
-            _remove(path, descriptor)
+            remove(path, descriptor)
             return Cleaned.removed(f"{path}: removed, {format_bytes(size)} that a killed run left")
         return Cleaned.of(state, path, f"rm {shlex.quote(path)}")
     except (OSError, RequestError) as error:
@@ -298,7 +299,7 @@ def cleaned(path: str) -> Cleaned:
         os.close(descriptor)
 
 
-def _remove(path: str, descriptor: int) -> None:
+def remove(path: str, descriptor: int) -> None:
     """The name, if it is still that of the open file."""
     with suppress(FileNotFoundError):
         if os.path.samestat(os.lstat(path), os.fstat(descriptor)):

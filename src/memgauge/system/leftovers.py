@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memgauge.model.errors import MemgaugeError, SystemFailure
-from memgauge.system import area_devices, area_files, area_journal, reservation
+from memgauge.system import area_devices, area_files, area_journal, area_pools, reservation
 from memgauge.system.area_cleaned import Cleaned
 
 CLEANERS: dict[str, Callable[[str], Cleaned]] = {
     area_files.KIND: area_files.cleaned,
     area_devices.KIND: area_devices.cleaned,
+    area_pools.KIND: area_pools.cleaned,
 }
 """By kind of memory, how a thing at a path is looked at and removed."""
 

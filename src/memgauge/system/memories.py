@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.errors import RequestError
 from memgauge.model.termination import unwinding
-from memgauge.system import area_devices, area_files
+from memgauge.system import area_devices, area_files, area_pools
 
 if TYPE_CHECKING:
     from memgauge import _core
@@ -123,9 +123,14 @@ def _shm(wanted: Wanted) -> Iterator[_core.Memory]:
         yield area
 
 
+def _pool(wanted: Wanted) -> AbstractContextManager[_core.Memory]:
+    return area_pools.opened(wanted.path, wanted.bytes, keep=wanted.keep)
+
+
 _OPENED: dict[str, Callable[[Wanted], AbstractContextManager[_core.Memory]]] = {
     "file": _file,
     "devdax": _devdax,
+    "pmemobj": _pool,
     "shm": _shm,
 }
 """How each kind is opened; all but ordinary memory is here."""
