@@ -403,6 +403,11 @@ def tiers(**options: Any) -> Result:
     return _run(["tiers"], "tiers", options)
 
 
+def interleave(**options: Any) -> Result:
+    """Interleave weights that give the most bandwidth. Options are those of `memgauge interleave`."""
+    return _run(["interleave"], "interleave", options)
+
+
 def verify(**options: Any) -> Result:
     """Verdicts on counters, which are kept. Options are those of `memgauge counters verify`."""
     result = _run(["verify"], "verify", options)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from memgauge.analysis import (
+    interleave,
     latency,
     loaded,
     misses,
@@ -27,6 +28,7 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "stride": stride.analyse,
     "pages": pages.analyse,
     "misses": misses.analyse,
+    "interleave": interleave.analyse,
     "profile": profile.analyse,
     "verify": verify.analyse,
     "routes": routes.analyse,

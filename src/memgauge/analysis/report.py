@@ -29,6 +29,7 @@ TITLES = {
     "profile": "Profile of a program",
     "verify": "Verification of counters",
     "tiers": "Two memories in competition",
+    "interleave": "Interleave weights",
     "routes": "Two routes to the same counters",
 }
 ENDINGS = {

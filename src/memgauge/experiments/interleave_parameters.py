@@ -70,7 +70,7 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
             f"--memory {parameters.memory}: interleave measures the nodes of --tiers; leave "
             f"--memory out, or name nodes with --tiers"
         )
-    present = sorted(node.node for node in system.nodes if node.bytes > 0)
+    present = nodes_with_memory(system)
     missing = [node for node in parameters.tiers or () if node not in present]
     if missing:
         listed = ", ".join(map(str, present)) or "none"
@@ -91,6 +91,16 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
             f"{', '.join(map(str, present))}"
         )
     return nodes
+
+
+def nodes_with_memory(system: System) -> list[int]:
+    """Nodes that arrays can be put on, rising: with memory that the cpuset lets us take."""
+    allowed = system.allowed_nodes
+    return sorted(
+        node.node
+        for node in system.nodes
+        if node.bytes > 0 and (allowed is None or node.node in allowed)
+    )
 
 
 def team_sizes(parameters: InterleaveParameters, system: System) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ EXPERIMENTS: dict[str, Entry] = {
     "tiers": Entry(
         "tiers", "Tiers", "Two kinds of memory, alone and at once, by split of threads."
     ),
+    "interleave": Entry("interleave", "Interleave", "Interleave weights of nodes that give the most bandwidth."),
 }
 """Those with a command of the same name; a survey makes them all."""
 
