@@ -20,6 +20,7 @@ from memgauge.analysis.routes_document import RouteFigures, route_figures
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import PassTimes
 from memgauge.analysis.summary import PointSummary
+from memgauge.analysis.tiers_document import TierFigures, tier_figures
 from memgauge.analysis.verdicts import run_verdicts
 from memgauge.analysis.verify import event_verdicts
 from memgauge.analysis.workingset import find
@@ -144,6 +145,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Of a run of `memgauge counters verify`."""
     routes: list[RouteFigures] = []
     """Of a run of `memgauge counters compare`."""
+    tiers: list[TierFigures] = []
+    """Two groups of threads beside each other, for each work, team and regime."""
 
 
 def json_document(run: Run) -> Document:
@@ -174,6 +177,7 @@ def json_document(run: Run) -> Document:
         profile=profile_figures(run) if is_profile(run) else None,
         counters=event_verdicts(run),
         routes=route_figures(run),
+        tiers=tier_figures(figures),
     )
 
 

@@ -23,8 +23,8 @@ def published_counts(reference: Reference) -> HardwareCounts:
     told = reference.description.counts
     if told is None:
         raise RequestError(
-            f"{PREFIX}{reference.name}: holds no counts of memory controllers; compare it with "
-            f"'memgauge compare'"
+            f"{PREFIX}{reference.name}: holds no counts of memory controllers and no splits of "
+            f"threads between two memories; compare it with 'memgauge compare'"
         )
     devices = [row[told.device] for row in reference.rows]
     sockets = sockets_by_address(devices, told.sockets)

@@ -13,6 +13,7 @@ from memgauge.analysis import (
     routes,
     stream,
     stride,
+    tiers,
     verify,
     workingset,
 )
@@ -28,8 +29,9 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "stride": stride.analyse,
     "pages": pages.analyse,
     "misses": misses.analyse,
-    "interleave": interleave.analyse,
     "profile": profile.analyse,
     "verify": verify.analyse,
     "routes": routes.analyse,
+    "tiers": tiers.analyse,
+    "interleave": interleave.analyse,
 }

@@ -1,8 +1,8 @@
 """What threads did in the time in which all of them were at work, once each had become steady.
 
 Threads of a competition make as many iterations as they can, each of the same bytes, so they stamp
-unequally often. What counts lies inside `Sample.window_ns`: an iteration that straddles an end of it
-counts with the share of its time that lies inside.
+unequally often. What counts lies inside `Sample.window_ns`: an iteration that straddles an end of
+it counts with the share of its time that lies inside.
 
 A thread warms up until its iterations take as long as those of its second half: its first ones are
 left out for as long as each of them takes less or more time than all of the second half did, by a

@@ -90,6 +90,34 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """and of their counts."""
 
 
+class Competition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a table of two competing groups of threads is read: a row for each split."""
+
+    what: str
+    """What all threads do."""
+    threads: int
+    """Of both groups."""
+    a_memory: str
+    """Of group A, in words,"""
+    b_memory: str
+    """and of group B."""
+    k: str
+    """Column of the number of threads in B,"""
+    a: str
+    """of the bandwidth of A,"""
+    b: str
+    """of B,"""
+    total: str
+    """and of both."""
+    scale: float
+    """To GB/s."""
+    alone_reference: str
+    """Data set and figure of all threads on A's memory alone, which the table itself lacks,"""
+    alone_figure: str
+    alone_is: str
+    """and what it is, in words."""
+
+
 class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must be known to read a table."""
 
@@ -103,6 +131,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Hardware threads of the machine; None: not told."""
     figures: list[Mapping] = []
     counts: Counts | None = None
+    competition: Competition | None = None
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):

@@ -48,7 +48,8 @@ def size(value: float, digits: int = 1) -> str:
 def spread(estimate: Estimate, unit: str | None = None) -> str:
     """Half the interval: `±0.4%` of the value, or in points where the unit is `%` already."""
     if unit == "%":
-        return f"±{number(50 * (estimate.high - estimate.low), 1)}"
+        points = 50 * (estimate.high - estimate.low)
+        return f"±{number(points, 1)}" if math.isfinite(points) else "±?"
     percent = 100 * estimate.precision
     if not math.isfinite(percent):
         return "±?"

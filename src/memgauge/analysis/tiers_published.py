@@ -1,0 +1,85 @@
+"""Published tables of two competing groups, as the objects that a run's own splits become."""
+
+from __future__ import annotations
+
+from memgauge.analysis.comparable import without_interval
+from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
+from memgauge.analysis.tiers import section_of
+from memgauge.analysis.tiers_splits import Contest, Split
+from memgauge.model.errors import RequestError
+from memgauge.references.library import PREFIX, Competition, Reference, load
+
+
+def published_contest(reference: Reference) -> Contest:
+    """The splits of a published table.
+
+    Raises:
+        RequestError: the data set holds none.
+    """
+    told = reference.description.competition
+    if told is None:
+        raise RequestError(
+            f"{PREFIX}{reference.name}: holds no splits of threads between two memories; compare "
+            f"it with 'memgauge compare'"
+        )
+    columns = [reference.column(name) for name in (told.k, told.a, told.b, told.total)]
+    return Contest(
+        what=told.what,
+        threads=told.threads,
+        a=told.a_memory,
+        b=told.b_memory,
+        splits=[
+            Split(
+                k=int(k),
+                a=without_interval(a * told.scale),
+                b=without_interval(b * told.scale),
+                total=without_interval(total * told.scale),
+            )
+            for k, a, b, total in sorted(zip(*columns, strict=True))
+        ],
+        alone=without_interval(_alone(told)),
+        alone_is=told.alone_is,
+        published=True,
+    )
+
+
+def _alone(told: Competition) -> float:
+    """GB/s of all threads on A's memory, of another published table."""
+    figures = load(told.alone_reference).figures
+    return next(one.value for one in figures if one.name == told.alone_figure)
+
+
+def published_tiers_report(reference: Reference) -> Report:
+    """A published table as a report: advice, table and picture.
+
+    Raises:
+        RequestError: the data set holds no splits.
+    """
+    contest = published_contest(reference)
+    described = reference.description
+    facts: list[list[Cell]] = [["published result", reference.title], ["study", described.study]]
+    facts += [["condition", condition] for condition in described.conditions]
+    return Report(
+        run_id=f"{PREFIX}{reference.name}",
+        started_at="",
+        title="Two memories in competition, published",
+        machine=described.machine,
+        complete=True,
+        status=f"published figures, not measured here: {described.study}",
+        verdicts=[Verdict(level="note", text=_sentence(caveat)) for caveat in described.caveats],
+        sections=[_section(contest)],
+        system=Table(
+            name="system",
+            title="Study",
+            columns=[Column(title="what"), Column(title="told")],
+            rows=facts,
+        ),
+    )
+
+
+def _section(contest: Contest) -> Section:
+    return section_of([contest])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

@@ -1,0 +1,234 @@
+"""Two groups of threads side by side, split by split: what measured and published runs have alike.
+
+Bandwidth, latency and sums are medians over visits, and those of a split all of the same visits:
+the 90th percentile of one group would be that of the rounds in which the other was slow.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.analysis.figures import Figures, number_fact, text_fact
+from memgauge.analysis.intervals import has_interval, sustained
+from memgauge.analysis.ratios import ratio
+from memgauge.analysis.regimes import Regime, Regimes, find_regimes, regime_kind
+from memgauge.analysis.section import Estimate
+from memgauge.analysis.speeds import FAST_SIDE
+from memgauge.analysis.tiers_visits import Groups, Shares, Visits, shares_of, spread_of, visits_of
+from memgauge.model.records import Point
+
+NAME = re.compile(
+    r"tiers/(?P<what>.+)/(?P<threads>[0-9]+)t/k(?P<k>[0-9]+)/(?P<part>a|b|latency-a|latency-b)"
+)
+MEDIAN = 0.5
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """So many of the threads in group B. Bandwidth in GB/s; None: a group without threads."""
+
+    k: int
+    a: Estimate | None
+    b: Estimate | None
+    total: Estimate
+    """Of both groups, over the same time."""
+    sustained: Estimate | None = None
+    """The 90th percentile of the sum over visits."""
+    spread_a: Estimate | None = None
+    """Bandwidth of single iterations over their median: `low`, `high`: 5% and 95% quantiles."""
+    spread_b: Estimate | None = None
+    latency_a: Estimate | None = None
+    """ns of a load from the memory that A reads while both groups are at work;"""
+    latency_b: Estimate | None = None
+    """of the memory that B reads."""
+    shares: Shares | None = None
+    visits: int = 0
+    set_aside: int = 0
+
+
+class Contest(msgspec.Struct, frozen=True, kw_only=True):
+    """What one team does in all its splits, in one regime."""
+
+    what: str
+    """Kernel or mix, with delays: `copy`, `75r/d0-200`."""
+    threads: int
+    """Of both groups."""
+    a: str
+    """Memory of group A, in words: `dram`, `dram to node:2`."""
+    b: str
+    regime: str = ""
+    fixed_iterations: int | None = None
+    splits: list[Split]
+    """Fewest threads in B first."""
+    alone: Estimate | None
+    """GB/s of all threads on A's memory, none on B's; None: not measured."""
+    alone_is: str = "A alone"
+    """What that is, where another program made it."""
+    published: bool = False
+    visits: dict[int, Visits] = {}
+    """By split; none of published tables."""
+
+    @property
+    def name(self) -> str:
+        """Such as `copy, 16 threads`, to tell it from others."""
+        team = f"{self.threads} thread{'' if self.threads == 1 else 's'}"
+        return ", ".join(filter(None, (self.what.replace("/", ", "), team, self.regime)))
+
+    @property
+    def sums(self) -> list[tuple[int, Estimate]]:
+        """What both groups reach together, by number of threads in B."""
+        return [(split.k, split.total) for split in self.splits]
+
+    @property
+    def shared(self) -> list[Split]:
+        """Splits with threads in both groups."""
+        return [split for split in self.splits if 0 < split.k < self.threads]
+
+    @property
+    def gains(self) -> list[tuple[int, Estimate]]:
+        """The sum over A alone, of splits that give B a thread."""
+        found = [(s.k, ratio(s.total, self.alone)) for s in self.splits if s.k]
+        return [(k, one) for k, one in found if one is not None]
+
+    @property
+    def losses(self) -> list[tuple[int, Estimate]]:
+        """What A loses of A alone, as a share, of splits with threads in both groups."""
+        found = [(split.k, loss_of(split, self.alone)) for split in self.shared]
+        return [(k, one) for k, one in found if one is not None]
+
+
+def loss_of(split: Split, alone: Estimate | None) -> Estimate | None:
+    """What A lost of what all threads reach on its memory alone, as a share."""
+    kept = ratio(split.a, alone)
+    if kept is None:
+        return None
+    if not has_interval(kept):
+        return Estimate(1 - kept.value, -math.inf, math.inf)
+    return Estimate(1 - kept.value, 1 - kept.high, 1 - kept.low)
+
+
+class Team(msgspec.Struct, frozen=True, kw_only=True):
+    """All points of one kind of work by one team."""
+
+    what: str
+    threads: int
+    groups: dict[int, Groups]
+    """Bandwidth, by number of threads in B."""
+    probes: dict[int, dict[str, Point]]
+    """Latency, by number of threads in B and group."""
+
+
+def contests(figures: Figures) -> list[Contest]:
+    """All of a run in the order of declaration, near regimes first."""
+    teams = _teams(figures)
+    regimes = {size: _regimes(figures, teams, size) for size in {team.threads for team in teams}}
+    found = [
+        _contest(figures, team, regimes[team.threads], regime)
+        for team in teams
+        for regime in regimes[team.threads].regimes
+    ]
+    return [contest for contest in found if contest.splits]
+
+
+def _teams(figures: Figures) -> list[Team]:
+    found: dict[tuple[str, int], Team] = {}
+    for point in figures.run.points_of("tiers"):
+        match = NAME.fullmatch(point.point)
+        if match is None:
+            continue
+        key = match["what"], int(match["threads"])
+        team = found.setdefault(key, Team(what=key[0], threads=key[1], groups={}, probes={}))
+        kind = team.probes if point.quantity == "latency" else team.groups
+        kind.setdefault(int(match["k"]), {})[match["part"].removeprefix("latency-")] = point
+    return list(found.values())
+
+
+def _regimes(figures: Figures, teams: Sequence[Team], size: int) -> Regimes:
+    """Of all visits by the threads of one team, whatever they did."""
+    points = [
+        point.point
+        for team in teams
+        if team.threads == size
+        for groups in team.groups.values()
+        for point in groups.values()
+    ]
+    return find_regimes(s.pingpong_ns for name in points for s in figures.run.samples_of(name))
+
+
+def _contest(figures: Figures, team: Team, regimes: Regimes, regime: Regime) -> Contest:
+    visits = {
+        k: visits_of(figures.run, groups, regimes, regime.name)
+        for k, groups in sorted(team.groups.items())
+        if len(groups) == (k < team.threads) + (k > 0)
+    }
+    shown = regime.name if len(regimes.regimes) > 1 else ""
+    splits = [
+        split
+        for k, found in visits.items()
+        if (split := _split(k, found, _latencies(figures, team.probes.get(k, {}), regime.name)))
+    ]
+    alone = next((split.a for split in splits if split.k == 0), None)
+    first = next(point for groups in team.groups.values() for point in groups.values())
+    return Contest(
+        what=team.what,
+        threads=team.threads,
+        a=_memory(team, "a"),
+        b=_memory(team, "b"),
+        regime=shown,
+        fixed_iterations=number_fact(first.asked, "fixed_iterations"),
+        splits=splits,
+        alone=alone,
+        visits=visits,
+    )
+
+
+def _memory(team: Team, group: str) -> str:
+    """What a group reads from and writes to; empty where it never had a thread."""
+    points = [groups[group] for groups in team.groups.values() if group in groups]
+    if not points:
+        return ""
+    source, destination = (text_fact(points[0].asked, key) for key in ("source", "destination"))
+    return source if source == destination else f"{source} to {destination}"
+
+
+def _split(k: int, found: Visits, latencies: dict[str, Estimate]) -> Split | None:
+    """None without a clean visit."""
+    clean = found.clean
+    totals = [visit.total for visit in clean]
+    middle = sustained(totals, MEDIAN)
+    if middle is None:
+        return None
+    by_group = {
+        group: sustained([visit.bandwidth[group] for visit in clean], MEDIAN)
+        for group in clean[0].bandwidth
+    }
+    return Split(
+        k=k,
+        a=by_group.get("a"),
+        b=by_group.get("b"),
+        total=middle,
+        sustained=sustained(totals, FAST_SIDE),
+        spread_a=spread_of(clean, "a"),
+        spread_b=spread_of(clean, "b"),
+        latency_a=latencies.get("a"),
+        latency_b=latencies.get("b"),
+        shares=shares_of(clean),
+        visits=len(clean),
+        set_aside=found.set_aside,
+    )
+
+
+def _latencies(figures: Figures, probes: dict[str, Point], regime: str) -> dict[str, Estimate]:
+    """Medians by group, of visits at the same distance where there are two."""
+    found: dict[str, Estimate] = {}
+    for group, point in probes.items():
+        summaries = figures.summaries[point.point]
+        like = [s for s in summaries if regime_kind(s.regime) == regime_kind(regime)]
+        alone = summaries if len(summaries) == 1 else []
+        for summary in like or alone:
+            if summary.median is not None:
+                found[group] = summary.median
+    return found

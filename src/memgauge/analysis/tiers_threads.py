@@ -1,0 +1,111 @@
+"""Each thread's bandwidth over the time of one visit, coloured by its group."""
+
+from collections.abc import Sequence
+
+from memgauge.analysis.regimes import regime_kind
+from memgauge.analysis.section import Axis, Band, Chart, Series
+from memgauge.analysis.tiers_splits import Contest, Split
+from memgauge.analysis.tiers_verdicts import most_uneven
+from memgauge.analysis.tiers_visits import Visit, typical
+from memgauge.analysis.windows import Window
+from memgauge.model.records import Sample, ThreadSample
+
+MOST_POINTS = 3000
+"""Of one picture, over all threads."""
+WORTH_A_BAND = 0.02
+"""Share of a visit that is left out of the figures."""
+NS_PER_MS = 1e6
+NS_PER_S = 1e9
+
+
+def threads_chart(contest: Contest) -> Chart | None:
+    """Of the split that is most uneven, the visit whose sum is the median of all.
+
+    None where no split has threads in both groups, or none of them was measured.
+    """
+    split = _chosen(contest)
+    visits = None if split is None else contest.visits.get(split.k)
+    visit = None if visits is None else typical(visits.clean)
+    if split is None or visits is None or visit is None:
+        return None
+    begin, end = _span(visit)
+    unit_ns, unit = (NS_PER_S, "s") if end - begin >= NS_PER_S else (NS_PER_MS, "ms")
+    threads = [thread for sample in visit.samples.values() for thread in sample.threads]
+    most = max(4, MOST_POINTS // len(threads))
+    longest = max(len(thread.begin_ns) for thread in threads)
+    regime = regime_kind(contest.regime).replace(" ", "-")
+    return Chart(
+        name="-".join(filter(None, ("tiers-threads", f"{contest.threads}t-k{split.k}", regime))),
+        title=f"Each thread over time, {split.k} in B: {contest.name}",
+        kind="line",
+        x=Axis(title="Time", unit=unit, from_zero=True),
+        y=Axis(title="Bandwidth of a thread", unit="GB/s", from_zero=True),
+        series=[
+            _group(group, sample, visits.iteration_bytes[group], most, (begin, unit_ns))
+            for group, sample in sorted(visit.samples.items())
+        ],
+        bands=_bands(visit.window, (begin, end), unit_ns),
+        note=_note(longest, most),
+    )
+
+
+def _chosen(contest: Contest) -> Split | None:
+    """The most uneven split, else the middle one."""
+    shared = contest.shared
+    return most_uneven(contest) or (shared[len(shared) // 2] if shared else None)
+
+
+def _span(visit: Visit) -> Window:
+    threads = [thread for sample in visit.samples.values() for thread in sample.threads]
+    return min(t.begin_ns[0] for t in threads), max(t.end_ns[-1] for t in threads)
+
+
+def _group(
+    group: str, sample: Sample, iteration_bytes: int, most: int, clock: tuple[int, float]
+) -> Series:
+    """One line for each thread of a group, with a gap between them."""
+    begin, unit_ns = clock
+    x: list[float | str] = []
+    y: list[float | None] = []
+    notes: list[str | None] = []
+    for thread in sample.threads:
+        for at in drawn(thread, most):
+            first, last = thread.begin_ns[at], thread.end_ns[at]
+            x.append(((first + last) / 2 - begin) / unit_ns)
+            y.append(iteration_bytes / (last - first))
+            notes.append(f"CPU {thread.cpu}, iteration {at + 1}")
+        x.append(x[-1])
+        y.append(None)
+        notes.append(None)
+    return Series(name=f"threads of {group.upper()}", x=x, y=y, notes=notes)
+
+
+def drawn(thread: ThreadSample, most: int) -> Sequence[int]:
+    """Iterations that are drawn, at most so many: of each stretch the fastest and the slowest."""
+    count = len(thread.begin_ns)
+    if count <= most:
+        return range(count)
+    length = -(-2 * count // most)
+    found: list[int] = []
+    for start in range(0, count, length):
+        stretch = range(start, min(start + length, count))
+        took = {at: thread.end_ns[at] - thread.begin_ns[at] for at in stretch}
+        found += sorted({min(took, key=took.__getitem__), max(took, key=took.__getitem__)})
+    return found
+
+
+def _bands(window: Window, span: Window, unit_ns: float) -> list[Band]:
+    """The time that counts, where it is not nearly all."""
+    (begin, end), (first, last) = window, span
+    if end - begin > (1 - WORTH_A_BAND) * (last - first):
+        return []
+    return [Band(label="counts", start=(begin - first) / unit_ns, end=(end - first) / unit_ns)]
+
+
+def _note(longest: int, most: int) -> str:
+    text = (
+        "One visit, that with the median sum; a line for each thread, a point for each iteration."
+    )
+    if longest <= most:
+        return text
+    return f"{text} Of every {-(-2 * longest // most)} iterations the fastest and the slowest."
