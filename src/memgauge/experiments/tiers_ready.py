@@ -16,8 +16,9 @@ from memgauge.experiments.tiers_works import Group, Spec, Work, spec_facts, spec
 from memgauge.model.records import Point, Scalar
 from memgauge.system.memories import Memories
 
-VISIT_NS = 20e6
-"""What a visit lasts at least,"""
+VISIT_NS = 10e6
+"""What a visit lasts at least: some twenty iterations of one thread. The longer, the rarer is one in
+which no thread was switched out,"""
 LONGEST_VISIT_NS = 250e6
 """and at most, where memory is so slow that it takes longer"""
 LEAST_ITERATIONS = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.machines import MIB, a_machine
 
 from memgauge.experiments.base import Bench, Group
-from memgauge.experiments.tiers import Tiers
+from memgauge.experiments.tiers import TRIES, Tiers, TiersBench
 from memgauge.experiments.tiers_parameters import TiersParameters
 from memgauge.experiments.tiers_points import team_plans
 from memgauge.model.errors import NotPossibleHere, RequestError
@@ -182,7 +183,7 @@ def test_small_arrays_and_a_probe_are_warned_of_once() -> None:
     group = planned(3, b="shm:", array_bytes="1MiB", latency="true")
     warnings = [w for point in group.points for w in Tiers().check(point, [], a_machine(3))]
     assert [warning.code for warning in warnings] == ["arrays-in-caches", "probe-took-a-cpu"]
-    assert "2 threads load the memory: one CPU less" in warnings[1].message
+    assert "CPU 0 probes the latency, so that one CPU less" in warnings[1].message
     quiet = planned(3, b="shm:", threads="2", latency="true")
     assert not [w for point in quiet.points for w in Tiers().check(point, [], a_machine(3))]
 
@@ -292,3 +293,28 @@ def test_damage_is_found_by_the_validation() -> None:
         made._competition.corrupt(0, 17)  # type: ignore[attr-defined]
         (validation,) = made.validate()
         assert [check.passed for check in validation.checks].count(False) == 1
+
+
+class Late:
+    """A competition in whose first runs one thread never came to run."""
+
+    def __init__(self, competition: Any, late: int) -> None:
+        self._competition = competition
+        self.late = late
+
+    def run(self, *given: Any, **named: Any) -> Any:
+        taken = self._competition.run(*given, **named)
+        self.late -= 1
+        if self.late < 0:
+            return taken
+        threads = [SimpleNamespace(begin_ns=[]), *taken.slice.threads[1:]]
+        return SimpleNamespace(slice=SimpleNamespace(threads=threads), window_ns=None)
+
+
+@two_cpus
+@pytest.mark.parametrize(("late", "samples"), [(0, 2), (TRIES - 1, 2), (TRIES, 0)])
+def test_a_thread_that_never_ran_spoils_the_visit(late: int, samples: int) -> None:
+    with bench(threads="2", split="1") as made:
+        assert isinstance(made, TiersBench)
+        made._competition = Late(made._competition, late)  # type: ignore[assignment]
+        assert len(made.measure(made.points[0].point, 0)) == samples
