@@ -17,10 +17,10 @@ from memgauge.model.records import Point, Scalar
 from memgauge.system.memories import Memories
 
 VISIT_NS = 10e6
-"""What a visit lasts at least: some twenty iterations of one thread. The longer, the rarer is one in
-which no thread was switched out,"""
+"""What a visit lasts at least: some twenty iterations of one thread. In much more time there is
+hardly a visit in which no thread was switched out;"""
 LONGEST_VISIT_NS = 250e6
-"""and at most, where memory is so slow that it takes longer"""
+"""at most, where memory is so slow that it takes longer,"""
 LEAST_ITERATIONS = 8
 """for so many iterations of the slowest thread."""
 
