@@ -12,6 +12,8 @@ from pathlib import Path
 MODULES = "crc32c_generic ext4 xfs nfit nd_pmem nd_btt dax_pmem device_dax kmem dax_hmem"
 CXL_MODULES = "device_dax kmem dax_hmem cxl_acpi cxl_pci cxl_mem cxl_pmem dax_cxl"
 MOUNT = Path("/mnt/dax")
+NVDIMM = "dax1.0"
+"""The second NVDIMM as a devdax device."""
 
 MAKE = {
     "ext4": ["mkfs.ext4", "-q", "-F", "-b", "4096"],
@@ -62,6 +64,11 @@ def as_node(device: str) -> int:
     """The NUMA node that a devdax device became."""
     name = Path(device).name
     said("daxctl", "reconfigure-device", "-m", "system-ram", "--force", name)
+    return node_of(name)
+
+
+def node_of(name: str) -> int:
+    """The NUMA node of a DAX device that became one."""
     return int(Path(f"/sys/bus/dax/devices/{name}/target_node").read_text(encoding="ascii"))
 
 
@@ -88,7 +95,7 @@ def cxl_node() -> int:
     device = Path("/sys/bus/dax/devices/dax0.0")
     _await(device, "driver")
     said("daxctl", "online-memory", device.name)
-    return int((device / "target_node").read_text(encoding="ascii"))
+    return node_of(device.name)
 
 
 def _write(path: Path, value: object) -> None:

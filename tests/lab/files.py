@@ -21,12 +21,15 @@ def not_dax() -> Seen:
     return {
         "root": measured(memory=f"file:{DISK}/arrays", text=True),
         "tmpfs": measured(memory="file:/dev/shm/arrays"),
+        "pool": measured(memory=f"pmemobj:{DISK}/pool"),
         "shm": measured(memory="shm:"),
     }
 
 
 def permissions() -> Seen:
     """What a user without rights is told."""
+    for memory in ("file:/dev/shm/arrays", "pmemobj:/dev/shm/pool"):
+        measured(memory=memory)  # imports what that user may not read
     secret = Path("/root/secret")
     secret.mkdir(mode=0o700, exist_ok=True)
     return {
@@ -91,30 +94,35 @@ def _strangers(mount: Path) -> Seen:
 
 
 def _pool(mount: Path) -> Seen:
-    """A pool that is kept, used again, and removed."""
+    """A pool for one run; one that is kept and used again."""
     pool = mount / "pool"
     memory = f"pmemobj:{pool}"
+    passing = measured(memory=memory)
+    passed = _names(mount)
     first = measured(memory=memory, keep=True)
     made = pool.stat() if pool.exists() else None
     again = measured(memory=memory, keep=True, text=True)
     return {
+        "passing": passing,
+        "passed": passed,
         "first": first,
         "kept_bytes": made and made.st_size,
         "again": again,
         "same_file": made is not None and pool.exists() and pool.stat().st_ino == made.st_ino,
         "translated": measured(memory=memory, keep=True, access="translated"),
-        "last": measured(memory=memory),
+        "smaller": measured(memory=memory, array_bytes="64KiB"),
+        "larger": measured(memory=memory, array_bytes="32MiB"),
         "left": _names(mount),
     }
 
 
 def _killed(mount: Path) -> Seen:
-    """kill -9 while a file is in use; then cleaning, beside a user's file."""
+    """kill -9 while a file that is to be kept is in use; then cleaning, beside a user's file."""
     (mount / "users").write_bytes(PRECIOUS)
     child = os.fork()
     if child == 0:
         try:
-            measured(memory=f"file:{mount}/arrays", seconds=60)
+            measured(memory=f"file:{mount}/arrays", keep=True, seconds=60)
         finally:
             os._exit(0)
     end = time.monotonic() + 30

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.lab import files, nodes
+from tests.lab import competing, files, nodes
 from tests.lab.measuring import Seen, seen
 
 RESULT = "/lab/tiers.json"
@@ -32,6 +32,10 @@ LOOKS: dict[str, Callable[[], Seen]] = {
         files.kept_pool,
         nodes.kmem,
         nodes.cxl,
+        competing.competition,
+        competing.matrices,
+        competing.weights,
+        competing.presets,
     )
 }
 
