@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ from memgauge.experiments.base import Bench, Experiment, Group, Values
 from memgauge.experiments.counted import team_counters
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.stream_counted import CountedKernels, counted_teams, traffic_facts
+from memgauge.experiments.stream_kernels import Role, StreamKernel, kernels_of
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import Layout, layout
 from memgauge.model.cpulist import format_cpu_list
@@ -40,9 +41,6 @@ from memgauge.model.units import format_count
 from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import cpus_for, default_team_sizes
 
-STREAM_KERNELS = ("copy", "scale", "add", "triad")
-
-Role = Literal["slice", "pass", "region"]
 _ROLES: tuple[Role, ...] = ("slice", "pass")
 _SUFFIXES: dict[Role, tuple[str, ...]] = {"slice": (), "pass": ("pass",), "region": ("counted",)}
 
@@ -115,9 +113,9 @@ class Stream(Experiment):
         cpus = cpus_for(parameters.cpus, threads, system)
         shape = layout(parameters, system, cpus)
         points = [
-            _point(parameters, name, cpus, shape, role)
+            _point(parameters, kernel, cpus, shape, role)
             for role in ((*_ROLES, "region") if counted else _ROLES)
-            for name, _ in _kernels(parameters, role)
+            for kernel in kernels_of(parameters, role)
         ]
         return Group(
             name=format_count(threads, "thread"),
@@ -147,8 +145,14 @@ class Stream(Experiment):
                 counters = team_counters(team, events, name=f"stream/{threads}t")
                 counted = CountedKernels(arrays, shape.blocks, stack.enter_context(counters))
             got = backing_facts(arrays.backing(), parameters.pages)
-            kernels = dict(_kernels(parameters, "slice"))
-            cells = [_cell(point, kernels, arrays, shape, got) for point in group.points]
+            kernels = {
+                _point(parameters, kernel, cpus, shape, role).point: kernel
+                for role in _SUFFIXES
+                for kernel in kernels_of(parameters, role)
+            }
+            cells = [
+                _cell(point, kernels[point.point], arrays, shape, got) for point in group.points
+            ]
             subject = f"{parameters.element}, {threads} threads"
             yield StreamBench(arrays, cells, shape, subject, counted)
 
@@ -189,48 +193,29 @@ def _arrays(
     )
 
 
-def _kernels(parameters: StreamParameters, role: str) -> list[tuple[str, _core.KernelSpec]]:
-    """Name inside the run and kernel of each point of one team."""
-    chosen: list[tuple[str, _core.KernelSpec]] = []
-    for variant in parameters.variant:
-        for kernel in parameters.kernel:
-            if role == "pass" and kernel not in STREAM_KERNELS:
-                continue
-            if variant == "standard":
-                spec = _core.KernelSpec(kernel, parameters.element)
-            else:
-                spec = stream_search.tuned_spec(parameters, kernel)
-            chosen.append((f"{kernel}/{variant}", spec))
-            if variant == "tuned" and parameters.autotune and role == "slice":
-                chosen += [
-                    (f"{kernel}/tuned/{stream_search.label(candidate)}", candidate)
-                    for candidate in stream_search.candidates(parameters, kernel)
-                ]
-    return chosen
-
-
 def _point(
-    parameters: StreamParameters, name: str, cpus: Sequence[int], shape: Layout, role: Role
+    parameters: StreamParameters,
+    kernel: StreamKernel,
+    cpus: Sequence[int],
+    shape: Layout,
+    role: Role,
 ) -> Point:
     """A point before its arrays are there."""
-    kernel, variant, *candidate = name.split("/")
     asked: dict[str, Scalar] = {
-        "kernel": kernel,
-        "variant": variant,
+        "kernel": kernel.kernel,
+        "variant": kernel.variant,
         "element": parameters.element,
         "threads": len(cpus),
         "memory": str(parameters.memory),
         "pages": parameters.pages,
         "array_bytes": parameters.array_bytes,
     }
-    if candidate:
-        asked["candidate"] = candidate[0]
-    parts = ["stream", kernel, variant, parameters.element, f"{len(cpus)}t", *candidate]
+    parts = ["stream", kernel.kernel, kernel.variant, parameters.element, f"{len(cpus)}t"]
     return Point(
-        point="/".join([*parts, *_SUFFIXES[role]]),
+        point="/".join([*parts, *kernel.words, *_SUFFIXES[role]]),
         experiment="stream",
         quantity="bandwidth",
-        asked=asked,
+        asked=asked | kernel.asked,
         effective={
             "cpus": format_cpu_list(cpus),
             "llc_bytes": shape.llc_bytes,
@@ -241,37 +226,21 @@ def _point(
     )
 
 
-def _kernel_facts(spec: _core.KernelSpec) -> dict[str, Scalar]:
-    """What runs: of the standard variant, that it is a plain loop."""
-    if spec.variant == "standard":
-        return {"isa": "generic", "store": "temporal"}
-    return {
-        "isa": spec.isa,
-        "store": spec.store,
-        "unroll": spec.unroll,
-        "streams": spec.streams,
-        "prefetch_near_bytes": spec.prefetch_near_bytes,
-        "prefetch_far_bytes": spec.prefetch_far_bytes,
-    }
-
-
 def _cell(
     point: Point,
-    kernels: Mapping[str, _core.KernelSpec],
+    kernel: StreamKernel,
     arrays: _core.StreamArrays,
     shape: Layout,
     got: Mapping[str, Scalar],
 ) -> _Cell:
     """Complete a planned point with what was laid out."""
-    asked = point.asked
-    key = "/".join(str(asked[part]) for part in ("kernel", "variant", "candidate") if part in asked)
-    spec = kernels[key]
+    spec = kernel.spec
     element_bytes = shape.element_bytes
     elements = arrays.elements_per_block * point.threads
     if point.role != "slice":
         elements *= shape.blocks
     counted = spec.counted_read_bytes + spec.counted_write_bytes
-    effective = point.effective | _kernel_facts(spec) | dict(got)
+    effective = point.effective | kernel.facts | dict(got)
     effective["array_bytes"] = arrays.elements * element_bytes
     if point.role == "region":
         effective |= traffic_facts(spec, elements)

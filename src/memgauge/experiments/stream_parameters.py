@@ -9,6 +9,8 @@ from memgauge.model.parameters import CommonParameters
 KERNELS = ("copy", "scale", "add", "triad", "read", "write", "update")
 VARIANTS = ("standard", "tuned")
 ELEMENTS = ("double", "float")
+ACCESSES = ("direct", "translated")
+STORES = ("temporal", "non-temporal", "flushed")
 
 
 class StreamParameters(CommonParameters, frozen=True, kw_only=True):
@@ -30,6 +32,22 @@ class StreamParameters(CommonParameters, frozen=True, kw_only=True):
     array_offset: Annotated[
         int | None,
         size_option("shift of each array against the one before", automatic="none"),
+    ] = None
+    access: Annotated[
+        tuple[str, ...],
+        choices_option(
+            "how elements in a pool of libpmemobj are found: by their address, or translated from "
+            "their object at each access, as D_RO and D_RW do",
+            ACCESSES,
+        ),
+    ] = ("direct",)
+    store: Annotated[
+        tuple[str, ...] | None,
+        choices_option(
+            "kind of stores; flushed: every line written back, then a fence",
+            STORES,
+            automatic="the variant's own",
+        ),
     ] = None
     autotune: Annotated[
         bool,

@@ -13,7 +13,8 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.runner.fakes import a_system
 
-from memgauge.experiments.stream import STREAM_KERNELS, Stream
+from memgauge.experiments.stream import Stream
+from memgauge.experiments.stream_kernels import STREAM_KERNELS
 from memgauge.experiments.stream_parameters import KERNELS, StreamParameters
 from memgauge.experiments.stream_search import losers
 from memgauge.experiments.stream_sizes import (
