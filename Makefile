@@ -35,7 +35,7 @@ survey: $(VENV)/.installed ## measure this machine; options: ARGS="--budget 30s"
 test: $(VENV)/.installed $(VENV)/.test ## the Python tests; one: ARGS=tests/unit/test_layers.py
 	@.ci/provide oracles
 	@.ci/unpack_pcp
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 # ---- checks --------------------------------------------------------------------------------
 

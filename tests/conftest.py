@@ -36,8 +36,13 @@ def has_native_core() -> bool:
     return importlib.util.find_spec("memgauge._core") is not None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine lacks the means for."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what this machine lacks the means for; say what may not run side by side."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            alone = item.get_closest_marker("whole_machine") is not None
+            group = "whole machine" if alone else item.location[0]
+            item.add_marker(pytest.mark.xdist_group(group))
     lacking = {
         "browser": None
         if browser_path()

@@ -15,7 +15,7 @@ from tests.counters_trees.machines import MACHINES
 from memgauge.analysis.schema import counters_schema
 from memgauge.counters.host import SYSFS_VARIABLE
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 
 ENTITLED = (1 << 21) | (1 << 38)
 

@@ -19,6 +19,8 @@ from tests.integration.verify_here import Settings, plant
 from tests.pcp_daemons.install import MISSING, installation
 from tests.pcp_daemons.perfevent import perfevent_daemon
 
+pytestmark = pytest.mark.whole_machine
+
 if TYPE_CHECKING:
     from tests.pcp_daemons.pmcd import Pmcd
 

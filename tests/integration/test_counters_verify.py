@@ -17,6 +17,8 @@ pytest.importorskip("memgauge._core")
 from tests.counters_trees import tracepoints
 from tests.integration.verify_here import Settings, plant
 
+pytestmark = pytest.mark.whole_machine
+
 QUICK = ("--region", "2ms", "--budget", "40s")
 ROOT = Path(__file__).parents[2]
 

@@ -20,6 +20,8 @@ from memgauge.model.counters import Counter
 from memgauge.model.errors import CounterRefused
 from memgauge.model.readings import counted
 
+pytestmark = pytest.mark.whole_machine
+
 core = pytest.importorskip("memgauge._core", reason="the native core is not built")
 
 EVENTS = [

@@ -17,7 +17,7 @@ from memgauge.counters.opening import opened  # noqa: E402 - needs the core
 from memgauge.counters.perf import PerfBackEnd  # noqa: E402
 from memgauge.model.counters import Counter  # noqa: E402
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 READS, WRITES = (8192, 12288), (4096, 16384)
 """Calls on CPU 0 and 1: quarters of a MiB in lines of 64 bytes, as perf prints two decimals."""
 CALLS = f"""

@@ -17,7 +17,7 @@ from memgauge.model.runfile import read_run
 from memgauge.system.reservation import Pool
 from memgauge.system.tree import Tree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 
 LONG = ("latency", "--budget", "60s", "--precision", "0.0001%", "--output", "run")
 RESERVING = (

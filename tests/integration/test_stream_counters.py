@@ -28,7 +28,7 @@ from memgauge.model.counters import Counter, EventVerdict, Quantity
 if TYPE_CHECKING:
     from tests.counters_trees.tracepoints import CountingTree
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 
 
 class Feed:

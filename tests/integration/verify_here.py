@@ -103,7 +103,7 @@ _Traffic = _core.Traffic
 
 def _unbound(team: _core.Team, bytes: int, **options: object) -> _core.Traffic:
     """Memory of made-up nodes is taken wherever it is."""
-    options.pop("node", None)
+    options.pop("memory", None)
     return _Traffic(team, bytes, **options)  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from memgauge.counters.perf_places import Place
 from memgauge.counters.perf_scale import Worth
 from memgauge.model.errors import CounterRefused
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 
 EVENTS = 5
 

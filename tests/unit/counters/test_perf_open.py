@@ -27,7 +27,7 @@ from memgauge.counters.perf_access import access
 from memgauge.counters.perf_opening import GROUP, SINGLE
 from memgauge.model.errors import CounterRefused, RequestError
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 core = pytest.importorskip("memgauge._core")
 
 READS, WRITES = 1000, 300

@@ -317,6 +317,8 @@ def test_the_state_directory_is_the_users(monkeypatch: pytest.MonkeyPatch) -> No
 PROGRAM = """
 import sys, time
 from memgauge.system.reservation import PagesWanted, reserved
+
+pytestmark = pytest.mark.whole_machine
 with reserved(PagesWanted(page_bytes=2 << 20, bytes=8 << 20)):
     print("reserved", flush=True)
     time.sleep(60)
