@@ -39,6 +39,7 @@ def two_nodes() -> System:
         caches=small,
         available_bytes=min(real.available_bytes, GIB),
         tiers=[],
+        allowed_nodes=None,
     )
 
 
