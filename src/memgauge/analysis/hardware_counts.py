@@ -134,13 +134,16 @@ def _is_disturbed(sample: Sample, kernel: Kernel, page_bytes: int) -> bool:
     return faults * page_bytes > PAGED * repetitions * kernel.counted_bytes
 
 
+_NAMED = ("kernel", "variant", "element", "access", "store")
+
+
 def _kernel(point: Point) -> Kernel | None:
     facts = point.effective
     names = ("elements", "read_bytes", "write_bytes", "evadable_bytes")
     numbers = {name: number for name in names if (number := number_fact(facts, name)) is not None}
     if len(numbers) < len(names):
         return None
-    asked = [text_fact(point.asked, key) for key in ("kernel", "variant", "element")]
+    asked = [text_fact(point.asked, key) for key in _NAMED]
     words = [word for word in asked if word not in {"", "double"}]
     return Kernel(
         name=", ".join([*words, format_count(point.threads, "thread")]),

@@ -5,6 +5,7 @@ import msgspec
 from memgauge.analysis import crosschecks
 from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.figures import Figures, figures_of
+from memgauge.analysis.got_memory import memory_verdicts
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.machine import machine_line, system_table
 from memgauge.analysis.machine_tiers import tiers_table
@@ -52,7 +53,7 @@ def analyse_run(run: Run) -> Report:
         machine=machine_line(run.start.system),
         complete=run.end is not None and run.end.status == "complete",
         status=status_line(figures),
-        verdicts=[*_unknown(names), *run_verdicts(figures)],
+        verdicts=[*_unknown(names), *memory_verdicts(run), *run_verdicts(figures)],
         sections=sections_of(figures),
         system=system_table(run.start.system),
         tiers=tiers_table(run.start.system),
@@ -130,7 +131,7 @@ def _bandwidth(figures: Figures) -> Headline | None:
     if top is None or top.sustained is None:
         return None
     threads = format_count(top.threads, "thread")
-    detail = ", ".join(filter(None, (top.kernel, top.variant, threads, top.regime)))
+    detail = ", ".join(filter(None, (top.title, threads, top.regime)))
     value: Cell = top.sustained
     return Headline(label="Best bandwidth", value=value, unit="GB/s", detail=detail)
 

@@ -1,6 +1,6 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
-from memgauge.analysis import hardware_report, hardware_summary, stream_scaling
+from memgauge.analysis import hardware_report, hardware_summary, stream_scaling, stream_ways
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
@@ -36,20 +36,23 @@ NOTE = (
 def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of the bandwidth of a run."""
     found = stream_cells(figures)
-    main = [cell for cell in found if not cell.candidate]
+    main = [cell for cell in found if cell.is_plain]
+    ways = stream_ways.compared(found)
     system = figures.run.start.system
     lines = stream_scaling.lines(main, system)
     peak, usual = system.theoretical_bandwidth_bytes_per_s, stream_scaling.usual_regime(main)
     scaling = (stream_scaling.table(lines), stream_scaling.chart(lines, peak, usual))
     counted = [hardware_bandwidth(counts) for counts in counts_of(figures)]
-    tables = (_comparison(main), scaling[0], *hardware_report.tables(counted))
-    wide = (_details(main), _search(found))
+    compared = (_comparison(main), stream_ways.table(ways), scaling[0])
+    tables = (*compared, *hardware_report.tables(counted))
+    wide = (_details([cell for cell in found if not cell.candidate]), _search(found))
     return Section(
         name="stream",
         title="Bandwidth",
         question=QUESTION,
         verdicts=[
             *_verdicts(main, found),
+            *stream_ways.verdicts(ways),
             *stream_scaling.verdicts(lines),
             *hardware_summary.verdicts(counted),
         ],
@@ -144,7 +147,7 @@ def _detail_row(cell: KernelCell) -> list[Cell]:
         part.noise if part else None,
         part.share if part and cell.regime else None,
         text_fact(facts, "cpus") or None,
-        text_fact(facts, "isa") or None,
+        ", ".join(filter(None, (text_fact(facts, "isa"), cell.access))) or None,
         text_fact(facts, "store") or None,
         text_fact(facts, "pages") or None,
         number_fact(facts, "array_bytes"),
@@ -218,13 +221,13 @@ def _verdicts(main: list[KernelCell], found: list[KernelCell]) -> list[Verdict]:
     verdicts.append(
         Verdict(
             level="good",
-            text=f"Memory delivers up to {top.sustained.value:.1f} GB/s ({top.kernel}, "
-            f"{top.variant}, {format_count(top.threads, 'thread')}{regime}).",
+            text=f"Memory delivers up to {top.sustained.value:.1f} GB/s ({top.title}, "
+            f"{format_count(top.threads, 'thread')}{regime}).",
         )
     )
     verdicts += _gain_verdict(main)
     verdicts += _regime_verdict(main)
-    if any(cell.point.effective.get("stream_conformant") is False for cell in main):
+    if any(cell.point.effective.get("stream_conformant") is False for cell in found):
         verdicts.append(
             Verdict(
                 level="warning",

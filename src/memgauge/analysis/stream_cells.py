@@ -23,10 +23,24 @@ class KernelCell(msgspec.Struct, frozen=True, kw_only=True):
     threads: int
     regime: str
     candidate: str
+    access: str
+    """Empty: direct."""
+    store: str
+    """Empty: as the variant does it."""
     point: Point
     slice: PointSummary | None
     whole: PointSummary | None
     """Figures of the whole passes."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is its variant as it goes without saying."""
+        return not (self.candidate or self.access or self.store)
+
+    @property
+    def title(self) -> str:
+        """Such as `copy, standard, translated`."""
+        return ", ".join(filter(None, (self.kernel, self.variant, self.access, self.store)))
 
     @property
     def sustained(self) -> Estimate | None:
@@ -62,7 +76,7 @@ def stream_cells(figures: Figures) -> list[KernelCell]:
     return [_joined(roles) for roles in joined.values()]
 
 
-_ASKED = ("kernel", "variant", "element", "candidate")
+_ASKED = ("kernel", "variant", "element", "candidate", "access", "store")
 
 
 def _joined(roles: dict[str, tuple[Point, PointSummary]]) -> KernelCell:

@@ -17,10 +17,11 @@ def stream_form(run: Run) -> str:
     (STREAM's licence, paragraph 3b).
     """
     figures = figures_of(run)
-    tables: dict[tuple[str, str, int, str], dict[str, KernelCell]] = {}
+    tables: dict[tuple[str, str, str, str, int, str], dict[str, KernelCell]] = {}
     for cell in stream_cells(figures):
         if cell.kernel in STREAM_ORDER and cell.whole and cell.whole.passes and not cell.candidate:
-            key = (cell.variant, cell.element, cell.threads, cell.regime)
+            ways = (cell.access, cell.store)
+            key = (cell.variant, *ways, cell.element, cell.threads, cell.regime)
             tables.setdefault(key, {})[cell.kernel] = cell
     if not tables:
         return "No whole passes over the arrays were measured: there are no STREAM figures.\n"
@@ -51,6 +52,10 @@ def _header(cell: KernelCell, passes: str) -> list[str]:
     array_bytes = number_fact(facts, "array_bytes")
     element_bytes = 4 if cell.element == "float" else 8
     lines.append(f"Variant: {cell.variant}" + ("" if cell.variant == STANDARD else " (modified)"))
+    if cell.access:
+        lines.append(f"Access: {cell.access} (the address of every element, from its object)")
+    if cell.store:
+        lines.append(f"Stores: {cell.store}")
     if facts.get("stream_conformant") is not True:
         lines.append("Not STREAM-conformant: arrays too small, or caches not known.")
     if array_bytes is not None:
