@@ -141,7 +141,11 @@ def spec_facts(spec: Spec) -> dict[str, Scalar]:
     """What runs."""
     if isinstance(spec, _core.TrafficSpec):
         return {"store": spec.store if spec.writes else None, "delay_units": spec.delay}
-    facts: dict[str, Scalar] = {"variant": spec.variant, "store": spec.store}
+    facts: dict[str, Scalar] = {
+        "variant": spec.variant,
+        "store": spec.store,
+        "access": spec.access,
+    }
     if spec.variant == "tuned":
         facts |= {"isa": spec.isa, "unroll": spec.unroll, "streams": spec.streams}
     return facts
