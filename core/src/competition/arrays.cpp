@@ -13,14 +13,14 @@ namespace {
 // Holds whole lines of every processor (64, 128 or 256 bytes).
 constexpr std::size_t piece_bytes = 256;
 
-std::optional<Buffer> make_buffer(bool wanted, const MemorySource& memory,
-                                  const CompetitionRequest& all, const StopCheck& stop) {
-    if (!wanted) return std::nullopt;
+std::unique_ptr<Buffer> make_buffer(bool wanted, const MemorySource& memory,
+                                    const CompetitionRequest& all, const StopCheck& stop) {
+    if (!wanted) return nullptr;
     BufferRequest request;
     request.bytes = elements_of(all) * element_bytes(all.element);
     request.pages = all.pages;
     request.memory = memory;
-    return Buffer(request, stop);
+    return std::make_unique<Buffer>(request, stop);
 }
 
 }  // namespace

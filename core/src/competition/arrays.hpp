@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "competition/roles.hpp"
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] std::size_t elements() const noexcept { return elements_; }
     [[nodiscard]] ElementType element() const noexcept { return element_; }
     [[nodiscard]] ArrayCounts counts() const noexcept;
-    [[nodiscard]] bool has(Role role) const noexcept { return at(role).has_value(); }
+    [[nodiscard]] bool has(Role role) const noexcept { return at(role) != nullptr; }
     // Of an array that is there.
     [[nodiscard]] std::byte* data(Role role) const noexcept { return at(role)->data(); }
     [[nodiscard]] bool in_pool(Role role) const noexcept {
@@ -39,14 +39,14 @@ public:
     [[nodiscard]] std::vector<Backing> backing() const;
 
 private:
-    [[nodiscard]] const std::optional<Buffer>& at(Role role) const noexcept {
-        return buffers_[static_cast<std::size_t>(role)];
+    [[nodiscard]] const Buffer* at(Role role) const noexcept {
+        return buffers_[static_cast<std::size_t>(role)].get();
     }
     [[nodiscard]] const Buffer& any() const noexcept;
 
     ElementType element_;
     std::size_t elements_;
-    std::array<std::optional<Buffer>, role_count> buffers_;
+    std::array<std::unique_ptr<Buffer>, role_count> buffers_;
 };
 
 // Elements of an array of so many bytes. RequestError: too few.

@@ -59,7 +59,8 @@ void check_timing(const CompetitionTiming& timing) {
         throw RequestError("a competition needs either a duration or a number of iterations, " +
                            std::string(timed ? "not both" : "and has none") + "; give one");
     }
-    if (timed && !(timing.duration_ns > 0.0 && timing.duration_ns <= longest_ns)) {
+    const bool possible = timing.duration_ns > 0.0 && timing.duration_ns <= longest_ns;
+    if (timed && !possible) {
         throw RequestError("cannot compete for " + std::to_string(timing.duration_ns) +
                            " ns: give more than 0 and at most " + std::to_string(longest_ns));
     }

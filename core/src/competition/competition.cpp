@@ -1,18 +1,19 @@
 #include "memgauge/competition.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
+#include <utility>
 
+#include "competition/array_check.hpp"
 #include "competition/checks.hpp"
 #include "competition/jobs.hpp"
 #include "competition/work.hpp"
-#include "kernels/pieces.hpp"
-#include "kernels/replay.hpp"
+#include "kernels/ramp.hpp"
 #include "memory/ring_access.hpp"
 
 namespace memgauge {
 
+using competition::ArrayCheck;
 using competition::IteratedWork;
 using competition::Member;
 using competition::MemberJob;
@@ -52,59 +53,10 @@ void find_window(const std::vector<std::size_t>& ranks, CompetitionSlice& result
     result.window_end = end;
 }
 
-// How far an array is from what it must hold, on the thread that owns it.
-class ArrayCheck {
-public:
-    ArrayCheck(std::size_t member, Role role) noexcept : member_(member), role_(role) {}
-
-    [[nodiscard]] std::size_t member() const noexcept { return member_; }
-
-    void look(const Team& team, const Member& owner) {
-        if (role_ == Role::destination) {
-            for (const competition::Holding& holding : owner.contents.holdings()) {
-                compare(team, owner, holding.range, holding.now);
-            }
-            return;
-        }
-        const double factor = competition::fill_factors[static_cast<std::size_t>(role_)];
-        compare(team, owner, {0, owner.arrays.elements()}, {factor, 0.0});
-    }
-
-    [[nodiscard]] ArrayValidation validation(const Member& owner) const {
-        const std::size_t elements = owner.arrays.elements();
-        const double average = found_.sum / static_cast<double>(elements);
-        const double epsilon = kernels::stream_epsilon(owner.arrays.element());
-        return {"std"[static_cast<std::size_t>(role_)],
-                average,
-                epsilon,
-                elements,
-                found_.failed,
-                found_.first_failed,
-                found_.failed == 0 && average <= epsilon};
-    }
-
-private:
-    void compare(const Team& team, const Member& owner, const kernels::Range& range,
-                 const kernels::Multiple& multiple) {
-        const ElementType element = owner.arrays.element();
-        const double tolerance =
-            std::max(kernels::stream_epsilon(element), kernels::rounding_bound(multiple, element));
-        const std::byte* const begin = owner.arrays.data(role_);
-        kernels::for_pieces(team, range, [&](const kernels::Range& piece) {
-            found_.add(kernels::deviation(element, begin + piece.first * element_bytes(element),
-                                          piece, multiple.factor, tolerance));
-        });
-    }
-
-    std::size_t member_;
-    Role role_;
-    kernels::Deviation found_;
-};
-
 }  // namespace
 
 struct Competition::State {
-    State(Team& owner, const CompetitionRequest& asked, const StopCheck& stop);
+    State(Team& owner, CompetitionRequest asked, const StopCheck& stop);
 
     // Calls visit(member index) for each on its own thread.
     template <class Visit>
@@ -130,8 +82,8 @@ struct Competition::State {
     std::vector<std::unique_ptr<Member>> members;
 };
 
-Competition::State::State(Team& owner, const CompetitionRequest& asked, const StopCheck& stop)
-    : team(owner), request(asked) {
+Competition::State::State(Team& owner, CompetitionRequest asked, const StopCheck& stop)
+    : team(owner), request(std::move(asked)) {
     competition::check_request(team, request);
     for (const MemberRequest& member : request.members) {
         members.push_back(std::make_unique<Member>(member, request, stop));
@@ -150,6 +102,7 @@ Works Competition::State::make_works(const std::vector<ActiveMember>& active,
 std::vector<std::size_t> Competition::State::ranks_of(
     const std::vector<ActiveMember>& active) const {
     std::vector<std::size_t> ranks;
+    ranks.reserve(active.size());
     for (const ActiveMember& each : active) ranks.push_back(members[each.member]->rank);
     return ranks;
 }
@@ -243,6 +196,7 @@ std::vector<ArrayValidation> Competition::validate(const StopCheck& stop) {
         },
         stop);
     std::vector<ArrayValidation> validations;
+    validations.reserve(checks.size());
     for (const ArrayCheck& check : checks) {
         validations.push_back(check.validation(*state.members[check.member()]));
     }
@@ -251,10 +205,12 @@ std::vector<ArrayValidation> Competition::validate(const StopCheck& stop) {
 
 void Competition::corrupt(std::size_t member, std::size_t element) {
     const State& state = *state_;
-    if (member >= state.members.size() || element >= state.members[member]->arrays.elements()) {
+    const std::size_t elements = state.members.front()->arrays.elements();
+    if (member >= state.members.size() || element >= elements) {
         throw RequestError("no element " + std::to_string(element) + " of member " +
                            std::to_string(member) + " to corrupt: there are " +
-                           std::to_string(state.members.size()) + " members");
+                           std::to_string(state.members.size()) + " members of " +
+                           std::to_string(elements) + " elements an array");
     }
     const competition::Arrays& arrays = state.members[member]->arrays;
     const Role role = arrays.has(Role::destination) ? Role::destination : Role::source;

@@ -31,7 +31,7 @@ void for_stretches(Cursor at, std::size_t count, std::size_t elements, const Vis
 
 // Elements next to each other that hold the same multiple of the ramp.
 struct Holding {
-    kernels::Range range;
+    kernels::Range range{};
     kernels::Multiple now{};
     // Of updates that alternate, the value before the last is the next but one: see Contents.
     kernels::Multiple before{};

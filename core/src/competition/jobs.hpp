@@ -13,7 +13,7 @@
 namespace memgauge::competition {
 
 // Untimed iterations first; then timed ones, each stamped, the next beginning where it ended.
-class MemberJob : public Job {
+class alignas(line_bytes) MemberJob : public Job {
 public:
     // Room for so many stamps: no iteration after them is timed.
     MemberJob(std::unique_ptr<IteratedWork> work, Race& race, std::size_t lead_in,

@@ -31,20 +31,30 @@ std::size_t pieces_of(std::size_t bytes, std::size_t piece_bytes) noexcept {
     return std::max<std::size_t>(1, bytes / piece_bytes + past_half);
 }
 
-KernelFunction checked_kernel(const Member& member, const KernelSpec& spec) {
+// The spec for these arrays: `translated` becomes the access to those that lie in pools.
+KernelSpec fitted(const Member& member, KernelSpec spec) {
     if (spec.element != member.arrays.element()) {
         throw RequestError("cannot run a kernel for " + std::string(to_string(spec.element)) +
                            " on arrays of " + std::string(to_string(member.arrays.element())));
     }
     const bool from_pool = member.arrays.in_pool(Role::source);
     const bool to_pool = member.arrays.in_pool(Role::destination);
-    static_cast<void>(access_of(spec.access, spec.operation, from_pool, to_pool));
-    return find_kernel(spec);
+    const Access possible = access_of(spec.access, spec.operation, from_pool, to_pool);
+    if (spec.access == Access::direct || possible == Access::translated) return spec;
+    if (spec.access != Access::translated && spec.access != possible) {
+        throw RequestError("cannot run a kernel of " + std::string(to_string(spec.access)) +
+                           " access: those arrays lie in no pool; ask for translated");
+    }
+    spec.access = possible;
+    return spec;
 }
 
-// Pieces after which the ratio holds exactly.
-std::size_t period(const load::Mix& mix) noexcept {
-    return mix.whole / std::gcd(mix.whole, mix.fraction);
+// As many pieces as come nearest to so many bytes and hold the ratio exactly.
+std::size_t pieces_of_ratio(std::size_t bytes, const load::Mix& mix,
+                            std::size_t line_bytes) noexcept {
+    const std::size_t period = mix.whole / std::gcd(mix.whole, mix.fraction);
+    const std::size_t piece_bytes = std::size_t{kernels::lines_per_piece} * line_bytes;
+    return pieces_of(bytes, period * piece_bytes) * period;
 }
 
 load::Generator& generator_of(Member& member) {
@@ -63,8 +73,8 @@ load::Generator& generator_of(Member& member) {
 
 KernelWork::KernelWork(Member& member, const KernelSpec& spec, std::size_t iteration_bytes)
     : member_(member),
-      spec_(spec),
-      kernel_(checked_kernel(member, spec)),
+      spec_(fitted(member, spec)),
+      kernel_(find_kernel(spec_)),
       views_(member.arrays.views(spec.operation)),
       elements_(pieces_of(iteration_bytes, kernel_piece_bytes) * kernel_piece_bytes /
                 element_bytes(spec.element)),
@@ -111,13 +121,8 @@ TrafficWork::TrafficWork(Member& member, const TrafficSpec& spec, std::size_t it
     : member_(member),
       spec_(spec),
       mix_(load::mix_of(spec)),
-      pieces_(0),
-      refills_(spec.writes > 0 && !member.contents.is(as_filled)) {
-    const std::size_t stretch = period(mix_);
-    const std::size_t piece_bytes =
-        std::size_t{kernels::lines_per_piece} * generator_of(member).line_bytes();
-    pieces_ = pieces_of(iteration_bytes, stretch * piece_bytes) * stretch;
-}
+      pieces_(pieces_of_ratio(iteration_bytes, mix_, generator_of(member).line_bytes())),
+      refills_(spec.writes > 0 && !member.contents.is(as_filled)) {}
 
 void TrafficWork::prepare() noexcept {
     if (refills_) member_.arrays.refill_destination();

@@ -11,6 +11,7 @@
 #include "kernels/table.hpp"
 #include "load/generator.hpp"
 #include "load/spec.hpp"
+#include "threads/spin.hpp"
 
 namespace memgauge::competition {
 
@@ -36,7 +37,8 @@ struct IterationBytes {
     std::uint64_t write_allocate;  // read beside what is written
 };
 
-class IteratedWork {
+// What it touches while it runs lies on lines of its own.
+class alignas(line_bytes) IteratedWork {
 public:
     IteratedWork() = default;
     IteratedWork(const IteratedWork&) = delete;
