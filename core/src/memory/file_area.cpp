@@ -172,7 +172,6 @@ MappedPages FileArea::map(const std::string& what, std::size_t offset, std::size
 // threads that use it.
 void FileArea::take_memory(const std::string& what, const MappedPages& range) const {
     if (medium_ != Medium::shmem) return;
-    memory::require_free(what, file_.get(), range.size());
     if (memory::memory_nodes().size() == 1) memory::populate(what, file_.get(), range);
 }
 
@@ -183,8 +182,9 @@ std::unique_ptr<AreaLease> FileArea::take(std::size_t bytes, std::size_t alignme
     if (medium_ == Medium::hugetlb) {
         memory::require_explicit_pages(facts_.page_bytes, bytes, std::nullopt);
     }
-    const std::size_t offset = take_range(what, bytes);
     const std::size_t mapped = memory::mapped_for(bytes, pages, facts_.page_bytes);
+    if (medium_ == Medium::shmem) memory::require_free(what, file_.get(), mapped);
+    const std::size_t offset = take_range(what, bytes);
     const auto self = shared_from_this();
     try {
         MappedPages range = map(what, offset, mapped, alignment);

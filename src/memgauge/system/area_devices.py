@@ -34,6 +34,7 @@ _CHUNK_BYTES = 2 << 20
 _USUAL_ALIGN_BYTES = 2 << 20
 """Of kernels before 5.10, which do not tell."""
 _SMALLEST_SLACK_BYTES = 128 << 20
+_SLACK_PAGES = 16
 
 _REMEDIES = {
     errno.EACCES: "let root give you the right to it, or run as root",
@@ -157,7 +158,7 @@ def _end(facts: Facts, size: int, what: str) -> int:
             f"in pages of {format_bytes(page)}, the first of which holds memgauge's mark; ask for "
             "less, or name another"
         )
-    slack = max(size // 4, _SMALLEST_SLACK_BYTES, 16 * page)
+    slack = max(size // 4, _SMALLEST_SLACK_BYTES, _SLACK_PAGES * page)
     return min(facts.bytes // page * page, least + slack // page * page)
 
 
