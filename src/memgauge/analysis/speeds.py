@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from memgauge.analysis.windows import window_value
+from memgauge.analysis.windows import lost_time, window_value
 from memgauge.model.records import Point, Sample
 
 FAST_SIDE = 0.9
@@ -35,7 +35,8 @@ class Values(msgspec.Struct, frozen=True):
 
     clean: list[Value]
     switched_out: int = 0
-    """Samples in which a thread was switched out against its will."""
+    """Samples in which a thread was switched out against its will; of those whose work lies in a
+    window, for long enough to matter."""
     page_faults: int = 0
     """Samples in which a page had gone away, of those not switched out."""
     unusable: int = 0
@@ -110,13 +111,20 @@ def is_whole_run(point: Point) -> bool:
     return point.work == "window" and point.asked.get("fixed_iterations") is not None
 
 
+def was_interrupted(point: Point, sample: Sample) -> bool:
+    """Whether being switched out spoils the sample: at all, or in a window for long enough."""
+    if not was_switched_out(sample):
+        return False
+    return point.work != "window" or lost_time(sample)
+
+
 def values_of(point: Point, samples: Sequence[Sample]) -> Values:
     """Values of a point's samples, in the order given; of whole runs none is set aside."""
     clean: list[Value] = []
     switched_out = page_faults = unusable = 0
     keeps_all = is_whole_run(point)
     for sample in samples:
-        if not keeps_all and was_switched_out(sample):
+        if not keeps_all and was_interrupted(point, sample):
             switched_out += 1
         elif not keeps_all and had_page_fault(sample):
             page_faults += 1

@@ -97,7 +97,7 @@ def _row(contest: Contest, split: Split) -> list[Cell]:
     kept = ratio(split.a, contest.alone) if split.k else None
     shares = split.shares
     return [
-        contest.what,
+        contest.words,
         contest.threads,
         regime_kind(contest.regime) or None,
         split.k,

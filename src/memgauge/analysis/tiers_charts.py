@@ -146,6 +146,4 @@ def _map(members: Sequence[Contest], name: str, title: str, unit: str, pick: Pic
 def _map_row(contest: Contest, pick: Pick) -> Series:
     cells = [(split.k, pick(contest, split)) for split in contest.splits]
     known = [(k, cell) for k, cell in cells if cell is not None]
-    return series(
-        contest.what.replace("/", " "), [float(k) for k, _ in known], [cell for _, cell in known]
-    )
+    return series(contest.words, [float(k) for k, _ in known], [cell for _, cell in known])

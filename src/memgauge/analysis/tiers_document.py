@@ -56,6 +56,7 @@ class TierFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of work by one team in one regime, over all splits."""
 
     work: str
+    """As in the names of points: `copy`, `75r/d0-200`."""
     threads: int
     """Of both groups."""
     regime: str | None
@@ -95,9 +96,11 @@ def tier_figures(figures: Figures) -> list[TierFigures]:
 
 def contest_figures(contest: Contest) -> TierFigures:
     """One competition, measured or published, as data."""
-    shape = shape_of(contest.sums)
+    shape = shape_of(contest.sums, guess=contest.published)
     fall, margin = shape.fall, shape.margin
-    cheapest = best_splits([(split.k, split.total) for split in contest.shared])
+    cheapest = best_splits(
+        [(split.k, split.total) for split in contest.shared], guess=contest.published
+    )
     little = tolerated(contest.losses)
     return TierFigures(
         work=contest.what,

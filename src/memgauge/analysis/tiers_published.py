@@ -25,6 +25,7 @@ def published_contest(reference: Reference) -> Contest:
     columns = [reference.column(name) for name in (told.k, told.a, told.b, told.total)]
     return Contest(
         what=told.what,
+        words=told.what,
         threads=told.threads,
         a=told.a_memory,
         b=told.b_memory,

@@ -84,12 +84,16 @@ class Shape(msgspec.Struct, frozen=True):
     fall: Fall | None = None
 
 
-def noise_of(sums: Sums) -> Noise | None:
-    """From the intervals, root mean square; else from the curve; None where neither tells."""
+def noise_of(sums: Sums, *, guess: bool) -> Noise | None:
+    """From the intervals, root mean square; None without.
+
+    `guess` it from the curve where there are no intervals: of published sums only, since measured
+    ones can be measured longer.
+    """
     if sums and all(has_interval(one) and one.value > 0 for _, one in sums):
         squares = [((one.high - one.low) / 2 / NORMAL / one.value) ** 2 for _, one in sums]
         return Noise(math.sqrt(sum(squares) / len(squares)), guessed=False)
-    if any(has_interval(one) for _, one in sums):
+    if not guess or any(has_interval(one) for _, one in sums):
         return None
     residuals = [
         _residual(*(sums[at + step] for step in (-1, 0, 1))) for at in range(1, len(sums) - 1)
@@ -108,9 +112,9 @@ def _residual(
     return (at[1].value - line) / math.sqrt(1 + weight**2 + (1 - weight) ** 2) / at[1].value
 
 
-def shape_of(sums: Sums) -> Shape:
-    """Whether the sum falls for good, and from where."""
-    noise = noise_of(sums)
+def shape_of(sums: Sums, *, guess: bool) -> Shape:
+    """Whether the sum falls for good, and from where; `guess` as of `noise_of`."""
+    noise = noise_of(sums, guess=guess)
     if noise is None or len(sums) < LEAST_SUMS:
         return Shape("not told", math.inf)
     values = [one.value for _, one in sums]
@@ -151,13 +155,18 @@ def _highest_from(values: Sequence[float]) -> list[float]:
     return found
 
 
-def best_splits(sums: Sums) -> tuple[int, list[int]] | None:
-    """The split with the largest sum, and the others that noise cannot tell from it."""
+def best_splits(sums: Sums, *, guess: bool) -> tuple[int, list[int]] | None:
+    """The split with the largest sum, and the others that noise cannot tell from it.
+
+    None without sums; and where no noise is known, for then all may be the best.
+    """
     if not sums:
         return None
     best_k, best = max(sums, key=lambda one: one[1].value)
-    noise = noise_of(sums)
-    margin = 0.0 if noise is None else NORMAL * math.sqrt(2) * noise.share
+    noise = noise_of(sums, guess=guess)
+    if noise is None:
+        return None
+    margin = NORMAL * math.sqrt(2) * noise.share
     like = [k for k, one in sums if k != best_k and one.value >= best.value * (1 - margin)]
     return best_k, like
 

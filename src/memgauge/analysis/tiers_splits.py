@@ -12,14 +12,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memgauge.analysis.figures import Figures, number_fact, text_fact
+from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
 from memgauge.analysis.intervals import has_interval, sustained
+from memgauge.analysis.loaded_curves import share_words
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.regimes import Regime, Regimes, find_regimes, regime_kind
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.speeds import FAST_SIDE
 from memgauge.analysis.tiers_visits import Groups, Shares, Visits, shares_of, spread_of, visits_of
 from memgauge.model.records import Point
+from memgauge.model.units import format_count
 
 NAME = re.compile(
     r"tiers/(?P<what>.+)/(?P<threads>[0-9]+)t/k(?P<k>[0-9]+)/(?P<part>a|b|latency-a|latency-b)"
@@ -53,7 +55,9 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     """What one team does in all its splits, in one regime."""
 
     what: str
-    """Kernel or mix, with delays: `copy`, `75r/d0-200`."""
+    """Kernel or mix, as in the names of points: `copy`, `75r/d0-200`,"""
+    words: str
+    """and for a reader: `75% reads, pauses 0 and 200 ns`."""
     threads: int
     """Of both groups."""
     a: str
@@ -74,8 +78,8 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Such as `copy, 16 threads`, to tell it from others."""
-        team = f"{self.threads} thread{'' if self.threads == 1 else 's'}"
-        return ", ".join(filter(None, (self.what.replace("/", ", "), team, self.regime)))
+        team = format_count(self.threads, "thread")
+        return ", ".join(filter(None, (self.words, team, self.regime)))
 
     @property
     def sums(self) -> list[tuple[int, Estimate]]:
@@ -174,6 +178,7 @@ def _contest(figures: Figures, team: Team, regimes: Regimes, regime: Regime) -> 
     first = next(point for groups in team.groups.values() for point in groups.values())
     return Contest(
         what=team.what,
+        words=_words(first),
         threads=team.threads,
         a=_memory(team, "a"),
         b=_memory(team, "b"),
@@ -183,6 +188,18 @@ def _contest(figures: Figures, team: Team, regimes: Regimes, regime: Regime) -> 
         alone=alone,
         visits=visits,
     )
+
+
+def _words(point: Point) -> str:
+    """What the threads do; pauses of A and of B after every few lines, where there are any."""
+    share = share_fact(point.asked, "read_share")
+    if share is None:
+        access = text_fact(point.asked, "access")
+        plain = access in {"", "direct"}
+        return text_fact(point.asked, "kernel") + ("" if plain else f", {access}")
+    pauses = [number_fact(point.asked, f"delay_{group}_ns") or 0 for group in "ab"]
+    said = f", pauses {pauses[0]} and {pauses[1]} ns" if any(pauses) else ""
+    return share_words(share) + said
 
 
 def _memory(team: Team, group: str) -> str:

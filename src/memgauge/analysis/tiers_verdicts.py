@@ -6,11 +6,12 @@ from statistics import median
 
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Estimate, Verdict
-from memgauge.analysis.tiers_rules import COARSE, PLAIN, Fall, Shape, best_splits, shape_of
+from memgauge.analysis.tiers_rules import COARSE, LOSS, PLAIN, Fall, Shape, best_splits, shape_of
 from memgauge.analysis.tiers_rules import tolerated as tolerated_of
 from memgauge.analysis.tiers_rules import winners as winners_of
 from memgauge.analysis.tiers_splits import Contest, Split
 from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.units import format_count
 
 SLIGHT = 0.05
 """A fall that never goes deeper is slight."""
@@ -27,8 +28,9 @@ def verdicts(contests: Sequence[Contest]) -> list[Verdict]:
     """The advice for each, then the first in each regime at length."""
     told = [contest for contest in contests if len(contest.splits) > 1]
     if not told:
-        text = "No two splits of the threads were measured: nothing is told about sharing them."
-        return [Verdict(level="warning", text=text, remedy="leave --split out")]
+        text = "No two splits of the threads have a visit that counts: nothing is told of them."
+        remedy = "leave --split out, and measure on a quiet machine"
+        return [Verdict(level="warning", text=text, remedy=remedy)]
     found = [advice(contest, several=len(told) > 1) for contest in told[:MOST_ADVICE]]
     if len(told) > MOST_ADVICE:
         text = f"The table holds {len(told) - MOST_ADVICE} more kinds of work, teams and regimes."
@@ -40,7 +42,7 @@ def verdicts(contests: Sequence[Contest]) -> list[Verdict]:
 
 
 def _at_length(contest: Contest) -> Iterator[Verdict]:
-    shape = shape_of(contest.sums)
+    shape = shape_of(contest.sums, guess=contest.published)
     yield from _shape(contest, shape)
     yield from _cheapest(contest)
     yield from _loss(contest)
@@ -59,7 +61,14 @@ def between(estimate: Estimate, digits: int = 1) -> str:
 
 def of_threads(k: int, contest: Contest) -> str:
     """Such as `5 of 16 threads`."""
-    return f"{k} of {contest.threads} thread{'' if contest.threads == 1 else 's'}"
+    return f"{k} of {format_count(contest.threads, 'thread')}"
+
+
+def all_threads(contest: Contest) -> str:
+    """Such as `all 16 threads`."""
+    return {1: "the thread", 2: "both threads"}.get(
+        contest.threads, f"all {contest.threads} threads"
+    )
 
 
 def advice(contest: Contest, *, several: bool = False) -> Verdict:
@@ -68,7 +77,7 @@ def advice(contest: Contest, *, several: bool = False) -> Verdict:
     won = winners_of(contest.gains)
     if won:
         return Verdict(level="good", text=f"{_give_best(contest, won)}{about}.")
-    shape = shape_of(contest.sums)
+    shape = shape_of(contest.sums, guess=contest.published)
     if shape.kind == "not told":
         return Verdict(
             level="warning",
@@ -90,7 +99,7 @@ def _why_not(contest: Contest, shape: Shape) -> str:
 def _give_best(contest: Contest, won: Sequence[int]) -> str:
     gains = dict(contest.gains)
     best = max(won, key=lambda k: gains[k].value)
-    found = best_splits([one for one in contest.sums if one[0] in won])
+    found = best_splits([one for one in contest.sums if one[0] in won], guess=contest.published)
     like = found[1] if found else []
     text = (
         f"Give {of_threads(best, contest)} to B ({contest.b}): together they beat "
@@ -103,6 +112,10 @@ def _less_one(gain: Estimate) -> str:
     return between(Estimate(gain.value - 1, gain.low - 1, gain.high - 1))
 
 
+def _signed(gain: Estimate) -> str:
+    return f"{gain.value - 1:+.1%} ({gain.low - 1:+.1%} to {gain.high - 1:+.1%})"
+
+
 def _limit(contest: Contest, shape: Shape) -> str:
     fall = shape.fall
     if fall is None:
@@ -110,19 +123,31 @@ def _limit(contest: Contest, shape: Shape) -> str:
         best = max(one.value for _, one in contest.sums)
         cost = 1 - lowest[1].value / best
         return (
-            f"Give B ({contest.b}) as many of the {contest.threads} threads as its work needs: no "
+            f"Give B ({contest.b}) as many of {all_threads(contest)} as its work needs: no "
             f"split costs more than {cost:.1%} of the best sum"
         )
     until = max((k for k, _ in contest.sums if k < fall.start), default=0)
     if until == 0:
+        little = _cheap_until(contest, fall)
         return (
-            f"Keep all {contest.threads} threads on A ({contest.a}): with {fall.start} in B the "
-            f"sum already lies {fall.at_start:.1%} lower"
+            f"Keep {all_threads(contest)} on A ({contest.a}) for the largest sum: with "
+            f"{fall.start} in B it already lies {fall.at_start:.1%} lower"
+            + (f", with up to {little} less than 5%" if little else "")
         )
     return (
         f"Give at most {of_threads(until, contest)} to B ({contest.b}): from {fall.start} on the "
-        f"sum lies at least {_least_fallen(contest, fall):.1%} lower"
+        f"sum lies {_least_fallen(contest, fall):.1%} lower or more"
     )
+
+
+def _cheap_until(contest: Contest, fall: Fall) -> int | None:
+    """The most threads in B before the sum lies 5% below what it falls from; None: never less."""
+    found = None
+    for k, total in contest.sums:
+        if total.value <= fall.level * (1 - LOSS):
+            break
+        found = k
+    return found or None
 
 
 def _least_fallen(contest: Contest, fall: Fall) -> float:
@@ -140,13 +165,13 @@ def _no_gain(contest: Contest) -> str:
         if best.low <= 1 < highest and highest - 1 > COARSE:
             return (
                 f"; whether a split beats {contest.alone_is} cannot be told (at best, with {k}, "
-                f"{best.low - 1:+.1%} to {best.high - 1:+.1%})"
+                f"{_signed(best)})"
             )
         if best.high < 1:
             return f"; no split reaches {contest.alone_is}: the best, {k} in B, {_below(best)}"
         return (
             f"; no split beats {contest.alone_is} by more than {max(highest - 1, PLAIN):.1%}: the "
-            f"best, {k} in B, by {_less_one(best)}"
+            f"best, {k} in B, comes to {_signed(best)} of it"
         )
     if best.value < 1:
         return f"; no split reaches {contest.alone_is}: the best, {k} in B, {_below(best)}{source}"
@@ -166,9 +191,10 @@ def _shape(contest: Contest, shape: Shape) -> Iterator[Verdict]:
     fall = shape.fall
     if fall is not None:
         slightly = "only slightly " if fall.deepest < SLIGHT else ""
+        start = format_count(fall.start, "thread")
         text = (
-            f"The sum of both falls {slightly}from {fall.start} threads in B on: by "
-            f"{fall.at_start:.1%} there and {fall.deepest:.1%} with {fall.deepest_at}, from the "
+            f"The sum of both falls {slightly}from {start} in B on: by {fall.at_start:.1%} there "
+            f"and {fall.deepest:.1%} with {fall.deepest_at}, from the "
             f"{fall.level:.1f} GB/s that are usual before"
         )
     elif shape.kind == "level":
@@ -191,7 +217,7 @@ def _shape(contest: Contest, shape: Shape) -> Iterator[Verdict]:
 def _cheapest(contest: Contest) -> Iterator[Verdict]:
     """Which split with threads in both groups has the largest sum."""
     shared = [(split.k, split.total) for split in contest.shared]
-    found = best_splits(shared)
+    found = best_splits(shared, guess=contest.published)
     if found is None or len(shared) < 2:
         return
     k, like = found
@@ -213,7 +239,7 @@ def _loss(contest: Contest) -> Iterator[Verdict]:
     if not losses:
         return
     told = tolerated_of(contest.losses)
-    whole = f"what all {contest.threads} threads reach on its memory ({contest.alone_is})"
+    whole = f"what {all_threads(contest)} reach on its memory ({contest.alone_is})"
     if told.most is not None:
         text = (
             f"A loses less than 5% of {whole} with up to {told.most} in B: "

@@ -13,7 +13,7 @@ import msgspec
 
 from memgauge.analysis.regimes import Regimes
 from memgauge.analysis.section import Estimate
-from memgauge.analysis.speeds import had_page_fault, is_whole_run, was_switched_out
+from memgauge.analysis.speeds import had_page_fault, is_whole_run, was_interrupted
 from memgauge.analysis.windows import Window, durations_in, iterations, steady_window, value_in
 from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
@@ -68,7 +68,8 @@ def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits
         if seen is not None and seen.name != regime:
             continue
         together = {own: sample} | {n: s[key] for n, s in others.items() if key in s}
-        visit = _visit(groups, together) if keeps_all or _is_clean(together) else None
+        is_kept = keeps_all or _is_clean(groups, together)
+        visit = _visit(groups, together) if is_kept else None
         if seen is None or visit is None:
             set_aside += 1
         else:
@@ -82,8 +83,10 @@ def _by_time(run: Run, point: Point) -> dict[tuple[int, int], Sample]:
     return {(leg, sample.round): sample for leg, sample in zip(legs, samples, strict=True)}
 
 
-def _is_clean(samples: dict[str, Sample]) -> bool:
-    return not any(was_switched_out(s) or had_page_fault(s) for s in samples.values())
+def _is_clean(groups: Groups, samples: dict[str, Sample]) -> bool:
+    return not any(
+        was_interrupted(groups[name], s) or had_page_fault(s) for name, s in samples.items()
+    )
 
 
 def _visit(groups: Groups, samples: dict[str, Sample]) -> Visit | None:

@@ -10,6 +10,10 @@ tenth of their median and by their range times 4 over their number besides. So o
 among like ones, or a thread that fluctuates throughout, is not taken for a warm-up; below four
 iterations nothing is. All count from when the last thread has become steady.
 
+The kernel takes every CPU away for a moment now and then, and of many threads at work for 10 ms
+hardly any visit is spared. A visit is spoiled only where that took time: as many of the thread's
+longest iterations as it was switched out, beyond its median one, and more than 2% of the window.
+
 What would invalidate it: a warm-up that lasts longer than half of the window, which then looks like
 fluctuation.
 """
@@ -30,6 +34,9 @@ CLEAR = 0.1
 """Of the median duration: nearer to those of the second half is like them."""
 RANGE_SHARE = 4.0
 """Times the range over the number of durations: how far beyond them one more may lie by chance."""
+
+LOST = 0.02
+"""Of the window, that a thread may have lost by being switched out."""
 
 Window = tuple[int, int]
 """Begin and end, ns."""
@@ -83,6 +90,30 @@ def iterations(samples: Sequence[Sample]) -> Iterations | None:
         outside_ns=sum(every) - sum(counted),
         all_ns=sum(every),
     )
+
+
+def lost_time(sample: Sample) -> bool:
+    """Whether being switched out cost one of the threads more than 2% of the window."""
+    window = sample.window_ns
+    if window is None:
+        return any(thread.involuntary_switches for thread in sample.threads)
+    allowed = LOST * (window[1] - window[0])
+    return any(
+        _lost_ns(thread, window) > allowed
+        for thread in sample.threads
+        if thread.involuntary_switches
+    )
+
+
+def _lost_ns(thread: ThreadSample, window: Window) -> int:
+    """At most what the thread lost inside: of its longest iterations what is beyond the median."""
+    first, last = _touching(thread, window)
+    took = sorted(map(sub, thread.end_ns[first:last], thread.begin_ns[first:last]))
+    if len(took) < LEAST_ITERATIONS:
+        return window[1] - window[0]
+    longest = took[-thread.involuntary_switches :]
+    beyond: int = sum(longest) - took[len(took) // 2] * len(longest)
+    return beyond
 
 
 def durations_in(thread: ThreadSample, window: Window) -> list[int]:

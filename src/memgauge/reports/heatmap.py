@@ -67,7 +67,7 @@ def _measured(chart: Chart) -> list[Row]:
     ends = _ends(found)
     for row in found:
         row["x"] = column(row["x"], chart.x)
-        row["digits"] = cells.plain_value(row["y"], _unit(chart), _decimals(row["y"]))
+        row["digits"] = cells.plain_value(row["y"], _unit(chart), _decimals(chart, row["y"]))
         row["light"] = _share(chart, row["y"], ends) <= _DARK_UP_TO
     return found
 
@@ -137,7 +137,7 @@ def _unit(chart: Chart) -> str | None:
     return chart.y.unit if chart.y.unit in {"B", "%"} else None
 
 
-def _decimals(value: float) -> int:
+def _decimals(chart: Chart, value: float) -> int:
     """Three figures are what a cell has room for."""
-    size = abs(value)
-    return 0 if size >= 100 else 1 if size >= 10 or float(value).is_integer() else 2
+    size = abs(value) * (100 if chart.y.unit == "%" else 1)
+    return 0 if size >= 100 else 1 if size >= 10 or size.is_integer() else 2

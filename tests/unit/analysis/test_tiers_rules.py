@@ -2,19 +2,18 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from tests.unit.analysis.published import alone
 
+from memgauge.analysis import tiers_rules as rules
 from memgauge.analysis.section import Estimate
-from memgauge.analysis.tiers_rules import (
-    Tolerated,
-    best_splits,
-    noise_of,
-    shape_of,
-    tolerated,
-    winners,
-)
+from memgauge.analysis.tiers_rules import Tolerated, tolerated, winners
+
+shape_of = partial(rules.shape_of, guess=True)
+noise_of = partial(rules.noise_of, guess=True)
+best_splits = partial(rules.best_splits, guess=True)
 
 
 def bare(values: Sequence[float], first: int = 0) -> list[tuple[int, Estimate]]:
@@ -110,6 +109,13 @@ def test_too_few_or_too_noisy_sums_tell_nothing() -> None:
     mixed = [*known([60, 59, 58, 57]), (4, alone(40))]
     assert shape_of(mixed).kind == "not told", "some have an interval and some do not"
     assert noise_of(mixed) is None
+
+
+def test_noise_of_measured_sums_is_never_guessed() -> None:
+    sums = bare([60.0, 59.9, 60.1, 60.0, 30.0, 29.0])
+    assert shape_of(sums).kind == "falls"
+    assert rules.shape_of(sums, guess=False).kind == "not told"
+    assert rules.best_splits(sums, guess=False) is None
 
 
 def test_noise_is_that_of_the_intervals_else_of_second_differences() -> None:

@@ -8,6 +8,7 @@ from memgauge.analysis.speeds import sample_value, values_of
 from memgauge.analysis.windows import (
     durations_in,
     iterations,
+    lost_time,
     steady_window,
     value_in,
     warm_up_iterations,
@@ -144,9 +145,30 @@ def test_the_slow_threads_speed_up_later_is_not_seen() -> None:
 
 
 def test_whole_runs_are_not_set_aside_for_a_moment_without_a_processor() -> None:
-    made = [sample([thread([1000] * 8, switches=1)], (0, 8000))]
+    made = [sample([thread([*[1000] * 7, 9000], switches=1)], (0, 16_000))]
     assert values_of(point(), made).switched_out == 1
     assert len(values_of(point(fixed_iterations=8), made).clean) == 1
+
+
+@pytest.mark.parametrize(
+    ("durations", "switches", "spoiled"),
+    [
+        ([1000] * 100, 3, False),  # switched out and back at once
+        ([*[1000] * 50, 2500, *[1000] * 50], 1, False),  # 1.5% of the window
+        ([*[1000] * 50, 4000, *[1000] * 50], 1, True),  # 3%
+        ([*[1000] * 50, 4000, *[1000] * 50], 0, False),  # fluctuates by itself
+        ([1500, 1000] * 50, 1, False),  # one of many slow ones may be the kernel's
+        ([*[1000] * 40, 1900, *[1000] * 40, 1900, *[1000] * 20], 1, False),
+        ([*[1000] * 40, 2900, *[1000] * 40, 2900, *[1000] * 20], 2, True),
+        ([9000, 9000], 1, True),  # too few to tell what it cost
+    ],
+)
+def test_being_switched_out_spoils_a_visit_where_it_cost_time(
+    durations: list[int], switches: int, spoiled: bool
+) -> None:
+    made = sample([thread(durations, switches=switches)], (0, sum(durations)))
+    assert lost_time(made) == spoiled
+    assert values_of(point(), [made]).switched_out == spoiled
 
 
 def test_many_iterations_take_no_quadratic_time() -> None:

@@ -131,7 +131,7 @@ def paced(gb_per_s: float, *, factors: Sequence[float] = (1.0,)) -> list[int]:
     return took
 
 
-def _alike(took: dict[str, list[int]], group: str, rank: int) -> Sequence[int]:
+def alike(took: dict[str, list[int]], group: str, rank: int) -> Sequence[int]:
     """All threads of a group run alike."""
     del rank
     return took[group]
@@ -177,7 +177,7 @@ def tiers_run(
                 group: paced(pace[group] * off, factors=b_factors if group == "b" else (1.0,))
                 for group in groups
             }
-            records += visit(groups, partial(_alike, took), round_, pingpong(rng))
+            records += visit(groups, partial(alike, took), round_, pingpong(rng))
         if latency:
             for k, group, point in probes:
                 records.append(sample_of(point, latency(k, group) * rng.gauss(1, noise), round_))
