@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from memgauge.analysis.comparable import Source, is_one_machine
 from memgauge.analysis.comparison import FALSE_SHARE, Comparison, Pair
+from memgauge.analysis.comparison_memory import OF_MEMORY, memory_verdicts
 from memgauge.analysis.comparison_names import labels_of, named
 from memgauge.analysis.section import Verdict
 from memgauge.model.units import format_count
@@ -27,6 +28,7 @@ def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
     return [
         *_outcome(label, pair),
         *_untold(pair),
+        *memory_verdicts(label, pair),
         *_unlike(label, pair),
         *_unpaired(label, pair),
     ]
@@ -165,7 +167,12 @@ def _untold(pair: Pair) -> list[Verdict]:
 
 def _unlike(label: str, pair: Pair) -> list[Verdict]:
     """Points of one name that were not measured alike, and figures not made alike."""
-    facts = Counter(f"{key} {said}" for row in pair.rows for key, said in row.differs.items())
+    facts = Counter(
+        f"{key} {said}"
+        for row in pair.rows
+        for key, said in row.differs.items()
+        if key not in OF_MEMORY
+    )
     made = Counter(row.statistic for row in pair.rows if " against " in row.statistic)
     found = []
     if facts:

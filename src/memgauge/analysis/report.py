@@ -53,7 +53,11 @@ def analyse_run(run: Run) -> Report:
         machine=machine_line(run.start.system),
         complete=run.end is not None and run.end.status == "complete",
         status=status_line(figures),
-        verdicts=[*_unknown(names), *memory_verdicts(run), *run_verdicts(figures)],
+        verdicts=[
+            *_unknown(names),
+            *memory_verdicts(run.points.values(), run.start.system),
+            *run_verdicts(figures),
+        ],
         sections=sections_of(figures),
         system=system_table(run.start.system),
         tiers=tiers_table(run.start.system),

@@ -116,8 +116,8 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
 
 
 def _page_policies(parameters: LatencyParameters, system: System) -> list[str]:
-    """With and without huge pages, unless one policy is asked for."""
-    if parameters.pages != "auto":
+    """With and without huge pages, unless one policy is asked for, or the memory decides."""
+    if parameters.pages != "auto" or parameters.memory.is_area:
         return [parameters.pages]
     return ["thp", "4k"] if system.thp in {"always", "madvise"} else ["4k"]
 

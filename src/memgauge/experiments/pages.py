@@ -136,8 +136,7 @@ class Pages(Experiment):
         with closing(buffer):
             backing = buffer.backing()
             got = backing_facts([backing], pages)
-            huge = backing.huge_page_bytes if got["pages"] in {pages, "mixed"} else 0
-            page_bytes = (huge if pages != "4k" else 0) or backing.base_page_bytes
+            page_bytes = _page_bytes(backing, got["pages"], pages)
             points = [
                 _point(case, cpu, {**got, **_page_facts(case, page_bytes)}) for case in members
             ]
@@ -153,6 +152,13 @@ class Pages(Experiment):
 
 def _buffer_bytes(members: Sequence[Case]) -> int:
     return max(case.footprint_bytes for case in members)
+
+
+def _page_bytes(backing: _core.Backing, got: Scalar, asked: str) -> int:
+    """Size of the pages that the lines lie on; of a buffer in both sizes, of the huge ones."""
+    is_huge = got not in {None, f"{backing.base_page_bytes >> 10}k"}
+    huge = backing.huge_page_bytes if is_huge and asked != "4k" else 0
+    return huge or backing.base_page_bytes
 
 
 def _page_facts(case: Case, page_bytes: int) -> dict[str, Scalar]:

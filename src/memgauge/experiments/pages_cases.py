@@ -131,8 +131,11 @@ def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, li
 
 
 def page_kinds(parameters: PagesParameters, system: System) -> list[str]:
-    """Base pages, transparent huge ones where the kernel gives them, and explicit ones if free."""
-    if parameters.pages != "auto":
+    """Base pages, transparent huge ones where the kernel gives them, and explicit ones if free.
+
+    Of a file, a device or a pool those that it has.
+    """
+    if parameters.pages != "auto" or parameters.memory.is_area:
         return [parameters.pages]
     transparent = ["thp"] if system.thp in {"always", "madvise"} else []
     explicit = [name for name in EXPLICIT_PAGE_BYTES if _free_bytes(name, system)]

@@ -22,6 +22,7 @@ from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
 from memgauge.runner.cell import Cell
+from memgauge.runner.got_memory import with_memory
 from memgauge.runner.requirements import require_placement
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.waves import Planned, needs, waves
@@ -212,12 +213,18 @@ class _Recording:
             benches = [self._open(stack, planned, memories) for planned in wave]
             self._start()
             self._writer.write([made for bench in benches for made in bench.counters])
-            cells = [cell for bench in benches for cell in self._declare(bench, bench.points)]
+            asked = {
+                bench: parameters for bench, (_, parameters, _) in zip(benches, wave, strict=True)
+            }
+
+            def declare(bench: Bench, points: Sequence[Point]) -> list[Cell]:
+                told = [with_memory(point, asked[bench], memories) for point in points]
+                return self._declare(bench, told)
+
+            cells = [cell for bench in benches for cell in declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in wave}
             opening_s = self._budget.elapsed_s - began_s
-            self._rounds.run(
-                cells, experiments.values(), share_s - opening_s, self._tick, self._declare
-            )
+            self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick, declare)
             self._close(benches, cells, experiments)
         self._all_reached &= not any(cell.wanted for cell in cells)
 

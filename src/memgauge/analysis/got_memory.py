@@ -1,0 +1,137 @@
+"""What the arrays of a run were really in, in words: a file is not its medium without DAX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from memgauge.analysis.section import Verdict
+from memgauge.model.errors import RequestError
+from memgauge.model.memory import MemoryPlacement, parse_placement
+from memgauge.model.records import Point, Scalar
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes
+
+ROLES = {"memory": "", "source": "source_", "destination": "destination_"}
+"""What a point may ask for memory by, and what the facts of it begin with."""
+
+IN_MEMORY = frozenset({"tmpfs", "hugetlbfs", "ramfs", "devtmpfs"})
+"""File systems that have no medium but memory."""
+
+Facts = Mapping[str, Scalar]
+
+
+def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict]:
+    """One for each memory but plain DRAM, and a warning where it was not what its name says."""
+    seen: dict[str, Verdict] = {}
+    for point in points:
+        for role, prefix in ROLES.items():
+            placement = _placement(point.asked.get(role))
+            if placement is None or placement.kind == "dram":
+                continue
+            facts = facts_of(point.effective, prefix)
+            verdict = _verdict(placement, facts, system)
+            seen.setdefault(verdict.text, verdict)
+    yield from seen.values()
+
+
+def facts_of(effective: Facts, prefix: str = "") -> dict[str, Scalar]:
+    """Facts of the memory of one role, without their prefix."""
+    names = ("file_system", "dax", "map_sync", "medium_page_bytes", "medium_node")
+    return {name: effective.get(prefix + name) for name in names}
+
+
+def described(placement: str, facts: Facts) -> str:
+    """A memory with what was found of it, such as `file:/mnt/x (ext4, DAX, MAP_SYNC granted)`."""
+    parsed = _placement(placement)
+    if parsed is None or not parsed.is_area or all(fact is None for fact in facts.values()):
+        return placement
+    if parsed.kind == "shm":
+        return f"{placement} (DRAM)"
+    told = [_file_system(facts), _dax(facts), _sync(facts), _pages(facts)]
+    return f"{placement} ({', '.join(filter(None, told))})"
+
+
+def _verdict(placement: MemoryPlacement, facts: Facts, system: System) -> Verdict:
+    said = described(str(placement), facts)
+    if not placement.is_area:
+        return Verdict(
+            level="note", text=f"The arrays were in {said}{_made_of(placement, system)}."
+        )
+    if placement.kind in {"shm", "devdax"}:
+        return Verdict(level="note", text=f"The arrays were in {said}.")
+    if facts.get("dax"):
+        how = "loads and stores reached the medium itself, without the page cache"
+        return Verdict(level="note", text=f"The arrays were in {said}: {how}.")
+    if facts.get("file_system") in IN_MEMORY:
+        text = f"The arrays were in {said}: that file system is in DRAM, which was measured."
+        return Verdict(level="note", text=text)
+    return _not_the_medium(said, facts)
+
+
+def _not_the_medium(said: str, facts: Facts) -> Verdict:
+    if facts.get("dax") is None:
+        return Verdict(
+            level="warning",
+            text=f"The arrays were in {said}: nothing tells whether DAX was in effect, so this may "
+            "be the page cache, that is DRAM, and not the medium.",
+            remedy="mount it with -o dax=always, on a device that memgauge system shows",
+        )
+    return Verdict(
+        level="warning",
+        text=f"The arrays were in {said}: the page cache, that is DRAM, was measured, and not the "
+        "file's medium.",
+        remedy="to measure persistent memory, name a file on a file system mounted with "
+        "-o dax=always, or a devdax device",
+    )
+
+
+def _made_of(placement: MemoryPlacement, system: System) -> str:
+    """What the tiers of the machine say of its nodes, where it is no ordinary DRAM."""
+    kinds = {
+        tier.nodes[0]: tier.kind
+        for tier in system.tiers
+        if len(tier.nodes) == 1 and tier.placement != "dram"
+    }
+    said = [f"node {node} is {_KINDS[kinds[node]]}" for node in placement.nodes if node in kinds]
+    return f": {', '.join(said)}" if said else ""
+
+
+_KINDS = {
+    "dram": "DRAM",
+    "cxl": "CXL memory",
+    "nvdimm": "of NVDIMMs",
+    "hbm": "high-bandwidth memory",
+    "gpu": "a GPU's memory",
+    "unknown": "memory without CPUs, of unknown kind",
+}
+
+
+def _placement(text: Scalar) -> MemoryPlacement | None:
+    try:
+        return parse_placement(text, "--memory") if isinstance(text, str) else None
+    except RequestError:
+        return None
+
+
+def _file_system(facts: Facts) -> str:
+    name = facts.get("file_system")
+    if name is None:
+        return ""
+    bare = facts.get("dax") is False and name not in IN_MEMORY
+    return f"{name} without DAX" if bare else str(name)
+
+
+def _dax(facts: Facts) -> str:
+    return "DAX" if facts.get("dax") else ""
+
+
+def _sync(facts: Facts) -> str:
+    granted = facts.get("map_sync")
+    if granted is None or not facts.get("dax"):
+        return ""
+    return "MAP_SYNC granted" if granted else "MAP_SYNC refused"
+
+
+def _pages(facts: Facts) -> str:
+    size = facts.get("medium_page_bytes")
+    return f"pages of {format_bytes(size)}" if isinstance(size, int) else ""
