@@ -105,7 +105,8 @@ def test_what_was_read_back_is_what_was_asked(tmp_path: Path) -> None:
         **given, threads=2, array_bytes="1MiB", budget="1s", output=str(tmp_path / "run")
     )
     a, b = result.run.points.values()
-    assert (a.asked["memory"], b.asked["memory"]) == ("dram", "dram:shm:")
+    assert (a.asked["source"], a.asked["destination"]) == ("dram", "dram")
+    assert (b.asked["source"], b.asked["destination"]) == ("dram", "shm:")
     asked = read_run(tmp_path / "run").start.parameters["tiers"]
     assert {name: asked[name] for name in given} == {
         "preset": "dram-nvm",

@@ -188,7 +188,7 @@ class Tiers(Experiment):
             stack.callback(competition.close)
             readier = Readier(parameters, plan, team, competition)
             ready = {work.name: readier.ready(work) for work in plan.works}
-            facts = memory_facts(plan, competition, memories, parameters.pages)
+            facts = memory_facts(plan, competition, parameters.pages)
             visits = [
                 (completed(visit, ready[visit.work.name], facts), ready[visit.work.name])
                 for visit in planned_visits(plan)

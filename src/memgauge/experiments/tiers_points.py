@@ -271,7 +271,7 @@ def _asked(plan: TeamPlan, work: Work, k: int, group: Group) -> dict[str, Scalar
         "b_threads": k,
         "source": str(side.source),
         "destination": str(side.destination),
-        "memory": str(side),
+        "memory": str(side.source) if side.source == side.destination else None,
     }
 
 

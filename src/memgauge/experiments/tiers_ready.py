@@ -14,7 +14,6 @@ from memgauge.experiments.tiers_parameters import TiersParameters
 from memgauge.experiments.tiers_points import TeamPlan, Visit, with_facts
 from memgauge.experiments.tiers_works import Group, Spec, Work, spec_facts, spec_of
 from memgauge.model.records import Point, Scalar
-from memgauge.system.memories import Memories
 
 VISIT_NS = 10e6
 """What a visit lasts at least: some twenty iterations of one thread. In much more time there is
@@ -155,9 +154,9 @@ def _with_bytes(point: Point, of_iteration: tuple[int, int] | None) -> Point:
 
 
 def memory_facts(
-    plan: TeamPlan, competition: _core.Competition, memories: Memories, asked_pages: str
+    plan: TeamPlan, competition: _core.Competition, asked_pages: str
 ) -> dict[Group, dict[str, Scalar]]:
-    """What backs each group's arrays: pages, node, and of files and devices what they are."""
+    """What backs each group's arrays: their size, pages and nodes."""
     by_group: dict[Group, list[list[_core.Backing]]] = {"a": [], "b": []}
     for (group, _), backings in zip(plan.members, competition.backing(), strict=True):
         by_group[group].append(backings)
@@ -169,7 +168,6 @@ def memory_facts(
             [one for member in members for one in member[cut:]],
             asked_pages,
         )
-        | _area_facts(plan, group, memories)
         for group, members in by_group.items()
     }
 
@@ -181,21 +179,4 @@ def _side_facts(
     for role, backings in (("source", sources), ("destination", destinations)):
         of_role = backing_facts(backings, asked_pages)
         facts |= {f"{role}_pages": of_role["pages"], f"{role}_node": of_role["node"]}
-    return facts
-
-
-def _area_facts(plan: TeamPlan, group: Group, memories: Memories) -> dict[str, Scalar]:
-    """Of the files and devices of a side; without a role in the name where it has but one."""
-    side = plan.side(group)
-    facts: dict[str, Scalar] = {}
-    for role, placement in (("destination", side.destination), ("source", side.source)):
-        area = memories.of(placement).facts
-        if area is None:
-            continue
-        of_role: dict[str, Scalar] = {
-            "dax": area.dax,
-            "map_sync": area.map_sync,
-            "file_system": area.file_system or None,
-        }
-        facts |= of_role | {f"{role}_{name}": fact for name, fact in of_role.items()}
     return facts

@@ -56,12 +56,6 @@ class Side(msgspec.Struct, frozen=True):
     source: MemoryPlacement
     destination: MemoryPlacement
 
-    def __str__(self) -> str:
-        """Such as `node:2`, or `dram:node:2` of two."""
-        if self.source == self.destination:
-            return str(self.source)
-        return f"{self.source}:{self.destination}"
-
 
 def parse_side(text: str, option: str) -> AskedSide:
     """Source and destination, with a colon between; or one memory for both.

@@ -55,7 +55,12 @@ def having(*tiers: Tier, sockets: int = 1) -> System:
 
 def second(system: System, **given: str) -> tuple[str, str]:
     a, b = sides(build(TiersParameters, **given), system, system.allowed_cpus)
-    return str(a), str(b)
+    return written(a), written(b)
+
+
+def written(side: Side) -> str:
+    both = (str(side.source), str(side.destination))
+    return ":".join(dict.fromkeys(both))
 
 
 @given(memories, memories)
