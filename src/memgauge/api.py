@@ -403,8 +403,13 @@ def tiers(**options: Any) -> Result:
     return _run(["tiers"], "tiers", options)
 
 
+def numa(**options: Any) -> Result:
+    """Bandwidth and latency of every pair of nodes. Options are those of `memgauge numa`."""
+    return _run(["numa"], "numa", options)
+
+
 def interleave(**options: Any) -> Result:
-    """Interleave weights that give the most bandwidth. Options are those of `memgauge interleave`."""
+    """Weights of nodes for the most bandwidth. Options are those of `memgauge interleave`."""
     return _run(["interleave"], "interleave", options)
 
 

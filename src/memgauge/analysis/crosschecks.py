@@ -15,6 +15,7 @@ from memgauge.analysis.claims import Finding
 from memgauge.analysis.concurrency import usual_line_bytes
 from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
 from memgauge.analysis.levelcheck import level_checks
+from memgauge.analysis.numa_checks import pair_checks
 from memgauge.analysis.section import Column, Section, Table, Verdict
 from memgauge.analysis.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.workingset import find
@@ -36,6 +37,7 @@ def crosschecks(figures: Figures) -> list[Check]:
         *_unloaded(figures),
         *_full_load(figures),
         *_all_reads(figures),
+        *pair_checks(figures),
         *level_checks(figures, _findings(figures)),
     ]
 

@@ -8,6 +8,7 @@ from memgauge.analysis import (
     loaded,
     misses,
     mix,
+    numa,
     pages,
     profile,
     routes,
@@ -33,5 +34,6 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "verify": verify.analyse,
     "routes": routes.analyse,
     "tiers": tiers.analyse,
+    "numa": numa.analyse,
     "interleave": interleave.analyse,
 }

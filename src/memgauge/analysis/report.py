@@ -30,6 +30,7 @@ TITLES = {
     "profile": "Profile of a program",
     "verify": "Verification of counters",
     "tiers": "Two memories in competition",
+    "numa": "NUMA matrices",
     "interleave": "Interleave weights",
     "routes": "Two routes to the same counters",
 }

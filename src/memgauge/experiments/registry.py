@@ -34,7 +34,10 @@ EXPERIMENTS: dict[str, Entry] = {
     "tiers": Entry(
         "tiers", "Tiers", "Two kinds of memory, alone and at once, by split of threads."
     ),
-    "interleave": Entry("interleave", "Interleave", "Interleave weights of nodes that give the most bandwidth."),
+    "numa": Entry("numa", "Numa", "Bandwidth and latency of every CPU node and memory node."),
+    "interleave": Entry(
+        "interleave", "Interleave", "Interleave weights of nodes for the most bandwidth."
+    ),
 }
 """Those with a command of the same name; a survey makes them all."""
 
