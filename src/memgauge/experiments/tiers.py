@@ -46,6 +46,7 @@ from memgauge.experiments.tiers_ready import (
     active_members,
     completed,
     memory_facts,
+    with_pages,
 )
 from memgauge.experiments.tiers_sides import sides
 from memgauge.experiments.tiers_sizes import TierSizes, size_warnings
@@ -191,7 +192,7 @@ class Tiers(Experiment):
             facts = memory_facts(plan, competition, parameters.pages)
             visits = [
                 (completed(visit, ready[visit.work.name], facts), ready[visit.work.name])
-                for visit in planned_visits(plan)
+                for visit in planned_visits(with_pages(plan, facts))
             ]
             yield TiersBench(plan, competition, rings, visits, parameters.fixed_iterations)
 
@@ -200,7 +201,7 @@ class Tiers(Experiment):
         del samples, system
         if PROBE_TOOK_CPU not in point.effective:
             return []
-        return size_warnings(point) + _probe_warnings(point)
+        return size_warnings(point) + _pages_warnings(point) + _probe_warnings(point)
 
 
 def _planned(group: Group, parameters: TiersParameters, system: System) -> TeamPlan:
@@ -245,6 +246,24 @@ def _competition(
         parameters.element,
         parameters.pages,
     )
+
+
+def _pages_warnings(point: Point) -> list[Warning]:
+    """Translation that costs one group more than the other is no property of its memory."""
+    a, b = (str(point.effective.get(f"pages_{group}")) for group in ("a", "b"))
+    if a == b:
+        return []
+    return [
+        Warning(
+            code="pages-differ",
+            message=(
+                f"pages differ: {a} in group A, {b} in group B, so that part of what tells their "
+                "memory apart may be the cost of address translation"
+            ),
+            remedy="make both alike with --pages 4k",
+            experiment="tiers",
+        )
+    ]
 
 
 def _probe_warnings(point: Point) -> list[Warning]:

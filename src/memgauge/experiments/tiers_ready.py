@@ -172,6 +172,13 @@ def memory_facts(
     }
 
 
+def with_pages(plan: TeamPlan, memory: Mapping[Group, Facts]) -> TeamPlan:
+    """With the pages of both groups among what is said once; none of a group without arrays."""
+    pages = {f"pages_{group}": memory[group]["pages"] for group in {g for g, _ in plan.members}}
+    both = pages if len(pages) > 1 and None not in pages.values() else {}
+    return msgspec.structs.replace(plan, notes={**plan.notes, **both})
+
+
 def _side_facts(
     sources: Sequence[_core.Backing], destinations: Sequence[_core.Backing], asked_pages: str
 ) -> dict[str, Scalar]:

@@ -276,6 +276,17 @@ def test_memory_that_was_got_is_beside_what_was_asked() -> None:
 
 
 @two_cpus
+@pytest.mark.parametrize(("pages", "codes"), [("auto", ["pages-differ"]), ("4k", [])])
+def test_pages_that_differ_are_warned_of_once(pages: str, codes: list[str]) -> None:
+    system = detect()
+    if pages == "auto" and system.thp not in {"always", "madvise"}:
+        pytest.skip("this kernel gives no transparent huge pages")
+    with bench(threads="2", b="shm:", pages=pages, array_bytes="4MiB", split="0,2") as made:
+        found = [w for point in made.points for w in Tiers().check(point, [], system)]
+        assert [w.code for w in found if w.code != "arrays-in-caches"] == codes
+
+
+@two_cpus
 def test_records_of_a_round_keep_the_rules_of_a_run() -> None:
     with bench(threads="2") as made:
         rules = StreamRules()
