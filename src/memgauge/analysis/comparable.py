@@ -11,6 +11,7 @@ from memgauge.analysis.machine import system_table
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.summary import PointSummary
+from memgauge.analysis.tiers_splits import contests
 from memgauge.model.records import Point, RunStart, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
@@ -83,7 +84,8 @@ def of_run(figures: Figures, name: str) -> Source:
             for summary in figures.summaries[point.point]
             if (made := _of_point(point, summary)) is not None
         ]
-        + _counted(figures),
+        + _counted(figures)
+        + _sums(figures),
         title=f"run of {', '.join(start.experiments)}, begun {start.started_at}",
         run_id=start.run_id,
         machine_id=start.system.machine_id,
@@ -156,6 +158,25 @@ def _counted(figures: Figures) -> list[Comparable]:
         if made is not None:
             found.setdefault(made.name, made)
     return list(found.values())
+
+
+def _sums(figures: Figures) -> list[Comparable]:
+    """What two groups of threads reach together, where both have some."""
+    return [
+        Comparable(
+            name=f"tiers/{contest.what}/{contest.threads}t/k{split.k}/sum",
+            unit="GB/s",
+            direction="higher",
+            estimate=split.sustained,
+            statistic=SUSTAINED,
+            label=f"both groups, {split.k} of {contest.threads} in B",
+            regime=regime_kind(contest.regime),
+            facts={"A's memory": contest.a, "B's memory": contest.b},
+        )
+        for contest in contests(figures)
+        for split in contest.shared
+        if split.sustained is not None
+    ]
 
 
 def _of_counts(counts: HardwareCounts) -> Comparable | None:

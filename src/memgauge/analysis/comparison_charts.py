@@ -30,11 +30,11 @@ Sweep = dict[int, Row]
 
 
 class Swept(msgspec.Struct, frozen=True):
-    """Something that names of points carry as their last part."""
+    """Something that names of points carry as their last part, or before it."""
 
     name: str
     pattern: re.Pattern[str]
-    """Of a whole name: the family of points, and the number."""
+    """Of a whole name: the family of points, the number, and what else tells families apart."""
     axis: Axis
 
 
@@ -44,6 +44,11 @@ SWEPT = (
         "footprints",
         re.compile(r"(workingset/.+)/([0-9]+)"),
         Axis(title="footprint", unit="B", scale="log2"),
+    ),
+    Swept(
+        "splits",
+        re.compile(r"(tiers/.+/[0-9]+t)/k([0-9]+)/(a|b|sum|latency-a|latency-b)"),
+        Axis(title="threads in B", unit=""),
     ),
 )
 
@@ -74,7 +79,8 @@ def sweeps_of(rows: Sequence[Row], swept: Swept) -> dict[str, Sweep]:
     found: dict[str, Sweep] = {}
     for row in rows:
         if match := swept.pattern.fullmatch(row.name):
-            found.setdefault(match[1], {})[int(match[2])] = row
+            family, swept_at, *others = match.groups()
+            found.setdefault("/".join((family, *others)), {})[int(swept_at)] = row
     return {
         family: dict(sorted(sweep.items()))
         for family, sweep in found.items()

@@ -18,6 +18,9 @@ from tests.unit.analysis.tiers_runs import (
     worker,
 )
 
+from memgauge.analysis.comparable import of_reference, of_run
+from memgauge.analysis.comparison import compare_two
+from memgauge.analysis.comparison_charts import charts
 from memgauge.analysis.document import json_document
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.report import analyse_run
@@ -26,6 +29,7 @@ from memgauge.analysis.tiers import analyse
 from memgauge.analysis.tiers_splits import Contest, contests
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
+from memgauge.references.library import load
 
 
 def section(run: Run) -> Section:
@@ -256,3 +260,23 @@ def test_the_report_and_the_document_of_a_run_hold_it(level: Run) -> None:
     assert [split.b_threads for split in made[0].splits] == list(range(9))
     assert made[0].splits[0].b is None
     assert made[0].a_alone is not None
+
+
+def test_figures_of_two_runs_and_of_published_tables_pair_up() -> None:
+    run = of_run(figures_of(tiers_run(16, saturating, rounds=12)), "run")
+    names = {one.name for one in run.comparables}
+    sums = {f"tiers/copy/16t/k{k}/sum" for k in range(1, 16)}
+    assert sums <= names
+    assert "tiers/copy/16t/k0/sum" not in names, "it is the bandwidth of A"
+    pair = compare_two(of_reference(load("nvdimm-nvm-nvm")), run)
+    assert len(pair.rows) == 45
+    assert {one.name for one in pair.unpaired} == {
+        "tiers/copy/16t/k0/a",
+        "tiers/copy/16t/k16/b",
+    }
+    drawn = charts("B", pair, [pair.rows])
+    assert [chart.name for chart in drawn] == [
+        *(f"compare-B-tiers-copy-16t-{group}" for group in ("a", "b", "sum")),
+        "compare-B-ratio-1-splits",
+    ]
+    assert drawn[0].series[0].x == list(range(1, 16))
