@@ -1,0 +1,209 @@
+"""`--memory file:` and `shm:` from the command line: mounts, kills, refusals, and cleaning."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memgauge.model.runfile import Run, read_run
+
+pytestmark = pytest.mark.native
+
+MIB = 1 << 20
+STREAM = ["stream", "--threads", "1", "--kernel", "copy", "--array-bytes", "4MiB"]
+SHORT = ["--budget", "1s"]
+LONG = ["--budget", "60s", "--precision", "0.0001"]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
+def memgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memgauge", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def measured(tmp_path: Path, memory: str, *more: str) -> Run:
+    output = tmp_path / "run"
+    done = memgauge(*STREAM, *SHORT, "--memory", memory, "--output", output, *more)
+    assert done.returncode == 0, done.stderr
+    run = read_run(output)
+    assert all(check.passed for one in run.validations for check in one.checks)
+    return run
+
+
+def refused(memory: str, *more: str) -> str:
+    done = memgauge(*STREAM, *SHORT, "--memory", memory, *more)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    return done.stderr.splitlines()[-1]
+
+
+@contextmanager
+def mounted(kind: str, options: str, place: Path) -> Iterator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file system needs root")
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", kind, "-o", options, "none", str(place)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"{kind} cannot be mounted here: {done.stderr.strip()}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def pages_of(run: Run) -> set[object]:
+    return {point.effective["pages"] for point in run.points.values()}
+
+
+def test_arrays_in_a_file_that_is_gone_afterwards(tmp_path: Path) -> None:
+    where = tmp_path / "here"
+    where.mkdir()
+    for memory in (f"file:{where}", f"file:{where}/arrays"):
+        run = measured(tmp_path, memory)
+        assert {point.asked["memory"] for point in run.points.values()} == {memory}
+        assert list(where.iterdir()) == []
+        for file in (tmp_path / "run").iterdir():
+            file.unlink()
+
+
+def test_tmpfs_gives_the_pages_of_its_mount(tmp_path: Path) -> None:
+    if "advise" not in Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled").read_text():
+        pytest.skip("the kernel has no transparent huge pages in tmpfs")
+    with mounted("tmpfs", "size=64m,huge=always", tmp_path / "huge") as place:
+        assert pages_of(measured(tmp_path, f"file:{place}", "--pages", "thp")) == {"thp"}
+        remount = ["mount", "-o", "remount,huge=never", str(place)]
+        subprocess.run(remount, check=True)
+        assert "this tmpfs is mounted without them" in refused(f"file:{place}", "--pages", "thp")
+
+
+def test_a_full_file_system_is_refused_with_what_it_has(tmp_path: Path) -> None:
+    with mounted("tmpfs", "size=8m", tmp_path / "small") as place:
+        (place / "users").write_bytes(b"precious")
+        line = refused(f"file:{place}/arrays")
+        assert f"available in file:{place}" in line
+        assert (place / "users").read_bytes() == b"precious"
+        assert [path.name for path in place.iterdir()] == ["users"]
+
+
+def test_hugetlbfs_gives_its_pages(tmp_path: Path) -> None:
+    pool = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+    if not (pool / "free_hugepages").exists() or int((pool / "free_hugepages").read_text()) < 16:
+        pytest.skip("16 free huge pages of 2 MiB are needed: raise nr_hugepages as root")
+    with mounted("hugetlbfs", "pagesize=2M", tmp_path / "huge") as place:
+        for pages in ("auto", "2m"):
+            run = measured(tmp_path, f"file:{place}", "--pages", pages)
+            assert {point.effective["huge_share"] for point in run.points.values()} == {1.0}
+            for file in (tmp_path / "run").iterdir():
+                file.unlink()
+        assert "all its pages are of 2 MiB" in refused(f"file:{place}", "--pages", "4k")
+
+
+def test_a_file_of_others_is_refused_and_untouched(tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    users.write_bytes(b"precious")
+    for more in ([], ["--keep"], ["--overwrite"], ["--keep", "--overwrite"]):
+        assert "memgauge did not make it" in refused(f"file:{users}", *more)
+    assert users.read_bytes() == b"precious"
+
+
+def test_kept_files_are_used_again_and_listed(tmp_path: Path) -> None:
+    path = tmp_path / "arrays"
+    done = memgauge("system", "--clean")
+    assert (done.returncode, done.stdout) == (0, "nothing was left behind\n")
+    measured(tmp_path / "1", f"file:{path}", "--keep")
+    number, size = path.stat().st_ino, path.stat().st_size
+    assert size >= 3 * 4 * MIB
+    measured(tmp_path / "2", f"file:{path}", "--keep")
+    assert (path.stat().st_ino, path.stat().st_size) == (number, size)
+    done = memgauge("system", "--clean")
+    assert done.stdout == f"{path}: kept on purpose; to remove it: rm {path}\n"
+    assert path.exists()
+
+
+@contextmanager
+def running(tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """A run that uses `arrays`, once it measures."""
+    output = tmp_path / "long"
+    where = ["--memory", f"file:{tmp_path}/arrays", "--output", str(output)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "memgauge", *STREAM, *LONG, *where, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as program:
+        try:
+            end = time.monotonic() + 60
+            while not (output / "records.jsonl").exists():
+                assert program.poll() is None, program.communicate()[0]
+                assert time.monotonic() < end, "it does not begin"
+                time.sleep(0.05)
+            yield program
+        finally:
+            program.kill()
+
+
+def names(tmp_path: Path) -> set[str]:
+    return {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_without_keep_nothing_is_left_whatever_ends_the_run(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    with running(tmp_path) as program:
+        assert names(tmp_path) == {"long"}
+        program.send_signal(number)
+        program.wait(30)
+    assert names(tmp_path) <= {"long"}
+    assert memgauge("system", "--clean").stdout == "nothing was left behind\n"
+
+
+def test_a_signal_leaves_a_file_that_is_to_be_kept(tmp_path: Path) -> None:
+    with running(tmp_path, "--keep") as program:
+        program.send_signal(signal.SIGTERM)
+        program.wait(30)
+        assert program.returncode == 128 + signal.SIGTERM
+    assert "kept on purpose" in memgauge("system", "--clean").stdout
+    assert "arrays" in names(tmp_path)
+
+
+def test_kill_leaves_what_is_cleaned_but_not_while_it_is_used(tmp_path: Path) -> None:
+    path = tmp_path / "arrays"
+    with running(tmp_path, "--keep") as program:
+        assert "is in use by another run" in refused(f"file:{path}", "--keep")
+        assert memgauge("system", "--clean").stdout == f"{path}: in use by a run; left as it is\n"
+        program.kill()
+        program.wait(30)
+    assert path.exists()
+    done = memgauge("system", "--clean")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{path}: removed, ")
+    assert not path.exists()
+
+
+def test_cleaning_prints_no_json() -> None:
+    done = memgauge("system", "--clean", "--json")
+    assert done.returncode == 2
+    assert "--clean prints lines of text" in done.stderr
