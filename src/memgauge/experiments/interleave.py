@@ -242,17 +242,16 @@ class Interleave(Experiment):
 
     def losers(self, values: Values) -> set[str]:
         """Weights that are clearly behind, of each kernel and team."""
-        contests: dict[tuple[str, str], dict[Weights, tuple[str, float]]] = {}
+        contests: dict[tuple[str, str], dict[str, float]] = {}
         for name, seen in values.items():
             _, kernel, weights, team = name.split("/")
             speed = fast_side(seen)
             if speed is not None:
-                nodes = _weights_of(weights)
-                contests.setdefault((kernel, team), {})[nodes] = (name, speed)
+                contests.setdefault((kernel, team), {})[weights] = speed
         return {
-            known[weights][0]
-            for known in contests.values()
-            for weights in behind({weights: speed for weights, (_, speed) in known.items()})
+            f"interleave/{kernel}/{weights}/{team}"
+            for (kernel, team), speeds in contests.items()
+            for weights in _labels_behind(speeds)
         }
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
@@ -292,9 +291,18 @@ def _speeds(
     return {one: speed for one, speed in found.items() if speed is not None}
 
 
-def _weights_of(text: str) -> Weights:
-    """From a label; nodes without pages are not in it."""
-    return tuple(int(part.partition("=")[2]) for part in text.split(","))
+def _labels_behind(speeds: Mapping[str, float]) -> Iterator[str]:
+    """Of weights by their labels, in which nodes without pages do not stand."""
+    told = {text: _by_node(text) for text in speeds}
+    nodes = sorted({node for weights in told.values() for node in weights})
+    of_all = {tuple(told[text].get(node, 0) for node in nodes): text for text in speeds}
+    for weights in behind({weights: speeds[text] for weights, text in of_all.items()}):
+        yield of_all[weights]
+
+
+def _by_node(text: str) -> dict[int, int]:
+    parts = (part.partition("=") for part in text.split(","))
+    return {int(node): int(weight) for node, _, weight in parts}
 
 
 def _shares_text(backings: Sequence[_core.Backing]) -> str | None:

@@ -153,6 +153,16 @@ def test_weights_are_refined_around_the_best_and_losers_make_room(bench: Bench) 
         bench.measure("interleave/copy/0=1,1=2/1t", 1)
 
 
+def test_what_a_search_gives_up_is_never_more_than_what_the_runner_does(bench: Bench) -> None:
+    """Arrays that were closed are visited no more, whichever weights are best."""
+    labels_ = labels(bench.points)
+    for best in labels_:
+        speeds = {label: 10.0 if label == best else 5.0 for label in labels_}
+        lost = Interleave().losers(values_of(bench, speeds))
+        rivals = {label for label in labels_ if "2" in label and label != best}
+        assert {name.split("/")[2] for name in lost} == rivals
+
+
 def test_nothing_is_refined_before_every_weights_has_values(bench: Bench) -> None:
     few = values_of(bench, dict.fromkeys(labels(bench.points), 1.0), count=7)
     assert bench.refine(few) == []
