@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memgauge.experiments.tiers_parameters import TiersParameters
     from memgauge.model.system import System
 
-NAMED = "--b file:PATH, node:N or pmemobj:PATH"
+NAMED = "--b or --memory, such as file:PATH, node:N or pmemobj:PATH"
 
 PRESETS: dict[str, tuple[bool, bool]] = {
     "nvm-nvm": (True, True),

@@ -126,7 +126,7 @@ def test_one_tier_is_not_enough_and_says_how_to_name_another() -> None:
         second(having())
     assert str(refused.value) == (
         "tiers: this machine has one tier of memory, its DRAM; name another with "
-        "--b file:PATH, node:N or pmemobj:PATH"
+        "--b or --memory, such as file:PATH, node:N or pmemobj:PATH"
     )
 
 
