@@ -71,15 +71,16 @@ ON_ONE_NODE = 0.99
 
 def backing_facts(backings: Sequence[_core.Backing], asked_pages: str) -> dict[str, Scalar]:
     """What pages and which node the kernel says back these buffers; several nodes are no node."""
-    resident = sum(backing.resident_bytes for backing in backings)
-    if not resident:
-        return {"pages": None, "huge_share": None, "node": None}
-    huge_share = sum(backing.huge_bytes for backing in backings) / resident
     nodes = {one.node if one.share_on_node >= ON_ONE_NODE else None for one in backings}
+    node = nodes.pop() if len(nodes) == 1 else None
+    resident = sum(backing.resident_bytes for backing in backings)
+    if not resident:  # the kernel does not tell, as of DAX before Linux 6.15
+        return {"pages": None, "huge_share": None, "node": node}
+    huge_share = sum(backing.huge_bytes for backing in backings) / resident
     return {
         "pages": _page_name(huge_share, asked_pages, backings[0].base_page_bytes),
         "huge_share": round(huge_share, 4),
-        "node": nodes.pop() if len(nodes) == 1 else None,
+        "node": node,
     }
 
 

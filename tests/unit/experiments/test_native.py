@@ -33,3 +33,13 @@ def test_buffers_on_one_node_have_that_node() -> None:
 @pytest.mark.parametrize("shares", [((0, 1.0), (1, 1.0)), ((0, 0.75),), ((0, 0.5), (0, 0.5))])
 def test_pages_on_several_nodes_have_none(shares: tuple[tuple[int, float], ...]) -> None:
     assert node_of(*shares) is None
+
+
+def test_of_a_medium_whose_pages_are_not_told_the_node_still_is() -> None:
+    from memgauge.experiments.native import backing_facts
+
+    dax: Any = SimpleNamespace(
+        resident_bytes=0, huge_bytes=0, base_page_bytes=4096, node=2, share_on_node=1.0
+    )
+    assert backing_facts([dax, dax], "auto") == {"pages": None, "huge_share": None, "node": 2}
+    assert backing_facts([], "auto") == {"pages": None, "huge_share": None, "node": None}
