@@ -7,6 +7,7 @@ from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.got_memory import memory_verdicts
 from memgauge.analysis.latency import memory_latency
+from memgauge.analysis.left_out import left_out
 from memgauge.analysis.machine import machine_line, system_table
 from memgauge.analysis.machine_tiers import tiers_table
 from memgauge.analysis.profile import is_profile
@@ -74,7 +75,7 @@ def experiments_of(run: Run) -> list[str]:
 
 
 def sections_of(figures: Figures) -> list[Section]:
-    """A section for each experiment of which points were declared, then their cross-checks.
+    """A section for each experiment with points, one of those left out, then cross-checks.
 
     What disturbed the samples of an experiment is said in its own section.
     """
@@ -83,8 +84,8 @@ def sections_of(figures: Figures) -> list[Section]:
     names = [name for name in experiments_of(figures.run) if name in present & ANALYSES.keys()]
     disturbed = with_disturbances(figures, names)
     sections = [_with(ANALYSES[name](figures), disturbed[name]) for name in names]
-    checked = crosschecks.section(figures)
-    return sections if checked is None else [*sections, checked]
+    further = (left_out(figures.run, TITLES), crosschecks.section(figures))
+    return [*sections, *(section for section in further if section is not None)]
 
 
 def _with(section: Section, verdicts: list[Verdict]) -> Section:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from memgauge.analysis.counter_trust import counter_verdicts
 from memgauge.analysis.figures import Figures
+from memgauge.analysis.left_out import is_left_out
 from memgauge.analysis.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
@@ -263,6 +264,8 @@ def _recorded(figures: Figures) -> Iterator[Verdict]:
     """Warnings in the run, one verdict for each code, and what reading had to leave out."""
     by_code: dict[str, list[int]] = {}
     for index, warning in enumerate(figures.run.warnings):
+        if is_left_out(warning):
+            continue  # has a section of its own
         # Each of these has a reason and a remedy of its own.
         alike = warning.message if warning.code == NOT_WATCHED else warning.code
         by_code.setdefault(alike, []).append(index)

@@ -15,7 +15,7 @@ def require_placement(parameters: CommonParameters, system: System) -> None:
     Whether explicit pages suffice for the buffers is checked by the core when it allocates.
 
     Raises:
-        RequestError: no such node, or no explicit page of that size is free.
+        RequestError: no such node, or it may not be used, or no explicit page of that size is free.
     """
     for memory in parameters.memories:
         for node in memory.nodes:
@@ -24,13 +24,20 @@ def require_placement(parameters: CommonParameters, system: System) -> None:
 
 
 def _require_node(node: int, memory: MemoryPlacement, system: System) -> None:
-    present = [one.node for one in system.nodes if one.bytes > 0]
-    if node not in present:
-        listed = ", ".join(map(str, present)) or "none"
-        raise RequestError(
-            f"--memory {memory}: this machine has no node {node} with memory; choose among "
-            f"{listed}, or leave --memory out"
-        )
+    sizes = {one.node: one.bytes for one in system.nodes}
+    allowed = system.allowed_nodes
+    usable = [
+        one for one, size in sizes.items() if size > 0 and (allowed is None or one in allowed)
+    ]
+    if node in usable:
+        return
+    if not sizes.get(node):
+        missing = f"this machine has no node {node} with memory"
+        why = f"node {node} has no memory" if node in sizes else missing
+    else:
+        why = f"the cgroup's cpuset leaves node {node} out (cpuset.mems)"
+    listed = ", ".join(map(str, usable)) or "none"
+    raise RequestError(f"--memory {memory}: {why}; choose among {listed}, or leave --memory out")
 
 
 def _require_pages(pages: str, system: System) -> None:

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from memgauge.system.pmem import FreeRegion, PmemDevice
     from memgauge.system.tree import Tree
 
-ARRAYS_FILE = "memgauge-memory"
-"""Name of the file that a tier's placement puts on a DAX file system."""
-
 
 def device_tiers(tree: Tree, devices: list[DaxDevice], used_nodes: set[int]) -> list[Tier]:
     """Those that arrays can be put in first.
@@ -77,7 +74,7 @@ def _pmem_tier(tree: Tree, device: PmemDevice) -> Tier:
     placement = None
     notes = []
     if mount is not None and in_effect and printable:
-        placement = f"file:{mount.directory.rstrip('/')}/{ARRAYS_FILE}"
+        placement = f"file:{mount.directory}"  # a file without a name in it
         if not tree.usable(mount.directory):
             notes.append(f"this user may not write to {mount.directory}")
     return Tier(

@@ -20,7 +20,7 @@ FAR = Tier(
 )
 FILES = Tier(
     kind="nvdimm",
-    placement="file:/mnt/a long name of a directory/memgauge-memory",
+    placement="file:/mnt/a long name of a directory",
     bytes=1 << 32,
     nodes=[],
     evidence="a block device (fsdax) of an NVDIMM bus",

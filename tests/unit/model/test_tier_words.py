@@ -28,13 +28,12 @@ def test_a_word_stands_for_the_one_tier_of_its_kind(word: str) -> None:
 def test_two_tiers_of_a_kind_are_both_named() -> None:
     found = having(
         tier("nvdimm", "devdax:/dev/dax0.0"),
-        tier("nvdimm", "file:/mnt/pmem0/memgauge-memory"),
+        tier("nvdimm", "file:/mnt/pmem0"),
     )
     with pytest.raises(RequestError) as error:
         tier_named(found, "nvdimm", "--nvm")
     assert str(error.value) == (
-        "--nvm nvdimm: 2 tiers are meant; write one of them, devdax:/dev/dax0.0 or "
-        "file:/mnt/pmem0/memgauge-memory"
+        "--nvm nvdimm: 2 tiers are meant; write one of them, devdax:/dev/dax0.0 or file:/mnt/pmem0"
     )
 
 

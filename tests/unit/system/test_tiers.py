@@ -244,7 +244,7 @@ def test_a_file_system_is_a_tier_only_where_dax_is_in_effect(
     assert tier.mount == "/mnt/e"
     assert tier.bytes == 2093056 * 512
     if dax == "always":
-        assert tier.placement == "file:/mnt/e/memgauge-memory"
+        assert tier.placement == "file:/mnt/e"
         assert tier.remedy is None
     else:
         assert tier.placement is None

@@ -1,0 +1,44 @@
+"""Experiments of a survey that this machine could not do, and what would make them possible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memgauge.analysis.section import Section, Verdict
+from memgauge.model.records import Warning
+from memgauge.model.run import Run
+
+LEFT_OUT = "left-out"
+"""Code of the warnings that say so."""
+
+
+def is_left_out(warning: Warning) -> bool:
+    """Whether it says that an experiment was left out."""
+    return warning.code == LEFT_OUT and warning.experiment is not None
+
+
+def left_out(run: Run, titles: Mapping[str, str]) -> Section | None:
+    """Each experiment by its title, with the reason and how to name what it lacks."""
+    verdicts = [
+        Verdict(level="note", text=f"{_title(warning, titles)}: {_reason(warning)}.")
+        for warning in run.warnings
+        if is_left_out(warning)
+    ]
+    if not verdicts:
+        return None
+    return Section(
+        name=LEFT_OUT,
+        title="Not measured here",
+        question="Which experiments does this machine not allow, and what would allow them?",
+        verdicts=list({verdict.text: verdict for verdict in verdicts}.values()),
+    )
+
+
+def _title(warning: Warning, titles: Mapping[str, str]) -> str:
+    name = warning.experiment or ""
+    return titles.get(name, name)
+
+
+def _reason(warning: Warning) -> str:
+    """Without the name that errors begin with."""
+    return warning.message.removeprefix(f"{warning.experiment}: ").rstrip(".")
