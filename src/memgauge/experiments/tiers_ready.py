@@ -23,7 +23,8 @@ LONGEST_VISIT_NS = 250e6
 LEAST_ITERATIONS = 8
 """for so many iterations of the slowest thread."""
 
-TRIAL_ITERATIONS = 2
+TRIAL_ITERATIONS = 3
+"""The quickest of them tells how long a thread takes: in others it may have been switched out."""
 
 Facts = Mapping[str, Scalar]
 
@@ -115,7 +116,7 @@ def _ns_per_unit(team: _core.Team, rank: int) -> float:
 
 
 def _iteration_ns(thread: _core.ThreadSlice) -> int:
-    return max(end - begin for begin, end in zip(thread.begin_ns, thread.end_ns, strict=True))
+    return min(end - begin for begin, end in zip(thread.begin_ns, thread.end_ns, strict=True))
 
 
 def _bytes_of(spec: Spec, thread: _core.ThreadSlice) -> tuple[int, int]:

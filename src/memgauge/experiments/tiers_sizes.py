@@ -139,7 +139,10 @@ def _rooms(system: System, placement: MemoryPlacement) -> list[tuple[object, int
 
 
 def _fitting(wanted: int, arrays: Mapping[MemoryPlacement, int], free: Rooms) -> int:
-    """The size wanted, or what each memory has room for in so many arrays."""
+    """The size wanted, or what each memory has room for in so many arrays.
+
+    That is a power of two, so that a run that is completed later most likely has the same.
+    """
     together: Counter[object] = Counter()
     left: dict[object, int] = {}
     for placement, count in arrays.items():
@@ -147,8 +150,9 @@ def _fitting(wanted: int, arrays: Mapping[MemoryPlacement, int], free: Rooms) ->
             together[pool] += count
             left[pool] = bytes_
     most = [int(left[pool] * MEMORY_SHARE) // count for pool, count in together.items() if count]
-    steps = min([-(-wanted // STEP_BYTES), *(one // STEP_BYTES for one in most)])
-    return max(1, steps) * STEP_BYTES
+    steps = -(-wanted // STEP_BYTES)
+    fitting = min((one // STEP_BYTES for one in most), default=steps)
+    return STEP_BYTES * (steps if steps <= fitting else 1 << max(0, fitting.bit_length() - 1))
 
 
 def _ring_bytes(system: System, rings: Sequence[MemoryPlacement], free: Rooms) -> int:

@@ -65,6 +65,16 @@ def test_small_memory_makes_small_arrays(monkeypatch: pytest.MonkeyPatch) -> Non
     assert narrow.iteration_bytes == 4 * MIB
 
 
+@given(st.integers(1, 1 << 34), st.integers(1, 64))
+def test_what_is_fitted_is_a_power_of_two_and_fits(room_bytes: int, arrays: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        rooms(patch, room_bytes)
+        found = sizes(a_machine(16), threads=16, small=arrays).array_bytes
+    assert found.bit_count() == 1
+    assert found == 2 * MIB or arrays * found <= room_bytes // 2
+    assert found == 64 * MIB or arrays * found * 2 > room_bytes // 2
+
+
 def test_a_small_node_makes_small_arrays() -> None:
     system = a_machine(4)
     small = msgspec.structs.replace(system.nodes[0], node=2, cpus=[], bytes=GIB // 4)
