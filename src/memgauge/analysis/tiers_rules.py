@@ -36,6 +36,8 @@ LEVEL_SIGMAS = 3.0
 """To either side of the median: hardly one of some twenty level sums lies further off."""
 LEAST_SUMS = 3
 LEAST_BEFORE = 3
+LEAST_KNOWN = 0.5
+"""Share of the sums that must have an interval: rounds that are much alike leave one without."""
 LEAST_RESIDUALS = 3
 LEAST_FALLEN = 2
 """Sums of a fall where noise is only guessed from the curve."""
@@ -85,15 +87,16 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 def noise_of(sums: Sums, *, guess: bool) -> Noise | None:
-    """From the intervals, root mean square; None without.
+    """From the intervals, root mean square; None where half of the sums have none.
 
     `guess` it from the curve where there are no intervals: of published sums only, since measured
     ones can be measured longer.
     """
-    if sums and all(has_interval(one) and one.value > 0 for _, one in sums):
-        squares = [((one.high - one.low) / 2 / NORMAL / one.value) ** 2 for _, one in sums]
+    known = [one for _, one in sums if has_interval(one) and one.value > 0]
+    if known and len(known) >= LEAST_KNOWN * len(sums):
+        squares = [((one.high - one.low) / 2 / NORMAL / one.value) ** 2 for one in known]
         return Noise(math.sqrt(sum(squares) / len(squares)), guessed=False)
-    if not guess or any(has_interval(one) for _, one in sums):
+    if not guess or known:
         return None
     residuals = [
         _residual(*(sums[at + step] for step in (-1, 0, 1))) for at in range(1, len(sums) - 1)
@@ -119,7 +122,7 @@ def shape_of(sums: Sums, *, guess: bool) -> Shape:
         return Shape("not told", math.inf)
     values = [one.value for _, one in sums]
     margin = max(PLAIN, LEVEL_SIGMAS * noise.share)
-    fall = _fall([k for k, _ in sums], values, noise)
+    fall = _fall(sums, noise)
     if fall is not None:
         return Shape("falls", margin, fall)
     if margin > COARSE:
@@ -128,10 +131,11 @@ def shape_of(sums: Sums, *, guess: bool) -> Shape:
     return Shape("level" if is_level else "holds", margin)
 
 
-def _fall(splits: Sequence[int], values: Sequence[float], noise: Noise) -> Fall | None:
+def _fall(sums: Sums, noise: Noise) -> Fall | None:
+    splits, values = [k for k, _ in sums], [one.value for _, one in sums]
     best = max(range(len(values)), key=values.__getitem__)
     highest_from = _highest_from(values)
-    last = len(values) - (LEAST_FALLEN - 1 if noise.guessed else 0)
+    last = _last_start(sums, noise)
     for start in range(best + 1, last):
         before = values[max(0, min(best, start - LEAST_BEFORE)) : start]
         level = median(before)
@@ -145,6 +149,13 @@ def _fall(splits: Sequence[int], values: Sequence[float], noise: Noise) -> Fall 
                 deepest_at=splits[lowest],
             )
     return None
+
+
+def _last_start(sums: Sums, noise: Noise) -> int:
+    """Where a fall must have begun: one sum of it has an interval, or there are two."""
+    if noise.guessed:
+        return len(sums) - LEAST_FALLEN + 1
+    return max(at for at, (_, one) in enumerate(sums) if has_interval(one)) + 1
 
 
 def _highest_from(values: Sequence[float]) -> list[float]:

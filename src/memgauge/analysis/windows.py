@@ -8,7 +8,9 @@ A thread warms up until its iterations take as long as those of its second half:
 left out for as long as each of them takes less or more time than all of the second half did, by a
 tenth of their median and by their range times 4 over their number besides. So one odd iteration
 among like ones, or a thread that fluctuates throughout, is not taken for a warm-up; below four
-iterations nothing is. All count from when the last thread has become steady.
+iterations nothing is. Of forty iterations and more the medians of five each are compared instead,
+so that a thread that warms up and now and then is slow besides is seen through. All count from when
+the last thread has become steady.
 
 The kernel takes every CPU away for a moment now and then, and of many threads at work for 10 ms
 hardly any visit is spared. A visit is spoiled only where that took time: as many of the thread's
@@ -30,6 +32,8 @@ import msgspec
 from memgauge.model.records import Point, Sample, ThreadSample
 
 LEAST_ITERATIONS = 4
+BLOCK = 5
+LEAST_BLOCKS = 8
 CLEAR = 0.1
 """Of the median duration: nearer to those of the second half is like them."""
 RANGE_SHARE = 4.0
@@ -124,17 +128,19 @@ def durations_in(thread: ThreadSample, window: Window) -> list[int]:
 
 def warm_up_iterations(durations: Sequence[int]) -> int:
     """How many of the first are unlike all of the second half."""
-    if len(durations) < LEAST_ITERATIONS:
-        return 0
-    steady = durations[len(durations) - len(durations) // 2 :]
+    if len(durations) >= LEAST_BLOCKS * BLOCK:
+        blocks = range(0, len(durations) - BLOCK + 1, BLOCK)
+        return BLOCK * _unlike([sorted(durations[at : at + BLOCK])[BLOCK // 2] for at in blocks])
+    return _unlike(durations) if len(durations) >= LEAST_ITERATIONS else 0
+
+
+def _unlike(levels: Sequence[int]) -> int:
+    """How many of the first lie beyond all of the second half."""
+    steady = levels[len(levels) - len(levels) // 2 :]
     low, high = min(steady), max(steady)
     margin = CLEAR * median(steady) + (high - low) * RANGE_SHARE / len(steady)
-    if low - margin <= durations[0] <= high + margin:
-        return 0
-    return next(
-        (at for at, took in enumerate(durations) if low - margin <= took <= high + margin),
-        len(durations),
-    )
+    like = (at for at, level in enumerate(levels) if low - margin <= level <= high + margin)
+    return next(like)
 
 
 def _common(samples: Sequence[Sample]) -> Window | None:

@@ -106,9 +106,16 @@ def test_too_few_or_too_noisy_sums_tell_nothing() -> None:
     assert shape_of(known([60, 30])).kind == "not told"
     assert shape_of(bare([60, 50, 40, 30])).kind == "not told"
     assert shape_of(known([60, 59, 61, 60], 0.2)).kind == "not told"
-    mixed = [*known([60, 59, 58, 57]), (4, alone(40))]
-    assert shape_of(mixed).kind == "not told", "some have an interval and some do not"
+    mixed = [*known([60, 59]), *bare([58, 57, 40], first=2)]
+    assert shape_of(mixed).kind == "not told", "most have no interval"
     assert noise_of(mixed) is None
+
+
+def test_a_sum_without_an_interval_makes_no_fall_alone() -> None:
+    assert shape_of([*known([60, 60, 60, 60]), (4, alone(40))]).kind == "holds"
+    first = shape_of([*known([60, 60, 60]), (3, alone(40)), (4, Estimate(40, 39.9, 40.1))]).fall
+    assert first is not None
+    assert first.start == 3
 
 
 def test_noise_of_measured_sums_is_never_guessed() -> None:
