@@ -34,7 +34,7 @@ def test_memory_that_is_there_may_be_asked_for(text: str) -> None:
         (
             "node:7",
             None,
-            "this machine has no node 7 with memory; choose among 0, 2, or leave --memory out",
+            "this machine has no node 7 with memory; choose among 0, 2, or",
         ),
         ("node:1", None, "node 1 has no memory; choose among 0, 2, or leave --memory out"),
         ("node:2", [0], "the cgroup's cpuset leaves node 2 out (cpuset.mems); choose among 0, or"),
