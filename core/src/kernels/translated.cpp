@@ -6,6 +6,13 @@
 // calls into the library. Two loads and two comparisons an element and array are left, and a loop
 // that no compiler turns into vectors, because the call may change everything. Nothing here is
 // volatile or keeps the compiler from what it could do with the library's own header.
+//
+// Compared with loops compiled against that header (1.12, gcc 12 -O3 as here, in a program): the
+// same comparisons and, for each array, the same loads but one, of the thread-local address from
+// the GOT, since here it is known at run time only and kept in a register. In the first-level cache
+// of a Zen 5, copy took 1.2 ns an element here and 1.5 with the header (0.9 when compiled by
+// clang 14, 2.4 as position-independent code, which calls __tls_get_addr), triad 1.8 and 2.5: how a
+// program was compiled matters as much.
 
 #include "kernels/translated.hpp"
 
