@@ -99,11 +99,11 @@ class TiersBench(Bench):
             pingpong=len(self._plan.cpus) > 1,
         )
 
-    def _probed(self, visit: Visit, ready: Ready, probe: Literal["a", "b"], round_: int) -> Sample:
+    def _probed(self, visit: Visit, ready: Ready, of: Literal["a", "b"], round_: int) -> Sample:
         taken = self._competition.run_probed(
             active_members(self._plan, ready.specs, visit.k),
             ready.iteration_bytes,
-            self._rings[self._plan.side(probe).source],
+            self._rings[self._plan.side(of).source],
             HOPS,
             warm_hops=MEMORY_WARM_HOPS,
             timed_loads=TIMED_LOADS,
@@ -111,9 +111,11 @@ class TiersBench(Bench):
             pingpong=True,
         )
         whole = to_sample(visit.leader.point, round_, taken.slice)
-        return msgspec.structs.replace(
-            whole, threads=_disturbed(whole.threads[:1], whole), load_ns=taken.load_ns
-        )
+        probe, *others = whole.threads
+        # Where another thread was switched out, the probe met another load than the one asked for.
+        switches = sum(thread.involuntary_switches for thread in [probe, *others])
+        mine = msgspec.structs.replace(probe, involuntary_switches=switches)
+        return msgspec.structs.replace(whole, threads=[mine], load_ns=taken.load_ns)
 
     def validate(self) -> list[Validation]:
         """Every element of every array that was worked on holds what it must."""
@@ -121,32 +123,23 @@ class TiersBench(Bench):
 
 
 def samples_of(visit: Visit, round_: int, taken: _core.CompetitionSlice) -> list[Sample]:
-    """A sample of each group.
-
-    They belong together: where a thread was switched out, the others met less traffic than they
-    should, so either sample carries the switches of all.
-    """
+    """A sample of each group, each with its own threads and the time in which all were at work."""
     whole = to_sample(visit.leader.point, round_, taken.slice)
     found: list[Sample] = []
-    left = whole.threads
+    left = [_bare(thread) for thread in whole.threads]
     for point in visit.points.values():
         mine, left = left[: point.threads], left[point.threads :]
         found.append(
             msgspec.structs.replace(
-                whole,
-                point=point.point,
-                threads=_disturbed(mine, whole),
-                window_ns=taken.window_ns,
+                whole, point=point.point, threads=mine, window_ns=taken.window_ns
             )
         )
     return found
 
 
-def _disturbed(threads: Sequence[ThreadSample], whole: Sample) -> list[ThreadSample]:
-    """Threads, the first with the switches of all; bytes are those of the point's iterations."""
-    bare = [msgspec.structs.replace(one, read_bytes=0, write_bytes=0) for one in threads]
-    switches = sum(thread.involuntary_switches for thread in whole.threads)
-    return [msgspec.structs.replace(bare[0], involuntary_switches=switches), *bare[1:]]
+def _bare(thread: ThreadSample) -> ThreadSample:
+    """Without bytes, which are those of every iteration and stand in the point."""
+    return msgspec.structs.replace(thread, read_bytes=0, write_bytes=0)
 
 
 class Tiers(Experiment):

@@ -17,9 +17,9 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.machines import MIB, a_machine
 
 from memgauge.experiments.base import Bench, Group
-from memgauge.experiments.tiers import TRIES, Tiers, TiersBench
+from memgauge.experiments.tiers import TRIES, Tiers, TiersBench, samples_of
 from memgauge.experiments.tiers_parameters import TiersParameters
-from memgauge.experiments.tiers_points import team_plans
+from memgauge.experiments.tiers_points import planned_visits, team_plans
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import build
@@ -211,6 +211,39 @@ def test_a_visit_gives_both_groups_of_the_same_moment() -> None:
         (validation,) = made.validate()
         assert validation.checks
         assert all(check.passed for check in validation.checks)
+
+
+def a_slice(*switches: int) -> Any:
+    threads = [
+        SimpleNamespace(
+            cpu=cpu,
+            begin_ns=[10, 20],
+            end_ns=[20, 30],
+            involuntary_switches=count,
+            page_faults=0,
+            read_bytes=64,
+            write_bytes=64,
+        )
+        for cpu, count in enumerate(switches)
+    ]
+    return SimpleNamespace(
+        slice=SimpleNamespace(threads=threads, pingpong_ns=30.0), window_ns=(10, 30), load_ns=[]
+    )
+
+
+def test_each_thread_is_recorded_with_its_own_group() -> None:
+    parameters = build(TiersParameters, b="shm:", threads="3", split="1")
+    (plan,) = team_plans(parameters, a_machine(3))
+    (visit,) = planned_visits(plan)
+    a, b = samples_of(visit, 4, a_slice(0, 2, 5))
+    assert (a.point, b.point) == ("tiers/copy/3t/k1/a", "tiers/copy/3t/k1/b")
+    assert [[(t.cpu, t.involuntary_switches) for t in s.threads] for s in (a, b)] == [
+        [(0, 0), (1, 2)],
+        [(2, 5)],
+    ]
+    assert a.window_ns == b.window_ns == (10, 30)
+    assert a.round == b.round == 4
+    assert {(t.read_bytes, t.write_bytes) for s in (a, b) for t in s.threads} == {(0, 0)}
 
 
 @two_cpus
