@@ -5,21 +5,22 @@ from collections.abc import Sequence
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Axis, Band, Chart, Series
 from memgauge.analysis.tiers_splits import Contest, Split
-from memgauge.analysis.tiers_verdicts import most_uneven
+from memgauge.analysis.tiers_verdicts import width
 from memgauge.analysis.tiers_visits import Visit, typical
 from memgauge.analysis.windows import Window
 from memgauge.model.records import Sample, ThreadSample
 
 MOST_POINTS = 3000
 """Of one picture, over all threads."""
-WORTH_A_BAND = 0.02
+WORTH_A_BAND = 0.1
 """Share of a visit that is left out of the figures."""
+FAR_MORE = 1.5
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
 
 
 def threads_chart(contest: Contest) -> Chart | None:
-    """Of the split that is most uneven, the visit whose sum is the median of all.
+    """Of one split, the visit whose sum is the median of all.
 
     None where no split has threads in both groups, or none of them was measured.
     """
@@ -50,9 +51,17 @@ def threads_chart(contest: Contest) -> Chart | None:
 
 
 def _chosen(contest: Contest) -> Split | None:
-    """The most uneven split, else the middle one."""
+    """The middle split, or that whose iterations vary most if they vary far more than there."""
     shared = contest.shared
-    return most_uneven(contest) or (shared[len(shared) // 2] if shared else None)
+    if not shared:
+        return None
+    middle = shared[(len(shared) - 1) // 2]
+    most = max(shared, key=_unevenness)
+    return most if _unevenness(most) > FAR_MORE * _unevenness(middle) else middle
+
+
+def _unevenness(split: Split) -> float:
+    return max((width(one) for one in (split.spread_a, split.spread_b) if one), default=0.0)
 
 
 def _span(visit: Visit) -> Window:

@@ -9,7 +9,7 @@ from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.tiers_rules import COARSE, LOSS, PLAIN, Fall, Shape, best_splits, shape_of
 from memgauge.analysis.tiers_rules import tolerated as tolerated_of
 from memgauge.analysis.tiers_rules import winners as winners_of
-from memgauge.analysis.tiers_splits import Contest, Split
+from memgauge.analysis.tiers_splits import Contest
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.units import format_count
 
@@ -132,7 +132,7 @@ def _limit(contest: Contest, shape: Shape) -> str:
         return (
             f"Keep {all_threads(contest)} on A ({contest.a}) for the largest sum: with "
             f"{fall.start} in B it already lies {fall.at_start:.1%} lower"
-            + (f", with up to {little} less than 5%" if little else "")
+            + (f", with up to {little} less than 5%" if little > fall.start else "")
         )
     return (
         f"Give at most {of_threads(until, contest)} to B ({contest.b}): from {fall.start} on the "
@@ -140,14 +140,14 @@ def _limit(contest: Contest, shape: Shape) -> str:
     )
 
 
-def _cheap_until(contest: Contest, fall: Fall) -> int | None:
-    """The most threads in B before the sum lies 5% below what it falls from; None: never less."""
-    found = None
+def _cheap_until(contest: Contest, fall: Fall) -> int:
+    """The most threads in B before the sum lies 5% below what it falls from."""
+    found = 0
     for k, total in contest.sums:
         if total.value <= fall.level * (1 - LOSS):
             break
         found = k
-    return found or None
+    return found
 
 
 def _least_fallen(contest: Contest, fall: Fall) -> float:
@@ -278,13 +278,6 @@ def _latency_of(
 def width(spread: Estimate) -> float:
     """From the 5% to the 95% quantile of single iterations, over their median."""
     return spread.high - spread.low
-
-
-def most_uneven(contest: Contest) -> Split | None:
-    """The split with threads in both groups whose iterations vary most; None: it is not known."""
-    told = [(s, [w for w in (s.spread_a, s.spread_b) if w is not None]) for s in contest.shared]
-    known = [(max(map(width, spreads)), split) for split, spreads in told if len(spreads) == 2]
-    return max(known, key=lambda one: one[0])[1] if known else None
 
 
 def _fluctuation(contest: Contest) -> Iterator[Verdict]:
