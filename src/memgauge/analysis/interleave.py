@@ -45,7 +45,7 @@ def analyse(figures: Figures) -> Section:
         title="Interleave weights",
         question=QUESTION,
         verdicts=[*_verdicts(found, figures.run.start.system)],
-        tables=[*_commands(found), _table(found)] if found else [],
+        tables=[*_commands([c for c in found if c.is_known]), _table(found)] if found else [],
         charts=_charts(found),
     )
 
@@ -95,7 +95,7 @@ def _advice(choice: Choice) -> Verdict:
     if alone is None:
         text = f"{chosen.words} gives {chosen.bandwidth.value:.1f} GB/s ({where}); no node was "
         return Verdict(level="warning", text=text + "measured alone to compare it with.")
-    if chosen is alone or gain is None or not has_interval(gain) or gain.low <= 1:
+    if chosen is alone or gain is None:
         return _no_gain(choice, alone)
     nodes = ", ".join(map(str, chosen.used))
     text = (
@@ -115,7 +115,7 @@ def _no_gain(choice: Choice, alone: WeightsCell) -> Verdict:
     if best is not None and over is not None:
         text += f": the best, {best.words}, gives {times(over)} its bandwidth"
     text += f" of {alone.bandwidth.value:.1f} GB/s ({_where(alone)})."
-    few = over is None or not has_interval(over)
+    few = not choice.is_known
     remedy = "give more --budget" if few else None
     return Verdict(level="warning" if few else "note", text=text, remedy=remedy)
 
@@ -156,7 +156,9 @@ def _compared(choice: Choice, weights: Weights | None, what: str) -> Iterator[Ve
 
 
 def _commands(found: Sequence[Choice]) -> list[Table]:
-    """How to have pages dealt out like that."""
+    """How to have pages dealt out like that; nothing where that is not known."""
+    if not found:
+        return []
     rows: list[list[Cell]] = []
     for cell in {choice.chosen.placement: choice.chosen for choice in found}.values():
         alike = [c.chosen for c in found if c.chosen.placement == cell.placement]
@@ -227,7 +229,7 @@ def _row(choice: Choice, cell: WeightsCell) -> list[Cell]:
         cell.bandwidth,
         choice.over_alone.get(cell.weights),
         choice.over_best.get(cell.weights),
-        "chosen" if cell is choice.chosen else None,
+        "chosen" if cell is choice.chosen and choice.is_known else None,
         cell.summary.median,
         text_fact(cell.point.effective, "shares") or None,
         text_fact(cell.point.effective, "pages") or None,
@@ -276,6 +278,7 @@ def _lines(found: Sequence[Choice]) -> Chart:
                 y=choice.chosen.bandwidth.value,
             )
             for choice in found[:MOST_LINES]
+            if choice.is_known
         ],
         note="Marked: the smallest weights that are as fast as the fastest within noise.",
     )

@@ -75,7 +75,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     best: WeightsCell
     """The fastest."""
     chosen: WeightsCell
-    """The smallest weights that are as fast within noise."""
+    """The smallest weights that are as fast within noise, and faster than the best node alone by
+    more than that; else that node."""
     alone: WeightsCell | None
     """The fastest node alone; None: none was measured."""
     over_alone: dict[Weights, Estimate]
@@ -87,9 +88,13 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         """Of the chosen weights over the best node alone."""
         return self.over_alone.get(self.chosen.weights)
 
-    def of(self, weights: Weights) -> WeightsCell | None:
-        """What was measured of some weights."""
-        return next((cell for cell in self.cells if cell.weights == weights), None)
+    @property
+    def is_known(self) -> bool:
+        """Whether there were rounds enough to tell the best weights from the best node alone."""
+        if self.alone is None or self.best is self.alone:
+            rivals = [over for over in self.over_alone.values() if has_interval(over)]
+            return bool(rivals)
+        return has_interval(self.over_alone.get(self.best.weights))
 
 
 def words(nodes: Sequence[int], weights: Weights) -> str:
@@ -141,12 +146,16 @@ def _choice(figures: Figures, cells: list[WeightsCell]) -> Choice:
     ]
     single = [cell for cell in cells if cell.is_alone]
     alone = max(single, key=lambda cell: cell.bandwidth.value, default=None)
+    over_alone = {} if alone is None else _over(figures, cells, alone)
+    smallest = min(as_good, key=lambda cell: (sum(cell.weights), -cell.bandwidth.value))
+    gain = over_alone.get(smallest.weights)
+    gains = has_interval(gain) and gain is not None and gain.low > 1
     return Choice(
         cells=cells,
         best=best,
-        chosen=min(as_good, key=lambda cell: (sum(cell.weights), -cell.bandwidth.value)),
+        chosen=smallest if alone is None or gains else alone,
         alone=alone,
-        over_alone={} if alone is None else _over(figures, cells, alone),
+        over_alone=over_alone,
         over_best=over_best,
     )
 

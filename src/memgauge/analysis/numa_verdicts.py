@@ -57,7 +57,7 @@ def _remote(figures: Figures, matrix: Matrix) -> Iterator[Verdict]:
     worst = (max if matrix.is_latency else min)(ratios, key=lambda pair: ratios[pair].value)
     least = (min if matrix.is_latency else max)(ratios, key=lambda pair: ratios[pair].value)
     local = matrix.local(worst[0])
-    of_what = "its own memory's" if local is not None else "that of its best memory"
+    of_what = "that of " + ("the node's own memory" if local is not None else "its best memory")
     figure = matrix.cells[worst].figure
     unit = "ns" if matrix.is_latency else "GB/s"
     value = f": {figure.value:.1f} {unit}" if figure is not None else ""

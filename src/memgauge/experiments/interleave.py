@@ -189,7 +189,10 @@ class InterleaveBench(Bench):
             for kernel, search in self._searches.items()
             for weights in search.further(speeds[kernel])
         )
-        room = len(self._plan.first) + FURTHER_SETS - len(self._open)
+        room = min(
+            len(self._plan.first) + FURTHER_SETS - len(self._open),
+            len(self._plan.first) + self._plan.parameters.most_further - len(self._tried),
+        )
         return [point for weights in [*wanted][: max(0, room)] for point in self._added(weights)]
 
     def _close_lost(self, speeds: Mapping[str, Mapping[Weights, float]]) -> None:

@@ -17,13 +17,16 @@ from memgauge.model.option import (
     counts_option,
     size_option,
 )
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.system import System
 from memgauge.system.placement import cpus_for
 
 COARSE_UP_TO = 4
 FINE_UP_TO = 8
 LARGEST_UP_TO = 64
+COARSE_FURTHER = 8
+FINE_FURTHER = 20
+"""Weights that a search may add: noise alone would let it go on."""
 
 _up_to_option = Option(
     help="largest weight to begin with, against 1 of the other nodes",
@@ -36,6 +39,15 @@ _up_to_option = Option(
 class InterleaveParameters(CommonParameters, frozen=True, kw_only=True):
     """What `interleave` takes."""
 
+    threads: Annotated[
+        tuple[int, ...] | None,
+        counts_option(
+            "numbers of threads to find weights for, such as 4,8",
+            1,
+            MAX_THREADS,
+            automatic="one for each core",
+        ),
+    ] = None
     tiers: Annotated[
         tuple[int, ...] | None,
         counts_option(
@@ -56,6 +68,11 @@ class InterleaveParameters(CommonParameters, frozen=True, kw_only=True):
     def first_up_to(self) -> int:
         """Largest weight of the first sweep."""
         return self.up_to or (FINE_UP_TO if self.is_fine else COARSE_UP_TO)
+
+    @property
+    def most_further(self) -> int:
+        """At most as many weights are added by the search."""
+        return FINE_FURTHER if self.is_fine else COARSE_FURTHER
 
 
 def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:

@@ -99,6 +99,18 @@ def test_few_rounds_advise_nothing() -> None:
     assert verdict.level == "warning"
     assert verdict.text.startswith("No weights beat node 0 alone by more than noise")
     assert "too few rounds for an interval" in verdict.text
+    section = analyse(figures_of(interleave_run(DRAM_AND_CXL, SWEPT, rounds=4)))
+    assert [one.name for one in section.tables] == ["interleave"], "no commands"
+    assert not any(row["chosen"] for row in rows(section.tables[0]))
+    assert section.charts[0].marks == []
+
+
+def test_what_noise_alone_made_the_fastest_is_not_advised() -> None:
+    """Weights of few rounds beside a node alone of many."""
+    found = choices(figures_of(interleave_run((10.0, 10.0), SWEPT, noise=0.2, rounds=40)))
+    run_of_one = choices(figures_of(interleave_run((10.0, 0.0001), SWEPT, noise=0.2, rounds=40)))
+    assert found[0].chosen.weights == (1, 1)
+    assert run_of_one[0].chosen.is_alone
 
 
 def test_each_kernel_has_weights_of_its_own() -> None:

@@ -55,7 +55,7 @@ def test_every_pair_is_a_cell_of_each_heat_map(section: Section) -> None:
 
 def test_remote_over_local_stands_with_its_interval(section: Section) -> None:
     latency, slit, bandwidth, total = texts(section)
-    assert latency.startswith("Remote latency is at worst 1.81 (1.81..1.81) times its own memory's")
+    assert latency.startswith("Remote latency is at worst 1.81 (1.81..1.81) times that of")
     assert "(from node 1 to memory of node 0: 18" in latency
     assert "at best 1.80 (" in latency
     assert bandwidth.startswith("Remote read bandwidth is at worst 0.50 (")
