@@ -160,18 +160,24 @@ def _commands(found: Sequence[Choice]) -> list[Table]:
     if not found:
         return []
     rows: list[list[Cell]] = []
-    for cell in {choice.chosen.placement: choice.chosen for choice in found}.values():
-        alike = [c.chosen for c in found if c.chosen.placement == cell.placement]
-        kernels = ", ".join(dict.fromkeys(one.kernel for one in alike))
-        rows += [[f"{cell.words} ({kernels})", *row] for row in _ways(cell)]
+    distinct = {choice.chosen.placement: choice.chosen for choice in found}
+    for placement, cell in distinct.items():
+        kernels = [c.chosen.kernel for c in found if c.chosen.placement == placement]
+        whose = f"{cell.words} ({', '.join(dict.fromkeys(kernels))})"
+        rows += [[whose, *row] for row in _ways(cell)]
     return [
         Table(
             name="interleave-commands",
             title="How to set the weights",
-            columns=[Column(title="weights"), Column(title="by"), Column(title="command")],
+            columns=[
+                Column(title="weights", narrow=len(distinct) > 1),
+                Column(title="by", narrow=False),
+                Column(title="command"),
+            ],
             rows=rows,
-            note="Linux's weights are the machine's: they hold for every program under the policy. "
-            "Memory that a program has already touched stays where it is.",
+            note="As root, Linux 6.9 or later; numactl 2.0.19 or later. Linux's weights are the "
+            "machine's: they hold for every program under the policy. Memory that a program has "
+            "already touched stays where it is.",
         )
     ]
 
@@ -182,8 +188,8 @@ def _ways(cell: WeightsCell) -> Iterator[list[Cell]]:
         yield ["numactl", f"numactl --membind={nodes} program"]
     else:
         for node, weight in cell.used.items():
-            yield ["root, Linux 6.9", f"echo {weight} > {SYSFS}/node{node}"]
-        yield ["numactl 2.0.19", f"numactl --weighted-interleave={nodes} program"]
+            yield ["root", f"echo {weight} > {SYSFS}/node{node}"]
+        yield ["numactl", f"numactl --weighted-interleave={nodes} program"]
     yield ["memgauge", f"memgauge stream --memory {cell.placement}"]
 
 
@@ -273,7 +279,7 @@ def _lines(found: Sequence[Choice]) -> Chart:
         ],
         marks=[
             Mark(
-                label=f"chosen: {choice.chosen.words}",
+                label=f"{choice.best.kernel}: {choice.chosen.words}",
                 x=_second(choice.chosen),
                 y=choice.chosen.bandwidth.value,
             )

@@ -172,6 +172,6 @@ def _row(matrix: Matrix, node: int) -> Series:
     found = [cells.get((node, column)) for column in matrix.columns]
     return Series(
         name=f"node {node}",
-        x=[f"node {column}" for column in matrix.columns],
+        x=[*map(str, matrix.columns)],
         y=[None if figure is None else figure.value for figure in found],
     )

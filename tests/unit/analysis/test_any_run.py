@@ -20,6 +20,7 @@ FACT_NAMES = [
     *("cpu_node", "memory_node", "stream_conformant", "llc_bytes"),
     *("read_share", "store", "delay", "generators", "probe_cpu", "delay_ns"),
     *("pattern", "stride_bytes", "touched_bytes", "capacity_bytes"),
+    *("nodes", "weights", "largest_sum", "at_once"),
 ]
 integers = st.integers(-LARGEST_INTEGER, LARGEST_INTEGER)
 scalars = st.one_of(
@@ -30,7 +31,7 @@ scalars = st.one_of(
     st.sampled_from(
         [
             *("triad", "standard", "tuned", "DRAM", "L1", "random", "latency", "read", "4k"),
-            *("sequential", "block-random", "dependent", "thp"),
+            *("sequential", "block-random", "dependent", "thp", "0,1", "3,1", "1,0"),
         ]
     ),
     st.text(max_size=5),

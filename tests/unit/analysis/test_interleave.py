@@ -159,7 +159,7 @@ def test_two_nodes_are_drawn_over_the_second_ones_share(section: Section) -> Non
     assert line.x == sorted(line.x)
     assert (line.x[0], line.x[-1]) == (0.0, 1.0)
     (mark,) = chart.marks
-    assert (mark.label, mark.x) == ("chosen: 3:1", 0.25)
+    assert (mark.label, mark.x) == ("copy: 3:1", 0.25)
 
 
 def test_more_nodes_are_drawn_as_bars() -> None:
