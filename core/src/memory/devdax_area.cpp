@@ -45,7 +45,7 @@ public:
 private:
     std::size_t take_range(const std::string& what, std::size_t bytes);
     void give_back(std::size_t offset) noexcept {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         ranges_.give_back(offset);
     }
 
@@ -59,7 +59,7 @@ private:
 };
 
 std::size_t DevdaxArea::take_range(const std::string& what, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (const auto offset = ranges_.take(bytes)) return *offset;
     throw RequestError(what + ": it has " + size_text(ranges_.largest_free()) +
                        " left in one piece, in pages of " + size_text(page_bytes_) +

@@ -138,7 +138,7 @@ void FileArea::require_pages(const std::string& what, PagePolicy pages) const {
 }
 
 std::size_t FileArea::take_range(const std::string& what, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     const auto offset = ranges_.take(bytes);
     if (!offset) throw RequestError(what + ": larger than any file; ask for less");
     try {
@@ -204,7 +204,7 @@ void FileArea::give_back(std::size_t offset, std::size_t bytes) noexcept {
         (void)fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         static_cast<off_t>(offset), static_cast<off_t>(bytes));
     }
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     ranges_.give_back(offset);
 }
 

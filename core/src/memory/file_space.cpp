@@ -28,23 +28,23 @@ std::string free_text(int descriptor) {
            (left ? size_text(*left) : std::string("too little")) + " free";
 }
 
-RequestError no_space(const std::string& what, int descriptor, int error) {
-    if (error == ENOSPC) {
-        return RequestError(what + ": " + free_text(descriptor) +
-                            "; ask for less, free space there, or name another");
+std::string no_space(const std::string& what, int descriptor, int error) {
+    switch (error) {
+        case ENOSPC:
+            return what + ": " + free_text(descriptor) +
+                   "; ask for less, free space there, or name another";
+        case EDQUOT:
+            return what +
+                   ": the disk quota there is used up; ask for less, or name another file "
+                   "system";
+        case EFBIG:
+            return what +
+                   ": files may not be that large here (ulimit -f, or its file system); "
+                   "ask for less or raise the limit";
+        default:
+            return what + ": " + SystemError("fallocate", error).what() +
+                   "; name another file system";
     }
-    if (error == EDQUOT) {
-        return RequestError(what +
-                            ": the disk quota there is used up; ask for less, or name "
-                            "another file system");
-    }
-    if (error == EFBIG) {
-        return RequestError(what +
-                            ": files may not be that large here (ulimit -f, or its file "
-                            "system); ask for less or raise the limit");
-    }
-    return RequestError(what + ": " + SystemError("fallocate", error).what() +
-                        "; name another file system");
 }
 
 std::size_t length_of(int descriptor) {
@@ -85,7 +85,7 @@ void take_space(const std::string& what, int descriptor, std::size_t begin, std:
     require_free(what, descriptor, end - std::min(end, std::max(begin, before)));
     const int error = allocate(descriptor, begin, end);
     if (error == 0) return;
-    const RequestError refusal = no_space(what, descriptor, error);
+    const RequestError refusal(no_space(what, descriptor, error));
     (void)ftruncate(descriptor, static_cast<off_t>(before));
     throw refusal;
 }
@@ -93,20 +93,20 @@ void take_space(const std::string& what, int descriptor, std::size_t begin, std:
 void lengthen(const std::string& what, int descriptor, std::size_t end) {
     if (length_of(descriptor) >= end) return;
     if (ftruncate(descriptor, static_cast<off_t>(end)) != 0) {
-        throw no_space(what, descriptor, errno);
+        throw RequestError(no_space(what, descriptor, errno));
     }
 }
 
 void require_free(const std::string& what, int descriptor, std::size_t bytes) {
     const auto left = free_bytes(descriptor);
-    if (left && *left < bytes) throw no_space(what, descriptor, ENOSPC);
+    if (left && *left < bytes) throw RequestError(no_space(what, descriptor, ENOSPC));
 }
 
 void populate(const std::string& what, int descriptor, const MappedPages& range) {
     while (madvise(range.begin(), range.size(), MADV_POPULATE_WRITE) != 0) {
         if (errno == EINTR || errno == EAGAIN) continue;
         if (errno == EINVAL) return;  // an older kernel: what was free is all that is known
-        throw no_space(what, descriptor, errno == EFAULT ? ENOSPC : errno);
+        throw RequestError(no_space(what, descriptor, errno == EFAULT ? ENOSPC : errno));
     }
 }
 

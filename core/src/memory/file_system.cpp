@@ -113,7 +113,7 @@ std::optional<std::size_t> free_bytes(int descriptor) {
 
 std::size_t hugetlb_page_bytes(int descriptor) {
     const auto facts = facts_of(descriptor);
-    const bool is_it = facts && static_cast<long>(facts->f_type) == HUGETLBFS_MAGIC;
+    const bool is_it = facts && magic_of(descriptor) == static_cast<long>(HUGETLBFS_MAGIC);
     return is_it ? static_cast<std::size_t>(facts->f_bsize) : 0;
 }
 
