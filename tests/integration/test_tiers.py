@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 SMALL = ("--array-bytes", "1MiB", "--threads", "2")
-QUICK = (*SMALL, "--budget", "2s")
+QUICK = (*SMALL, "--budget", "1s")
 LONG = (*SMALL, "--budget", "90s", "--precision", "0.0001%", "--output", "run")
 
 
@@ -62,6 +62,12 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    place = tmp_path_factory.mktemp("schema")
+    return json.loads(run("schema", "--of", "document", cwd=place).stdout)
+
+
 def test_both_groups_are_reported(tmp_path: Path) -> None:
     done = run("tiers", "--a", "dram:dram", "--b", "file:x:file:x", *QUICK, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -81,18 +87,17 @@ def test_both_groups_are_reported(tmp_path: Path) -> None:
     ],
 )
 def test_json_is_one_document_of_the_published_schema(
-    given: tuple[str, ...], tmp_path: Path
+    given: tuple[str, ...], schema: Any, tmp_path: Path
 ) -> None:
-    size = ("--array-bytes", "1MiB", "--budget", "2s")
+    size = ("--array-bytes", "1MiB", "--budget", "1s")
     done = run("tiers", "--b", "dram:shm:", *size, *given, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    schema = json.loads(run("schema", "--of", "document", cwd=tmp_path).stdout)
     jsonschema.validate(json.loads(done.stdout), schema)
 
 
 def test_the_api_takes_the_same_options(tmp_path: Path) -> None:
     result = memgauge.tiers(
-        b="shm:", threads=2, array_bytes="1MiB", budget="2s", output=str(tmp_path / "run")
+        b="shm:", threads=2, array_bytes="1MiB", budget="1s", output=str(tmp_path / "run")
     )
     names = list(result.run.points)
     assert names == [f"tiers/copy/2t/{end}" for end in ("k0/a", "k1/a", "k1/b", "k2/b")]
