@@ -35,6 +35,7 @@ TRAFFIC = re.compile(
     r", \(memgauge::TrafficOrder\)(?P<order>\d), (?P<reads>\d)u?>"
 )
 CLOSE = re.compile(r"kernels::(?P<isa>\w+)::traffic_close<")
+TRANSLATED = re.compile(r"::translated_(\w+)<(float|double), \(memgauge::Access\)[123]>\(")
 STANDARD = re.compile(r"::standard_(\w+)<(float|double)>\(")
 MEMBER = re.compile(r"isa_(\w+)\.cpp\.o:")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
@@ -222,6 +223,8 @@ def faults_of(function: Function, processor: Processor) -> Iterator[str]:
         yield "its name is not understood by this test"
     if close and close["isa"] != "generic" and not function.count(processor.fence):
         yield "no fence to close streaming stores"
+    if TRANSLATED.search(function.name) and function.count(r"relocation mem(cpy|move|set)"):
+        yield "it calls a function that is no part of translation"
     if not tuned and not standard and not traffic:
         return
     if function.count(processor.call) or function.count(r"relocation mem(cpy|move|set)"):
