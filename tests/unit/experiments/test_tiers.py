@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -306,6 +308,27 @@ def test_memory_that_was_got_is_beside_what_was_asked() -> None:
             assert facts["destination_pages"] is not None
             assert facts["array_bytes"] == MIB
             assert point.asked["memory"] == ("dram" if point.asked["group"] == "a" else None)
+
+
+@two_cpus
+def test_addresses_in_a_pool_are_translated_or_not(tmp_path: Path) -> None:
+    try:
+        ctypes.CDLL("libpmemobj.so.1")
+    except OSError:
+        pytest.skip("libpmemobj.so.1 is not installed")
+    asked = {"b": f"dram:pmemobj:{tmp_path}/pool", "access": "direct,translated"}
+    with bench(threads="2", split="1", kernel="copy,triad", **asked) as made:
+        check_shapes(made.points, visited(made))
+        how = {(p.asked["access"], p.asked["group"]): p.effective["access"] for p in made.points}
+        assert how == {
+            ("direct", "a"): "direct",
+            ("direct", "b"): "direct",
+            ("translated", "a"): "direct",
+            ("translated", "b"): "translated-destination",
+        }
+        assert {point.effective["variant"] for point in made.points} == {"standard"}
+        assert all(check.passed for one in made.validate() for check in one.checks)
+    assert not (tmp_path / "pool").exists()
 
 
 @two_cpus
