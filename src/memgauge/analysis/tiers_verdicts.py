@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.tiers_rules import COARSE, LOSS, PLAIN, Fall, Shape, best_splits, shape_of
 from memgauge.analysis.tiers_rules import tolerated as tolerated_of
@@ -35,6 +36,7 @@ def verdicts(contests: Sequence[Contest]) -> list[Verdict]:
     if len(told) > MOST_ADVICE:
         text = f"The table holds {len(told) - MOST_ADVICE} more kinds of work, teams and regimes."
         found.append(Verdict(level="note", text=text))
+    found += _translation(told)
     firsts = {contest.regime: contest for contest in reversed(told)}
     for contest in [one for one in told if firsts[one.regime] is one]:
         found += _at_length(contest)
@@ -255,6 +257,25 @@ def _loss(contest: Contest) -> Iterator[Verdict]:
             f"Whether A loses 5% of {whole} cannot be told: {between(losses[first])}, {first} in B"
         )
     yield Verdict(level="note", text=f"{text}. A thread less is part of it.")
+
+
+def _translation(contests: Sequence[Contest]) -> Iterator[Verdict]:
+    """What translating every element's address leaves of B's bandwidth alone."""
+    whole = {(one.what, one.threads, one.regime): one for one in contests}
+    for (what, threads, regime), direct in whole.items():
+        translated = whole.get((f"{what}-translated", threads, regime))
+        found = None if translated is None else ratio(_alone_b(translated), _alone_b(direct))
+        if found is not None:
+            yield Verdict(
+                level="note",
+                text=f"Where each element's address is translated anew, {all_threads(direct)} "
+                f"reach {between(found)} of what they reach on B's memory ({direct.b}) with "
+                f"addresses translated once ({direct.name}): that much is code, not memory.",
+            )
+
+
+def _alone_b(contest: Contest) -> Estimate | None:
+    return next((split.b for split in contest.splits if split.k == contest.threads), None)
 
 
 def _latency(contest: Contest) -> Iterator[Verdict]:

@@ -27,8 +27,8 @@ def command(run: Path, form: str | None) -> None:
     """Render a run again, on any machine, with or without the native core.
 
     Writes summary.txt and report.html into the run's directory and prints the summary. For
-    published counts of memory controllers, such as reference:altra-dmc620, it prints and writes
-    nothing.
+    published counts of memory controllers, such as reference:altra-dmc620, and published splits of
+    threads between two memories, such as reference:nvdimm-nvm-nvm, it prints and writes nothing.
     """
     if str(run).startswith(PREFIX):
         _published(str(run), form)

@@ -27,6 +27,7 @@ from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Section
 from memgauge.analysis.tiers import analyse
 from memgauge.analysis.tiers_splits import Contest, contests
+from memgauge.analysis.tiers_verdicts import verdicts
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
 from memgauge.references.library import load
@@ -218,6 +219,19 @@ def test_two_distances_give_a_curve_each() -> None:
         "across complexes",
     ]
     assert all(split.visits + split.set_aside >= 12 for one in found for split in one.splits)
+
+
+def test_what_translating_addresses_costs_is_told() -> None:
+    slow = {"copy": 4.0, "copy-translated": 1.0}
+    runs = {
+        what: tiers_run(2, even(4, speed), work=[(what, None)], rounds=20)
+        for what, speed in slow.items()
+    }
+    one, other = (contest(run) for run in runs.values())
+    text = " ".join(verdict.text for verdict in verdicts([one, other]))
+    assert "both threads reach 25." in text
+    assert "that much is code, not memory" in text
+    assert "translated anew" not in " ".join(verdict.text for verdict in verdicts([one]))
 
 
 def test_several_kinds_of_work_make_maps() -> None:

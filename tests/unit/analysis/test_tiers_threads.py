@@ -60,4 +60,5 @@ def test_the_time_that_counts_is_shaded_where_some_does_not() -> None:
     took = {"a": [1000] * 100, "b": [3000] * 100}
     records += visit(groups, lambda group, _: took[group])
     (band,) = chart(run_of(records)).bands
-    assert (band.label, band.start, band.end) == ("counts", 0.0, pytest.approx(0.1))
+    assert (band.label, band.start) == ("counts", 0.0)
+    assert band.end == pytest.approx(0.1)
