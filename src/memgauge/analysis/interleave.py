@@ -33,6 +33,8 @@ from memgauge.model.units import format_count
 QUESTION = "By which weights should pages be dealt out to nodes for the most bandwidth?"
 SYSFS = "/sys/kernel/mm/mempolicy/weighted_interleave"
 MOST_LINES = 7
+CLOSE = 0.05
+"""Where weights may be faster than a node alone by more, though they need not, rounds are few."""
 FINE_SUM = 8
 """Sum of weights that can be tried, below which a search hardly finds the best."""
 
@@ -108,16 +110,26 @@ def _advice(choice: Choice) -> Verdict:
 
 def _no_gain(choice: Choice, alone: WeightsCell) -> Verdict:
     """No weights are known to be faster than a node alone."""
-    rivals = [cell for cell in choice.cells if not cell.is_alone]
-    best = max(rivals, key=lambda cell: cell.bandwidth.value, default=None)
-    over = None if best is None else choice.over_alone.get(best.weights)
+    over, best = _best_rival(choice)
     text = f"No weights beat {alone.words} by more than noise"
     if best is not None and over is not None:
         text += f": the best, {best.words}, gives {times(over)} its bandwidth"
     text += f" of {alone.bandwidth.value:.1f} GB/s ({_where(alone)})."
     few = not choice.is_known
-    remedy = "give more --budget" if few else None
+    undecided = few or (over is not None and over.high > 1 + CLOSE)
+    remedy = "give more --budget" if undecided else None
     return Verdict(level="warning" if few else "note", text=text, remedy=remedy)
+
+
+def _best_rival(choice: Choice) -> tuple[Estimate | None, WeightsCell | None]:
+    """Of the weights that use several nodes, by the rounds they share with the best node alone."""
+    rivals = [
+        (over, cell)
+        for cell in choice.cells
+        if not cell.is_alone and (over := choice.over_alone.get(cell.weights)) is not None
+    ]
+    known = [rival for rival in rivals if has_interval(rival[0])]
+    return max(known or rivals, key=lambda rival: rival[0].value, default=(None, None))
 
 
 def _equal(choice: Choice) -> str:

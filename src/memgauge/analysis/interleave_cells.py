@@ -73,7 +73,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     cells: list[WeightsCell]
     best: WeightsCell
-    """The fastest."""
+    """The fastest: by the same rounds as the best node alone, where there are enough."""
     chosen: WeightsCell
     """The smallest weights that are as fast within noise, and faster than the best node alone by
     more than that; else that node."""
@@ -90,11 +90,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether there were rounds enough to tell the best weights from the best node alone."""
-        if self.alone is None or self.best is self.alone:
-            rivals = [over for over in self.over_alone.values() if has_interval(over)]
-            return bool(rivals)
-        return has_interval(self.over_alone.get(self.best.weights))
+        """Whether there were rounds enough to tell any weights from the best node alone."""
+        return any(has_interval(over) for over in self.over_alone.values())
 
 
 def words(nodes: Sequence[int], weights: Weights) -> str:
@@ -136,28 +133,59 @@ def choices(figures: Figures) -> list[Choice]:
 
 
 def _choice(figures: Figures, cells: list[WeightsCell]) -> Choice:
-    best = max(cells, key=lambda cell: cell.bandwidth.value)
-    over_best = _over(figures, cells, best)
-    as_good = [
-        cell
-        for cell in cells
-        if cell is best
-        or (has_interval(over := over_best.get(cell.weights)) and over and over.high >= 1 - ALIKE)
-    ]
-    single = [cell for cell in cells if cell.is_alone]
-    alone = max(single, key=lambda cell: cell.bandwidth.value, default=None)
-    over_alone = {} if alone is None else _over(figures, cells, alone)
-    smallest = min(as_good, key=lambda cell: (sum(cell.weights), -cell.bandwidth.value))
-    gain = over_alone.get(smallest.weights)
-    gains = has_interval(gain) and gain is not None and gain.low > 1
+    fastest = max(cells, key=_sustained)
+    alone = max((cell for cell in cells if cell.is_alone), key=_sustained, default=None)
+    if alone is None:
+        return Choice(
+            cells=cells,
+            best=fastest,
+            chosen=fastest,
+            alone=None,
+            over_alone={},
+            over_best=_over(figures, cells, fastest),
+        )
+    over_alone = _over(figures, cells, alone)
+    told = [cell for cell in cells if has_interval(over_alone.get(cell.weights))]
+    best = max([alone, *told], key=lambda cell: _value(over_alone, cell)) if told else fastest
     return Choice(
         cells=cells,
         best=best,
-        chosen=smallest if alone is None or gains else alone,
+        chosen=_smallest(figures, told, over_alone) or alone,
         alone=alone,
         over_alone=over_alone,
-        over_best=over_best,
+        over_best=_over(figures, cells, best),
     )
+
+
+def _smallest(
+    figures: Figures, told: Sequence[WeightsCell], over_alone: dict[Weights, Estimate]
+) -> WeightsCell | None:
+    """Of those that beat the best node alone, the smallest that may be as fast as the fastest."""
+    beating = [cell for cell in told if over_alone[cell.weights].low > 1]
+    top = max(beating, key=lambda cell: _value(over_alone, cell), default=None)
+    if top is None:
+        return None
+    behind = _over(figures, beating, top)
+    as_good = [
+        cell
+        for cell in beating
+        if cell is top or (cell.weights in behind and _reaches(behind[cell.weights]))
+    ]
+    return min(as_good, key=lambda cell: (sum(cell.weights), -cell.bandwidth.value))
+
+
+def _reaches(over: Estimate) -> bool:
+    return has_interval(over) and over.high >= 1 - ALIKE
+
+
+def _sustained(cell: WeightsCell) -> float:
+    return cell.bandwidth.value
+
+
+def _value(ratios: dict[Weights, Estimate], cell: WeightsCell) -> float:
+    """Of the node itself 1."""
+    found = ratios.get(cell.weights)
+    return 1.0 if found is None else found.value
 
 
 def _over(

@@ -113,6 +113,17 @@ def test_what_noise_alone_made_the_fastest_is_not_advised() -> None:
     assert run_of_one[0].chosen.is_alone
 
 
+def test_what_is_said_and_what_stands_in_the_table_agree() -> None:
+    """However noisy: nothing is faster by its interval where no weights are said to be."""
+    for seed in range(12):
+        run = interleave_run((10.0, 9.0), SWEPT, noise=0.25, rounds=14, seed=seed)
+        (choice,) = choices(figures_of(run))
+        beating = [over for over in choice.over_alone.values() if over.low > 1]
+        text = texts(analyse(figures_of(run)))[0]
+        assert text.startswith("No weights beat") == (not beating)
+        assert choice.chosen.is_alone == (not beating)
+
+
 def test_each_kernel_has_weights_of_its_own() -> None:
     run = interleave_run(DRAM_AND_CXL, SWEPT, kernels=("read", "copy"))
     section = analyse(figures_of(run))
