@@ -127,7 +127,7 @@ def _dax(facts: Facts) -> str:
 
 def _sync(facts: Facts) -> str:
     granted = facts.get("map_sync")
-    if granted is None or not facts.get("dax"):
+    if granted is None or facts.get("file_system") in IN_MEMORY:
         return ""
     return "MAP_SYNC granted" if granted else "MAP_SYNC refused"
 
