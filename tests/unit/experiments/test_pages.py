@@ -18,9 +18,11 @@ from memgauge.experiments.pages_cases import (
     PagesParameters,
     cases,
     huge_page_bytes,
+    page_kinds,
     spacing,
 )
 from memgauge.model.errors import RequestError
+from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import build, texts
 from memgauge.model.system import HugePagePool, System
 from memgauge.system.detect import detect
@@ -202,3 +204,12 @@ def test_huge_pages_that_were_not_got_are_said() -> None:
         warnings = experiment.check(changed, [], system)
         assert [w.code for w in warnings] == (["huge-pages-missing"] if warned else [])
         assert all("back only 25% of the memory" in w.message for w in warnings)
+
+
+def test_a_file_is_measured_in_the_pages_it_has() -> None:
+    """Which those are its medium decides: asking for each kind would be refused."""
+    memory = MemoryPlacement("file", path="/x")
+    both = a_machine(thp="madvise")
+    assert page_kinds(PagesParameters(memory=memory), both) == ["auto"]
+    assert page_kinds(PagesParameters(memory=memory, pages="4k"), both) == ["4k"]
+    assert page_kinds(PagesParameters(), both)[:2] == ["4k", "thp"]
