@@ -7,6 +7,9 @@
 #include <cpuid.h>
 #elif defined(__aarch64__) || defined(__powerpc64__)
 #include <sys/auxv.h>
+
+#include <csetjmp>
+#include <csignal>
 #endif
 
 namespace memgauge {
@@ -27,6 +30,34 @@ void each_line(std::uintptr_t first, std::uintptr_t end, std::size_t line_bytes,
                const Line& line) noexcept {
     for (std::uintptr_t at = first; at < end; at += line_bytes) line(at);
 }
+
+#if defined(__aarch64__) || defined(__powerpc64__)
+
+sigjmp_buf after_illegal;
+
+void on_illegal(int) {
+    siglongjmp(after_illegal, 1);
+}
+
+// Whether it really executes: QEMU's user mode tells of DC CVAP, and of POWER10, and stops a
+// program that believes it. Asked once.
+bool executes(const WriteBack& by) noexcept {
+    alignas(256) static char line[256];
+    struct sigaction caught{};
+    struct sigaction before{};
+    caught.sa_handler = on_illegal;
+    if (sigaction(SIGILL, &caught, &before) != 0) return false;
+    volatile bool done = false;  // its value outlives the jump
+    if (sigsetjmp(after_illegal, 1) == 0) {
+        const auto at = reinterpret_cast<std::uintptr_t>(line);
+        by.lines(at, at + 1, by.line_bytes);
+        done = true;
+    }
+    sigaction(SIGILL, &before, nullptr);
+    return done;
+}
+
+#endif
 
 #if defined(__x86_64__)
 
@@ -87,8 +118,9 @@ WriteBack choose() noexcept {
     asm("mrs %0, ctr_el0" : "=r"(cache_type));
     // DminLine: logarithm of the words in the smallest line.
     const std::size_t line_bytes = std::size_t{4} << ((cache_type >> 16U) & 0xfU);
-    return (getauxval(AT_HWCAP) & dcpop) != 0 ? WriteBack{"dc cvap", line_bytes, cvap}
-                                              : WriteBack{"dc cvac", line_bytes, cvac};
+    const WriteBack persistent{"dc cvap", line_bytes, cvap};
+    const bool told = (getauxval(AT_HWCAP) & dcpop) != 0;
+    return told && executes(persistent) ? persistent : WriteBack{"dc cvac", line_bytes, cvac};
 }
 
 void fence() noexcept {
@@ -114,8 +146,9 @@ WriteBack choose() noexcept {
     constexpr unsigned long power10 = 0x00040000;  // PPC_FEATURE2_ARCH_3_1
     const unsigned long told = getauxval(AT_DCACHEBSIZE);
     const std::size_t line_bytes = told != 0 ? told : 128;
-    return (getauxval(AT_HWCAP2) & power10) != 0 ? WriteBack{"dcbstps", line_bytes, dcbstps}
-                                                 : WriteBack{"dcbst", line_bytes, dcbst};
+    const WriteBack persistent{"dcbstps", line_bytes, dcbstps};
+    const bool has = (getauxval(AT_HWCAP2) & power10) != 0;
+    return has && executes(persistent) ? persistent : WriteBack{"dcbst", line_bytes, dcbst};
 }
 
 // A full sync also waits for what phwsync waits for.
