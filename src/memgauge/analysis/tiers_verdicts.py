@@ -86,8 +86,9 @@ def advice(contest: Contest, *, several: bool = False) -> Verdict:
             text=f"Which split is best cannot be told: {_why_not(contest, shape)}{about}.",
             remedy=MORE_BUDGET,
         )
-    gain = _no_gain(contest)
-    return Verdict(level="good", text=f"{_limit(contest, shape)}{gain}{about}.")
+    known = f" (the sums are known to {shape.margin:.0%})" if shape.margin > COARSE else ""
+    text = f"{_limit(contest, shape)}{known}{_no_gain(contest)}{about}"
+    return Verdict(level="good", text=f"{text}.")
 
 
 def _why_not(contest: Contest, shape: Shape) -> str:
@@ -173,7 +174,7 @@ def _no_gain(contest: Contest) -> str:
             return f"; no split reaches {contest.alone_is}: the best, {k} in B, {_below(best)}"
         return (
             f"; no split beats {contest.alone_is} by more than {max(highest - 1, PLAIN):.1%}: the "
-            f"best, {k} in B, comes to {_signed(best)} of it"
+            f"best, {k} in B, lies at {_signed(best)}"
         )
     if best.value < 1:
         return f"; no split reaches {contest.alone_is}: the best, {k} in B, {_below(best)}{source}"
