@@ -80,7 +80,7 @@ class StreamRules:
         if leader is not None and leader not in self.points:
             raise ValueError(f"declares point {name} before {quoted(leader)}, it is measured with")
         before = self.points.get(point.point)
-        if before is not None and _work(before) != _work(point):
+        if before is not None and work_of(before) != work_of(point):
             raise ValueError(f"declares point {name} again with other work")
         self._declared.add(point.point)
         self.points[point.point] = point
@@ -124,7 +124,8 @@ class StreamRules:
             raise ValueError(f"reads counters {name} with another number of slots")
 
 
-def _work(point: Point) -> tuple[object, ...]:
+def work_of(point: Point) -> tuple[object, ...]:
+    """What all samples of a point have in common; those of other work are another point's."""
     return (
         point.experiment,
         point.quantity,

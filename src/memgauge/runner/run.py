@@ -18,6 +18,7 @@ from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters, texts
 from memgauge.model.records import FORMAT_VERSION, AnyRecord, Point, RunEnd, RunStart, Warning
+from memgauge.model.rules import work_of
 from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
@@ -247,6 +248,12 @@ class _Recording:
 
     def _declare(self, bench: Bench, points: Sequence[Point]) -> list[Cell]:
         known = self._prior.points if self._prior else {}
+        for point in points:
+            if point.point in known and work_of(point) != work_of(known[point.point]):
+                raise RequestError(
+                    f"{self._request.directory}: {point.point} was measured with other "
+                    "work before, such as arrays of another size; start a new run"
+                )
         self._writer.write([point for point in points if point.point not in known])
         cells = {
             point.point: Cell(

@@ -15,6 +15,7 @@ from memgauge.model.errors import NotPossibleHere, RequestError, SystemFailure
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample
 from memgauge.model.runfile import read_run
+from memgauge.model.system import System
 from memgauge.runner import run as runner
 from memgauge.runner.cell import PASSES
 from memgauge.system.memories import ORDINARY, Memories
@@ -175,6 +176,24 @@ def test_a_run_of_another_machine_is_not_resumed(tmp_path: Path) -> None:
     other = request(FakeExperiment({"g": ["a"]}), tmp_path / "r", resume=True, machine_id="m2")
     with pytest.raises(RequestError, match=r"was measured on another machine \(Scripted CPU\)"):
         runner.execute(other)
+
+
+def test_a_point_whose_work_became_another_is_not_resumed(tmp_path: Path) -> None:
+    class Larger(FakeExperiment):
+        def plan(self, parameters: CommonParameters, system: System) -> list[Group]:
+            groups = super().plan(parameters, system)
+            for group in groups:
+                group.points[:] = [
+                    msgspec.structs.replace(point, bytes_counted=2 * point.bytes_counted)
+                    for point in group.points
+                ]
+            return groups
+
+    runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
+    before = len(read_run(tmp_path / "r").samples["a"])
+    with pytest.raises(RequestError, match=r"a was measured with other work before"):
+        runner.execute(request(Larger({"g": ["a"]}), tmp_path / "r", resume=True))
+    assert len(read_run(tmp_path / "r").samples["a"]) == before
 
 
 def test_progress_never_goes_back(tmp_path: Path) -> None:
