@@ -63,15 +63,15 @@ struct TranslatedOperands;  // src/kernels/translated.hpp
 // Operands of one call. Arrays an operation does not use may be null. Counts in elements;
 // `count` may be any number: heads and tails are handled inside.
 struct KernelOperands {
-    void* a;
-    void* b;
-    void* c;
-    std::size_t count;
-    double scalar;
-    double ramp_begin;  // write: a[i] = ramp_begin + i * ramp_step
-    double ramp_step;
-    std::size_t prefetch_near_bytes;
-    std::size_t prefetch_far_bytes;
+    void* a = nullptr;
+    void* b = nullptr;
+    void* c = nullptr;
+    std::size_t count = 0;
+    double scalar = 0.0;
+    double ramp_begin = 0.0;  // write: a[i] = ramp_begin + i * ramp_step
+    double ramp_step = 0.0;
+    std::size_t prefetch_near_bytes = 0;
+    std::size_t prefetch_far_bytes = 0;
     const TranslatedOperands* translated = nullptr;  // of translated access
 };
 

@@ -129,7 +129,7 @@ public:
         return reinterpret_cast<std::byte*>(pool_) + object.offset;
     }
     void give_back(ObjectId object) noexcept {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         calls_.free(&object);
     }
 
@@ -175,7 +175,7 @@ void require_pages(const std::string& what, PagePolicy pages) {
 }
 
 ObjectId PoolArea::allocate(const std::string& what, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     ObjectId object;
     if (calls_.alloc(pool_, &object, bytes, buffer_type, nullptr, nullptr) != 0) {
         throw RequestError(what + ": " + told(calls_, {}) + "; the pool has " + size_text(bytes_) +
