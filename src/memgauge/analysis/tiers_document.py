@@ -10,9 +10,9 @@ from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures import Figures, scaled
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import Estimate
+from memgauge.analysis.tiers_advice import advice
 from memgauge.analysis.tiers_rules import best_splits, shape_of, tolerated, winners
 from memgauge.analysis.tiers_splits import Contest, Split, contests, loss_of
-from memgauge.analysis.tiers_verdicts import advice
 
 
 class SpreadFigures(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,7 +24,8 @@ from memgauge.model.records import Point
 from memgauge.model.units import format_count
 
 NAME = re.compile(
-    r"tiers/(?P<what>.+)/(?P<threads>[0-9]+)t/k(?P<k>[0-9]+)/(?P<part>a|b|latency-a|latency-b)"
+    r"tiers/(?P<what>.+)/(?P<threads>[0-9]{1,6})t/k(?P<k>[0-9]{1,6})/"
+    r"(?P<part>a|b|latency-a|latency-b)"
 )
 MEDIAN = 0.5
 
@@ -141,13 +142,22 @@ def _teams(figures: Figures) -> list[Team]:
     found: dict[tuple[str, int], Team] = {}
     for point in figures.run.points_of("tiers"):
         match = NAME.fullmatch(point.point)
-        if match is None:
+        if match is None or not _is_sound(point, match):
             continue
         key = match["what"], int(match["threads"])
         team = found.setdefault(key, Team(what=key[0], threads=key[1], groups={}, probes={}))
         kind = team.probes if point.quantity == "latency" else team.groups
         kind.setdefault(int(match["k"]), {})[match["part"].removeprefix("latency-")] = point
-    return list(found.values())
+    return [team for team in found.values() if team.groups]
+
+
+def _is_sound(point: Point, match: re.Match[str]) -> bool:
+    """Whether a point is what its name says."""
+    threads, k = int(match["threads"]), int(match["k"])
+    if match["part"] in {"a", "b"}:
+        in_group = k if match["part"] == "b" else threads - k
+        return point.work == "window" and point.threads == in_group and k <= threads
+    return point.quantity == "latency" and k <= threads
 
 
 def _regimes(figures: Figures, teams: Sequence[Team], size: int) -> Regimes:

@@ -53,7 +53,8 @@ class Visits(msgspec.Struct, frozen=True):
 
 def leader_of(groups: Groups) -> Point:
     """The point that is visited; the other is measured with it."""
-    return next(point for point in groups.values() if point.measured_with is None)
+    first = next(iter(groups.values()))
+    return next((point for point in groups.values() if point.measured_with is None), first)
 
 
 def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits:
