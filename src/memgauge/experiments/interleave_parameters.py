@@ -79,11 +79,11 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
     """Nodes to deal out to, rising.
 
     Raises:
-        NotPossibleHere: only one node has memory.
-        RequestError: a node without memory, one node only, or other memory was asked for.
+        NotPossibleHere: only one node has memory, or other memory was asked for.
+        RequestError: a node without memory, or one node only.
     """
     if parameters.memory != MemoryPlacement():
-        raise RequestError(
+        raise NotPossibleHere(
             f"--memory {parameters.memory}: interleave measures the nodes of --tiers; leave "
             f"--memory out, or name nodes with --tiers"
         )

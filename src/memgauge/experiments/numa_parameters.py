@@ -64,11 +64,11 @@ def memory_nodes(parameters: NumaParameters, system: System) -> list[int]:
     """Nodes whose memory is measured, rising.
 
     Raises:
-        NotPossibleHere: only one node has memory.
-        RequestError: a node without memory, or other memory than that of nodes.
+        NotPossibleHere: only one node has memory, or other memory than that of nodes was asked for.
+        RequestError: a node without memory.
     """
     if parameters.memory != MemoryPlacement():
-        raise RequestError(
+        raise NotPossibleHere(
             f"--memory {parameters.memory}: numa measures the memory of nodes; leave --memory out, "
             "or name nodes with --memory-nodes"
         )

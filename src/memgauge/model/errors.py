@@ -34,7 +34,7 @@ class RequestError(MemgaugeError):
 
 
 class NotPossibleHere(RequestError):
-    """This machine lacks what an experiment needs, whatever is asked of it."""
+    """This machine, or the memory that was named, lacks what an experiment needs by nature."""
 
 
 class CounterRefused(RequestError):
