@@ -10,9 +10,8 @@
 // Compared with loops compiled against that header (1.12, gcc 12 -O3 as here, in a program): the
 // same comparisons and, for each array, the same loads but one, of the thread-local address from
 // the GOT, since here it is known at run time only and kept in a register. In the first-level cache
-// of a Zen 5, copy took 1.2 ns an element here and 1.5 with the header (0.9 when compiled by
-// clang 14, 2.4 as position-independent code, which calls __tls_get_addr), triad 1.8 and 2.5: how a
-// program was compiled matters as much.
+// of a Zen 5, copy took 1.2 ns an element here and 1.5 with the header (2.4 as position-independent
+// code, which calls __tls_get_addr), triad 1.8 and 2.5: how a program was compiled matters as much.
 
 #include "kernels/translated.hpp"
 
