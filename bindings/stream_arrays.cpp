@@ -78,9 +78,9 @@ void register_stream_arrays(nb::module_& module) {
         .def_ro("passed", &ArrayValidation::passed);
     nb::class_<Arrays>(module, "StreamArrays", nb::is_final())
         .def("__init__", &init_arrays, nb::arg("team"), nb::arg("elements"),
-             nb::arg("element") = "double", nb::arg("pages") = "auto", nb::arg("memory") = nb::none(),
-             nb::arg("offset_bytes") = 0, nb::arg("blocks") = 1, nb::keep_alive<1, 2>(),
-             ReleaseGil())
+             nb::arg("element") = "double", nb::arg("pages") = "auto",
+             nb::arg("memory") = nb::none(), nb::arg("offset_bytes") = 0, nb::arg("blocks") = 1,
+             nb::keep_alive<1, 2>(), ReleaseGil())
         .def_prop_ro("elements", &elements)
         .def_prop_ro("elements_per_block", &elements_per_block)
         .def("run", &run, nb::arg("spec"), nb::arg("first_block") = 0, nb::arg("blocks") = 1,
