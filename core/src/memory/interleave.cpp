@@ -150,7 +150,7 @@ private:
             failure = std::current_exception();
             stopped_ = true;
         }
-        const std::lock_guard lock(guard_);
+        const std::scoped_lock lock(guard_);
         if (failure && !failure_) failure_ = failure;
         if (--working_ == 0) ended_.notify_one();
     }
