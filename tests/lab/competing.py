@@ -33,7 +33,7 @@ def matrices() -> Seen:
 def weights() -> Seen:
     """Interleave weights of two nodes."""
     return measured(
-        "interleave", text=True, seconds=3, array_bytes="8MiB", tiers="0,1", up_to=2, pages="4k"
+        "interleave", text=True, seconds=3, array_bytes="4MiB", tiers="0,1", up_to=2, pages="4k"
     )
 
 

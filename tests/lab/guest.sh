@@ -12,7 +12,8 @@
 # packages are unpacked below WORK; nothing is installed. Settings of `run`, by environment:
 #
 #   TIMEOUT=300     seconds after which a guest that hangs is ended
-#   NODE_MB=1536    memory of each of nodes 0 and 1, which have a CPU each
+#   CPUS=1          of each of nodes 0 and 1, which are a socket each
+#   NODE_MB=1536    memory of each of them
 #   PMEM_MB=0       size of each of two NVDIMMs, on nodes 2 and 3 without CPU
 #   PMEM_DIR=       folder that keeps their contents from boot to boot; else they are thrown away
 #   CXL_MB=0        size of a volatile CXL device, in steps of 256, on a node that its region makes
@@ -130,12 +131,12 @@ module() {
 }
 
 nodes() {
-    local node megabytes=${NODE_MB:-1536}
+    local node megabytes=${NODE_MB:-1536} cpus=${CPUS:-1}
     for node in 0 1; do
         qemu+=(-object "memory-backend-ram,id=m$node,size=${megabytes}M"
-            -numa "node,nodeid=$node,cpus=$node,memdev=m$node,initiator=$node")
+            -numa "node,nodeid=$node,cpus=$((node * cpus))-$((node * cpus + cpus - 1)),memdev=m$node,initiator=$node")
     done
-    qemu+=(-smp "2,sockets=2,cores=1"
+    qemu+=(-smp "$((2 * cpus)),sockets=2,cores=$cpus"
         -m "$((2 * megabytes))M,slots=4,maxmem=$((2 * megabytes + 2 * ${PMEM_MB:-0} + 4096))M")
 }
 
