@@ -15,8 +15,8 @@ namespace memgauge::kernels {
 
 // The three arrays as a thread sees them.
 struct ArrayViews {
-    ElementType element;
-    std::array<std::byte*, 3> data;
+    ElementType element = ElementType::f64;
+    std::array<std::byte*, 3> data{};
     // Of arrays in a pool: the object that begins with the first element. Else zero.
     std::array<ObjectId, 3> objects{};
 
