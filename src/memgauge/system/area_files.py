@@ -141,8 +141,12 @@ def unnamed(directory: str, what: str) -> int:
     name = Path(directory) / f".memgauge-{secrets.token_hex(8)}"
     try:
         descriptor = os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise refused(what, error) from error
+    try:
         name.unlink()
     except OSError as error:
+        os.close(descriptor)
         raise refused(what, error) from error
     return descriptor
 
@@ -170,6 +174,7 @@ class _Named:
                 give_name(descriptor, path)
             except (OSError, MemgaugeError) as error:
                 if descriptor >= 0:
+                    remove(path, descriptor)
                     os.close(descriptor)
                 if isinstance(error, MemgaugeError):
                     raise

@@ -128,6 +128,24 @@ def test_a_run_that_was_refused_leaves_no_new_file(path: str) -> None:
     assert area_journal.entries() == []
 
 
+def test_a_file_that_cannot_be_marked_is_not_left_behind(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, offset: int, size: int) -> None:
+        del descriptor, offset, size
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    with (
+        pytest.raises(RequestError, match=r"no space left on device; free space there"),
+        area_files.opened(path, MIB, keep=True),
+    ):
+        pytest.fail("it was made")
+    assert list(Path(path).parent.iterdir()) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+
+
 def test_one_that_was_there_stays_when_a_run_is_refused(path: str) -> None:
     with area_files.opened(path, MIB, keep=True):
         pass
