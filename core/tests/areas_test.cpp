@@ -23,6 +23,7 @@
 #include "memgauge/buffer.hpp"
 #include "memory/area_ranges.hpp"
 #include "memory/file_system.hpp"
+#include "memory/numa.hpp"
 #include "memory/shared_mapping.hpp"
 #include "memory/smaps.hpp"
 
@@ -306,6 +307,9 @@ TEST_CASE("shared memory is written and read, in the pages asked for or not at a
         }
     }
     CHECK(contains(refusal([&] { const Buffer b(in(area, ~std::size_t{0})); }), "ask for less"));
+    const std::size_t more = 2 * memgauge::memory::physical_bytes();
+    CHECK(contains(refusal([&] { const Buffer b(in(area, more)); }),
+                   "of shared memory: this machine has "));
 }
 
 TEST_CASE("pieces of shared memory are apart, and freed with their buffers") {

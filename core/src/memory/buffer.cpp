@@ -32,11 +32,6 @@ std::size_t round_up(std::size_t bytes, std::size_t granule) {
     return (bytes + granule - 1) / granule * granule;
 }
 
-std::size_t physical_bytes() {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    return pages > 0 ? static_cast<std::size_t>(pages) * base_page_bytes() : 0;
-}
-
 std::size_t explicit_page_bytes(PagePolicy policy) {
     switch (policy) {
         case PagePolicy::huge2m:
@@ -72,7 +67,7 @@ void check_sizes(const BufferRequest& request) {
         throw RequestError(what + ": its size is zero; ask for at least one byte");
     }
     // An area knows its own size.
-    const std::size_t largest = request.memory.area ? 0 : physical_bytes();
+    const std::size_t largest = request.memory.area ? 0 : memory::physical_bytes();
     if (largest != 0 && request.bytes > largest) {
         throw RequestError(what + ": this machine has " + size_text(largest) +
                            " of memory; ask for less");

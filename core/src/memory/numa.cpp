@@ -86,6 +86,11 @@ std::vector<int> memory_nodes() {
     return nodes && !nodes->empty() ? *nodes : std::vector<int>{0};
 }
 
+std::size_t physical_bytes() noexcept {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? static_cast<std::size_t>(pages) * base_page_bytes() : 0;
+}
+
 void require_node(int node) {
     const auto nodes = memory_nodes();
     if (std::ranges::count(nodes, node) == 0) {

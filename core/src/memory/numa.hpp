@@ -15,6 +15,9 @@ namespace memgauge::memory {
 // Online nodes that have memory, ascending; node 0 alone where the kernel knows no nodes.
 std::vector<int> memory_nodes();
 
+// What all nodes have together; 0: the kernel does not tell.
+std::size_t physical_bytes() noexcept;
+
 // RequestError naming the nodes there are, unless `node` is online and has memory.
 void require_node(int node);
 

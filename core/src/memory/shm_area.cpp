@@ -13,6 +13,7 @@
 #include "memgauge/areas.hpp"
 #include "memgauge/error.hpp"
 #include "memory/huge_pages.hpp"
+#include "memory/numa.hpp"
 #include "memory/shared_mapping.hpp"
 
 namespace memgauge {
@@ -63,6 +64,12 @@ std::unique_ptr<AreaLease> ShmArea::take(std::size_t bytes, std::size_t alignmen
     const std::size_t page = memory::explicit_bytes(pages);
     const std::size_t mapped = memory::mapped_for(bytes, pages, 0);
     if (mapped < bytes) throw RequestError(what + ": more than there are addresses; ask for less");
+    // The kernel would promise more, and kill when it is touched.
+    const std::size_t largest = memory::physical_bytes();
+    if (largest != 0 && mapped > largest) {
+        throw RequestError(what + ": this machine has " + size_text(largest) +
+                           " of memory; ask for less");
+    }
     require_pages(what, mapped, pages);
     const Descriptor file = make(what, mapped, page);
     MappedPages range(mapped, std::max({page, memory::area_granule_bytes(), alignment}));
