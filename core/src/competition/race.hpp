@@ -28,9 +28,10 @@ public:
         return waited_for_.load(std::memory_order_relaxed) == 0;
     }
 
-    // A runner has ended what is timed.
+    // A runner has ended what is timed. Ordered before the look at whether anybody sleeps, which
+    // libstdc++'s notify_all() begins with: else processors with weak ordering could leave them so.
     void leave() noexcept {
-        if (running_.fetch_sub(1, std::memory_order_relaxed) == 1) running_.notify_all();
+        if (running_.fetch_sub(1) == 1) running_.notify_all();
     }
     [[nodiscard]] bool all_left() const noexcept {
         return running_.load(std::memory_order_relaxed) == 0;
