@@ -43,20 +43,20 @@ constexpr std::chrono::milliseconds stop_interval{20};
 void bind_this_thread(int node) {
     const std::vector<unsigned long> mask = node_mask({node});
     if (syscall(SYS_set_mempolicy, mpol_bind, mask.data(), mask_bits(mask)) != 0) {
-        throw bind_failure(node, errno);
+        throw RequestError(bind_refusal(node, errno));
     }
 }
 
-RequestError full(std::size_t bytes, int node, const std::string& why) {
-    return RequestError("cannot place " + size_text(bytes) + " on node " + std::to_string(node) +
-                        ": " + why + "; ask for less or give it a smaller weight");
+[[noreturn]] void refuse(std::size_t bytes, int node, const std::string& why) {
+    throw RequestError("cannot place " + size_text(bytes) + " on node " + std::to_string(node) +
+                       ": " + why + "; ask for less or give it a smaller weight");
 }
 
 // A write fault that reports a full node, where the kernel can; else the touch itself.
 void populate(std::byte* begin, std::size_t bytes, std::size_t page_bytes, int node) {
     if (madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return;
     if (errno != EINVAL) {
-        throw full(bytes, node, SystemError("the node is full", errno).what());
+        refuse(bytes, node, SystemError("the node is full", errno).what());
     }
     for (std::size_t at = 0; at < bytes; at += page_bytes) {
         *static_cast<volatile std::byte*>(begin + at) = std::byte{0};
@@ -179,7 +179,7 @@ std::size_t thread_count(std::size_t chunks) {
 void interleave(std::byte* begin, std::size_t bytes, const std::vector<int>& nodes) {
     const std::vector<unsigned long> mask = node_mask(nodes);
     if (syscall(SYS_mbind, begin, bytes, mpol_interleave, mask.data(), mask_bits(mask), 0U) != 0) {
-        throw bind_failure(nodes.front(), errno);
+        throw RequestError(bind_refusal(nodes.front(), errno));
     }
 }
 
@@ -200,7 +200,7 @@ void require_room(std::size_t bytes, std::size_t page_bytes, const std::vector<i
         const std::size_t needed = pages[turn] * page_bytes;
         const auto room = parse_node_room(meminfo);
         if (room && needed > *room) {
-            throw full(needed, nodes[turn], "it has " + size_text(*room) + " left");
+            refuse(needed, nodes[turn], "it has " + size_text(*room) + " left");
         }
     }
 }

@@ -100,19 +100,19 @@ void require_node(int node) {
     }
 }
 
-RequestError bind_failure(int node, int error_number) {
+std::string bind_refusal(int node, int error_number) {
     const std::string what = "cannot bind memory to node " + std::to_string(node) + ": ";
     if (error_number == EPERM || error_number == ENOSYS) {
-        return RequestError(what +
-                            "memory policies are not permitted here; in a container, allow them "
-                            "(--cap-add SYS_NICE) or leave the node out");
+        return what +
+               "memory policies are not permitted here; in a container, allow them "
+               "(--cap-add SYS_NICE) or leave the node out";
     }
     if (error_number == EINVAL) {
-        return RequestError(what +
-                            "it is outside the nodes this process may use (Mems_allowed_list in "
-                            "/proc/self/status); choose another or widen the cpuset");
+        return what +
+               "it is outside the nodes this process may use (Mems_allowed_list in "
+               "/proc/self/status); choose another or widen the cpuset";
     }
-    return RequestError(what + SystemError("mbind", error_number).what());
+    return what + SystemError("mbind", error_number).what();
 }
 
 std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
@@ -141,7 +141,7 @@ void bind_to_node(std::byte* begin, std::size_t bytes, int node) {
     if (refused && memory_nodes().size() == 1) {
         return;  // all memory lies on the only node there is
     }
-    throw bind_failure(node, error);
+    throw RequestError(bind_refusal(node, error));
 }
 
 std::optional<Placement> parse_numa_maps(std::istream& text, std::uintptr_t begin) {

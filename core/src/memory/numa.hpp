@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <istream>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ void bind_to_node(std::byte* begin, std::size_t bytes, int node);
 std::vector<unsigned long> node_mask(const std::vector<int>& nodes);
 std::size_t mask_bits(const std::vector<unsigned long>& mask);
 // Why such a call failed, in words.
-RequestError bind_failure(int node, int error_number);
+std::string bind_refusal(int node, int error_number);
 
 struct Placement {
     int node;
