@@ -7,16 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from memgauge.analysis.comparable import Source
 from memgauge.analysis.comparison import Pair
-from memgauge.analysis.got_memory import ROLES, described, facts_of
+from memgauge.analysis.effective_memory import described, facts_of
 from memgauge.analysis.section import Verdict
+from memgauge.model.memory_facts import FACTS, ROLES
 from memgauge.model.records import Scalar
 from memgauge.model.units import format_count
 
-OF_MEMORY = frozenset(
-    prefix + name
-    for prefix in ROLES.values()
-    for name in ("file_system", "dax", "map_sync", "medium_page_bytes", "medium_node")
-) | frozenset(ROLES)
+OF_MEMORY = frozenset(ROLES) | {prefix + name for prefix in ROLES.values() for name in FACTS}
 """Facts that are said here in one sentence, and not one by one."""
 
 

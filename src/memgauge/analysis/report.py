@@ -4,8 +4,8 @@ import msgspec
 
 from memgauge.analysis import crosschecks
 from memgauge.analysis.disturbances import with_disturbances
+from memgauge.analysis.effective_memory import memory_verdicts
 from memgauge.analysis.figures import Figures, figures_of
-from memgauge.analysis.got_memory import memory_verdicts
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.left_out import left_out
 from memgauge.analysis.machine import machine_line, system_table

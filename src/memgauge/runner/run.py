@@ -23,7 +23,7 @@ from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.budget import Budget
 from memgauge.runner.cell import Cell
-from memgauge.runner.got_memory import with_memory
+from memgauge.runner.effective_memory import with_memory
 from memgauge.runner.requirements import require_placement
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.waves import Planned, needs, waves

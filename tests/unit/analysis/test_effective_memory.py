@@ -3,7 +3,7 @@ import pytest
 from tests.unit.model.build import system as machine
 from tests.unit.model.build import triad
 
-from memgauge.analysis.got_memory import described, memory_verdicts
+from memgauge.analysis.effective_memory import described, memory_verdicts
 from memgauge.analysis.section import Verdict
 from memgauge.model.records import Scalar
 from memgauge.model.system import Tier

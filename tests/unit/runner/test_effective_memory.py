@@ -3,9 +3,10 @@ import pytest
 from tests.unit.runner.fakes import a_point
 
 from memgauge.model.memory import MemoryPlacement, parse_placement
+from memgauge.model.memory_facts import FACTS
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Scalar
-from memgauge.runner.got_memory import page_name, with_memory
+from memgauge.runner.effective_memory import page_name, with_memory
 from memgauge.system.memories import Memories, opened
 
 
@@ -31,6 +32,7 @@ def test_the_facts_of_an_area_are_those_the_kernel_told(tmp_path: object) -> Non
     assert told.effective["file_system"] == facts.file_system
     assert told.effective["dax"] == facts.dax
     assert told.effective["map_sync"] == facts.map_sync
+    assert list(told.effective) == list(FACTS)
 
 
 def test_facts_of_two_roles_are_kept_apart(tmp_path: object) -> None:

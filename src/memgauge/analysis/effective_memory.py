@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from memgauge.analysis.section import Verdict
-from memgauge.model.errors import RequestError
-from memgauge.model.memory import MemoryPlacement, parse_placement
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.memory_facts import FACTS, ROLES, placement_asked
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-
-ROLES = {"memory": "", "source": "source_", "destination": "destination_"}
-"""What a point may ask for memory by, and what the facts of it begin with."""
 
 IN_MEMORY = frozenset({"tmpfs", "hugetlbfs", "ramfs", "devtmpfs"})
 """File systems that have no medium but memory."""
@@ -25,7 +22,7 @@ def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict
     seen: dict[str, Verdict] = {}
     for point in points:
         for role, prefix in ROLES.items():
-            placement = _placement(point.asked.get(role))
+            placement = placement_asked(point.asked.get(role))
             if placement is None or placement.kind == "dram":
                 continue
             facts = facts_of(point.effective, prefix)
@@ -36,13 +33,12 @@ def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict
 
 def facts_of(effective: Facts, prefix: str = "") -> dict[str, Scalar]:
     """Facts of the memory of one role, without their prefix."""
-    names = ("file_system", "dax", "map_sync", "medium_page_bytes", "medium_node")
-    return {name: effective.get(prefix + name) for name in names}
+    return {name: effective.get(prefix + name) for name in FACTS}
 
 
 def described(placement: str, facts: Facts) -> str:
     """A memory with what was found of it, such as `file:/mnt/x (ext4, DAX, MAP_SYNC granted)`."""
-    parsed = _placement(placement)
+    parsed = placement_asked(placement)
     if parsed is None or not parsed.is_area or all(fact is None for fact in facts.values()):
         return placement
     if parsed.kind == "shm":
@@ -104,13 +100,6 @@ _KINDS = {
     "gpu": "a GPU's memory",
     "unknown": "memory without CPUs, of unknown kind",
 }
-
-
-def _placement(text: Scalar) -> MemoryPlacement | None:
-    try:
-        return parse_placement(text, "--memory") if isinstance(text, str) else None
-    except RequestError:
-        return None
 
 
 def _file_system(facts: Facts) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import parse_placement
+from memgauge.model.memory_facts import ROLES, placement_asked
 
 if TYPE_CHECKING:
     from memgauge.model.memory import MemoryPlacement
@@ -15,16 +15,13 @@ if TYPE_CHECKING:
     from memgauge.model.records import Point, Scalar
     from memgauge.system.memories import Memories
 
-_ROLES = {"memory": "", "source": "source_", "destination": "destination_"}
-"""What a point may ask for memory by, and what its facts begin with."""
-
 
 def with_memory(point: Point, parameters: CommonParameters, memories: Memories) -> Point:
     """The point with the memory it asked for, and the facts of each file, device or pool in it."""
     asked = {"memory": str(parameters.memory)} | point.asked
     effective: dict[str, Scalar] = {}
-    for role, prefix in _ROLES.items():
-        placement = _placement(asked.get(role))
+    for role, prefix in ROLES.items():
+        placement = placement_asked(asked.get(role))
         if placement is not None and placement.is_area:
             effective |= {prefix + name: fact for name, fact in _facts(placement, memories).items()}
     size = effective.get("medium_page_bytes")
@@ -39,14 +36,6 @@ def page_name(page_bytes: int) -> str:
         if page_bytes % unit == 0:
             return f"{page_bytes // unit}{letter}"
     return f"{page_bytes >> 10}k"
-
-
-def _placement(text: Scalar) -> MemoryPlacement | None:
-    """None: not one memory, as where a point is of several."""
-    try:
-        return parse_placement(text, "--memory") if isinstance(text, str) else None
-    except RequestError:
-        return None
 
 
 def _facts(placement: MemoryPlacement, memories: Memories) -> dict[str, Scalar]:
