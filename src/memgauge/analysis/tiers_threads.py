@@ -32,7 +32,7 @@ def threads_chart(contest: Contest) -> Chart | None:
     begin, end = _span(visit)
     unit_ns, unit = (NS_PER_S, "s") if end - begin >= NS_PER_S else (NS_PER_MS, "ms")
     threads = [thread for sample in visit.samples.values() for thread in sample.threads]
-    most = max(4, MOST_POINTS // len(threads))
+    most = max(4, MOST_POINTS // (2 * len(threads)))
     longest = max(len(thread.begin_ns) for thread in threads)
     regime = regime_kind(contest.regime).replace(" ", "-")
     return Chart(
@@ -72,7 +72,7 @@ def _span(visit: Visit) -> Window:
 def _group(
     group: str, sample: Sample, iteration_bytes: int, most: int, clock: tuple[int, float]
 ) -> Series:
-    """One line for each thread of a group, with a gap between them."""
+    """One line for each thread of a group, level over each iteration; gaps between threads."""
     begin, unit_ns = clock
     x: list[float | str] = []
     y: list[float | None] = []
@@ -80,9 +80,9 @@ def _group(
     for thread in sample.threads:
         for at in drawn(thread, most):
             first, last = thread.begin_ns[at], thread.end_ns[at]
-            x.append(((first + last) / 2 - begin) / unit_ns)
-            y.append(iteration_bytes / (last - first))
-            notes.append(f"CPU {thread.cpu}, iteration {at + 1}")
+            x += [(first - begin) / unit_ns, (last - begin) / unit_ns]
+            y += [iteration_bytes / (last - first)] * 2
+            notes += [f"CPU {thread.cpu}, iteration {at + 1}"] * 2
         x.append(x[-1])
         y.append(None)
         notes.append(None)
@@ -108,13 +108,17 @@ def _bands(window: Window, span: Window, unit_ns: float) -> list[Band]:
     (begin, end), (first, last) = window, span
     if end - begin > (1 - WORTH_A_BAND) * (last - first):
         return []
-    return [Band(label="counts", start=(begin - first) / unit_ns, end=(end - first) / unit_ns)]
+    return [
+        Band(
+            label="all at work, steady",
+            start=(begin - first) / unit_ns,
+            end=(end - first) / unit_ns,
+        )
+    ]
 
 
 def _note(longest: int, most: int) -> str:
-    text = (
-        "One visit, that with the median sum; a line for each thread, a point for each iteration."
-    )
+    text = "One visit, that with the median sum; a line for each thread, level over each iteration."
     if longest <= most:
         return text
     return f"{text} Of every {-(-2 * longest // most)} iterations the fastest and the slowest."

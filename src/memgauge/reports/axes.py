@@ -77,6 +77,8 @@ def axis(described: Axis, numbers: list[float], text: str) -> Any:
         settings["format"] = "~r"
     if described.scale == "linear":
         settings["tickCount"] = 6
+        if not described.unit and all(number == int(number) for number in numbers):
+            settings["tickMinStep"] = 1  # counts: no half of a thread
     elif described.scale == "log10" and numbers:
         settings["values"] = _decades(numbers)
     return alt.Axis(title=text, **settings)

@@ -32,6 +32,15 @@ def test_a_line_for_each_thread_with_a_gap_between() -> None:
     assert not made.bands, "nothing was left out"
 
 
+def test_a_line_is_level_from_the_begin_of_an_iteration_to_its_end() -> None:
+    groups = points(1, threads=2)
+    records: list[AnyRecord] = [start(cores(2)), *groups.values()]
+    records += visit(groups, lambda group, _: {"a": [1000, 4000], "b": [5000]}[group])
+    one = chart(run_of(records)).series[0]
+    assert one.y[0] == one.y[1] == pytest.approx(4 * (one.y[2] or 0)) == pytest.approx(BYTES / 1000)
+    assert [float(x) for x in one.x[:4]] == pytest.approx([0.0, 0.001, 0.001, 0.005])
+
+
 def test_the_split_that_varies_far_more_than_the_middle_one_is_drawn() -> None:
     assert chart(tiers_run(6, even(4, 4), rounds=6)).name == "tiers-threads-6t-k3"
     run = tiers_run(
@@ -60,5 +69,5 @@ def test_the_time_that_counts_is_shaded_where_some_does_not() -> None:
     took = {"a": [1000] * 100, "b": [3000] * 100}
     records += visit(groups, lambda group, _: took[group])
     (band,) = chart(run_of(records)).bands
-    assert (band.label, band.start) == ("counts", 0.0)
+    assert (band.label, band.start) == ("all at work, steady", 0.0)
     assert band.end == pytest.approx(0.1)
