@@ -19,6 +19,7 @@ from memgauge.model.option import (
 )
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.system import System
+from memgauge.system.memory_nodes import nodes_with_memory, require_nodes
 from memgauge.system.placement import cpus_for
 
 COARSE_UP_TO = 4
@@ -88,13 +89,7 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
             f"--memory out, or name nodes with --tiers"
         )
     present = nodes_with_memory(system)
-    missing = [node for node in parameters.tiers or () if node not in present]
-    if missing:
-        listed = ", ".join(map(str, present)) or "none"
-        raise RequestError(
-            f"--tiers {missing[0]}: this machine has no such node with memory; choose among "
-            f"{listed}"
-        )
+    require_nodes(parameters.tiers or (), "--tiers", system)
     if len(present) < 2:
         raise NotPossibleHere(
             "interleave: this machine has memory on one node only; a second one (another socket, "
@@ -108,16 +103,6 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
             f"{', '.join(map(str, present))}"
         )
     return nodes
-
-
-def nodes_with_memory(system: System) -> list[int]:
-    """Nodes that arrays can be put on, rising: with memory that the cpuset lets us take."""
-    allowed = system.allowed_nodes
-    return sorted(
-        node.node
-        for node in system.nodes
-        if node.bytes > 0 and (allowed is None or node.node in allowed)
-    )
 
 
 def team_sizes(parameters: InterleaveParameters, system: System) -> tuple[int, ...]:

@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from memgauge.experiments.interleave_parameters import nodes_with_memory
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MAX_NODE, MemoryPlacement
 from memgauge.model.option import choices_option, counts_option, size_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.system import System
+from memgauge.system.memory_nodes import nodes_with_memory, require_nodes
 from memgauge.system.placement import cpus_for
 
 KERNELS = ("read", "copy", "scale", "write", "update")
@@ -73,13 +73,7 @@ def memory_nodes(parameters: NumaParameters, system: System) -> list[int]:
             "or name nodes with --memory-nodes"
         )
     present = nodes_with_memory(system)
-    missing = [node for node in parameters.memory_nodes or () if node not in present]
-    if missing:
-        listed = ", ".join(map(str, present)) or "none"
-        raise RequestError(
-            f"--memory-nodes {missing[0]}: this machine has no such node with memory; choose among "
-            f"{listed}"
-        )
+    require_nodes(parameters.memory_nodes or (), "--memory-nodes", system)
     if len(present) < 2:
         raise NotPossibleHere(
             "numa: this machine has memory on one node only, so that all of it is equally far; "

@@ -82,7 +82,10 @@ def test_nodes_outside_the_cpuset_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"memory_nodes": "0,9"}, "--memory-nodes 9: this machine has no such node .* 0, 1, 2"),
+        (
+            {"memory_nodes": "0,9"},
+            "--memory-nodes: this machine has no node 9 .* 0, 1, 2",
+        ),
         ({"memory": "node:1"}, "--memory node:1: numa measures the memory of nodes"),
         ({"threads": "1,2"}, "--threads: numa measures with one number"),
         ({"threads": "5"}, "--threads 5: node 0 has 4 CPUs"),
