@@ -13,7 +13,7 @@ from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-from memgauge.system.memory_room import room
+from memgauge.system.memory_room import Room, room
 from memgauge.system.placement import caches_of, hides_caches, last_level_caches
 
 MIB = 1 << 20
@@ -42,7 +42,7 @@ RING_SHARE = 0.1
 """Of what a memory has left, at most."""
 
 
-Rooms = Mapping[MemoryPlacement, Sequence[tuple[object, int]]]
+Rooms = Mapping[MemoryPlacement, Sequence[Room]]
 """By placement, all that it takes its bytes from, and how many of that there are."""
 
 
@@ -102,7 +102,7 @@ def tier_sizes(
     """
     hidden = hides_caches(cpus, system)
     cache_bytes = UNKNOWN_CACHE_BYTES if hidden else max(_cache_bytes(system, cpu) for cpu in cpus)
-    free = {placement: _rooms(system, placement) for placement in [*arrays, *rings]}
+    free = {placement: room(system, placement) for placement in [*arrays, *rings]}
     wanted = max(LEAST_BYTES, CACHE_MULTIPLE * cache_bytes)
     array_bytes = parameters.array_bytes or _fitting(wanted, arrays, free)
     whole = parameters.fixed_iterations is not None
@@ -130,12 +130,6 @@ def _cache_bytes(system: System, cpu: int) -> int:
     """Of the last level in front of a CPU."""
     levels = caches_of(cpu, system)
     return levels[max(levels)].bytes if levels else 0
-
-
-def _rooms(system: System, placement: MemoryPlacement) -> list[tuple[object, int]]:
-    """All that a placement takes its bytes from; of one node also that node."""
-    of_node = [(placement, one.bytes) for one in system.nodes if one.node == placement.node]
-    return [*room(system, placement), *of_node]
 
 
 def _fitting(wanted: int, arrays: Mapping[MemoryPlacement, int], free: Rooms) -> int:

@@ -10,6 +10,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.units import format_bytes
+from memgauge.system.memory_room import Room
 
 Planned = tuple[Experiment, CommonParameters, Group]
 
@@ -24,7 +25,7 @@ def needs(planned: Planned) -> Counter[MemoryPlacement]:
 
 
 def waves(
-    planned: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[tuple[object, int]]]
+    planned: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[Room]]
 ) -> list[list[Planned]]:
     """Pack groups, in order, into waves that fit; all points of a wave are visited round-robin.
 
@@ -55,7 +56,7 @@ def waves(
 
 
 def _by_pool(
-    one: Planned, room: Callable[[MemoryPlacement], Sequence[tuple[object, int]]]
+    one: Planned, room: Callable[[MemoryPlacement], Sequence[Room]]
 ) -> tuple[Counter[object], dict[object, int]]:
     wanted: Counter[object] = Counter()
     available: dict[object, int] = {}

@@ -19,14 +19,15 @@ Room = tuple[object, int]
 def room(system: System, placement: MemoryPlacement) -> list[Room]:
     """All that a placement takes its bytes from; nothing where that is not known.
 
-    Files of a file system in memory take them from both. What cannot be looked at is refused when
-    it is opened, and so are huge pages that are not free.
+    Memory of one node is the machine's too, and files of a file system in memory take from both.
+    What cannot be looked at is refused when it is opened, and so are huge pages that are not free.
     """
     if placement.kind == "devdax":
         return _device(placement)
     if placement.kind in {"file", "pmemobj"}:
         return _file(system, placement.path)
-    return [(ORDINARY_POOL, system.available_bytes)]
+    of_node = [(placement, one.bytes) for one in system.nodes if one.node == placement.node]
+    return [(ORDINARY_POOL, system.available_bytes), *of_node]
 
 
 def _device(placement: MemoryPlacement) -> list[Room]:

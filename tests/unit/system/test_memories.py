@@ -98,6 +98,14 @@ def test_what_cannot_be_looked_at_has_no_room_and_no_error(tmp_path: Path) -> No
         assert room(system, placement) == []
 
 
+def test_memory_of_a_node_is_the_nodes_and_the_machines() -> None:
+    system = detect()
+    (node, *_) = system.nodes
+    on_node = MemoryPlacement("node", (node.node,))
+    assert room(system, on_node) == [(ORDINARY_POOL, system.available_bytes), (on_node, node.bytes)]
+    assert room(system, MemoryPlacement("node", (999,))) == room(system, MemoryPlacement())
+
+
 def test_a_device_has_all_but_the_page_of_its_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(area_devices, "facts_of", lambda *_: Facts(64 * MIB, 2 * MIB, None))
     device = MemoryPlacement("devdax", path="/dev/dax0.0")
