@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.errors import RequestError
 from memgauge.model.termination import unwinding
-from memgauge.system import area_devices, area_files, area_pools
 
 if TYPE_CHECKING:
     from memgauge import _core
@@ -88,6 +87,7 @@ def _closed(area: _core.Memory) -> Iterator[_core.Memory]:
 @contextmanager
 def _file(wanted: Wanted) -> Iterator[_core.Memory]:
     from memgauge import _core
+    from memgauge.system import area_files
 
     with area_files.opened(wanted.path, wanted.bytes, keep=wanted.keep) as file:
         area = _core.open_file_area(file.descriptor, wanted.path, wanted.bytes, file.reserved_bytes)
@@ -98,6 +98,7 @@ def _file(wanted: Wanted) -> Iterator[_core.Memory]:
 @contextmanager
 def _devdax(wanted: Wanted) -> Iterator[_core.Memory]:
     from memgauge import _core
+    from memgauge.system import area_devices
 
     with area_devices.opened(
         wanted.path, wanted.bytes, keep=wanted.keep, overwrite=wanted.overwrite
@@ -124,6 +125,8 @@ def _shm(wanted: Wanted) -> Iterator[_core.Memory]:
 
 
 def _pool(wanted: Wanted) -> AbstractContextManager[_core.Memory]:
+    from memgauge.system import area_pools
+
     return area_pools.opened(wanted.path, wanted.bytes, keep=wanted.keep)
 
 

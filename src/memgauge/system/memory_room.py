@@ -8,7 +8,6 @@ from pathlib import Path
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.system import System
-from memgauge.system import area_devices
 
 ORDINARY_POOL = "memory"
 
@@ -31,6 +30,8 @@ def room(system: System, placement: MemoryPlacement) -> list[Room]:
 
 
 def _device(placement: MemoryPlacement) -> list[Room]:
+    from memgauge.system import area_devices
+
     try:
         facts = area_devices.facts_of(placement.path)
     except RequestError:
