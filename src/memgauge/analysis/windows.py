@@ -73,24 +73,26 @@ def value_in(point: Point, sample: Sample, window: Window) -> float | None:
 
 def steady_window(samples: Sequence[Sample]) -> Window | None:
     """From when all threads of these samples of one visit are steady, to when the first ends."""
-    common = _common(samples)
+    common, threads = _common(samples), _threads(samples)
     if common is None:
         return None
-    begin = max((_steady_from(t, common) for s in samples for t in s.threads), default=common[0])
-    return (begin, common[1]) if begin < common[1] else None
+    return _steady_part(common, threads, [_warm_up_in(thread, common) for thread in threads])
 
 
 def iterations(samples: Sequence[Sample]) -> Iterations | None:
     """How much of a visit counts; None where its threads were never all at work."""
-    common, window = _common(samples), steady_window(samples)
-    if common is None or window is None:
+    common, threads = _common(samples), _threads(samples)
+    if common is None:
         return None
-    threads = [thread for sample in samples for thread in sample.threads]
+    warm_ups = [_warm_up_in(thread, common) for thread in threads]
+    window = _steady_part(common, threads, warm_ups)
+    if window is None:
+        return None
     every = [sum(map(sub, thread.end_ns, thread.begin_ns)) for thread in threads]
     counted = [_time_in(thread, common) for thread in threads]
     return Iterations(
         inside=sum(_iterations_in(thread, window) for thread in threads),
-        warm_up=sum(_warm_up_in(thread, common) for thread in threads),
+        warm_up=sum(warm_ups),
         outside_ns=sum(every) - sum(counted),
         all_ns=sum(every),
     )
@@ -152,6 +154,19 @@ def _common(samples: Sequence[Sample]) -> Window | None:
     return (begin, end) if begin < end else None
 
 
+def _threads(samples: Sequence[Sample]) -> list[ThreadSample]:
+    return [thread for sample in samples for thread in sample.threads]
+
+
+def _steady_part(
+    common: Window, threads: Sequence[ThreadSample], warm_ups: Sequence[int]
+) -> Window | None:
+    """What is left of the time in which all were at work once the last has become steady."""
+    begins = (_steady_from(*one, common) for one in zip(threads, warm_ups, strict=True))
+    begin = max(begins, default=common[0])
+    return (begin, common[1]) if begin < common[1] else None
+
+
 def _whole(thread: ThreadSample, window: Window) -> tuple[int, int]:
     """Indices of the iterations that lie wholly inside."""
     first = bisect_left(thread.begin_ns, window[0])
@@ -162,9 +177,8 @@ def _warm_up_in(thread: ThreadSample, window: Window) -> int:
     return warm_up_iterations(durations_in(thread, window))
 
 
-def _steady_from(thread: ThreadSample, window: Window) -> int:
+def _steady_from(thread: ThreadSample, warm_up: int, window: Window) -> int:
     """When the thread begins its first steady iteration; the window's begin without a warm-up."""
-    warm_up = _warm_up_in(thread, window)
     return thread.begin_ns[_whole(thread, window)[0] + warm_up] if warm_up else window[0]
 
 
