@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -177,6 +178,23 @@ TEST_CASE("the file has the size asked for at once, and grows for more") {
         CHECK(file_bytes(file) == 3 * granule);
         std::memset(large.data(), 1, 3 * granule);
     }
+}
+
+TEST_CASE("memory that a killed run left in a file is given back when that is opened again") {
+    if (directories().size() < 2) return;
+    const Descriptor file = scratch(shared_memory);
+    const std::vector<char> left(4 * MiB, 7);
+    const auto granule = static_cast<off_t>(memgauge::memory::area_granule_bytes());
+    REQUIRE(pwrite(file.get(), left.data(), 4096, 0) == 4096);
+    REQUIRE(pwrite(file.get(), left.data(), left.size(), granule) ==
+            static_cast<ssize_t>(left.size()));
+    const auto area = area_in(file, left.size(), 4096);
+    struct stat facts{};
+    REQUIRE(fstat(file.get(), &facts) == 0);
+    CHECK(static_cast<std::size_t>(facts.st_blocks) * 512 < left.size());
+    std::array<char, 4096> head{};
+    REQUIRE(pread(file.get(), head.data(), head.size(), 0) == 4096);
+    CHECK_MESSAGE(std::ranges::count(head, 7) == 4096, "the head is not ours");
 }
 
 TEST_CASE("what a buffer used is used again, and nothing stays mapped") {

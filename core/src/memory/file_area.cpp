@@ -54,6 +54,7 @@ private:
     MappedPages map(const std::string& what, std::size_t offset, std::size_t bytes,
                     std::size_t alignment) const;
     void take_memory(const std::string& what, const MappedPages& range) const;
+    void drop(std::size_t offset, std::size_t bytes) const noexcept;
     void give_back(std::size_t offset, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t granule() const { return ranges_.granule(); }
 
@@ -98,6 +99,7 @@ FileArea::FileArea(const FileAreaRequest& request)
         throw RequestError(what + ": larger than any file; ask for less");
     }
     const std::size_t head = rounded_up(request.reserved_bytes, granule());
+    drop(head, ranges_.rounded(request.bytes));  // what a killed run left
     if (medium_ == Medium::shmem) memory::require_free(what, file_.get(), request.bytes);
     if (medium_ == Medium::hugetlb) {
         memory::require_explicit_pages(facts_.page_bytes, request.bytes, std::nullopt);
@@ -199,11 +201,14 @@ std::unique_ptr<AreaLease> FileArea::take(std::size_t bytes, std::size_t alignme
 }
 
 // Memory goes back to the machine, and the next buffer is asked again where its pages are to be.
+void FileArea::drop(std::size_t offset, std::size_t bytes) const noexcept {
+    if (medium_ == Medium::disk) return;
+    (void)fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    static_cast<off_t>(offset), static_cast<off_t>(bytes));
+}
+
 void FileArea::give_back(std::size_t offset, std::size_t bytes) noexcept {
-    if (medium_ != Medium::disk) {
-        (void)fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    }
+    drop(offset, bytes);
     const std::scoped_lock lock(mutex_);
     ranges_.give_back(offset);
 }
