@@ -18,9 +18,16 @@ Facts = Mapping[str, Scalar]
 
 
 def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict]:
-    """One for each memory but plain DRAM, and a warning where it was not what its name says."""
+    """One for each memory but plain DRAM, and a warning where it was not what its name says.
+
+    Nodes that an experiment compares are named by its own tables.
+    """
     seen: dict[str, Verdict] = {}
+    points = list(points)
+    compared = _comparing_nodes(points)
     for point in points:
+        if point.experiment in compared:
+            continue
         for role, prefix in ROLES.items():
             placement = placement_asked(point.asked.get(role))
             if placement is None or placement.kind == "dram":
@@ -29,6 +36,15 @@ def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict
             verdict = _verdict(placement, facts, system)
             seen.setdefault(verdict.text, verdict)
     yield from seen.values()
+
+
+def _comparing_nodes(points: Iterable[Point]) -> set[str]:
+    """Experiments whose points differ in the nodes that they name."""
+    memories: dict[str, set[Scalar]] = {}
+    for point in points:
+        if any(point.asked.get(name) is not None for name in ("memory_node", "nodes")):
+            memories.setdefault(point.experiment, set()).add(point.asked.get("memory"))
+    return {experiment for experiment, found in memories.items() if len(found) > 1}
 
 
 def facts_of(effective: Facts, prefix: str = "") -> dict[str, Scalar]:

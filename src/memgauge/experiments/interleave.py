@@ -82,7 +82,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
                 "weights": ",".join(map(str, weights)),
                 "element": self.parameters.element,
                 "threads": len(self.cpus),
-                "placement": str(where),
+                "memory": str(where),
                 "pages": self.parameters.pages,
                 "array_bytes": self.parameters.array_bytes,
             },

@@ -11,7 +11,7 @@ from memgauge.experiments.interleave_parameters import InterleaveParameters
 from memgauge.experiments.interleave_weights import Weights
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import Layout, layout
-from memgauge.model.memory import MemoryPlacement
+from memgauge.model.memory import MemoryPlacement, on_node
 from memgauge.model.system import System
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 
@@ -43,7 +43,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bytes_in(self) -> dict[MemoryPlacement, int]:
         """The same by placement."""
-        return {MemoryPlacement("node", (node,)): size for node, size in self.bytes_by_node.items()}
+        return {on_node(node): size for node, size in self.bytes_by_node.items()}
 
 
 def sizes(

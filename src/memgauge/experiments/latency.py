@@ -29,6 +29,7 @@ from memgauge.experiments.latency_targets import (
     targets,
 )
 from memgauge.experiments.native import backing_facts, huge_pages_missing, to_sample
+from memgauge.model.memory import on_node
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.memories import ORDINARY, Memories
@@ -106,9 +107,13 @@ class Latency(Experiment):
 
 def _source(target: Target, parameters: LatencyParameters, memories: Memories) -> _core.Memory:
     """Of the node that the target is about, where it is about one."""
-    if target.memory_node is not None:
-        return _core.Memory([target.memory_node])
-    return memories.of(parameters.memory)
+    own = target.memory_node
+    return memories.of(parameters.memory if own is None else on_node(own))
+
+
+def _memory_asked(target: Target) -> dict[str, Scalar]:
+    """Nothing where it is what the parameters say."""
+    return {} if target.memory_node is None else {"memory": str(on_node(target.memory_node))}
 
 
 def _group(members: Sequence[Target]) -> Group:
@@ -137,6 +142,7 @@ def _point(target: Target, got: Mapping[str, Scalar]) -> Point:
             "pages": target.pages,
             "cpu_node": target.cpu_node,
             "memory_node": target.memory_node,
+            **_memory_asked(target),
         },
         effective={"cpus": str(target.cpu), **got},
         accesses=target.hops,

@@ -47,7 +47,7 @@ from memgauge.experiments.numa_points import (
     with_facts,
 )
 from memgauge.experiments.numa_sizes import Sizes, bytes_on, sizes
-from memgauge.model.memory import MemoryPlacement
+from memgauge.model.memory import on_node
 from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memories import ORDINARY, Memories
@@ -212,12 +212,8 @@ def _group(name: str, points: list[Point], taken: Mapping[int, int]) -> Group:
         name=name,
         points=points,
         bytes=sum(taken.values()),
-        bytes_in={_on(node): size for node, size in taken.items()},
+        bytes_in={on_node(node): size for node, size in taken.items()},
     )
-
-
-def _on(node: int) -> MemoryPlacement:
-    return MemoryPlacement("node", (node,))
 
 
 def _bandwidth_bench(
@@ -225,7 +221,9 @@ def _bandwidth_bench(
 ) -> BandwidthBench:
     sources, destinations = _arrays(plan.parameters)
     members = [
-        _core.Member(rank, memories.of(_on(node)), memories.of(_on(node)), sources, destinations)
+        _core.Member(
+            rank, memories.of(on_node(node)), memories.of(on_node(node)), sources, destinations
+        )
         for rank, node in plan.members
     ]
     competition = _core.Competition(
@@ -288,7 +286,7 @@ def _latency_bench(
             block_bytes=BLOCK_BYTES,
             order="block-random",
             pages=plan.parameters.pages,
-            memory=memories.of(_on(node)),
+            memory=memories.of(on_node(node)),
         )
         stack.callback(ring.close)
         got = backing_facts([ring.backing()], plan.parameters.pages)

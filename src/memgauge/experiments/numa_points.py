@@ -15,6 +15,7 @@ from memgauge.experiments.numa_parameters import (
 )
 from memgauge.experiments.numa_sizes import Sizes
 from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.memory import on_node
 from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 
@@ -136,7 +137,7 @@ def _bandwidth(
             "cpu_node": pair[0],
             "memory_node": pair[1],
             "threads": len(ranks),
-            "placement": f"node:{pair[1]}",
+            "memory": str(on_node(pair[1])),
             "pages": plan.parameters.pages,
         },
         effective={"cpus": format_cpu_list(sorted(team[rank] for rank in ranks)), **sizes.facts},
@@ -161,7 +162,7 @@ def latency_point(
             "order": "block-random",
             "node_bytes": MEMORY_NODE_BYTES,
             "footprint_bytes": sizes.ring_bytes,
-            "placement": f"node:{node}",
+            "memory": str(on_node(node)),
             "pages": plan.parameters.pages,
         },
         effective={"cpus": str(one.cpus[0]), **got},

@@ -14,6 +14,7 @@ from memgauge import _core
 from memgauge.experiments.traffic_sizes import TrafficSizes, traffic_sizes
 from memgauge.model.errors import RequestError
 from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
+from memgauge.model.memory import on_node
 from memgauge.model.records import Scalar
 from memgauge.model.system import Node, System
 from memgauge.system.placement import Policy, cpus_for
@@ -45,7 +46,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def asked(self) -> dict[str, Scalar]:
         """What the records say of it."""
-        return {"cpu_node": self.cpu_node, "memory_node": self.memory_node}
+        return {
+            "cpu_node": self.cpu_node,
+            "memory_node": self.memory_node,
+            "memory": str(on_node(self.memory_node)),
+        }
 
 
 def specs() -> dict[str, _core.TrafficSpec]:

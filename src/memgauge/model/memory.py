@@ -68,6 +68,11 @@ class MemoryPlacement(msgspec.Struct, frozen=True):
         return self.kind in AREA_KINDS
 
 
+def on_node(node: int) -> MemoryPlacement:
+    """Memory of one NUMA node."""
+    return MemoryPlacement("node", (node,))
+
+
 def parse_placement(text: str, option: str) -> MemoryPlacement:
     """A placement such as `dram` or `node:1`.
 

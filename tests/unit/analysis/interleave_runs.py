@@ -72,7 +72,7 @@ def interleave_run(
                     "nodes": ",".join(map(str, nodes)),
                     "weights": ",".join(map(str, weights)),
                     "threads": 4,
-                    "placement": str(placement(nodes, weights)),
+                    "memory": str(placement(nodes, weights)),
                 },
                 effective={"cpus": "0-3", "largest_sum": largest_sum, "array_bytes": 1 << 30},
                 bytes_counted=64_000_000,

@@ -5,7 +5,7 @@ from tests.unit.model.build import triad
 
 from memgauge.analysis.effective_memory import described, memory_verdicts
 from memgauge.analysis.section import Verdict
-from memgauge.model.records import Scalar
+from memgauge.model.records import Point, Scalar
 from memgauge.model.system import Tier
 
 
@@ -80,3 +80,13 @@ def test_nodes_are_said_with_what_they_are_made_of() -> None:
 def test_what_is_no_placement_is_shown_as_it_is() -> None:
     assert described("dram:node:2", {"dax": None}) == "dram:node:2"
     assert verdicts({"memory": "dram:node:2"}, {}) == []
+
+
+def test_nodes_that_an_experiment_compares_are_left_to_its_tables() -> None:
+    def at(node: int) -> Point:
+        asked: dict[str, Scalar] = {"memory": f"node:{node}", "memory_node": node}
+        return msgspec.structs.replace(triad(), asked=asked)
+
+    assert not list(memory_verdicts([at(0), at(1)], machine()))
+    (verdict,) = memory_verdicts([at(1), at(1)], machine())
+    assert "node:1" in verdict.text
