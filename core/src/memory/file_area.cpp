@@ -105,7 +105,9 @@ FileArea::FileArea(const FileAreaRequest& request)
         memory::require_explicit_pages(facts_.page_bytes, request.bytes, std::nullopt);
     }
     grow(what, head + std::max(ranges_.rounded(request.bytes), granule()));
-    facts_.map_sync = medium_ == Medium::disk && memory::grants_sync(file_.get(), head, granule());
+    // Emulators of processors grant what they do not know.
+    facts_.map_sync = medium_ == Medium::disk && facts_.dax != false &&
+                      memory::grants_sync(file_.get(), head, granule());
     if (facts_.map_sync == true && !facts_.dax) facts_.dax = true;  // granted there only
 }
 

@@ -96,7 +96,8 @@ AreaFacts look_at(const PoolRequest& request) {
     facts.file_system = file_system_of(request.descriptor);
     facts.dax = memory::dax_of(request.descriptor);
     // The library asks for it too, and goes on without.
-    facts.map_sync = memory::grants_sync(request.descriptor, 0, memory::area_granule_bytes());
+    facts.map_sync = facts.dax != false &&
+                     memory::grants_sync(request.descriptor, 0, memory::area_granule_bytes());
     if (facts.map_sync == true && !facts.dax) facts.dax = true;
     const auto mount = memory::mount_of(request.descriptor);
     if (mount && facts.dax == true) facts.node = memory::medium_node(*mount);
