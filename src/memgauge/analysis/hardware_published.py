@@ -6,7 +6,8 @@ from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import CountedRegion, HardwareCounts, Kernel
 from memgauge.analysis.hardware_report import QUESTION, charts, tables
 from memgauge.analysis.hardware_summary import verdicts
-from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
+from memgauge.analysis.published import study_report
+from memgauge.analysis.section import Report, Section
 from memgauge.model.addresses import sockets_by_address
 from memgauge.model.counters import Counter, Quantity
 from memgauge.model.errors import RequestError
@@ -94,35 +95,12 @@ def published_report(reference: Reference) -> Report:
         RequestError: the data set holds no counts of controllers.
     """
     every = [hardware_bandwidth(published_counts(reference))]
-    described = reference.description
-    facts: list[list[Cell]] = [["published result", reference.title], ["study", described.study]]
-    facts += [["condition", condition] for condition in described.conditions]
-    return Report(
-        run_id=f"{PREFIX}{reference.name}",
-        started_at="",
-        title="Software and hardware bandwidth, published",
-        machine=described.machine,
-        complete=True,
-        status=f"published counts, not measured here: {described.study}",
-        verdicts=[Verdict(level="note", text=_sentence(caveat)) for caveat in described.caveats],
-        sections=[
-            Section(
-                name="hardware",
-                title="Software and hardware bandwidth",
-                question=QUESTION,
-                verdicts=verdicts(every),
-                tables=tables(every),
-                charts=charts(every),
-            )
-        ],
-        system=Table(
-            name="system",
-            title="Study",
-            columns=[Column(title="what"), Column(title="told")],
-            rows=facts,
-        ),
+    section = Section(
+        name="hardware",
+        title="Software and hardware bandwidth",
+        question=QUESTION,
+        verdicts=verdicts(every),
+        tables=tables(every),
+        charts=charts(every),
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    return study_report(reference, section, of="counts")

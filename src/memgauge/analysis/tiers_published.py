@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from memgauge.analysis.comparable import without_interval
-from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
+from memgauge.analysis.published import study_report
+from memgauge.analysis.section import Report
 from memgauge.analysis.tiers import section_of
 from memgauge.analysis.tiers_splits import Contest, Split
 from memgauge.model.errors import RequestError
@@ -56,31 +57,4 @@ def published_tiers_report(reference: Reference) -> Report:
     Raises:
         RequestError: the data set holds no splits.
     """
-    contest = published_contest(reference)
-    described = reference.description
-    facts: list[list[Cell]] = [["published result", reference.title], ["study", described.study]]
-    facts += [["condition", condition] for condition in described.conditions]
-    return Report(
-        run_id=f"{PREFIX}{reference.name}",
-        started_at="",
-        title="Two memories in competition, published",
-        machine=described.machine,
-        complete=True,
-        status=f"published figures, not measured here: {described.study}",
-        verdicts=[Verdict(level="note", text=_sentence(caveat)) for caveat in described.caveats],
-        sections=[_section(contest)],
-        system=Table(
-            name="system",
-            title="Study",
-            columns=[Column(title="what"), Column(title="told")],
-            rows=facts,
-        ),
-    )
-
-
-def _section(contest: Contest) -> Section:
-    return section_of([contest])
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    return study_report(reference, section_of([published_contest(reference)]), of="figures")

@@ -24,19 +24,20 @@ def this_process(tree: Tree | None = None) -> Owner:
     """The process that asks."""
     tree = tree or Tree()
     pid = os.getpid()
-    return Owner(pid=pid, boot_id=_boot_id(tree), start_ticks=_start_ticks(tree, pid))
+    return Owner(pid=pid, boot_id=boot_id(tree), start_ticks=_start_ticks(tree, pid))
 
 
 def is_another_alive(owner: Owner, tree: Tree | None = None) -> bool:
     """Whether the owner is a process that still runs on this machine, and not the one asking."""
     tree = tree or Tree()
-    if owner.pid == os.getpid() or owner.boot_id != _boot_id(tree):
+    if owner.pid == os.getpid() or owner.boot_id != boot_id(tree):
         return False
     started = _start_ticks(tree, owner.pid)
     return started is not None and owner.start_ticks in (started, None)
 
 
-def _boot_id(tree: Tree) -> str:
+def boot_id(tree: Tree) -> str:
+    """Which boot of the machine this is; empty: not told."""
     return tree.text(_BOOT_ID) or ""
 
 

@@ -23,12 +23,12 @@ from memgauge.model.records import Warning
 from memgauge.model.termination import deferred, unwinding
 from memgauge.model.units import format_bytes
 from memgauge.system.memory_limits import require_memory
+from memgauge.system.owner import boot_id
 from memgauge.system.pages import HUGE_PAGE_DIRECTORY
 from memgauge.system.tree import Tree
 
 OPTION = "--reserve-huge-pages"
 CLEAN = "--clean"
-_BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 class PagesWanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,7 +221,7 @@ class _Reservation:
         before, wanted = self._pool.total(), self._wanted.pages
         state = _State(
             pid=os.getpid(),
-            boot_id=_boot_id(self._tree),
+            boot_id=boot_id(self._tree),
             page_bytes=self._pool.page_bytes,
             before=before,
             wanted=wanted,
@@ -328,13 +328,9 @@ def _read(descriptor: int) -> _State | None:
 
 def _left(state: _State | None, tree: Tree) -> int:
     """Pages of a killed run that are still in the pool: never more than others have not put in."""
-    if state is None or state.boot_id != _boot_id(tree):
+    if state is None or state.boot_id != boot_id(tree):
         return 0
     return max(0, min(state.wanted, Pool(state.page_bytes, tree).total() - state.before))
-
-
-def _boot_id(tree: Tree) -> str:
-    return tree.text(_BOOT_ID) or ""
 
 
 def _warning(state: _State, pages: int, tree: Tree) -> Warning:
