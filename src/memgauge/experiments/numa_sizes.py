@@ -10,7 +10,7 @@ from memgauge.experiments.latency_targets import BLOCK_BYTES, memory_footprint
 from memgauge.experiments.numa_parameters import CpuNode, NumaParameters
 from memgauge.model.records import Scalar
 from memgauge.model.system import System
-from memgauge.system.placement import hides_caches, last_level_caches
+from memgauge.system.placement import cached_bytes, hides_caches
 
 MIB = 1 << 20
 
@@ -19,8 +19,6 @@ CACHE_MULTIPLE = 4
 LEAST_BYTES = 8 * MIB
 STEP_BYTES = 2 * MIB
 """A huge page of most machines."""
-UNKNOWN_CACHE_BYTES = 64 * MIB
-"""Assumed where the system hides its caches."""
 MEMORY_SHARE = 0.5
 """Of what is available, and of each node, that arrays sized by default may take at most."""
 ITERATION_BYTES = MIB
@@ -62,7 +60,7 @@ def sizes(
     arrays: int,
 ) -> Sizes:
     """By the rule, smaller where memory is short; `arrays` of each thread on each memory node."""
-    caches = {one.node: _caches(one, system) for one in cpus}
+    caches = {one.node: cached_bytes(one.cpus, system) for one in cpus}
     wanted = max(
         _steps(CACHE_MULTIPLE * caches[one.node] / len(one.cpus), LEAST_BYTES) for one in cpus
     )
@@ -92,12 +90,6 @@ def bytes_on(
     """What the arrays take from each memory node."""
     threads = sum(len(one.cpus) for one in cpus)
     return dict.fromkeys(nodes, threads * arrays * sizes.array_bytes)
-
-
-def _caches(one: CpuNode, system: System) -> int:
-    if hides_caches(one.cpus, system):
-        return UNKNOWN_CACHE_BYTES
-    return last_level_caches(one.cpus, system).bytes
 
 
 def _steps(wanted: float, least: int) -> int:

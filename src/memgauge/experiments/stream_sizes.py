@@ -8,7 +8,7 @@ import msgspec
 
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.model.system import System
-from memgauge.system.placement import hides_caches, last_level_caches
+from memgauge.system.placement import cached_bytes, hides_caches
 
 STREAM_CACHE_MULTIPLE = 4
 STREAM_LEAST_ELEMENTS = 1_000_000
@@ -17,9 +17,6 @@ STREAM_LEAST_ELEMENTS = 1_000_000
 BLOCK_BYTES = 16 << 20
 """Of one array and one thread: half a millisecond or more. Over a quarter of that, the first
 translations and the last stores on their way cost a fast kernel several per cent."""
-
-UNKNOWN_CACHE_BYTES = 64 << 20
-"""Assumed where the system hides its caches; the result is then not called STREAM-conformant."""
 
 LEAST_BLOCKS = 4
 """So that a lead-in fits before the timed block."""
@@ -40,6 +37,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     llc_bytes: int | None
     """Sum of the last-level caches the team uses; None where the system does not tell."""
     conformant: bool
+    """By the STREAM rule; never where the system hides its caches."""
 
     @property
     def array_bytes(self) -> int:
@@ -51,7 +49,7 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
     """Sizes by the STREAM rule for these CPUs, unless asked otherwise."""
     element_bytes = 4 if parameters.element == "float" else 8
     hidden = hides_caches(cpus, system)
-    cache_bytes = UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
+    cache_bytes = cached_bytes(cpus, system)
     rule_bytes = max(STREAM_CACHE_MULTIPLE * cache_bytes, STREAM_LEAST_ELEMENTS * element_bytes)
     array_bytes = parameters.array_bytes or min(
         rule_bytes, int(system.available_bytes * MEMORY_SHARE) // 3

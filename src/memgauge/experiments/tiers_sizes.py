@@ -14,7 +14,7 @@ from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.memory_room import Room, room
-from memgauge.system.placement import caches_of, hides_caches, last_level_caches
+from memgauge.system.placement import UNKNOWN_CACHE_BYTES, cached_bytes, caches_of, hides_caches
 
 MIB = 1 << 20
 
@@ -25,9 +25,6 @@ times what the cache holds before it comes back."""
 LEAST_BYTES = 32 * MIB
 STEP_BYTES = 2 * MIB
 """A huge page of most machines."""
-
-UNKNOWN_CACHE_BYTES = 64 * MIB
-"""Assumed where the system hides its caches."""
 
 MEMORY_SHARE = 0.5
 """Of what a memory has left, that arrays sized by default may take at most."""
@@ -121,9 +118,7 @@ def _lead_in(system: System, cpus: Sequence[int], part_bytes: int) -> int:
 
     Two or three arrays pass through the caches in an iteration; two is the cautious count.
     """
-    hidden = hides_caches(cpus, system)
-    held_bytes = UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
-    return max(1, -(-held_bytes // (len(cpus) * 2 * part_bytes)))
+    return max(1, -(-cached_bytes(cpus, system) // (len(cpus) * 2 * part_bytes)))
 
 
 def _cache_bytes(system: System, cpu: int) -> int:

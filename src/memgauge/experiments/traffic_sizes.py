@@ -8,7 +8,7 @@ import msgspec
 
 from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
-from memgauge.system.placement import hides_caches, last_level_caches
+from memgauge.system.placement import cached_bytes, hides_caches
 
 MIB = 1 << 20
 CACHE_MULTIPLE = 4
@@ -19,9 +19,6 @@ reads to seem up to a tenth faster."""
 LEAST_REGION_BYTES = 32 * MIB
 REGION_STEP_BYTES = 2 * MIB
 """A huge page of most machines."""
-
-UNKNOWN_CACHE_BYTES = 64 * MIB
-"""Assumed where the system hides its caches."""
 
 EXCEEDS_CACHES = "exceeds_caches"
 
@@ -85,7 +82,7 @@ def size_warnings(point: Point) -> list[Warning]:
 def traffic_sizes(cpus: Sequence[int], system: System) -> TrafficSizes:
     """Sizes for threads on these CPUs; smaller where memory is short."""
     hidden = hides_caches(cpus, system)
-    cache_bytes = UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
+    cache_bytes = cached_bytes(cpus, system)
     wanted = max(LEAST_REGION_BYTES, -(-CACHE_MULTIPLE * cache_bytes // len(cpus)))
     most = int(system.available_bytes * MEMORY_SHARE) // (2 * len(cpus))
     steps = max(1, min(-(-wanted // REGION_STEP_BYTES), most // REGION_STEP_BYTES))

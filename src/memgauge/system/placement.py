@@ -23,6 +23,9 @@ POLICIES = ("compact", "scatter", "cores")
 LINE_BYTES = 64
 """The least of any processor served; where caches tell of more, see `line_bytes_of`."""
 
+UNKNOWN_CACHE_BYTES = 64 << 20
+"""Assumed of a team whose caches the system hides."""
+
 _TYPE_ORDER = {"performance": 0, "efficiency": 2, "low-power": 3}
 
 Policy = str | Sequence[int]
@@ -136,6 +139,12 @@ def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:
 def hides_caches(cpus: Iterable[int], system: System) -> bool:
     """Whether any of the CPUs has no known cache, so that a sum over caches is too small."""
     return not all(caches_of(cpu, system) for cpu in cpus)
+
+
+def cached_bytes(cpus: Sequence[int], system: System) -> int:
+    """What the last-level caches in front of the CPUs hold together; assumed where hidden."""
+    hidden = hides_caches(cpus, system)
+    return UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
 
 
 def _check_count(threads: int | None) -> None:
