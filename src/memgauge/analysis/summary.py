@@ -46,6 +46,8 @@ class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Of the point, in all regimes: switched out, page faults, bad stamps, stray ping-pongs."""
     switched_out: int
     page_faults: int
+    strays: int
+    """Of these, clean samples whose ping-pong belongs to no regime."""
     noise: float | None
     """(90th - 10th percentile) / median; None below ten samples."""
     cycles: Estimate | None
@@ -118,6 +120,7 @@ def summarise_point(
         "set_aside": values.set_aside + len(values.clean) - grouped,
         "switched_out": values.switched_out,
         "page_faults": values.page_faults,
+        "strays": len(values.clean) - grouped,
         "asked_precision": precision,
     }
     return [

@@ -33,7 +33,11 @@ def verdicts(contests: Sequence[Contest]) -> list[Verdict]:
     told = [contest for contest in contests if len(contest.splits) > 1]
     if not told:
         text = "No two splits of the threads have a visit that counts: nothing is told of them."
-        remedy = "leave --split out, and measure on a quiet machine"
+        alone = any(contest.splits for contest in contests)
+        remedy = (
+            "leave --split out, and " if alone else "give more --budget or fewer --threads, or "
+        )
+        remedy += "measure on a quiet machine"
         return [Verdict(level="warning", text=text, remedy=remedy)]
     found = [advice(contest, several=len(told) > 1) for contest in told[:MOST_ADVICE]]
     if len(told) > MOST_ADVICE:

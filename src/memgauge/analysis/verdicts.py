@@ -187,11 +187,16 @@ def _set_aside(figures: Figures) -> Iterator[Verdict]:
         )
     if total and aside > SET_ASIDE_SHARE * total:
         switched = sum(summary.switched_out for summary in first)
+        strays = sum(summary.strays for summary in first)
+        why = [f"{switched} because a thread was switched out"] if switched or not strays else []
+        if strays:
+            why.append(f"{strays} because the distance of their threads was not a usual one")
         yield Verdict(
             level="warning",
-            text=f"{aside / total:.0%} of {total} slices were set aside, {switched} because a "
-            f"thread was switched out.",
-            remedy="leave a CPU free for the rest of the system: fewer --threads",
+            text=f"{aside / total:.0%} of {total} slices were set aside, {', '.join(why)}.",
+            remedy="leave a CPU free for the rest of the system: fewer --threads"
+            if switched >= strays
+            else "measure again when the machine, and the host of a virtual one, are quiet",
         )
 
 
@@ -251,12 +256,27 @@ def reached_counts(figures: Figures) -> tuple[int, int]:
 
 def _precision(figures: Figures) -> Iterator[Verdict]:
     reached, points = reached_counts(figures)
-    if reached < points:
+    if reached < points and figures.run.rounds:
         yield Verdict(
             level="note",
             text=f"{points - reached} of {points} points did not reach the asked precision of "
             f"{100 * figures.precision:g}%; their intervals say how well they are known.",
             remedy="give more --budget, or resume the run",
+        )
+
+
+def _unmeasured(figures: Figures) -> Iterator[Verdict]:
+    """Of a run that ended while it still prepared: every section of it is empty."""
+    run = figures.run
+    if run.points and not run.rounds and run.end is not None:
+        reason = {
+            "budget": f"The budget of {run.starts[-1].budget_s:g} s was spent on preparing",
+            "interrupted": "The run was interrupted while it prepared",
+        }.get(run.end.status, "The run ended while it prepared")
+        yield Verdict(
+            level="warning",
+            text=f"{reason}: nothing was measured.",
+            remedy="give more --budget, fewer --threads or smaller arrays, or stop other programs",
         )
 
 
@@ -296,6 +316,7 @@ def _counters(figures: Figures) -> Iterator[Verdict]:
 
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,
+    _unmeasured,
     _counters,
     _peak,
     _wander,

@@ -285,6 +285,29 @@ def test_a_cache_that_reads_like_memory_is_named() -> None:
     assert "90% of those from memory" in texts[1]
 
 
+def test_slices_at_a_stray_distance_are_told_from_those_switched_out() -> None:
+    point = bandwidth_point("s", asked={"kernel": "copy"}, threads=2)
+    near = [sample_of(point, 10, i, pingpong_ns=27 + 0.01 * i) for i in range(20)]
+    strays = [sample_of(point, 15, 20 + i, pingpong_ns=9000.0 * (i + 1)) for i in range(2)]
+    texts = texts_of(small(point, *near, *strays), "warning")
+    (aside,) = [text for text in texts if "set aside" in text]
+    assert aside == (
+        "9% of 22 slices were set aside, 2 because the distance of their threads was not a usual "
+        "one."
+    )
+
+
+def test_a_run_that_ended_while_it_prepared_says_so_and_no_more() -> None:
+    point = bandwidth_point("s", asked={"kernel": "copy"})
+    ended = RunEnd(status="budget", elapsed_s=5.0, rounds=0)
+    run = small(point, ended)
+    first, *_ = texts_of(run, "warning")
+    assert first == "The budget of 60 s was spent on preparing: nothing was measured."
+    assert not [text for text in texts_of(run, "note") if "asked precision" in text]
+    stopped = small(point, RunEnd(status="interrupted", elapsed_s=5.0, rounds=0))
+    assert "The run was interrupted while it prepared: nothing" in texts_of(stopped, "warning")[0]
+
+
 def test_slices_set_aside_and_passes_that_suffered_are_told_apart() -> None:
     slice_ = bandwidth_point("s", asked={"kernel": "copy"})
     pass_ = bandwidth_point("s/pass", role="pass", asked={"kernel": "copy"})
