@@ -112,10 +112,15 @@ def _name_of(mode: int) -> str:
     return "a FIFO" if stat.S_ISFIFO(mode) else "a socket"
 
 
-def refused(what: str, error: OSError | ValueError) -> RequestError:
-    """What the kernel did not allow, in words with a next step."""
+def refused(what: str, error: OSError | ValueError, *, place: str | None = None) -> RequestError:
+    """What the kernel did not allow, in words with a next step.
+
+    Procfs says of a directory of its own, where something was to be made, that it does not exist.
+    """
     number = error.errno if isinstance(error, OSError) else None
     reason = error.strerror if isinstance(error, OSError) else str(error)
+    if number == errno.ENOENT and place is not None and Path(place).is_dir():
+        return RequestError(f"{what}: no file can be made in that directory; name another")
     remedy = _REMEDIES.get(number or 0, "name another")
     return RequestError(f"{what}: {(reason or 'cannot be used').lower()}; {remedy}")
 
@@ -137,17 +142,17 @@ def unnamed(directory: str, what: str) -> int:
     except OSError as error:
         # The file system has no such files, or the kernel knows none of them.
         if error.errno not in {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}:
-            raise refused(what, error) from error
+            raise refused(what, error, place=directory) from error
     name = Path(directory) / f".memgauge-{secrets.token_hex(8)}"
     try:
         descriptor = os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise refused(what, error) from error
+        raise refused(what, error, place=directory) from error
     try:
         name.unlink()
     except OSError as error:
         os.close(descriptor)
-        raise refused(what, error) from error
+        raise refused(what, error, place=directory) from error
     return descriptor
 
 
@@ -231,7 +236,11 @@ class _Named:
 
 
 def _read(descriptor: int, what: str) -> Mark:
-    mark = decode(os.pread(descriptor, MARK_BYTES, 0), what)
+    try:
+        head = os.pread(descriptor, MARK_BYTES, 0)
+    except OSError as error:  # such as of procfs
+        raise refused(what, error) from error
+    mark = decode(head, what)
     if mark is None:
         raise RequestError(
             f"{what}: exists, and memgauge did not make it; it is left as it is: name another file"

@@ -378,3 +378,21 @@ def test_cleaning_leaves_what_is_kept_foreign_or_gone(path: str) -> None:
 def test_cleaning_does_not_wait_for_a_fifo(path: str) -> None:
     os.mkfifo(path)
     assert "did not make it" in (area_files.cleaned(path).line or "")
+
+
+def test_a_file_that_cannot_be_read_is_refused_by_name() -> None:
+    with (
+        pytest.raises(RequestError, match=r"^--memory file:/proc/self/mem: input/output error; "),
+        area_files.opened("/proc/self/mem", MIB, keep=False),
+    ):
+        pytest.fail("it was opened")
+
+
+def test_a_directory_that_takes_no_files_is_not_called_missing() -> None:
+    with (
+        pytest.raises(
+            RequestError, match=r"/proc: (no file can be made in that|permission denied)"
+        ),
+        area_files.opened("/proc", MIB, keep=False),
+    ):
+        pytest.fail("it was opened")
