@@ -73,7 +73,7 @@ def allowed_nodes(tree: Tree) -> list[int] | None:
 def _dram(local: list[Tier], nodes: list[Node]) -> Tier:
     """All memory of the nodes with CPUs as one: whoever touches a page first places it."""
     if len(local) == 1:
-        return msgspec.structs.replace(local[0], placement="dram", notes=local[0].notes)
+        return msgspec.structs.replace(local[0], placement="dram")
     sizes = [tier.bytes or 0 for tier in local] or [node.bytes for node in nodes]
     return Tier(
         kind="dram",
