@@ -13,7 +13,7 @@ import os
 import secrets
 import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -192,7 +192,7 @@ class _Named:
     def reopened(cls, path: str, what: str) -> _Named:
         """A file that is there; refused, and not touched, where memgauge did not make it."""
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            descriptor = reopen(path)
         except OSError as error:
             raise refused(what, error) from error
         try:
@@ -292,25 +292,42 @@ def _hugetlb_page_bytes(descriptor: int) -> int:
 
 def cleaned(path: str) -> Cleaned:
     """Remove what a dead run left there; all else stays."""
+    return clean(path, _state)
+
+
+def _state(descriptor: int, path: str) -> State:
+    regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    return state_of(
+        descriptor, decode(os.pread(descriptor, MARK_BYTES, 0), path) if regular else None
+    )
+
+
+def clean(path: str, state_of_open: Callable[[int, str], State]) -> Cleaned:
+    """Remove a file that a dead run left, by the state that the open file shows."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = reopen(path)
     except FileNotFoundError:
         return Cleaned.gone()
     except OSError as error:
         return Cleaned.not_possible(path, error.strerror or "cannot be opened")
     try:
-        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        mark = decode(os.pread(descriptor, MARK_BYTES, 0), path) if regular else None
-        state = state_of(descriptor, mark)
+        state = state_of_open(descriptor, path)
         if state is State.LEFT:
             size = os.fstat(descriptor).st_size
             remove(path, descriptor)
             return Cleaned.removed(f"{path}: removed, {format_bytes(size)} that a killed run left")
         return Cleaned.of(state, path, f"rm {shlex.quote(path)}")
-    except (OSError, RequestError) as error:
+    except OSError as error:
+        return Cleaned.not_possible(path, error.strerror or "cannot be removed")
+    except RequestError as error:
         return Cleaned.not_possible(path, str(error))
     finally:
         os.close(descriptor)
+
+
+def reopen(path: str) -> int:
+    """A file that is there; no link is followed, and no FIFO waited for. Raises OSError."""
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def remove(path: str, descriptor: int) -> None:

@@ -24,7 +24,16 @@ from memgauge.model.text import plain
 from memgauge.model.units import format_bytes
 from memgauge.system import area_journal
 from memgauge.system.area_cleaned import Cleaned, State
-from memgauge.system.area_files import give_name, look, nameless, refused, remove, unnamed
+from memgauge.system.area_files import (
+    clean,
+    give_name,
+    look,
+    nameless,
+    refused,
+    remove,
+    reopen,
+    unnamed,
+)
 from memgauge.system.area_lock import is_locked
 from memgauge.system.owner import is_another_alive
 from memgauge.system.tree import Tree
@@ -69,7 +78,7 @@ def opened(path: str, size: int, *, keep: bool) -> Iterator[_core.Memory]:
 def _kept(path: str, size: int, what: str) -> Iterator[_core.Memory]:
     """A pool that is there."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = reopen(path)
     except OSError as error:
         raise refused(what, error) from error
     try:
@@ -193,23 +202,7 @@ def _area(descriptor: int, path: str, *, create: bool) -> Iterator[_core.Memory]
 
 def cleaned(path: str) -> Cleaned:
     """Remove a pool that a dead run left there; all else stays."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return Cleaned.gone()
-    except OSError as error:
-        return Cleaned.not_possible(path, error.strerror or "cannot be opened")
-    try:
-        state = _state(descriptor, path)
-        if state is State.LEFT:
-            size = os.fstat(descriptor).st_size
-            remove(path, descriptor)
-            return Cleaned.removed(f"{path}: removed, {format_bytes(size)} that a killed run left")
-        return Cleaned.of(state, path, f"rm {shlex.quote(path)}")
-    except OSError as error:
-        return Cleaned.not_possible(path, error.strerror or "cannot be removed")
-    finally:
-        os.close(descriptor)
+    return clean(path, _state)
 
 
 def _state(descriptor: int, path: str) -> State:
