@@ -12,6 +12,9 @@ from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.units import format_count
 
 MORE_BUDGET = "give more --budget, or measure on a quiet machine"
+MORE_SPLITS = "give two --threads or more, and leave --split out"
+LEAST_TOLD = 3
+"""Splits: with two there is none between the two memories alone, or nothing to set it beside."""
 
 
 def between(estimate: Estimate, digits: int = 1) -> str:
@@ -45,7 +48,7 @@ def advice(contest: Contest, *, several: bool = False) -> Verdict:
         return Verdict(
             level="warning",
             text=f"Which split is best cannot be told: {why_not(contest, shape)}{about}.",
-            remedy=MORE_BUDGET,
+            remedy=remedy_for(contest),
         )
     known = f" (the sums are known to {shape.margin:.0%})" if shape.margin > COARSE else ""
     text = f"{_limit(contest, shape)}{known}{_no_gain(contest)}{about}"
@@ -56,9 +59,14 @@ def why_not(contest: Contest, shape: Shape) -> str:
     """What hides how the sum goes."""
     if math.isfinite(shape.margin):
         return f"the sums are known to {shape.margin:.0%} only"
-    if len(contest.splits) < 3:
+    if len(contest.splits) < LEAST_TOLD:
         return "two splits are too few"
     return "too few visits for intervals"
+
+
+def remedy_for(contest: Contest) -> str:
+    """What makes it possible to tell how the sum goes: more time does not make more splits."""
+    return MORE_BUDGET if len(contest.splits) >= LEAST_TOLD else MORE_SPLITS
 
 
 def _give_best(contest: Contest, won: Sequence[int]) -> str:

@@ -6,11 +6,11 @@ from statistics import median
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import Estimate, Verdict
 from memgauge.analysis.tiers_advice import (
-    MORE_BUDGET,
     advice,
     all_threads,
     between,
     listed,
+    remedy_for,
     why_not,
 )
 from memgauge.analysis.tiers_rules import Shape, best_splits, shape_of
@@ -83,7 +83,7 @@ def _shape(contest: Contest, shape: Shape) -> Iterator[Verdict]:
         )
     else:
         text = f"Whether the sum falls cannot be told: {why_not(contest, shape)}"
-        yield Verdict(level="note", text=f"{text} ({contest.name}).", remedy=MORE_BUDGET)
+        yield Verdict(level="note", text=f"{text} ({contest.name}).", remedy=remedy_for(contest))
         return
     yield Verdict(level="note", text=f"{text} ({contest.name}).")
 

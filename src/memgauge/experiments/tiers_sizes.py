@@ -167,7 +167,7 @@ def size_warnings(point: Point) -> list[Warning]:
                 f"arrays of {size} are not known to be twice the last-level cache {caches}: part "
                 "of what a thread reads and writes may come from it"
             ),
-            remedy="free memory, name a larger file or pool, or use fewer threads",
+            remedy="leave --array-bytes out, free memory, or use fewer threads",
             experiment=point.experiment,
             point=point.point,
         )

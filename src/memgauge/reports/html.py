@@ -38,7 +38,7 @@ _METHOD = (
             "Bandwidths are sustained figures: the 90th percentile of speed over many short "
             "slices, visited in turn with all other points. They count bytes as STREAM does: "
             "what the kernel reads and writes by its definition, without write-allocate "
-            "traffic, unless a column says otherwise."
+            "traffic, unless a column or the line below a table says otherwise."
         ),
     ),
     (

@@ -133,6 +133,12 @@ def test_what_a_loses_is_of_all_threads_alone() -> None:
     assert (made.loses_little_up_to, made.loses_more_from) == (1, 2)
 
 
+def test_two_splits_ask_for_more_threads_and_not_for_more_time() -> None:
+    made = section(tiers_run(1, saturating)).verdicts
+    asked = {v.remedy for v in made if "two splits are too few" in v.text}
+    assert asked == {"give two --threads or more, and leave --split out"}
+
+
 def test_too_few_visits_tell_nothing() -> None:
     run = tiers_run(4, saturating, rounds=4)
     text = said(run)
