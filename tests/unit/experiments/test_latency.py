@@ -89,3 +89,14 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
             assert sample.cycles_per_ns > 0
             assert point.accesses > 0
             assert point.effective["pages"] in {"4k", "64k", None}
+
+
+def test_points_of_a_nodes_memory_ask_for_it() -> None:
+    nodes = [Node(node=n, cpus=[0], bytes=1 << 34, distances={}) for n in range(2)]
+    system = msgspec.structs.replace(a_system(1 << 40), nodes=nodes)
+    groups = Latency().plan(LatencyParameters(pages="4k"), system)
+    asked = [point.asked for group in groups for point in group.points]
+    assert {one["memory_node"]: one.get("memory") for one in asked if one["level"] == "DRAM"} == {
+        0: "node:0",
+        1: "node:1",
+    }
