@@ -86,7 +86,7 @@ TEST_CASE("names of access kinds and orders read back") {
 }
 
 TEST_CASE("the scrambled order holds every number once, then repeats, from any place on") {
-    for (const unsigned bits : {0U, 1U, 2U, 3U, 4U, 7U, 8U, 13U, 16U, 20U, 24U}) {
+    for (const unsigned bits : {0U, 1U, 2U, 3U, 4U, 7U, 8U, 13U, 16U, 20U, 22U}) {
         const std::size_t numbers = std::size_t{1} << bits;
         std::vector<bool> seen(numbers);
         Scramble scramble(bits, 0);

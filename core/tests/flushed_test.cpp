@@ -65,11 +65,11 @@ TEST_CASE("flushed kernels leave what others leave, for both types and variants,
     for (const ElementType element : {ElementType::f32, ElementType::f64}) {
         for (const std::size_t offset : {0U, 24U}) {
             StreamArrays arrays(team, {.element = element,
-                                       .elements = 100'000,
+                                       .elements = 30'000,
                                        .memory = {},
                                        .offset_bytes = offset,
                                        .blocks = 3});
-            for (int round = 0; round < 6; ++round) {
+            for (int round = 0; round < 4; ++round) {
                 for (const Operation operation : all_operations) {
                     KernelSpec spec = default_tuned_spec(operation, element);
                     spec.store = StoreKind::flushed;
