@@ -6,7 +6,7 @@ from typing import Annotated
 
 from memgauge.experiments.loaded_parameters import siblings
 from memgauge.experiments.stream_parameters import ELEMENTS, KERNELS, VARIANTS
-from memgauge.experiments.tiers_sides import (
+from memgauge.experiments.tiers_asked import (
     DRAM,
     PRESETS,
     AskedSide,

@@ -11,8 +11,9 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.experiments.machines import a_machine
 
+from memgauge.experiments.tiers_asked import DRAM, AskedSide, parse_side
 from memgauge.experiments.tiers_parameters import TiersParameters
-from memgauge.experiments.tiers_sides import DRAM, AskedSide, Side, parse_side, sides
+from memgauge.experiments.tiers_sides import Side, sides
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement, parse_placement
 from memgauge.model.parameters import build, texts
