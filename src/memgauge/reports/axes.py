@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _MOST_POWERS = 10
 """Ticks on an axis of powers of two; beyond that every second or third is left out."""
 
+_MOST_COUNTS = 8
+"""Steps of a short axis of counts, each with a tick."""
+
 _BYTES = (
     "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, '~r') + ' TiB' : "
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~r') + ' GiB' : "
@@ -85,7 +88,13 @@ def axis(described: Axis, numbers: list[float], text: str) -> Any:
 
 
 def _x_axis(chart: Chart) -> Any:
-    drawn = axis(chart.x, x_numbers(chart), title(chart.x))
+    numbers = x_numbers(chart)
+    drawn = axis(chart.x, numbers, title(chart.x))
+    if drawn["tickMinStep"] is not alt.Undefined and numbers:
+        low, high = int(min(numbers)), int(max(numbers))
+        if high - low <= _MOST_COUNTS:
+            drawn["values"] = list(range(low, high + 1))
+            drawn["format"] = "d"
     if chart.x.scale == "log2":
         drawn["values"] = _powers(chart)
         drawn["grid"] = chart.x.unit == "B"

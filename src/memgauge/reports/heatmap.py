@@ -126,7 +126,9 @@ def _columns_axis(chart: Chart) -> Any:
 
 def _rows_axis(chart: Chart) -> Any:
     text = title(chart.rows) if chart.rows else None
-    return alt.Axis(title=text, grid=False, ticks=False, domain=False, labelOverlap=False)
+    return alt.Axis(
+        title=text, grid=False, ticks=False, domain=False, labelOverlap=False, labelLimit=280
+    )
 
 
 def _spaced(names: list[str]) -> Any:

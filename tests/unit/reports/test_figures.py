@@ -104,6 +104,18 @@ def test_byte_axes_read_in_binary_units() -> None:
     assert {"4 KiB", "1 MiB", "64 MiB"} <= set(ticks)
 
 
+def test_few_counts_have_a_tick_each_and_none_between() -> None:
+    counts = Series(name="one", x=[0.0, 1.0, 2.0], y=[10.0, 20.0, 30.0], low=[9.0, 19.0, 29.0])
+    chart = line(
+        x=Axis(title="Threads in B", unit=""),
+        series=[counts],
+        rules=[Rule(label="alone", axis="y", value=20.0)],
+    )
+    drawn = texts(figures.svg(chart))
+    assert {"0", "1", "2"} <= set(drawn)
+    assert not {"0.5", "1.5"} & set(drawn)
+
+
 def test_bars_start_from_zero_whatever_the_axis_asks() -> None:
     axis = Axis(title="Bandwidth", unit="GB/s", from_zero=False)
     bars = Series(name="one", x=["a", "b"], y=[100.0, 101.0])
