@@ -348,7 +348,7 @@ def program(states: Path) -> subprocess.Popen[str]:
     )
     assert started.stdout is not None
     if started.stdout.readline() != "reserved\n":
-        started.wait()
+        started.communicate()
         pytest.skip("the kernel gave no huge page")
     return started
 
