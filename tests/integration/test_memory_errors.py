@@ -94,6 +94,7 @@ import os, sys
 from memgauge import _core
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import parse_placement
+from memgauge.system import area_files, area_pools
 from memgauge.system.memories import opened
 placement = parse_placement(sys.argv[1], "--memory")
 os.setgroups([])
@@ -133,7 +134,7 @@ def test_missing_permission_is_one_line(shared: Path, kind: str) -> None:
     line = opened_by_nobody(f"{kind}:{closed}/x", shared / "state")
     if "libpmemobj" in line:
         pytest.skip("libpmemobj is missing here")
-    assert line.startswith(f"--memory {kind}:{closed}/x: ")
+    assert line.startswith(f"memory {kind}:{closed}/x: ")
     assert "permission denied" in line
     assert list(closed.iterdir()) == []
 

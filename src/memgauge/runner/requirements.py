@@ -18,7 +18,7 @@ def require_placement(parameters: CommonParameters, system: System) -> None:
         RequestError: no such node, or it may not be used, or no explicit page of that size is free.
     """
     for memory in parameters.memories:
-        require_nodes(memory.nodes, f"--memory {memory}", system)
+        require_nodes(memory.nodes, f"memory {memory}", system)
     _require_pages(parameters.pages, system)
 
 

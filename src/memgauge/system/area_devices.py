@@ -72,7 +72,7 @@ def facts_of(path: str, tree: Tree | None = None) -> Facts:
         RequestError: no device of byte-addressable memory is there.
     """
     tree = tree or Tree()
-    what = f"--memory {KIND}:{plain(path)}"
+    what = f"memory {KIND}:{plain(path)}"
     try:
         found = os.stat(path)  # noqa: PTH116
     except (OSError, ValueError) as error:
@@ -109,7 +109,7 @@ def opened(path: str, size: int, *, keep: bool, overwrite: bool) -> Iterator[Dev
     Raises:
         RequestError: it is no such device, too small, in use, or holds data.
     """
-    what = f"--memory {KIND}:{plain(path)}"
+    what = f"memory {KIND}:{plain(path)}"
     facts = facts_of(path)
     end = _end(facts, size, what)
     descriptor = _open(path, what)

@@ -64,7 +64,7 @@ def opened(path: str, size: int, *, keep: bool) -> Iterator[AreaFile]:
     Raises:
         RequestError: the file is not memgauge's, in use, or cannot be made there.
     """
-    what = f"--memory {KIND}:{plain(path)}"
+    what = f"memory {KIND}:{plain(path)}"
     found = look(path, what)
     if found is not None and stat.S_ISREG(found):
         source = _Named.reopened(path, what)

@@ -60,7 +60,7 @@ def opened(path: str, size: int, *, keep: bool) -> Iterator[_core.Memory]:
         RequestError: libpmemobj is not installed; the file is not memgauge's pool, too small, in
             use or damaged; or there is no space for one.
     """
-    what = f"--memory {KIND}:{plain(path)}"
+    what = f"memory {KIND}:{plain(path)}"
     found = look(path, what)
     if found is not None and stat.S_ISREG(found):
         used = _kept(path, size, what)

@@ -35,7 +35,7 @@ class Memories:
         if not placement.is_area:
             return _core.Memory(placement.nodes, placement.weights)
         if placement not in self._areas:
-            raise RequestError(f"--memory {placement}: was not opened")
+            raise RequestError(f"memory {placement}: was not opened")
         return self._areas[placement]
 
 

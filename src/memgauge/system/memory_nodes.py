@@ -18,8 +18,8 @@ def nodes_with_memory(system: System) -> list[int]:
     )
 
 
-def require_nodes(asked: Iterable[int], option: str, system: System) -> None:
-    """Check that arrays can be put on each node that an option names, such as `--memory node:7`.
+def require_nodes(asked: Iterable[int], subject: str, system: System) -> None:
+    """Check that arrays can be put on each node that `subject` names, such as `memory node:7`.
 
     Raises:
         RequestError: says why not on the first that fails, and which there are.
@@ -28,10 +28,7 @@ def require_nodes(asked: Iterable[int], option: str, system: System) -> None:
     for node in asked:
         if node not in usable:
             listed = ", ".join(map(str, usable)) or "none"
-            raise RequestError(
-                f"{option}: {_why_not(node, system)}; choose among {listed}, or leave "
-                f"{option.partition(' ')[0]} out"
-            )
+            raise RequestError(f"{subject}: {_why_not(node, system)}; choose among {listed}")
 
 
 def _why_not(node: int, system: System) -> str:

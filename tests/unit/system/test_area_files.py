@@ -382,7 +382,7 @@ def test_cleaning_does_not_wait_for_a_fifo(path: str) -> None:
 
 def test_a_file_that_cannot_be_read_is_refused_by_name() -> None:
     with (
-        pytest.raises(RequestError, match=r"^--memory file:/proc/self/mem: input/output error; "),
+        pytest.raises(RequestError, match=r"^memory file:/proc/self/mem: input/output error; "),
         area_files.opened("/proc/self/mem", MIB, keep=False),
     ):
         pytest.fail("it was opened")

@@ -42,7 +42,7 @@ def test_each_area_is_opened_once_and_closed_with_the_others(tmp_path: Path) -> 
 
 
 def test_what_was_not_opened_is_an_error() -> None:
-    with pytest.raises(RequestError, match="--memory shm:: was not opened"):
+    with pytest.raises(RequestError, match="memory shm:: was not opened"):
         Memories().of(SHM)
 
 
