@@ -6,6 +6,7 @@ import msgspec
 
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
+from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Cell, Column, Estimate, Table, Verdict
 from memgauge.analysis.stream_cells import KernelCell
 from memgauge.model.units import format_count
@@ -62,7 +63,8 @@ def table(ways: Sequence[Way]) -> Table | None:
             way.cell.kernel,
             way.cell.variant,
             way.cell.threads,
-            way.cell.regime or None,
+            regime_kind(way.cell.regime) or None,
+            " ".join(filter(None, (way.cell.access, way.cell.store))),
             way.cell.access or "direct",
             str(way.cell.point.effective.get("store") or way.cell.store) or None,
             way.own.sustained if way.own else None,
@@ -83,10 +85,11 @@ def table(ways: Sequence[Way]) -> Table | None:
             Column(title="variant", narrow=variants),
             Column(title="threads"),
             Column(title="regime", narrow=any(row[3] for row in rows)),
-            Column(title="access"),
-            Column(title="stores"),
+            Column(title="way"),
+            Column(title="access", narrow=False),
+            Column(title="stores", narrow=False),
             Column(title="its own", unit="GB/s", narrow=False),
-            Column(title="this way", unit="GB/s"),
+            Column(title="reaches", unit="GB/s"),
             Column(title="of its own", digits=2),
         ],
         rows=rows,

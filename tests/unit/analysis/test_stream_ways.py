@@ -54,14 +54,14 @@ def section() -> Section:
 
 def test_the_share_of_each_way_stands_in_a_row(section: Section) -> None:
     (table,) = [table for table in section.tables if table.name == "stream-ways"]
-    shares = {(row[0], row[2], row[4], row[5]): row[-1] for row in table.rows}
+    shares = {(row[0], row[2], row[4]): row[-1] for row in table.rows}
     assert len(shares) == 4
-    share = shares["copy", 1, "translated", "temporal"]
+    share = shares["copy", 1, "translated"]
     assert isinstance(share, Estimate)
     assert share.low < 14 / 35 < share.high
     assert share.low > 0.39
     assert share.high < 0.41
-    assert ("copy", 1, "direct", "flushed") in shares
+    assert ("copy", 1, "flushed") in shares
 
 
 def test_the_main_table_holds_each_kernels_own_only(section: Section) -> None:
