@@ -6,10 +6,12 @@ import pytest
 from tests.unit.analysis.records import bandwidth_point, sample_of
 from tests.unit.analysis.runs import start, system
 
+from memgauge.analysis.comparable import of_run
+from memgauge.analysis.figures import figures_of
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Estimate, Section
 from memgauge.model.records import AnyRecord
-from memgauge.model.run import run_of
+from memgauge.model.run import Run, run_of
 
 SPEEDS = {
     ("copy", 1, ""): 35.0,
@@ -23,6 +25,11 @@ SPEEDS = {
 
 
 def section_of(speeds: dict[tuple[str, int, str], float], rounds: int = 80) -> Section:
+    (section,) = analyse_run(a_run(speeds, rounds)).sections
+    return section
+
+
+def a_run(speeds: dict[tuple[str, int, str], float], rounds: int) -> Run:
     rng = random.Random(2)
     points = []
     for (kernel, threads, way), speed in speeds.items():
@@ -43,8 +50,7 @@ def section_of(speeds: dict[tuple[str, int, str], float], rounds: int = 80) -> S
         records += [
             sample_of(point, speed * rng.gauss(1, 0.004), round_) for point, speed in points
         ]
-    (section,) = analyse_run(run_of(records)).sections
-    return section
+    return run_of(records)
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +106,14 @@ def test_a_way_without_the_kernels_own_is_shown_and_not_judged() -> None:
     assert table.rows[0][-1] is None
     assert not any("Translating" in verdict.text for verdict in section.verdicts)
     assert any("copy, standard, translated" in verdict.text for verdict in section.verdicts)
+
+
+def test_a_run_that_only_translates_pairs_with_other_memory_by_its_kernels() -> None:
+    only = a_run({("copy", 1, "translated"): 14.0, ("copy", 1, "flushed"): 20.0}, rounds=40)
+    names = {one.name for one in of_run(figures_of(only), "pool").comparables}
+    assert names == {"stream/copy/standard/double/1t", "stream/copy/standard/double/1t/flushed"}
+    both = of_run(figures_of(a_run(SPEEDS, rounds=40)), "both").comparables
+    assert {"stream/copy/standard/double/1t", "stream/copy/standard/double/1t/translated"} <= {
+        one.name for one in both
+    }
+    assert len({one.name for one in both}) == len(both)
