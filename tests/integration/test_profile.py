@@ -377,8 +377,8 @@ def test_an_unprivileged_user_is_told_what_is_missing(tmp_path: Path) -> None:
     python = nobodys_python()
     if python is None:
         pytest.skip("no Python that another user may run finds memgauge")
-    shared = Path(tempfile.gettempdir())
-    for place in takewhile(lambda place: place != shared, (tmp_path, *tmp_path.parents)):
+    everyones = Path(tempfile.gettempdir())
+    for place in takewhile(lambda place: place != everyones, (tmp_path, *tmp_path.parents)):
         place.chmod(0o777)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
