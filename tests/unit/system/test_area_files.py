@@ -33,18 +33,10 @@ def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return place
 
 
-@pytest.fixture(params=["unnamed files", "none"])
-def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture
+def path(tmp_path: Path, unnamed_files: bool) -> str:
     """Where a file may be made, with and without a file system that has unnamed ones."""
-    if request.param == "none":
-        plain_open = os.open
-
-        def open_(path: str, flags: int, mode: int = 0o777) -> int:
-            if flags & os.O_TMPFILE == os.O_TMPFILE:
-                raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-            return plain_open(path, flags, mode)
-
-        monkeypatch.setattr(os, "open", open_)
+    del unnamed_files
     return str(tmp_path / "arrays")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
-import os
 import signal
 import subprocess
 import sys
@@ -44,18 +42,10 @@ def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
-@pytest.fixture(params=["unnamed files", "none"])
-def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture
+def path(tmp_path: Path, unnamed_files: bool) -> str:
     """Where a pool may be made, with and without a file system that has unnamed files."""
-    if request.param == "none":
-        plain_open = os.open
-
-        def open_(path: str, flags: int, mode: int = 0o777) -> int:
-            if flags & os.O_TMPFILE == os.O_TMPFILE:
-                raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-            return plain_open(path, flags, mode)
-
-        monkeypatch.setattr(os, "open", open_)
+    del unnamed_files
     return str(tmp_path / "pool")
 
 
