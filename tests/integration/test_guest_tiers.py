@@ -163,7 +163,7 @@ def test_a_users_file_is_left_as_it_is(found: Seen, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["file", "pool"])
 def test_who_may_not_is_told_so(found: Seen, kind: str) -> None:
     said = refusal(found["permissions"][kind])
-    assert "/root/secret" in said
+    assert "/run/secret" in said
     assert "ermission denied" in said
 
 

@@ -30,7 +30,7 @@ def permissions() -> Seen:
     """What a user without rights is told."""
     for memory in ("file:/dev/shm/arrays", "pmemobj:/dev/shm/pool"):
         measured(memory=memory)  # imports what that user may not read
-    secret = Path("/root/secret")
+    secret = Path("/run/secret")
     secret.mkdir(mode=0o700, exist_ok=True)
     return {
         "file": as_nobody(lambda: measured(memory=f"file:{secret}/arrays")),
