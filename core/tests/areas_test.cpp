@@ -27,6 +27,7 @@
 #include "memory/numa.hpp"
 #include "memory/shared_mapping.hpp"
 #include "memory/smaps.hpp"
+#include "refusal.hpp"
 
 using memgauge::Buffer;
 using memgauge::BufferRequest;
@@ -35,6 +36,7 @@ using memgauge::MemoryArea;
 using memgauge::PagePolicy;
 using memgauge::RequestError;
 using memgauge::memory::AreaRanges;
+using memgauge::test::refusal;
 
 namespace {
 
@@ -74,16 +76,6 @@ std::size_t file_bytes(const Descriptor& file) {
     struct stat facts{};
     REQUIRE(fstat(file.get(), &facts) == 0);
     return static_cast<std::size_t>(facts.st_size);
-}
-
-template <class Work>
-std::string refusal(Work work) {
-    try {
-        work();
-    } catch (const RequestError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 bool contains(const std::string& text, std::string_view part) {

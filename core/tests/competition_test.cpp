@@ -15,8 +15,11 @@
 #include "competition/work.hpp"
 #include "memgauge/counters/modelled.hpp"
 #include "memory/ring_access.hpp"
+#include "refusal.hpp"
 
 using namespace memgauge;
+using memgauge::test::refusal;
+using memgauge::test::says;
 
 namespace {
 
@@ -79,20 +82,6 @@ bool all_pass(const std::vector<ArrayValidation>& validations) {
         if (!validation.passed) return false;
     }
     return !validations.empty();
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const RequestError& error) {
-        return error.what();
-    }
-    return "";
-}
-
-bool says(const std::string& message, const char* part) {
-    return message.find(part) != std::string::npos;
 }
 
 constexpr Operation all_operations[] = {Operation::copy,  Operation::scale, Operation::add,

@@ -20,8 +20,10 @@
 #include "memgauge/buffer.hpp"
 #include "memgauge/stream_arrays.hpp"
 #include "memory/pmemobj_library.hpp"
+#include "refusal.hpp"
 
 using namespace memgauge;
+using memgauge::test::refusal;
 
 namespace {
 
@@ -71,15 +73,6 @@ Buffer buffer_in(const std::shared_ptr<MemoryArea>& area, std::size_t bytes,
     request.pages = pages;
     request.memory.area = area;
     return Buffer(request);
-}
-
-std::string refusal(const auto& call) {
-    try {
-        call();
-    } catch (const RequestError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 std::byte* translated(const ObjectId& object) {

@@ -10,8 +10,10 @@
 
 #include "kernels/ramp.hpp"
 #include "kernels/replay.hpp"
+#include "refusal.hpp"
 
 using namespace memgauge;
+using memgauge::test::refusal;
 
 namespace {
 
@@ -36,16 +38,6 @@ bool all_pass(const std::vector<ArrayValidation>& validations) {
         if (!validation.passed) return false;
     }
     return validations.size() == 3;
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const RequestError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 constexpr Operation all_operations[] = {Operation::copy,  Operation::scale, Operation::add,

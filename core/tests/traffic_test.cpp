@@ -11,9 +11,12 @@
 
 #include "load/generator.hpp"
 #include "memory/ring_access.hpp"
+#include "refusal.hpp"
 #include "scramble.hpp"
 
 using namespace memgauge;
+using memgauge::test::refusal;
+using memgauge::test::says;
 
 namespace {
 
@@ -55,20 +58,6 @@ bool can_stream() {
 std::vector<StoreKind> stores() {
     if (can_stream()) return {StoreKind::temporal, StoreKind::non_temporal};
     return {StoreKind::temporal};
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const RequestError& error) {
-        return error.what();
-    }
-    return "";
-}
-
-bool says(const std::string& message, const char* part) {
-    return message.find(part) != std::string::npos;
 }
 
 constexpr TrafficOrder orders[] = {TrafficOrder::sequential, TrafficOrder::random};

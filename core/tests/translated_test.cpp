@@ -11,8 +11,10 @@
 
 #include "memgauge/kernels.hpp"
 #include "memgauge/stream_arrays.hpp"
+#include "refusal.hpp"
 
 using namespace memgauge;
+using memgauge::test::refusal;
 
 namespace {
 
@@ -86,15 +88,6 @@ void check_same_bits(ElementType element, Operation operation, Access access) {
     const bool uses =
         (reads && operation != Operation::write) || (writes && operation != Operation::read);
     CHECK(lookups == (uses ? 1 : 0));
-}
-
-std::string refusal(const auto& call) {
-    try {
-        call();
-    } catch (const RequestError& error) {
-        return error.what();
-    }
-    return "";
 }
 
 }  // namespace
