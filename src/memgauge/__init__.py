@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memgauge.api import (
-        Result,
         compare,
         compare_counters,
         counters,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         workingset,
     )
     from memgauge.model.errors import MemgaugeError
+    from memgauge.results import Result
 
 __all__ = [
     "MemgaugeError",

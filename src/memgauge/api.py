@@ -4,145 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memgauge.model.errors import RequestError, ValidationFailed
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
-from memgauge.model.records import Validation, Warning
-from memgauge.model.runfile import Run, default_directory, read_run
+from memgauge.model.records import Warning
+from memgauge.model.runfile import default_directory, read_run
+from memgauge.results import Compared, Published, Result
 
 if TYPE_CHECKING:
     from memgauge.analysis.comparable import Source
-    from memgauge.analysis.comparison import Comparison, Row
-    from memgauge.analysis.section import Report
+    from memgauge.analysis.comparison import Comparison
     from memgauge.counters.regions import Counters
     from memgauge.experiments.base import Experiment
     from memgauge.model.counters import BackEndState
     from memgauge.model.system import System
     from memgauge.runner.run import Progress
-
-
-class Result:
-    """A run and what it says. Rendering needs neither the native core nor the machine."""
-
-    def __init__(self, run: Run, directory: Path) -> None:
-        self.run = run
-        self.directory = directory
-
-    @property
-    def failed_validations(self) -> list[Validation]:
-        """Checks of arrays that did not hold what they must: possible memory corruption."""
-        return [v for v in self.run.validations if not all(check.passed for check in v.checks)]
-
-    @cached_property
-    def report(self) -> Report:
-        """The run, analysed: sections with verdicts, tables and charts."""
-        from memgauge.analysis.report import analyse_run
-
-        return analyse_run(self.run)
-
-    def text(self, width: int = 80) -> str:
-        """The summary for a terminal, without colour; a survey's long tables are shortened."""
-        from memgauge.reports.terminal import render
-
-        return render(self.report, width=width, color=False, whole=False)
-
-    def html(self) -> str:
-        """One self-contained HTML page."""
-        from memgauge.reports.html import render
-
-        return render(self.report)
-
-    def stream_form(self) -> str:
-        """The bandwidth figures in STREAM's own table form, labelled as its run rules ask."""
-        from memgauge.analysis.stream_form import stream_form
-
-        return stream_form(self.run)
-
-    def document(self) -> dict[str, Any]:
-        """The figures as plain data: what `--json` prints."""
-        import msgspec
-
-        from memgauge.analysis.document import json_document
-
-        made: dict[str, Any] = msgspec.to_builtins(json_document(self.run))
-        return made
-
-    def save(self) -> None:
-        """Write `summary.txt` and `report.html` beside the records."""
-        from memgauge.reports.files import write_text
-
-        write_text(self.directory / "summary.txt", self.text())
-        write_text(self.directory / "report.html", self.html())
-
-
-class Compared:
-    """Sources side by side, the first being the baseline."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
-
-    @property
-    def judged(self) -> list[str]:
-        """Figures with intervals in the baseline and in another source, so that chance is known."""
-        return [row.name for pair in self.comparison.pairs for row in pair.judged]
-
-    @property
-    def not_judged(self) -> list[str]:
-        """The baseline's figures that another source lacks or that have no interval."""
-        names = [
-            name
-            for pair in self.comparison.pairs
-            for name in (
-                *(row.name for row in pair.of("not told")),
-                *(left.name for left in pair.unpaired if left.source == "baseline"),
-            )
-        ]
-        return list(dict.fromkeys(names))
-
-    def slower_than(self, share: float) -> list[tuple[str, Row]]:
-        """Source and figure wherever the ratio's interval lies wholly beyond `share` slower."""
-        return [
-            (pair.other.name, row)
-            for pair in self.comparison.pairs
-            for row in pair.slower_than(share)
-        ]
-
-    @cached_property
-    def report(self) -> Report:
-        """Sections with verdicts, tables and charts."""
-        from memgauge.analysis.comparison_report import report_of
-
-        return report_of(self.comparison)
-
-    def text(self, width: int = 80) -> str:
-        """The report for a terminal, without colour."""
-        from memgauge.reports.terminal import render
-
-        return render(self.report, width=width, color=False)
-
-    def html(self) -> str:
-        """One self-contained HTML page."""
-        from memgauge.reports.html import render
-
-        return render(self.report)
-
-    def document(self) -> dict[str, Any]:
-        """The comparison as plain data: what `--json` prints."""
-        import msgspec
-
-        from memgauge.analysis.comparison_document import comparison_document
-
-        made: dict[str, Any] = msgspec.to_builtins(comparison_document(self.comparison))
-        return made
-
-    def save(self, page: str | Path) -> None:
-        """Write the HTML page."""
-        from memgauge.reports.files import write_text
-
-        write_text(Path(page), self.html())
 
 
 def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
@@ -217,54 +95,6 @@ def load(path: str | Path) -> Result:
     """
     found = Path(path)
     return Result(read_run(found), found if found.is_dir() else found.parent)
-
-
-class Published:
-    """A published table, analysed as the figures of a run are: counts or splits of threads."""
-
-    def __init__(self, name: str) -> None:
-        from memgauge.references.library import load as load_reference
-
-        self.reference = load_reference(name)
-
-    @cached_property
-    def report(self) -> Report:
-        """What explains them, tables and picture."""
-        from memgauge.analysis.hardware_published import published_report
-        from memgauge.analysis.tiers_published import published_tiers_report
-
-        if self.reference.description.competition is not None:
-            return published_tiers_report(self.reference)
-        return published_report(self.reference)
-
-    def text(self, width: int = 80) -> str:
-        """The report for a terminal, without colour."""
-        from memgauge.reports.terminal import render
-
-        return render(self.report, width=width, color=False)
-
-    def html(self) -> str:
-        """One self-contained HTML page."""
-        from memgauge.reports.html import render
-
-        return render(self.report)
-
-    def document(self) -> dict[str, Any]:
-        """The figures as plain data."""
-        import msgspec
-
-        from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
-        from memgauge.analysis.hardware_document import hardware_figures
-        from memgauge.analysis.hardware_published import published_counts
-        from memgauge.analysis.tiers_document import contest_figures
-        from memgauge.analysis.tiers_published import published_contest
-
-        if self.reference.description.competition is not None:
-            contest = contest_figures(published_contest(self.reference))
-            return dict(msgspec.to_builtins(contest))
-        found = hardware_bandwidth(published_counts(self.reference))
-        made: dict[str, Any] = msgspec.to_builtins(hardware_figures(found))
-        return made
 
 
 def published(name: str) -> Published:

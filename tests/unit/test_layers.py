@@ -25,13 +25,15 @@ ALLOWED: dict[str, set[str]] = {
     "counters": {"system", "model", NATIVE},
     "experiments": {"system", "counters", "model", NATIVE},
     "runner": {"experiments", "counters", "system", "analysis", "model"},
+    "results": {"reports", "analysis", "references", "model"},
     "api": {
-        "runner", "experiments", "counters", "system", "reports", "analysis", "references", "model",
-    },
-    ROOT: {"api", "model"},
-    "commands": {
-        ROOT, "api", "runner", "experiments", "counters", "system", "reports", "analysis",
+        "results", "runner", "experiments", "counters", "system", "reports", "analysis",
         "references", "model",
+    },
+    ROOT: {"api", "results", "model"},
+    "commands": {
+        ROOT, "api", "results", "runner", "experiments", "counters", "system", "reports",
+        "analysis", "references", "model",
     },
     "__main__": {"commands", "model", ROOT},
 }  # fmt: skip

@@ -12,6 +12,7 @@ from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.text import plain
 from memgauge.model.units import parse_share
 from memgauge.references.library import NAMES, PREFIX, load
+from memgauge.results import Compared
 
 MOST_NAMED = 8
 """Figures named in one line of an error."""
@@ -75,7 +76,7 @@ def command(
     return ExitCode.DONE if share is None else _gate(compared, share)
 
 
-def _gate(compared: api.Compared, share: float) -> int:
+def _gate(compared: Compared, share: float) -> int:
     """The exit code of --fail-if-slower, with a line on stderr that says why."""
     if not compared.judged:
         raise RequestError(

@@ -13,6 +13,7 @@ from memgauge.experiments.registry import load
 from memgauge.experiments.verify import VerifyParameters
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.text import plain
+from memgauge.results import Result
 
 
 @click.command("verify", epilog="See docs/counters_verify.md.")
@@ -28,7 +29,7 @@ def command(**values: Any) -> int:
     return measure([(load("verify"), parameters)], options, then=_keep)
 
 
-def _keep(result: api.Result) -> None:
+def _keep(result: Result) -> None:
     path = api.keep_verdicts(result)
     if path is not None:
         click.echo(f"verdicts: {plain(str(path))}", err=True)

@@ -18,6 +18,7 @@ from memgauge.model.parameters import CommonParameters, RunOptions, build
 from memgauge.model.records import Warning
 from memgauge.model.runfile import read_run
 from memgauge.model.text import plain
+from memgauge.results import Result
 
 
 def measure(
@@ -26,7 +27,7 @@ def measure(
     *,
     name: str | None = None,
     resume_run: Path | None = None,
-    then: Callable[[api.Result], None] = lambda _: None,
+    then: Callable[[Result], None] = lambda _: None,
 ) -> int:
     """Measure, print and save, `then` what else there is to do; returns the exit code."""
     from memgauge.reports.progress import Progress
@@ -68,7 +69,7 @@ def resume(directory: Path, options: RunOptions, given: dict[str, Any]) -> int:
     return measure(chosen, options, resume_run=directory)
 
 
-def present(result: api.Result, *, as_json: bool) -> int:
+def present(result: Result, *, as_json: bool) -> int:
     """Print the run on stdout, a failed validation on stderr, and choose the exit code."""
     if as_json:
         print_json(result.document())
@@ -84,7 +85,7 @@ def present(result: api.Result, *, as_json: bool) -> int:
     return ExitCode.DONE
 
 
-def save(result: api.Result) -> None:
+def save(result: Result) -> None:
     """Write summary and page beside the records, and say where; after all was printed."""
     result.save()
     page = result.directory / "report.html"

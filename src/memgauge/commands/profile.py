@@ -23,6 +23,7 @@ from memgauge.model.records import Warning
 from memgauge.model.runfile import default_directory
 from memgauge.model.termination import Terminated
 from memgauge.model.text import plain
+from memgauge.results import Result
 from memgauge.runner.profile import ProfileRequest, Watched, Watcher, profile
 from memgauge.runner.profile_parameters import ProfileParameters
 
@@ -107,7 +108,7 @@ def _present(done: Watched, *, report: bool, quiet: bool) -> None:
     directory = done.run.directory
     try:
         if report:
-            result = api.Result(done.run, directory)
+            result = Result(done.run, directory)
             if not quiet:
                 _print_report(result)
             result.save()
@@ -123,7 +124,7 @@ def _present(done: Watched, *, report: bool, quiet: bool) -> None:
         _say(f"run: {directory}{page}")
 
 
-def _print_report(result: api.Result) -> None:
+def _print_report(result: Result) -> None:
     from memgauge.reports.terminal import Look, render
 
     look = Look.of(sys.stderr)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from tests.unit.analysis.runs import records
 
-from memgauge.api import Result
 from memgauge.commands.measure import present
 from memgauge.model.errors import ExitCode
 from memgauge.model.records import ArrayCheck, Validation
 from memgauge.model.run import run_of
+from memgauge.results import Result
 
 if TYPE_CHECKING:
     import pytest
