@@ -142,6 +142,11 @@ def test_kept_files_are_used_again_and_listed(tmp_path: Path) -> None:
     assert path.exists()
 
 
+def measures(records: Path) -> bool:
+    """Whether a run has its memory, and a sample taken in it."""
+    return records.exists() and '"kind":"sample"' in records.read_text()
+
+
 @contextmanager
 def running(tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     """A run that uses `arrays`, once it measures."""
@@ -155,7 +160,7 @@ def running(tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     ) as program:
         try:
             end = time.monotonic() + 60
-            while not (output / "records.jsonl").exists():
+            while not measures(output / "records.jsonl"):
                 assert program.poll() is None, program.communicate()[0]
                 assert time.monotonic() < end, "it does not begin"
                 time.sleep(0.05)
