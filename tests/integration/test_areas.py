@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.integration.live_run import wait_for_samples
 
 from memgauge.model.runfile import Run, read_run
 
@@ -142,11 +142,6 @@ def test_kept_files_are_used_again_and_listed(tmp_path: Path) -> None:
     assert path.exists()
 
 
-def measures(records: Path) -> bool:
-    """Whether a run has its memory, and a sample taken in it."""
-    return records.exists() and '"kind":"sample"' in records.read_text()
-
-
 @contextmanager
 def running(tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     """A run that uses `arrays`, once it measures."""
@@ -159,11 +154,7 @@ def running(tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
         text=True,
     ) as program:
         try:
-            end = time.monotonic() + 60
-            while not measures(output / "records.jsonl"):
-                assert program.poll() is None, program.communicate()[0]
-                assert time.monotonic() < end, "it does not begin"
-                time.sleep(0.05)
+            wait_for_samples(program, output)
             yield program
         finally:
             program.kill()

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.integration.live_run import wait_for_samples
 
 from memgauge.model.runfile import read_run
 from memgauge.system.reservation import Pool
@@ -38,16 +39,6 @@ def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
         # Interruptions may be ignored where tests run in the background of a shell.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
-
-
-def wait_for_samples(running: subprocess.Popen[str], directory: Path) -> None:
-    """Until something was measured; fails when the program ended before."""
-    deadline = time.monotonic() + 90
-    records = directory / "records.jsonl"
-    while not (records.exists() and b'"kind":"sample"' in records.read_bytes()):
-        assert running.poll() is None, running.communicate()[1]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def interrupted(number: signal.Signals, arguments: tuple[str, ...], cwd: Path) -> tuple[int, str]:

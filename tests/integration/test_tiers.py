@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from tests.integration.live_run import wait_for_samples
 
 import memgauge
 from memgauge.model.runfile import read_run
@@ -52,12 +52,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         # Interruptions may be ignored where tests run in the background of a shell.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     ) as process:
-        records = tmp_path / "run" / "records.jsonl"
-        end = time.monotonic() + 90
-        while not (records.exists() and b'"kind":"sample"' in records.read_bytes()):
-            assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_for_samples(process, tmp_path / "run")
         yield process
         process.kill()
 
