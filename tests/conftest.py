@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -63,3 +64,11 @@ def browser() -> str:
     path = browser_path()
     assert path is not None
     return path
+
+
+@pytest.fixture
+def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of the test's own in which memgauge writes down what it makes."""
+    place = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))
+    return place

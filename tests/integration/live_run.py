@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import time
 from pathlib import Path
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """The tool in a directory, with its state beside it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "memgauge", *arguments],
+        cwd=cwd,
+        env=os.environ | {"XDG_STATE_HOME": str(cwd / "state")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def wait_for_samples(running: subprocess.Popen[str], directory: Path) -> None:

@@ -15,17 +15,12 @@ from tests.integration.live_run import wait_for_samples
 
 from memgauge.model.runfile import Run, read_run
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("state")]
 
 MIB = 1 << 20
 STREAM = ["stream", "--threads", "1", "--kernel", "copy", "--array-bytes", "4MiB"]
 SHORT = ["--budget", "1s"]
 LONG = ["--budget", "60s", "--precision", "0.0001"]
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 def memgauge(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.live_run import wait_for_samples
+from tests.integration.live_run import start, wait_for_samples
 
 from memgauge.model.runfile import read_run
 from memgauge.system.reservation import Pool
@@ -26,19 +26,6 @@ RESERVING = (
     *("--budget", "60s", "--precision", "0.0001%", "--output", "run"),
 )
 ENDING = [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
-
-
-def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "memgauge", *arguments],
-        cwd=cwd,
-        env=os.environ | {"XDG_STATE_HOME": str(cwd / "state")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Interruptions may be ignored where tests run in the background of a shell.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    )
 
 
 def interrupted(number: signal.Signals, arguments: tuple[str, ...], cwd: Path) -> tuple[int, str]:

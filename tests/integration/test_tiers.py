@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.integration.live_run import wait_for_samples
+from tests.integration.live_run import start, wait_for_samples
 
 import memgauge
 from memgauge.model.runfile import read_run
@@ -42,16 +41,7 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A run that goes on for long, and has measured something."""
-    with subprocess.Popen(
-        command("tiers", "--b", "file:arrays", *LONG),
-        cwd=tmp_path,
-        env=os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Interruptions may be ignored where tests run in the background of a shell.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    ) as process:
+    with start("tiers", "--b", "file:arrays", *LONG, cwd=tmp_path) as process:
         wait_for_samples(process, tmp_path / "run")
         yield process
         process.kill()

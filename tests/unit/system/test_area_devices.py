@@ -9,26 +9,23 @@ import fcntl
 from pathlib import Path
 
 import pytest
+from tests.unit.system.owners import DEAD
 
 from memgauge.model.errors import RequestError
 from memgauge.system import area_devices, area_journal
 from memgauge.system.area_devices import Facts
 from memgauge.system.area_mark import MARK_BYTES, Mark, decode, encode, marked_by_us
-from memgauge.system.owner import Owner
 
 MIB = 1 << 20
 SIZE = 16 * MIB
 PAGE = 2 * MIB
-DEAD = Owner(pid=2**22 + 1, boot_id="another boot", start_ticks=1)
 
 pytestmark = pytest.mark.native
 
 
 @pytest.fixture
-def device(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+def device(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    del state
     monkeypatch.setattr(area_devices, "facts_of", lambda *_: Facts(SIZE, PAGE, 2))
     monkeypatch.setattr(area_devices, "_SMALLEST_SLACK_BYTES", 0)
     monkeypatch.setattr(area_devices, "_SLACK_PAGES", 1)

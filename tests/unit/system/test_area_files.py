@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.unit.system.owners import DEAD
 
 from memgauge.model.errors import RequestError
 from memgauge.system import area_files, area_journal
@@ -21,16 +22,8 @@ from memgauge.system.area_mark import MAGIC, MARK_BYTES, Mark, decode, encode, m
 from memgauge.system.owner import Owner, is_another_alive, this_process
 
 MIB = 1 << 20
-DEAD = Owner(pid=2**22 + 1, boot_id="another boot", start_ticks=1)
 
-pytestmark = pytest.mark.native
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    place = tmp_path_factory.mktemp("state")
-    monkeypatch.setenv("XDG_STATE_HOME", str(place))
-    return place
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("state")]
 
 
 @pytest.fixture

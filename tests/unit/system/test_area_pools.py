@@ -32,14 +32,10 @@ def _installed() -> bool:
 
 
 pytestmark = [
+    pytest.mark.usefixtures("state"),
     pytest.mark.native,
     pytest.mark.skipif(not _installed(), reason="libpmemobj.so.1 is not installed"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture

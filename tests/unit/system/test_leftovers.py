@@ -6,24 +6,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.unit.system.owners import DEAD
 
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.model.records import Warning
 from memgauge.system import area_files, area_journal, leftovers, reservation
 from memgauge.system.area_mark import Mark, encode
-from memgauge.system.owner import Owner
 
 MIB = 1 << 20
-DEAD = Owner(pid=2**22 + 1, boot_id="another boot", start_ticks=1)
 
-pytestmark = pytest.mark.native
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    place = tmp_path_factory.mktemp("state")
-    monkeypatch.setenv("XDG_STATE_HOME", str(place))
-    return place
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("state")]
 
 
 def left(path: Path, *, kept: bool = False) -> Path:
