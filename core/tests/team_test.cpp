@@ -162,6 +162,12 @@ TEST_CASE("parallel ends with Interrupted when the caller wants to stop") {
     CHECK_NOTHROW(team.parallel([](std::size_t) {}));
 }
 
+TEST_CASE("the caller's wish to stop is heard however soon the work ends") {
+    Team team(some_cpus(2));
+    CHECK_THROWS_AS(team.parallel([](std::size_t) {}, [] { return true; }), memgauge::Interrupted);
+    CHECK_NOTHROW(team.parallel([](std::size_t) {}, [] { return false; }));
+}
+
 TEST_CASE("an exception of the stop check ends the work and comes out") {
     Team team(some_cpus(2));
     const auto endless = [&](std::size_t) {

@@ -258,7 +258,7 @@ def test_competing_groups_use_the_memories_they_were_given(found: Seen) -> None:
     for name, point in points.items():
         nodes = {point["source_node"], point["destination_node"]}
         assert nodes == {node} if name.endswith("/b") else node not in nodes
-    assert "of A alone" in seen["named"]["text"]
+    assert "Bandwidth of both groups by threads in B" in seen["named"]["text"]
 
 
 def test_the_second_memory_of_a_preset_is_found(found: Seen) -> None:

@@ -82,8 +82,8 @@ public:
 
     // The same function on every thread, for filling and first touch. `work(rank)` is called for
     // each rank at once; it should look at stop_requested() every few MiB and return when true.
-    // `stop` is asked every 20 ms here; when it says so, waits for the workers and throws
-    // Interrupted.
+    // `stop` is asked every 20 ms and at the end; when it says so, waits for the workers and
+    // throws Interrupted.
     void parallel(const std::function<void(std::size_t)>& work, const StopCheck& stop = {});
     [[nodiscard]] bool stop_requested() const noexcept;
 

@@ -236,6 +236,8 @@ void Team::parallel(const std::function<void(std::size_t)>& work, const StopChec
         stopping.throw_if_wished();
         throw;
     }
+    // Short work can end between two looks at the caller's wish.
+    stopping.ask();
     stopping.throw_if_wished();
 }
 
