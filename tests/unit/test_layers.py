@@ -26,14 +26,15 @@ ALLOWED: dict[str, set[str]] = {
     "experiments": {"system", "counters", "model", NATIVE},
     "runner": {"experiments", "counters", "system", "analysis", "model"},
     "results": {"reports", "analysis", "references", "model"},
+    "cluster": {"results", "reports", "analysis", "system", "model"},
     "api": {
         "results", "runner", "experiments", "counters", "system", "reports", "analysis",
         "references", "model",
     },
     ROOT: {"api", "results", "model"},
     "commands": {
-        ROOT, "api", "results", "runner", "experiments", "counters", "system", "reports",
-        "analysis", "references", "model",
+        ROOT, "api", "results", "cluster", "runner", "experiments", "counters", "system",
+        "reports", "analysis", "references", "model",
     },
     "__main__": {"commands", "model", ROOT},
 }  # fmt: skip

@@ -1,0 +1,99 @@
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from memgauge.cluster import mpi
+from memgauge.cluster.mpi import Launch, launch, without_launch, world
+from memgauge.model.errors import RequestError
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, None),
+        ({"OMPI_COMM_WORLD_SIZE": "4"}, Launch("mpirun of Open MPI", 4)),
+        ({"PMI_SIZE": "8", "PMI_RANK": "3"}, Launch("mpiexec", 8)),
+        ({"SLURM_STEP_NUM_TASKS": "2", "PMI_SIZE": "2"}, Launch("srun", 2)),
+        ({"PMIX_RANK": "0"}, Launch("a PMIx launcher", None)),
+        ({"OMPI_COMM_WORLD_SIZE": "many"}, None),
+        # A batch script's own commands, which srun did not start, have these.
+        ({"SLURM_NTASKS": "32", "SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}, None),
+    ],
+)
+def test_a_launcher_is_seen_in_the_environment(
+    environment: dict[str, str], expected: Launch | None
+) -> None:
+    assert launch(environment) == expected
+
+
+def test_a_child_is_no_rank() -> None:
+    environment = {
+        "PATH": "/bin",
+        "OMPI_COMM_WORLD_SIZE": "4",
+        "PMIX_RANK": "1",
+        "PMI_FD": "5",
+        "SLURM_STEP_NUM_TASKS": "4",
+        "SLURM_JOB_ID": "7",
+        "OMP_NUM_THREADS": "2",
+    }
+    child = without_launch(environment)
+    assert launch(child) is None
+    assert child == {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "2"}
+
+
+def communicator(size: int) -> SimpleNamespace:
+    made = SimpleNamespace(Get_size=lambda: size, Get_rank=lambda: size - 1, handlers=[])
+    made.Set_errhandler = made.handlers.append
+    return made
+
+
+def install(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    fake: Any = ModuleType("mpi4py.MPI")
+    fake.COMM_WORLD = communicator(size)
+    fake.ERRORS_RETURN = "return"
+    fake.Get_library_version = lambda: "Open MPI v9.8.7, package: made up\0"
+    package: Any = ModuleType("mpi4py")
+    package.rc = lambda **options: None
+    package.MPI = fake
+    monkeypatch.setitem(sys.modules, "mpi4py", package)
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", fake)
+
+
+def test_the_world_is_what_mpi_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, 4)
+    found = world("survey", {"OMPI_COMM_WORLD_SIZE": "4"})
+    assert (found.rank, found.size, found.library) == (3, 4, "Open MPI v9.8.7")
+    assert found.communicator.handlers == ["return"]
+
+
+def test_ranks_that_do_not_see_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, 1)
+    with pytest.raises(RequestError, match="^survey: srun started 4 ranks, but Open MPI v9"):
+        world("survey", {"SLURM_STEP_NUM_TASKS": "4"})
+
+
+def test_without_mpi4py_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(RequestError) as refused:
+        world("survey", {"OMPI_COMM_WORLD_SIZE": "2"})
+    assert str(refused.value) == (
+        "survey: started by mpirun of Open MPI: mpi4py is not installed; "
+        "pip install 'memgauge[mpi]' for this Python, on every node"
+    )
+
+
+def test_without_a_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = SimpleNamespace(rc=lambda **options: None)
+
+    def missing(name: str) -> object:
+        if name == "mpi4py":
+            return package
+        raise RuntimeError("cannot load MPI library\nlibmpi.so.40: cannot open\nlibmpi.so.12")
+
+    monkeypatch.setattr(mpi, "import_module", missing)
+    with pytest.raises(RequestError) as refused:
+        world("fft3d", {})
+    assert "\n" not in str(refused.value)
+    assert "finds no MPI library (cannot load MPI library); install one" in str(refused.value)
