@@ -70,7 +70,7 @@ def test_the_world_is_what_mpi_says(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ranks_that_do_not_see_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, 1)
-    with pytest.raises(RequestError, match="^survey: srun started 4 ranks, but Open MPI v9"):
+    with pytest.raises(RequestError, match=r"^survey: srun started 4 ranks, but Open MPI v9"):
         world("survey", {"SLURM_STEP_NUM_TASKS": "4"})
 
 
