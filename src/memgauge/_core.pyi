@@ -8,6 +8,8 @@ and what was made on it serve one call at a time: a second one at the same time 
 from collections.abc import Callable, Sequence
 from typing import final
 
+from _typeshed import ReadableBuffer
+
 compiler: str
 """What built the core, such as `gcc 12.2.0`."""
 
@@ -856,3 +858,214 @@ def layout_of_pool(descriptor: int) -> str | None:
 
 def pool_bytes(bytes: int) -> int:
     """How large to make a pool for buffers of so many bytes in all."""
+
+@final
+class CacheLevel:
+    def __init__(
+        self,
+        *,
+        name: str,
+        bytes: int,
+        ways: int,
+        cores: int = 1,
+        replacement: str = "lru",
+        inclusion: str = "non-inclusive",
+        borrows_idle: bool = False,
+    ) -> None: ...
+
+@final
+class CacheMachine:
+    def __init__(
+        self,
+        *,
+        name: str,
+        levels: Sequence[CacheLevel],
+        line_bytes: int = 64,
+        sector_bytes: int = 64,
+        cores: int = 1,
+        idle_cores: int = 0,
+        store_lines: int = 0,
+        store_streams: int = 4,
+        store_gap: int = 16,
+        strided_steps: int = 8,
+        strided_window: int = 64,
+        next_line: bool = False,
+        stride: bool = False,
+        stride_ahead: int = 4,
+    ) -> None: ...
+
+@final
+class LevelCounts:
+    @property
+    def hits(self) -> int: ...
+    @property
+    def misses(self) -> int: ...
+    @property
+    def write_backs(self) -> int: ...
+
+@final
+class CacheCounts:
+    @property
+    def loads(self) -> int: ...
+    @property
+    def stores(self) -> int: ...
+    @property
+    def store_prefetches(self) -> int: ...
+    @property
+    def levels(self) -> list[LevelCounts]: ...
+    @property
+    def load_read_bytes(self) -> int: ...
+    @property
+    def allocate_read_bytes(self) -> int: ...
+    @property
+    def software_prefetch_read_bytes(self) -> int: ...
+    @property
+    def hardware_prefetch_read_bytes(self) -> int: ...
+    @property
+    def stream_read_bytes(self) -> list[int]: ...
+    @property
+    def write_back_bytes(self) -> int: ...
+    @property
+    def bypass_write_bytes(self) -> int: ...
+    @property
+    def read_bytes(self) -> int: ...
+    @property
+    def write_bytes(self) -> int: ...
+
+@final
+class CacheModel:
+    def __init__(self, machine: CacheMachine, threads: int = 1) -> None:
+        """Caches that hold nothing.
+
+        Raises:
+            RequestError: a machine that makes no sense, or whose sets do not part over threads.
+        """
+
+    def access(
+        self,
+        addresses: ReadableBuffer,
+        *,
+        core: int = 0,
+        bytes: int = 8,
+        kind: str = "load",
+        stream: int = 0,
+    ) -> None:
+        """Accesses of one kind at addresses in unsigned 64-bit integers."""
+
+    def trace(self, records: ReadableBuffer, *, core: int = 0) -> None:
+        """Accesses of any kind, 16 bytes each.
+
+        Address (u64), bytes (u32), kind (u8: 0 load, 1 store, 2 store prefetch), stream (u8), and
+        two bytes of padding, in the machine's byte order.
+        """
+
+    def walk(
+        self,
+        references: Sequence[tuple[int, int, int, str]],
+        count: int,
+        *,
+        core: int = 0,
+        outer_strides: Sequence[int] | None = None,
+        outer: int = 1,
+    ) -> None:
+        """Loops over references of (address, stride, bytes, kind); streams are their positions."""
+
+    def write_back_all(self) -> None: ...
+    def counts(self) -> CacheCounts: ...
+    def reset_counts(self) -> None: ...
+    def clear(self) -> None: ...
+
+NEST_KINDS: list[str]
+"""Names of all loop nests."""
+
+@final
+class NestSpec:
+    """A loop nest of so many elements; RequestError where they make no sense."""
+
+    def __init__(
+        self,
+        kind: str,
+        *,
+        m: int = 0,
+        n: int = 0,
+        cap: int = 0,
+        stride: int = 0,
+        planes: int = 0,
+        rows: int = 0,
+        cols: int = 0,
+        x: int = 0,
+        y: int = 0,
+        store_prefetch: bool = False,
+    ) -> None: ...
+    @property
+    def arrays(self) -> list[NestArray]:
+        """In the order of operands."""
+
+    @property
+    def trips(self) -> int:
+        """Of the innermost loop."""
+
+@final
+class NestArray:
+    @property
+    def name(self) -> str: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def element_bytes(self) -> int: ...
+    @property
+    def read(self) -> bool: ...
+    @property
+    def written(self) -> bool: ...
+
+def simulate_nest(spec: NestSpec, bases: Sequence[Sequence[int]], model: CacheModel) -> None:
+    """One execution by each core on arrays of its own that begin at `bases[core]`."""
+
+def execute_nest(spec: NestSpec, operands: Sequence[ReadableBuffer]) -> None:
+    """One execution on buffers of the caller, in this thread.
+
+    Raises:
+        RequestError: a buffer is too small, not contiguous, or to be written and read-only.
+    """
+
+@final
+class LoopNest:
+    def __init__(
+        self,
+        team: Team,
+        spec: NestSpec,
+        copies: int = 1,
+        *,
+        pages: str = "auto",
+        memory: Memory | None = None,
+    ) -> None: ...
+    def run(self, repetitions: int = 1) -> Slice:
+        """Every thread executes it so often, each stamped, on its sets of arrays in turn."""
+
+    def validate(self) -> list[NestValidation]:
+        """Of each array written: compared with what another way of computing it gives."""
+
+    def array(self, rank: int, copy: int, index: int) -> memoryview:
+        """Of one set, as doubles."""
+
+    def corrupt(self, rank: int, array: int, element: int) -> None: ...
+    def backing(self) -> list[Backing]: ...
+    def close(self) -> None:
+        """Free the arrays now; later calls raise RuntimeError."""
+
+@final
+class NestValidation:
+    @property
+    def array(self) -> str: ...
+    @property
+    def average_relative_error(self) -> float: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def elements(self) -> int: ...
+    @property
+    def failed_elements(self) -> int: ...
+    @property
+    def first_failed(self) -> int: ...
+    @property
+    def passed(self) -> bool: ...

@@ -7,14 +7,14 @@ statistics, no printing, no files and no argument parsing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import msgspec
 
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.records import CounterSet, Point, Sample, Validation, Warning
+from memgauge.model.records import AnyRecord, CounterSet, Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.reservation import PagesWanted
@@ -105,6 +105,16 @@ class Experiment(ABC):
         """
         del values
         return set()
+
+    def simulate(
+        self, points: Sequence[Point], parameters: Any, system: System
+    ) -> Iterable[AnyRecord]:
+        """What models predict for the points of a run; taken and recorded one by one, last of all.
+
+        Ctrl-C ends it between two.
+        """
+        del points, parameters, system
+        return []
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Typed warnings about one point's samples."""

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.counters import Counter
 from memgauge.model.system import System
 
@@ -240,6 +241,64 @@ class Validation(Record, frozen=True, kw_only=True, tag="validation"):
     checks: list[ArrayCheck]
 
 
+class SimulatedMachine(Record, frozen=True, kw_only=True, tag="simulated-machine"):
+    """A machine whose caches are simulated: declared before what is simulated of it."""
+
+    machine: CacheMachine
+
+
+class SimulatedLevel(msgspec.Struct, frozen=True, kw_only=True):
+    """What the cache model counted at one level, over all its instances."""
+
+    level: str
+    hits: Count
+    misses: Count
+    write_backs: Count
+
+
+class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
+    """What the cache model predicts for one execution of a point's work. Nothing of it is measured.
+
+    Executed once, by all cores at work, with caches that hold nothing of its arrays before; what is
+    changed in the caches in the end counts as written.
+    """
+
+    point: str
+    machine: str
+    cores: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
+    """At work, each on arrays of its own; the bytes below are of all of them."""
+    accesses: Count
+    load_read_bytes: Count
+    """Read from memory because of loads,"""
+    allocate_read_bytes: Count
+    """of stores to lines that were not there,"""
+    software_prefetch_read_bytes: Count
+    hardware_prefetch_read_bytes: Count
+    write_back_bytes: Count
+    """Written to memory when changed lines left,"""
+    bypass_write_bytes: Count
+    """and past the caches."""
+    array_read_bytes: dict[str, Count]
+    """What was read, by array."""
+    levels: list[SimulatedLevel]
+    took_s: Seconds
+
+    @property
+    def read_bytes(self) -> int:
+        """All that memory gave."""
+        return (
+            self.load_read_bytes
+            + self.allocate_read_bytes
+            + self.software_prefetch_read_bytes
+            + self.hardware_prefetch_read_bytes
+        )
+
+    @property
+    def write_bytes(self) -> int:
+        """All that memory took."""
+        return self.write_back_bytes + self.bypass_write_bytes
+
+
 NOT_WATCHED = "not-watched"
 """Code of a warning about a component that a profile leaves out."""
 
@@ -274,6 +333,8 @@ AnyRecord = (
     | Region
     | Environment
     | Validation
+    | SimulatedMachine
+    | Simulated
     | Warning
     | RunEnd
 )

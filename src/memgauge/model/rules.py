@@ -15,6 +15,8 @@ from memgauge.model.records import (
     RunEnd,
     RunStart,
     Sample,
+    Simulated,
+    SimulatedMachine,
 )
 from memgauge.model.text import quoted
 
@@ -26,7 +28,7 @@ class StreamRules:
     machine. A point is declared once before its samples, and may be declared again by a resumption
     if its work is the same. A sample has as many threads as its point, and every iteration of it
     took time. Counters are declared before they are read, and a reading has all their slots; a
-    resumption may declare them anew.
+    resumption may declare them anew. A machine is declared before what is simulated of it.
     """
 
     def __init__(self) -> None:
@@ -35,6 +37,7 @@ class StreamRules:
         self._ended = False
         self._declared: set[str] = set()
         self._sets: dict[str, CounterSet] = {}
+        self._machines: set[str] = set()
 
     def check(self, record: AnyRecord) -> None:
         """Raises ValueError when the record may not come here; else remembers it."""
@@ -52,6 +55,10 @@ class StreamRules:
             self._check_lane(record)
         elif isinstance(record, Sample):
             self._check_sample(record)
+        elif isinstance(record, SimulatedMachine):
+            self._machines.add(record.machine.name)
+        elif isinstance(record, Simulated):
+            self._check_simulated(record)
         elif isinstance(record, RunEnd):
             self._ended = True
 
@@ -108,6 +115,14 @@ class StreamRules:
         if any(slot >= made.slots for counter in made.of for slot in counter.slots):
             raise ValueError(f"declares a counter of {name} in a slot it has not")
         self._sets[made.counters] = made
+
+    def _check_simulated(self, simulated: Simulated) -> None:
+        name = quoted(simulated.point)
+        if simulated.point not in self.points:
+            raise ValueError(f"simulates point {name}, which was not declared")
+        if simulated.machine not in self._machines:
+            machine = quoted(simulated.machine)
+            raise ValueError(f"simulates point {name} on {machine}, which was not declared")
 
     def _check_lane(self, lane: Lane) -> None:
         if lane.counters not in self._sets:

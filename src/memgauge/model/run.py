@@ -17,6 +17,8 @@ from memgauge.model.records import (
     RunStart,
     Sample,
     Scalar,
+    Simulated,
+    SimulatedMachine,
     Validation,
     Warning,
 )
@@ -49,6 +51,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     processes: list[Process]
     """The latest of each process, by its pid and begin."""
     regions: list[Region]
+    machines: dict[str, SimulatedMachine]
+    """Whose caches were simulated, by name."""
+    simulated: dict[str, dict[str, Simulated]]
+    """By name of point and of machine; the latest of each."""
     end: RunEnd | None
     """None: killed, or still being written."""
     notes: list[str]
@@ -109,6 +115,8 @@ def run_of(
         lanes=[],
         processes=[],
         regions=[],
+        machines={},
+        simulated={},
         end=None,
         notes=[],
     )
@@ -144,6 +152,18 @@ def _file(run: Run, record: AnyRecord) -> None:
         case CounterSet():
             run.counters[record.counters] = record
             run.counter_legs[record.counters] = len(run.starts) - 1
+        case Lane() | Process() | Region():
+            _file_profile(run, record)
+        case SimulatedMachine():
+            run.machines[record.machine.name] = record
+        case Simulated():
+            run.simulated.setdefault(record.point, {})[record.machine] = record
+        case RunEnd():
+            pass
+
+
+def _file_profile(run: Run, record: Lane | Process | Region) -> None:
+    match record:
         case Lane():
             run.lanes.append(record)
         case Process():
@@ -152,5 +172,3 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.processes.append(record)
         case Region():
             run.regions.append(record)
-        case RunEnd():
-            pass

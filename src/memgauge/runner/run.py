@@ -172,6 +172,7 @@ class _Recording:
         self._rounds = Rounds(writer, self._monitor, budget, request.precision)
         if prior is not None:
             self._rounds.completed = prior.rounds
+        self._points: list[Point] = []
         self._started = False
         self._all_reached = True
 
@@ -182,6 +183,7 @@ class _Recording:
             for index, wave in enumerate(packed):
                 share_s = self._budget.remaining_s / (len(packed) - index)
                 self._wave(wave, share_s)
+            self._simulate(packed)
             self._writer.write(left_out)
         except KeyboardInterrupt as interruption:
             self._end("interrupted", str(interruption) or "Ctrl-C")
@@ -190,6 +192,18 @@ class _Recording:
             self._end("failed", str(error))
             raise
         self._end("complete" if self._all_reached else "budget", None)
+
+    def _simulate(self, packed: Sequence[Sequence[Planned]]) -> None:
+        """What models predict for the points measured, written as each is there."""
+        experiments = {
+            planned[0].name: (planned[0], planned[1]) for wave in packed for planned in wave
+        }
+        for name, (experiment, parameters) in experiments.items():
+            points = [point for point in self._points if point.experiment == name]
+            system = within(self._request.system, parameters.nodes)
+            for record in experiment.simulate(points, parameters, system):
+                self._writer.write([record])
+                self._show(f"simulating {name}", len(points), len(points))
 
     def _end(
         self, status: Literal["complete", "budget", "interrupted", "failed"], reason: str | None
@@ -255,6 +269,7 @@ class _Recording:
                     "work before, such as arrays of another size; start a new run"
                 )
         self._writer.write([point for point in points if point.point not in known])
+        self._points += points
         cells = {
             point.point: Cell(
                 bench, point, self._prior.samples_of(point.point) if self._prior else []

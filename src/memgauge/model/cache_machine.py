@@ -1,0 +1,103 @@
+"""A cache hierarchy as data, for the cache model and for the bands of sizes that follow from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from memgauge.model.errors import RequestError
+
+Replacement = Literal["lru", "tree-plru"]
+Inclusion = Literal["non-inclusive", "inclusive", "exclusive"]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class CacheLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One level, from the cores to memory."""
+
+    name: str
+    bytes: Positive
+    """Of one instance."""
+    ways: Annotated[int, msgspec.Meta(ge=0)]
+    """0: fully associative."""
+    cores: Annotated[int, msgspec.Meta(ge=0)] = 1
+    """Cores that share one instance; 0: all."""
+    replacement: Replacement = "lru"
+    inclusion: Inclusion = "non-inclusive"
+    """Of this level towards those nearer to the cores."""
+    borrows_idle: bool = False
+    """Whether the instances of idle cores serve the others, as one more, exclusive level."""
+
+
+class StoreStreams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When stores are written past the caches. The rule is that of the core's cache_model.hpp."""
+
+    lines: int = 0
+    """Whole lines written in a row before stores bypass; 0: they never do."""
+    streams: Positive = 4
+    gap: int = 16
+    strided: int = 8
+    window: int = 64
+
+
+class Prefetchers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Hardware prefetchers that are simulated."""
+
+    next_line: bool = False
+    stride: bool = False
+    stride_ahead: Positive = 4
+
+
+class CacheMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The caches of a machine, and how many of its cores work."""
+
+    name: str
+    """Such as `power9-5mb`."""
+    title: str
+    """In words."""
+    source: str
+    """Where these figures are from; of assumptions, that they are ones."""
+    line_bytes: Positive = 64
+    sector_bytes: Positive = 64
+    """What memory moves at a time."""
+    levels: Annotated[list[CacheLevel], msgspec.Meta(min_length=1)]
+    machine_cores: Positive = 1
+    """Cores of one socket that it has."""
+    cores: Positive = 1
+    """Cores that are simulated at work."""
+    idle_cores: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Cores whose instances others may borrow."""
+    store_streams: StoreStreams = StoreStreams()
+    prefetchers: Prefetchers = Prefetchers()
+    assumptions: list[str] = []
+    """What the sources do not tell, in words."""
+
+    @property
+    def cached_bytes(self) -> int:
+        """What one core may hold of its data before memory is asked: its last level's share.
+
+        Levels that more cores share than work are divided among those at work; borrowed instances
+        count.
+        """
+        last = self.levels[-1]
+        sharing = min(last.cores or self.cores, self.cores)
+        borrowed = self.idle_cores // (last.cores or 1) if last.borrows_idle else 0
+        total = last.bytes // sharing + borrowed * last.bytes // self.cores
+        if last.inclusion == "exclusive" and len(self.levels) > 1:
+            total += self.levels[-2].bytes
+        return total
+
+
+def with_cores(machine: CacheMachine, cores: int) -> CacheMachine:
+    """The same machine with so many cores at work, and the others of it idle.
+
+    Raises:
+        RequestError: it has not so many.
+    """
+    if not 1 <= cores <= machine.machine_cores:
+        raise RequestError(
+            f"machine {machine.name}: has {machine.machine_cores} cores, not {cores}; ask for "
+            f"fewer threads"
+        )
+    return msgspec.structs.replace(machine, cores=cores, idle_cores=machine.machine_cores - cores)
