@@ -108,22 +108,26 @@ def hardware_bandwidth(counts: HardwareCounts) -> HardwareBandwidth:
 def bytes_per_repetition(
     found: HardwareBandwidth, quantities: Sequence[Quantity], *, less_idle: bool = False
 ) -> Estimate | None:
-    """Bytes that all counters of these quantities saw in one repetition.
+    """Bytes that all counters of these quantities saw in one repetition: the median of regions."""
+    return sustained(bytes_of_regions(found, quantities, less_idle=less_idle), 0.5)
+
+
+def bytes_of_regions(
+    found: HardwareBandwidth, quantities: Sequence[Quantity], *, less_idle: bool = False
+) -> list[float]:
+    """Bytes that all counters of these quantities saw in one repetition, of each region.
 
     Less idle: the median rate of the idle regions, over the time of each region, is taken off
-    where it is known.
+    where it is known. Regions in which a counter could not be read are left out.
     """
     rate = _rate_of(found, quantities)
     idle = idle_rate(found, quantities) if less_idle else None
     off = idle.value if idle is not None else 0.0
-
-    def moved(region: CountedRegion) -> float | None:
-        bandwidth = rate(region)
-        if bandwidth is None or not region.repetitions:
-            return None
-        return (bandwidth - off) * region.seconds / region.repetitions
-
-    return _over(found.counts.regions, moved)
+    return [
+        (bandwidth - off) * region.seconds / region.repetitions
+        for region in found.counts.regions
+        if region.repetitions and (bandwidth := rate(region)) is not None
+    ]
 
 
 def idle_rate(found: HardwareBandwidth, quantities: Sequence[Quantity]) -> Estimate | None:

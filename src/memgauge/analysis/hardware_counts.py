@@ -78,15 +78,16 @@ def counts_of(figures: Figures) -> list[HardwareCounts]:
     """The counted kernels of a run: one entry for each point, back end and basis."""
     found: list[HardwareCounts] = []
     for point in figures.run.points_of("stream"):
-        if point.role == "region":
-            found += _of_point(point, figures)
+        kernel = _kernel(point)
+        if point.role == "region" and kernel is not None:
+            found += counts_of_point(point, kernel, figures)
     return found
 
 
-def _of_point(point: Point, figures: Figures) -> list[HardwareCounts]:
+def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[HardwareCounts]:
+    """What was counted around a kernel that is repeated: an entry for each back end and basis."""
     read = figures.run.counted_samples_of(point.point)
-    kernel = _kernel(point)
-    if not read or read[0].reading is None or kernel is None:
+    if not read or read[0].reading is None:
         return []
     made = figures.run.counters[read[0].reading.counters]
     page_bytes = figures.run.start.system.base_page_bytes
