@@ -23,8 +23,9 @@ pytestmark = pytest.mark.native
 LASTS_S = 1.5
 TOLERANCE_S = 0.3
 """Bins of phases are 0.06 s wide; on a machine that others load, programs start and end late."""
-MOST_FALSE = 3
-"""Cuts that no change of programs explains: warming up, a neighbour's load."""
+MOST_FALSE = 10
+"""Cuts of some 125 bins that no change of programs explains: warming up, and true stops by a
+neighbour's load. How often noise alone is cut is tested without a machine, in test_profile.py."""
 
 MEMORY = "sysbench memory --memory-block-size=1M --memory-total-size=1000T --time=2 run"
 SHA = "openssl speed -seconds 2 -evp sha256 -bytes 16384"
