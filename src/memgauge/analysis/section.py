@@ -128,6 +128,8 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """Of tracks: stretches that may overlap, drawn above the panels."""
     rules: list[Rule] = []
     marks: list[Mark] = []
+    around: str = "95% interval"
+    """What `low` and `high` of its series are."""
     note: str | None = None
 
 

@@ -60,7 +60,7 @@ def tooltip(chart: Chart) -> list[Any]:
         alt.Tooltip("y_text:N", title=hover_title(chart.y.title, "y")),
     ]
     if any("interval" in row for row in found):
-        shown.append(alt.Tooltip("interval:N", title="95% interval"))
+        shown.append(alt.Tooltip("interval:N", title=hover_title(chart.around, "interval")))
     if any(row.get("note") for row in found):
         shown.append(alt.Tooltip("note:N", title="note"))
     return shown

@@ -55,7 +55,7 @@ def layers(chart: Chart) -> list[Any]:
 
 
 def _around(chart: Chart, base: Any, shared: dict[str, Any], points: list[Row]) -> list[Any]:
-    """The 95% intervals: an area under many points, whiskers under few or where a line turns."""
+    """Intervals or ranges: an area under many points, whiskers under few or where a line turns."""
     if not any("low" in point for point in points):
         return []
     known = base.transform_filter("isValid(datum.low)")
