@@ -55,6 +55,9 @@ class ProfileRequest(msgspec.Struct, frozen=True, kw_only=True):
     whole_process: bool = False
     """Whether this process does nothing else: it then adopts and waits for orphans of the program,
     and may open as many files as the kernel lets it."""
+    own_work: Subject | None = None
+    """Work that this process does itself, instead of a command or a process attached to. It marks
+    its regions in the file of marks of the directory."""
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +114,8 @@ def profile(request: ProfileRequest, watcher: Watcher | None = None) -> Watched:
 
 
 def _subject(request: ProfileRequest, directory: Path) -> Subject:
+    if request.own_work is not None:
+        return request.own_work
     if request.parameters.pid is not None:
         return Attached(request.parameters.pid)
     return Program(request.command, {**os.environ, VARIABLE: str(directory / MARKS_NAME)})
@@ -127,6 +132,7 @@ class _Recording:
         self.failure: str | None = None
         self._request = request
         self._subject = subject
+        self._owns = request.own_work is not None
         self._writer = writer
         self._watcher = watcher
         self._clock_ns = stamp_clock()
@@ -140,7 +146,7 @@ class _Recording:
 
     def open(self) -> None:
         """Open everything and write what is known before the start."""
-        if not self._subject.attached:
+        if self._owns or not self._subject.attached:
             self._make_marks()
         self._lanes.open(self._subject)
         self._writer.write([self._start(), *self._lanes.records, *self._lanes.warnings])
@@ -157,10 +163,11 @@ class _Recording:
                 self._begin()
                 self._watch()
         except Terminated as signal:
-            status, reason = "interrupted", f"{signal}: profiling ended, the program may still run"
+            left = "" if self._owns else ": profiling ended, the program may still run"
+            status, reason = "interrupted", f"{signal}{left}"
             raise
         except KeyboardInterrupt:
-            if not self._subject.attached:
+            if self._owns or not self._subject.attached:
                 status, reason = "interrupted", "Ctrl-C"
                 raise
             # The usual way to end the profile of a process that runs on.

@@ -1,0 +1,149 @@
+"""What a 3-D FFT cut into pencils is made of: its grid, its phases, and the bytes each must move.
+
+N x N x N complex doubles lie on r x c ranks, N/r x N/c x N on each. The four re-sorting routines
+and the expected traffic of each are those of Barry, Jagode, Danalis, Dongarra: Memory Traffic and
+Complete Application Profiling with PAPI Multi-Component Measurements (section IV).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import msgspec
+
+NAME = "fft3d"
+ELEMENT_BYTES = 16
+"""Of a complex double."""
+
+FFT = "fft"
+ALL2ALL = "all2all"
+COPY_IN = "copy in"
+COPY_OUT = "copy out"
+"""To and from a GPU, around each FFT there."""
+
+_GRID = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
+_TRANSFORM = re.compile(r"transform, ([1-9][0-9]{0,8}) ranks?")
+
+
+class Grid(msgspec.Struct, frozen=True):
+    """Ranks in rows and columns; the rank of row i and column j is i * columns + j."""
+
+    rows: int
+    columns: int
+
+    @property
+    def ranks(self) -> int:
+        """All of them."""
+        return self.rows * self.columns
+
+    @property
+    def divisor(self) -> int:
+        """Sizes that the grid divides are the multiples of this."""
+        return math.lcm(self.rows, self.columns)
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns}"
+
+
+def grid_of(text: str) -> Grid | None:
+    """The grid that a text such as `2x4` names; None where it names none."""
+    found = _GRID.fullmatch(text.strip())
+    return Grid(int(found[1]), int(found[2])) if found else None
+
+
+def square_grids(ranks: int) -> list[Grid]:
+    """All grids of so many ranks with no more rows than columns, the most square first."""
+    rows = [row for row in range(1, math.isqrt(ranks) + 1) if ranks % row == 0]
+    return [Grid(row, ranks // row) for row in reversed(rows)]
+
+
+class Resort(msgspec.Struct, frozen=True, kw_only=True):
+    """One re-sorting routine on one rank: a loop nest of the core and its extents in elements."""
+
+    name: str
+    """Of the phase."""
+    kind: str
+    """Of the nest: s1cf, s2cf, s1pf or s2pf."""
+    extents: dict[str, int]
+    reads: int
+    """Expected of memory for each element, by the closed form of the study: 2 where stores are in
+    strides, so that each line is read before it is written; 1 where they are in order and, with no
+    stride beside them, bypass the cache."""
+    writes: int = 1
+
+
+class Pencils(msgspec.Struct, frozen=True, kw_only=True):
+    """A transform of so many points each way on a grid that divides them."""
+
+    size: int
+    grid: Grid
+
+    @property
+    def local_elements(self) -> int:
+        """Of one rank."""
+        return self.size**3 // self.grid.ranks
+
+    @property
+    def local_bytes(self) -> int:
+        """Of one rank's array."""
+        return ELEMENT_BYTES * self.local_elements
+
+    @property
+    def flops(self) -> float:
+        """Of the whole, as FFTs are counted: 5 n log2 n."""
+        elements = self.size**3
+        return 5.0 * elements * math.log2(elements)
+
+    @property
+    def resorts(self) -> list[Resort]:
+        """The four, in their order. See docs/fft3d.md for the layouts between them."""
+        in_row, in_column = self.size // self.grid.rows, self.size // self.grid.columns
+        whole = self.size
+        return [
+            Resort(
+                name="resort 1",
+                kind="s1cf",
+                extents={"planes": in_row, "rows": in_column, "cols": whole},
+                reads=2,
+            ),
+            Resort(
+                name="resort 2",
+                kind="s2cf",
+                extents={
+                    "y": self.grid.columns,
+                    "planes": in_column,
+                    "x": in_row,
+                    "rows": in_column,
+                },
+                reads=1,
+            ),
+            Resort(
+                name="resort 3",
+                kind="s1pf",
+                extents={"cols": in_column, "rows": in_row, "planes": whole},
+                reads=2,
+            ),
+            Resort(
+                name="resort 4",
+                kind="s2pf",
+                extents={"y": self.grid.rows, "cols": in_row, "x": in_column, "rows": in_row},
+                reads=1,
+            ),
+        ]
+
+    def sent_bytes(self, exchange: int) -> int:
+        """What one rank sends to others in the first (1) or second (2) All2All."""
+        peers = self.grid.columns if exchange == 1 else self.grid.rows
+        return self.local_bytes * (peers - 1) // peers
+
+
+def transform_name(ranks: int) -> str:
+    """Of the region around one whole transform on so many ranks."""
+    return f"transform, {ranks} rank{'s' * (ranks != 1)}"
+
+
+def transform_ranks(name: str) -> int | None:
+    """On how many ranks the transform ran that a region of this name is of; None: it is none."""
+    found = _TRANSFORM.fullmatch(name)
+    return int(found[1]) if found else None

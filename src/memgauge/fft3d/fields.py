@@ -1,0 +1,116 @@
+"""What is transformed: numbers that any rank can make for any part of the array.
+
+Either noise, of which the whole transform is compared with a library's, or a few plane waves, whose
+transform is known in closed form: a single number for each wave, at its wave numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from memgauge.fft3d.decomposition import Block
+
+if TYPE_CHECKING:
+    from memgauge.fft3d.arrays import Complex, Integers, Reals
+
+WAVES = 8
+_SEED = 20_261_122
+
+
+class Field(Protocol):
+    """An array of size x size x size complex doubles."""
+
+    def fill(self, block: Block, stored: Complex) -> None:
+        """The part with x in the block's first range, y in its second, all z; flat."""
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """Real and imaginary parts even in [-1, 1), by a hash of the place.
+
+    The hash is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+    2014).
+    """
+
+    size: int
+
+    def fill(self, block: Block, stored: Complex) -> None:
+        """Plane by plane, so that what is made on the way is small."""
+        import numpy as np
+
+        size = self.size
+        planes = stored.reshape(len(block.first), len(block.second), size)
+        in_plane = (
+            np.arange(block.second.start, block.second.stop, dtype=np.uint64)[:, None]
+            * np.uint64(size)
+            + np.arange(size, dtype=np.uint64)[None, :]
+        )
+        for plane, x in zip(planes, block.first, strict=True):
+            place = np.uint64(2) * (np.uint64(x) * np.uint64(size) ** 2 + in_plane)
+            plane.real = _even(place)
+            plane.imag = _even(place + np.uint64(1))
+
+
+def _even(place: Integers) -> Reals:
+    """In [-1, 1), of 53 bits; integers wrap around."""
+    import numpy as np
+
+    bits = (place + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1.0
+
+
+class Wave(msgspec.Struct, frozen=True, kw_only=True):
+    """exp(2 pi i (kx x + ky y + kz z) / N), times the amplitude."""
+
+    kx: int
+    ky: int
+    kz: int
+    amplitude: complex
+
+
+class Waves(msgspec.Struct, frozen=True):
+    """A sum of plane waves."""
+
+    size: int
+    waves: list[Wave]
+
+    def fill(self, block: Block, stored: Complex) -> None:
+        """Each wave is a product of three vectors."""
+        import numpy as np
+
+        size = self.size
+        turn = np.exp(2j * np.pi * np.arange(size) / size)
+        places = np.arange(size)
+        planes = stored.reshape(len(block.first), len(block.second), size)
+        ys = np.arange(block.second.start, block.second.stop)
+        along_y = np.array([turn[wave.ky * ys % size] for wave in self.waves])
+        along_z = np.array([turn[wave.kz * places % size] for wave in self.waves])
+        for plane, x in zip(planes, block.first, strict=True):
+            factors = np.array([w.amplitude * turn[w.kx * x % size] for w in self.waves])
+            np.matmul((factors[:, None] * along_y).T, along_z, out=plane)
+
+
+def some_waves(size: int, count: int = WAVES) -> Waves:
+    """Always the same of a size: wave numbers all over the array, no two alike."""
+    import numpy as np
+
+    count = min(count, size**3)
+    chosen = np.random.default_rng(_SEED)
+    places = chosen.choice(size**3, count, replace=False)
+    amplitudes = np.exp(2j * np.pi * chosen.random(len(places)))
+    return Waves(
+        size,
+        [
+            Wave(
+                kx=int(place) // size**2,
+                ky=int(place) // size % size,
+                kz=int(place) % size,
+                amplitude=complex(amplitude),
+            )
+            for place, amplitude in zip(places, amplitudes, strict=True)
+        ],
+    )

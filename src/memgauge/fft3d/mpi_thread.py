@@ -1,0 +1,56 @@
+"""The one thread that talks to MPI.
+
+The main thread of a Python program alone may handle signals, and cannot while it waits inside an
+MPI library for a rank that has died. So MPI is initialised, used and finalised by a thread of its
+own, which every library allows (MPI_THREAD_FUNNELED). The main thread keeps the records, ends them
+when a signal comes, and waits for nobody.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+class MpiThread:
+    """Calls functions one after the other, in the order given. Gone with the process."""
+
+    def __init__(self) -> None:
+        self._work: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
+        # A daemon: at exit nobody waits for a call that waits for a dead rank.
+        self._thread = threading.Thread(target=self._run, name="mpi", daemon=True)
+        self._thread.start()
+
+    def begin(
+        self,
+        function: Callable[Arguments, Answer],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Future[Answer]:
+        """Have it called; its answer or exception comes later."""
+        answer: Future[Answer] = Future()
+        self._work.put((answer, lambda: function(*args, **kwargs)))
+        return answer
+
+    def call(
+        self,
+        function: Callable[Arguments, Answer],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Answer:
+        """Have it called and wait; signals are handled meanwhile."""
+        return self.begin(function, *args, **kwargs).result()
+
+    def _run(self) -> None:
+        while True:
+            answer, function = self._work.get()
+            try:
+                answer.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - whoever waits for the answer gets it
+                answer.set_exception(error)

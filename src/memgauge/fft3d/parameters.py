@@ -1,0 +1,112 @@
+"""What the mini-app can be asked for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from memgauge.analysis.fft3d_shape import Grid, grid_of
+from memgauge.counters.components import NAMES
+from memgauge.model.errors import RequestError
+from memgauge.model.option import Option, choice_option, choices_option
+from memgauge.model.parameters import Parameters
+from memgauge.model.text import quoted
+from memgauge.model.units import parse_count
+from memgauge.runner.profile_parameters import parse_rate
+
+LARGEST_SIZE = 65_536
+"""4 PiB of complex doubles."""
+MOST_REPETITIONS = 10_000
+
+DEVICES = ("cpu", "cuda")
+SCALINGS = ("strong", "weak")
+CHECKS = ("auto", "whole", "waves")
+
+
+def parse_grid(text: str, option: str) -> Grid:
+    """Rows and columns of ranks, such as `2x4`."""
+    grid = grid_of(text)
+    if grid is None:
+        raise RequestError(
+            f"{option} {quoted(text)} is no grid of ranks; write rows and columns, such as 2x4"
+        )
+    return grid
+
+
+def _path(text: str, flag: str) -> str:
+    if not text or "\0" in text:
+        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
+    return text
+
+
+def _rate_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+class Fft3dParameters(Parameters, frozen=True, kw_only=True):
+    """One job."""
+
+    grid: Annotated[
+        Grid | None,
+        Option(
+            help="rows and columns of ranks",
+            metavar="RxC",
+            parse=parse_grid,
+            automatic="the most square one of all ranks",
+        ),
+    ] = None
+    size: Annotated[
+        int,
+        Option(
+            help="points each way",
+            metavar="N",
+            parse=lambda text, flag: parse_count(text, flag, 1, LARGEST_SIZE),
+        ),
+    ] = 128
+    device: Annotated[str, choice_option("where the 1-D FFTs are computed", DEVICES)] = "cpu"
+    repetitions: Annotated[
+        int,
+        Option(
+            help="transforms to time, after one that is not",
+            metavar="N",
+            parse=lambda text, flag: parse_count(text, flag, 1, MOST_REPETITIONS),
+        ),
+    ] = 5
+    scaling: Annotated[
+        str | None,
+        choice_option(
+            "time 1, 2, 4, ... ranks: the same size, or the same work for each rank",
+            SCALINGS,
+            automatic="all ranks only",
+        ),
+    ] = None
+    check: Annotated[
+        str,
+        choice_option(
+            "what the result is compared with: a whole 3-D FFT, or plane waves, whose transform "
+            "is known; auto: whole up to size 256 where it fits",
+            CHECKS,
+        ),
+    ] = "auto"
+    rate_hz: Annotated[
+        float,
+        Option(
+            help="samples a second of each rank's timeline",
+            metavar="HZ",
+            parse=parse_rate,
+            write=_rate_text,
+            flag="--rate",
+        ),
+    ] = 100.0
+    components: Annotated[
+        tuple[str, ...] | None,
+        choices_option("what to watch beside each rank", NAMES, automatic="all"),
+    ] = None
+    output: Annotated[
+        str | None,
+        Option(
+            help="directory to write the run into, on a file system that all ranks see",
+            metavar="DIR",
+            parse=_path,
+            automatic="memgauge-runs/TIME-fft3d",
+        ),
+    ] = None

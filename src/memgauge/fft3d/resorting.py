@@ -1,0 +1,46 @@
+"""The four re-sorting routines on a caller's arrays: the core's loop nests, and NumPy's transposes.
+
+The transposes say in one line what the nests do in loops; tests hold the two against each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memgauge.analysis.fft3d_shape import Resort
+from memgauge.system.native import load_core
+
+if TYPE_CHECKING:
+    from memgauge.fft3d.arrays import Complex
+
+
+class Resorting(Protocol):
+    """One way to re-sort: `given` in the order before, `stored` in the order after."""
+
+    def __call__(self, resort: Resort, given: Complex, stored: Complex) -> None:
+        """Both are flat, contiguous, and of as many elements as the extents make."""
+
+
+_ORDERS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "s1cf": (("planes", "rows", "cols"), (2, 0, 1)),
+    "s1pf": (("cols", "rows", "planes"), (2, 0, 1)),
+    "s2cf": (("y", "planes", "x", "rows"), (1, 2, 0, 3)),
+    "s2pf": (("y", "cols", "x", "rows"), (1, 2, 0, 3)),
+}
+"""By kind: the extents of what is given, outermost first, and the order of what is stored."""
+
+
+def by_transpose(resort: Resort, given: Complex, stored: Complex) -> None:
+    """With NumPy."""
+    names, order = _ORDERS[resort.kind]
+    shape = tuple(resort.extents[name] for name in names)
+    stored.reshape(tuple(shape[axis] for axis in order))[...] = given.reshape(shape).transpose(
+        order
+    )
+
+
+def by_nest(resort: Resort, given: Complex, stored: Complex) -> None:
+    """With the loop nest of the core, the same code whose traffic is expected and simulated."""
+    core: Any = load_core()
+    spec = core.NestSpec(resort.kind, **resort.extents)
+    core.execute_nest(spec, [given, stored])
