@@ -5,45 +5,62 @@
 // Everything below is the contract: a plain model written from these words alone gives the same
 // counts. Nothing here measures; whatever comes out is simulated.
 //
-// Pieces. An access of `bytes` bytes is cut at the borders of sectors; its pieces follow each other
-// in ascending order, each an access of its own.
+// Levels are numbered from the cores, 1 to n. Level l of core c is its instance c / cores (0 where
+// all share it). A set holds at most `ways` lines; a line has a valid and a changed mark for each
+// sector, and goes when no sector is valid. line = address / line_bytes, set = line % sets, sets =
+// bytes / (line_bytes * ways).
 //
-// Lookup. line = address / line_bytes; set = line % sets, sets = bytes / (line_bytes * ways). A
-// line holds a valid and a changed mark for each sector. A piece hits a level that holds its line
-// with its sector valid. A line that is there without the sector is a miss that takes no new way.
+// Pieces. An access is cut at the borders of sectors into pieces, done one by one in ascending
+// order. What the detectors (StoreStreams, stride) keep changes once for an access, before its
+// pieces; the clock of a core counts its accesses.
 //
-// Recency. A hit, a fill, a write-back from the level nearer to the core make a line the most
-// recently used of its set (lru), or turn the tree away from its way (tree-plru: ways a power of
-// two, bit 0 of a node points to the lower half). A victim is the lowest way that is empty, else
-// the least recently used, or the one the tree points at.
+// Recency. To touch a line makes it the most recently used of its set (lru), or turns the nodes on
+// the way to it away from it (tree_plru: each node of a binary tree over the ways points to its
+// lower half, as all do at first, or to its upper half). The victim of a full set is the least
+// recently used, or the one that the nodes point to; where a way is empty, the lowest such is
+// taken. Lines that go leave the order of the others and the nodes as they are.
 //
-// Load. The levels are asked from 1 on, in the core's own instance. The first hit, or memory, gives
-// the sector; then it is filled into the levels in front, from the farthest to level 1. An
-// exclusive level is not filled on the way: a hit there moves the whole line, with all its sectors
-// and marks, to the level in front (before that level's victim comes out), and victims of the
-// level in front, changed or not, go there.
+// place(level, line, valid, changed): where the set holds the line, the marks are added to its own.
+// Else a full set's victim is evicted, wholly before the line comes, with these marks. The line is
+// touched.
 //
-// Victims. Before a line is placed its victim leaves: of an inclusive level, it first takes the
-// changed sectors of the same line from all levels in front, where the line goes away (all cores'
-// instances below this one); then a changed line is written to the next level: where the line is
-// there, the changed sectors become valid and changed in it, else it is placed there with only
-// them valid, without a read; an exclusive next level takes it with all its sectors, changed or
-// not. Behind the last level is memory: each changed sector is a write of sector_bytes.
+// evict(level, line): the line leaves. From an inclusive level it takes along the same line of all
+// instances of all levels in front that serve cores of this one: their marks are added to its own
+// and they go. If any sector is changed then, that is one write_back of this level. An exclusive
+// next level gets it by place with all its marks; another one, if any sector is changed, by place
+// with the changed sectors, valid and changed; memory behind the last level gets each changed
+// sector, sector_bytes written.
 //
-// Store. A hit in level 1 changes the sector there. A miss first loads the sector (a read by
-// `allocate`, where memory gives it), then changes it. A bypassed store (see StoreStreams) does not
-// load: the levels that hold the sector lose it, and one write of a sector goes to memory for each
-// sector so written, however many stores make it up.
+// load(core, sector, first level): the levels of the core are asked from the first on until one
+// holds the line with that sector valid: it has a hit, those before it a miss. A hit in the first
+// one touches the line; that is all. A hit in another one that is not exclusive touches it, and
+// what moves is that sector, unchanged. From an exclusive level the whole line goes, and what moves
+// are all its marks. If none has it memory is read, sector_bytes, and what moves is that sector,
+// unchanged. Then, from the level in front of the hit (n after memory) to the first, each level
+// that is not exclusive gets by place what moves; after the first such place that is only the
+// sector, unchanged.
 //
-// Store prefetch. As a load, read by `software_prefetch`; the line is not changed.
+// Load: load(core, sector, 1). Store prefetch: the same. Store: the same, then the sector is
+// changed in level 1. These count as hits and misses; what memory gave is read by load, by software
+// prefetch and by allocate.
 //
-// Cores. Levels that share no core between instances are private. A store to a line that other
-// cores' private levels hold takes it away from them, a load of a sector changed there writes it
-// back to the nearest level that both cores share, or memory, and leaves it unchanged in theirs;
-// a store takes over changed sectors of the line, other than its own, by the same write-back.
+// Bypass. A piece of a store for which StoreStreams says so: if its sector is the last that its
+// store stream wrote past the caches, it is part of that write and nothing else happens. Else, if
+// no level of the core holds the sector, each counts a miss, sector_bytes are written to memory as
+// a bypass, and nothing is loaded. Else it is a store as any.
 //
-// Prefetchers look at the pieces that miss level 1 (next_line) or at all pieces by stream (stride);
-// see there.
+// Cores. For two cores the nearer levels are those in front of the first whose instance serves
+// both, which, or memory, they share. Before a store (not one that is part of a bypass) the line
+// goes from the nearer levels of all other cores, one core after the other from 0 on, and what was
+// changed in any of that core's is given by place, valid and changed, to the level shared, or
+// written to memory. Before any load() of which level 1 of the core does not hold the sector, the
+// same, but the lines stay, unchanged and untouched. Neither counts as write_back.
+//
+// Prefetch of a sector: nothing if level 1 of the core holds it; else load(core, sector, 2), or
+// from level 1 if there is no level 2 or it is exclusive. Counts no hits and misses.
+//
+// End. write_back_all writes each sector that is changed anywhere to memory, once, and leaves
+// everything else as it is but for the changed marks; counts no write_back of a level.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,41 +75,49 @@ namespace memgauge {
 
 enum class AccessKind : std::uint8_t { load, store, store_prefetch };
 enum class Replacement : std::uint8_t { lru, tree_plru };
-// Of a level towards the levels nearer to the cores.
+// Of a level towards the levels nearer to the cores. Level 1 is non_inclusive.
 enum class Inclusion : std::uint8_t { non_inclusive, inclusive, exclusive };
 
 struct CacheLevel {
     std::string name;       // "L1"
     std::size_t bytes = 0;  // of one instance
     std::size_t ways = 0;   // 0: fully associative
-    unsigned cores = 1;     // that share one instance; 0: all
+    unsigned cores = 1;     // that share one instance, a multiple of the level's in front; 0: all
     Replacement replacement = Replacement::lru;
     Inclusion inclusion = Inclusion::non_inclusive;
-    // The instances of cores without accesses of their own (CacheMachine::idle_cores) serve the
-    // others: behind this level stands one more, exclusive, shared by all, of their bytes and ways.
+    // The instances of idle cores, idle_cores / cores of them, serve the others: right behind this
+    // level stands one more with the bytes of all of them, as many ways and the same replacement,
+    // exclusive, shared by all. Its name is this level's and " borrowed".
     bool borrows_idle = false;
 };
 
-// Stores that a core writes past its caches. Per core, a store that begins where one of the last
-// `streams` store streams ended continues it, if at most `gap` other accesses of the core came
-// between; else it begins a stream in place of the one continued longest ago. Once a stream has
-// written `lines` whole lines, the lines that it begins after that bypass.
-// Bypassing ends while a strided stream is under way: an access stream (Access::stream) that made
-// `strided` steps in a row of one length of at least a line, the last of them within the core's
-// last `window` accesses.
+// Stores that a core writes past its caches, by what it accesses and nothing else.
+//
+// A core follows `streams` store streams: where each began, where it ended, when it was continued.
+// A store that begins where one ended, with at most `gap` accesses of the core between the two,
+// continues it (of several the one continued last); else it begins one in place of the one
+// continued longest ago. A piece is to bypass if its line begins at or after `lines` whole lines
+// from the first border of lines at or after the stream's begin.
+//
+// No piece bypasses while a strided stream is under way: when the core made, in this access or
+// within the `window` before it, a strided step. The steps of an access stream (Access::stream)
+// lead from each of its loads and stores to the next; a step is strided if it is of at least a
+// line, forth or back, and it and the `strided` - 1 before it are of one length and direction.
 struct StoreStreams {
-    unsigned lines = 0;  // 0: stores never bypass
-    unsigned streams = 4;
+    unsigned lines = 0;    // 0: stores never bypass
+    unsigned streams = 4;  // at most 16
     unsigned gap = 16;
     unsigned strided = 8;  // 0: strided streams do not matter
     unsigned window = 64;
 };
 
 struct Prefetchers {
-    // After a miss of level 1 the next line, where it lies in the same 4 KiB, is loaded to level 2.
+    // After a piece that missed level 1 and was no bypass: the sectors of the next line, where it
+    // begins in the same 4 KiB, ascending.
     bool next_line = false;
-    // An access stream that makes its third equal step of other than 0 in a row loads the sectors
-    // `stride_ahead` steps ahead, in the same 4 KiB, to level 2; then at each further such step.
+    // After a load or store whose step is not 0 and the third or later of one length and direction
+    // in a row: as many bytes `stride_ahead` steps ahead, cut as an access; those pieces that begin
+    // in the 4 KiB in which the access began.
     bool stride = false;
     unsigned stride_ahead = 4;
 };
@@ -109,8 +134,8 @@ struct CacheMachine {
 };
 
 struct Access {
-    std::uint64_t address = 0;
-    std::uint32_t bytes = 8;
+    std::uint64_t address = 0;  // it ends at 2^48 or before
+    std::uint32_t bytes = 8;    // at least 1
     AccessKind kind = AccessKind::load;
     std::uint8_t stream = 0;  // which of a loop's references makes it; below most_streams
 };
@@ -126,14 +151,14 @@ struct StridedAccess {
 struct LevelCounts {
     std::uint64_t hits = 0;  // pieces of loads, stores and store prefetches; no prefetchers'
     std::uint64_t misses = 0;
-    std::uint64_t write_backs = 0;  // lines with changes that left
+    std::uint64_t write_backs = 0;  // lines evicted with changes
 };
 
 struct CacheCounts {
     std::uint64_t loads = 0;  // pieces
     std::uint64_t stores = 0;
     std::uint64_t store_prefetches = 0;
-    std::vector<LevelCounts> levels;
+    std::vector<LevelCounts> levels;  // as CacheModel::levels()
     // Bytes that memory gave, by what asked first;
     std::uint64_t load_read_bytes = 0;
     std::uint64_t allocate_read_bytes = 0;
@@ -151,26 +176,33 @@ struct CacheCounts {
 
 class CacheModel {
 public:
-    // `threads` simulate disjoint parts of the sets at once, with the same counts; refused with
-    // RequestError for a machine whose sets do not part that way (says why), as are machines that
-    // make no sense: sizes that are no multiples, levels that share fewer cores than those in
-    // front, too many streams.
+    // `threads` simulate disjoint parts of the sets at once, with the same counts; RequestError
+    // where the number of sets of a level is no multiple of them, or with next_line, whose misses
+    // reach from one part into another. RequestError too, with what to change, for machines that
+    // make no sense: line and sector no powers of two or more than 8 sectors to a line, sizes that
+    // are no multiples, tree_plru with other than a power of two of at most 64 ways, levels that
+    // share other cores than those in front, level 1 inclusive or exclusive, too many of something.
     explicit CacheModel(CacheMachine machine, unsigned threads = 1);
     ~CacheModel();
     CacheModel(CacheModel&&) noexcept;
     CacheModel& operator=(CacheModel&&) noexcept;
 
     [[nodiscard]] const CacheMachine& machine() const noexcept;
+    // As simulated: the machine's, and borrowed ones among them.
+    [[nodiscard]] const std::vector<CacheLevel>& levels() const noexcept;
 
+    // All of these: RequestError for a core or stream that does not exist, an access of no bytes or
+    // beyond 2^48, before anything is done; and when addresses lie in more areas of 256 MiB (from 0
+    // on) than have 2^32 lines together (1,024 at 64 bytes), after which only clear() makes sense.
     void access(unsigned core, std::span<const Access> accesses);
     // for i in 0..count: each of `references` in order. As access() of the same one by one.
     void walk(unsigned core, std::span<const StridedAccess> references, std::uint64_t count);
-    // for i in 0..outer: walk, then each reference's address moves on by outer_strides.
+    // for i in 0..outer: walk, then each reference's address moves on by outer_strides; then each
+    // of `after`, such as the store of a sum, at address + i * stride.
     void walk(unsigned core, std::span<const StridedAccess> references,
-              std::span<const std::int64_t> outer_strides, std::uint64_t outer,
-              std::uint64_t count);
+              std::span<const std::int64_t> outer_strides, std::uint64_t outer, std::uint64_t count,
+              std::span<const StridedAccess> after = {});
 
-    // All changed lines are written to memory, as they would be in the end; they stay, unchanged.
     void write_back_all();
     // Counts since the last reset; resets leave the contents as they are.
     [[nodiscard]] CacheCounts counts();
