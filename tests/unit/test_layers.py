@@ -41,7 +41,9 @@ ALLOWED: dict[str, set[str]] = {
 }  # fmt: skip
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 # Loaded by the function that draws, tabulates or exports, never by a start.
-HEAVY = {"altair", "cupy", "jsonschema", "mpi4py", "numpy", "pandas", "polars", "rich", "vl_convert"}
+HEAVY = {
+    "altair", "cupy", "jsonschema", "mpi4py", "numpy", "pandas", "polars", "rich", "vl_convert",
+}  # fmt: skip
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
