@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "system": "Show what was found about this machine and what is possible on it.",
     "counters": "List what can be counted here and what that needs; explain an event.",
     "profile": "Run a program and record one timeline of what can be counted beside it.",
+    "fft3d": "Transform a distributed 3-D array under mpirun, with a timeline of each rank.",
     "region": "Print how to build a program that marks its regions.",
     "report": "Render a run again, on any machine.",
     "compare": "Compare runs with each other or with published results.",

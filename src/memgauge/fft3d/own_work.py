@@ -32,6 +32,11 @@ class OwnWork(Generic[Answer]):
         self._future: Future[Answer] | None = None
 
     @property
+    def begun(self) -> bool:
+        """Whether the profile has let it begin."""
+        return self._future is not None
+
+    @property
     def answer(self) -> Answer:
         """What the function returned; raises what it raised."""
         if self._future is None:

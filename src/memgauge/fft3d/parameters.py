@@ -32,6 +32,14 @@ def parse_grid(text: str, option: str) -> Grid:
     return grid
 
 
+def _parse_size(text: str, flag: str) -> int:
+    return parse_count(text, flag, 1, LARGEST_SIZE)
+
+
+def _parse_repetitions(text: str, flag: str) -> int:
+    return parse_count(text, flag, 1, MOST_REPETITIONS)
+
+
 def _path(text: str, flag: str) -> str:
     if not text or "\0" in text:
         raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
@@ -56,11 +64,7 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     ] = None
     size: Annotated[
         int,
-        Option(
-            help="points each way",
-            metavar="N",
-            parse=lambda text, flag: parse_count(text, flag, 1, LARGEST_SIZE),
-        ),
+        Option(help="points each way", metavar="N", parse=_parse_size),
     ] = 128
     device: Annotated[str, choice_option("where the 1-D FFTs are computed", DEVICES)] = "cpu"
     repetitions: Annotated[
@@ -68,7 +72,7 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
         Option(
             help="transforms to time, after one that is not",
             metavar="N",
-            parse=lambda text, flag: parse_count(text, flag, 1, MOST_REPETITIONS),
+            parse=_parse_repetitions,
         ),
     ] = 5
     scaling: Annotated[

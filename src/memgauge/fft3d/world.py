@@ -21,11 +21,20 @@ _POLL_S = 0.002
 """Of ranks that wait without a core of their own to burn."""
 
 
+class AgreedError(RequestError):
+    """What all ranks know of and end with; one of them tells."""
+
+
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """A machine of the job; numbers are those of all ranks on it."""
 
     name: str
     ranks: list[int]
+
+    @property
+    def key(self) -> str:
+        """Name and ranks, as records keep them: `node17:4-7`."""
+        return f"{self.name}:{format_cpu_list(self.ranks)}"
 
     @property
     def in_words(self) -> str:
@@ -58,11 +67,11 @@ class World:
         """Go on if no rank has a problem.
 
         Raises:
-            RequestError: on all ranks, with the problem of the first that has one.
+            AgreedError: on all ranks, with the problem of the first that has one.
         """
         problems = [one for one in self.comm.allgather(problem) if one is not None]
         if problems:
-            raise RequestError(problems[0])
+            raise AgreedError(problems[0])
 
     def wait_for_all(self) -> None:
         """A barrier that sleeps: MPI's own would burn the cores that others compute on."""

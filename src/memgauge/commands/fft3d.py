@@ -1,0 +1,99 @@
+"""`mpirun -n 8 memgauge fft3d`: a distributed 3-D FFT with a timeline of each of its ranks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import click
+
+from memgauge import api
+from memgauge.commands.measure import present, save
+from memgauge.commands.options import given, options_of
+from memgauge.fft3d.job import Job, RankFailed
+from memgauge.fft3d.launcher import start_of
+from memgauge.fft3d.parameters import Fft3dParameters
+from memgauge.model.errors import ExitCode, MemgaugeError
+from memgauge.model.parameters import build
+from memgauge.model.termination import Terminated
+from memgauge.model.text import plain
+
+GRACE_S = 2.0
+"""Before ranks that say nothing end: many a launcher ends all at the first that fails, and the one
+that tells why must have told it."""
+
+
+class _OneSpeaks(click.Command):
+    """Of all ranks one says what is wrong with the command line."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Parse; the other ranks end with the same code."""
+        try:
+            return super().make_context(*args, **extra)
+        except click.ClickException:
+            if start_of().speaks:
+                raise
+            _wait_for_the_speaker()
+            raise click.exceptions.Exit(ExitCode.CANNOT_BE_MET) from None
+
+
+@click.command("fft3d", cls=_OneSpeaks)
+@options_of(Fft3dParameters)
+@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+def command(*, as_json: bool, **values: Any) -> int:
+    """Transform a distributed 3-D array and record a timeline of each rank.
+
+    Start it with mpirun or srun: 'mpirun -n 8 memgauge fft3d --grid 2x4'. Each rank keeps a run of
+    its own in DIR/rank-K with its phases marked: FFTs, four re-sortings, All2Alls. The first rank
+    compares the result with a whole 3-D FFT and prints what all ranks took and, of the re-sortings,
+    what traffic is expected. 'memgauge report DIR' prints it again, also of a job that was killed.
+    """
+    job = Job(start_of())
+    try:
+        parameters = build(Fft3dParameters, **given(Fft3dParameters, values))
+        outcome = job.run(parameters, api.system())
+    except RankFailed as error:
+        click.echo(f"memgauge: fft3d: {plain(str(error))}", err=True)
+        job.end_all()
+        return error.exit_code
+    except MemgaugeError as error:
+        if job.speaks:
+            raise
+        _wait_for_the_speaker()
+        return error.exit_code
+    except KeyboardInterrupt as error:
+        _leave(job, error)
+    if not outcome.speaks:
+        return ExitCode.DONE
+    result = api.load(outcome.directory)
+    code = present(result, as_json=as_json)
+    save(result)
+    return code
+
+
+def _wait_for_the_speaker() -> None:
+    """A signal of the launcher meanwhile ends this process without a word."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    time.sleep(GRACE_S)
+
+
+def _leave(job: Job, error: KeyboardInterrupt) -> None:
+    """End at once: MPI may wait for ranks that are gone."""
+    by = str(error) if isinstance(error, Terminated) else "Ctrl-C"
+    code = error.exit_code if isinstance(error, Terminated) else ExitCode.INTERRUPTED
+    job.interrupted(by)
+    if job.speaks:
+        what = (
+            "" if job.directory is None else f"; what was recorded: memgauge report {job.directory}"
+        )
+        click.echo(
+            f"memgauge: fft3d: ended by {by}, which mpirun also sends when another rank has ended"
+            f"{plain(what)}",
+            err=True,
+        )
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,139 @@
+"""One job of the mini-app on this rank: agree, record, transform, check."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from memgauge.fft3d.combined import Combined
+from memgauge.fft3d.launcher import Start
+from memgauge.fft3d.mpi_thread import MpiThread
+from memgauge.fft3d.own_work import OwnWork
+from memgauge.fft3d.parameters import Fft3dParameters
+from memgauge.fft3d.plan import Plan, agreed_plan
+from memgauge.fft3d.rounds import all_rounds
+from memgauge.fft3d.world import AgreedError, World, open_world
+from memgauge.model.errors import MemgaugeError, SystemFailure
+from memgauge.model.records import Validation
+from memgauge.model.system import System
+from memgauge.runner.profile import ProfileRequest, profile
+from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.system.memory_limits import available_bytes
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a job that ran to its end."""
+
+    directory: Path
+    speaks: bool
+    """Whether this is the rank that reports."""
+
+
+class RankFailed(SystemFailure):
+    """This rank failed alone; the others do not know and must be ended."""
+
+
+class Job:
+    """A job that this process is a rank of. Its methods are called by the main thread."""
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._thread = MpiThread()
+        self._world: World | None = None
+        self._combined: Combined | None = None
+        self.directory: Path | None = None
+        """Of the job, once it is agreed."""
+
+    @property
+    def speaks(self) -> bool:
+        """Whether this rank says what concerns all."""
+        return self._start.speaks if self._world is None else self._world.rank == 0
+
+    def run(self, parameters: Fft3dParameters, system: System) -> Outcome:
+        """Everything. MPI has ended for this rank when it returns or raises AgreedError.
+
+        Raises:
+            RequestError: MPI is not there. AgreedError: the job cannot be done.
+            RankFailed: this rank cannot go on; call `end_all` after telling.
+            KeyboardInterrupt: Ctrl-C or a signal; call `interrupted`, and leave by os._exit, for
+                the MPI thread may wait for a rank that is gone.
+        """
+        world = self._thread.call(open_world, self._start)
+        self._world = world
+        try:
+            plan = self._thread.call(agreed_plan, world, parameters, available_bytes())
+            self._open_combined(world, plan, system)
+            found = self._watched(world, plan, system)
+            # Of all ranks, so that what is read now is whole.
+            self._thread.call(world.wait_for_all)
+            if self._combined is not None:
+                self._combined.end("complete", validations=found)
+        except AgreedError as error:
+            self._give_up(str(error))
+            self._thread.call(world.leave)
+            raise
+        except MemgaugeError as error:
+            self._give_up(str(error))
+            raise RankFailed(f"rank {world.rank}: {error}") from error
+        self._thread.call(world.leave)
+        return Outcome(directory=plan.directory, speaks=world.rank == 0)
+
+    def interrupted(self, reason: str) -> None:
+        """Record that a signal ended it."""
+        if self._combined is not None:
+            with suppress(MemgaugeError):
+                self._combined.end("interrupted", reason)
+
+    def end_all(self) -> None:
+        """End every rank, this one too."""
+        if self._world is not None:
+            self._thread.begin(self._world.end_all).result(timeout=10)
+
+    def _give_up(self, reason: str) -> None:
+        if self._combined is not None:
+            with suppress(MemgaugeError):
+                self._combined.end("failed", reason)
+
+    def _open_combined(self, world: World, plan: Plan, system: System) -> None:
+        problem = None
+        if world.rank == 0:
+            try:
+                self._combined = Combined(world, plan, system)
+            except MemgaugeError as error:
+                problem = str(error)
+        self._thread.call(world.agree, problem)
+        self.directory = plan.directory
+
+    def _watched(self, world: World, plan: Plan, system: System) -> list[Validation]:
+        """The transforms with this rank's timeline beside them."""
+        directory = plan.directory / f"rank-{world.rank}"
+        work = OwnWork(self._thread, directory, partial(all_rounds, world, plan))
+        asked = plan.parameters
+        try:
+            profile(
+                ProfileRequest(
+                    command=work.command,
+                    parameters=ProfileParameters(
+                        pid=os.getpid(), rate_hz=asked.rate_hz, components=asked.components
+                    ),
+                    directory=directory,
+                    system=system,
+                    own_work=work,
+                )
+            )
+        except MemgaugeError as error:
+            if not work.begun:
+                self._thread.call(world.agree, f"rank {world.rank}: {error}")
+            raise
+        try:
+            return work.answer
+        except MemgaugeError:
+            raise
+        except Exception as error:
+            raise SystemFailure(
+                f"the transform failed: {error}; see its run in {directory}"
+            ) from error

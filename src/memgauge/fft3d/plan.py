@@ -1,0 +1,102 @@
+"""What a job will do, the same on every rank: its transforms, its checks and where it is recorded.
+
+Called by the MPI thread. What cannot be met is found before anything is allocated or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from memgauge.analysis.fft3d_shape import NAME, Pencils
+from memgauge.fft3d.checking import is_whole
+from memgauge.fft3d.decomposition import cut, strong_steps, weak_steps
+from memgauge.fft3d.parameters import Fft3dParameters
+from memgauge.fft3d.world import AgreedError, World
+from memgauge.model.errors import RequestError
+from memgauge.model.runfile import default_directory
+from memgauge.model.units import format_bytes
+from memgauge.system.memory_limits import margin_bytes
+
+ARRAYS = 2
+"""Of each rank: what is sent, and where it is received."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One transform, on the first ranks of the job."""
+
+    pencils: Pencils
+    whole: bool
+    """Whether it is compared with a whole transform; else with plane waves."""
+
+    @property
+    def ranks(self) -> int:
+        """That take part."""
+        return self.pencils.grid.ranks
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A job."""
+
+    parameters: Fft3dParameters
+    steps: list[Step]
+    directory: Path
+
+
+def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> Plan:
+    """The plan; `free_bytes` is what this rank's node can still give.
+
+    Raises:
+        AgreedError: no such grid, or not so much memory on a node.
+    """
+    free = world.comm.allgather(free_bytes)
+    chosen = world.comm.bcast(str(_directory(parameters)))
+    try:
+        cuts = _cuts(world.ranks, parameters)
+        spare_bytes = _spare_on_first_node(world, cuts, free)
+        steps = [
+            Step(pencils=one, whole=is_whole(parameters.check, one, spare_bytes)) for one in cuts
+        ]
+    except RequestError as error:
+        raise AgreedError(str(error)) from error
+    return Plan(parameters=parameters, steps=steps, directory=Path(chosen))
+
+
+def array_bytes(cuts: Sequence[Pencils], rank: int) -> int:
+    """Of one array of a rank, for the largest transform that it takes part in."""
+    return max((one.local_bytes for one in cuts if rank < one.grid.ranks), default=0)
+
+
+def _directory(parameters: Fft3dParameters) -> Path:
+    return Path(parameters.output or default_directory(NAME)).absolute()
+
+
+def _cuts(ranks: int, parameters: Fft3dParameters) -> list[Pencils]:
+    if parameters.scaling is None:
+        return [cut(parameters.size, ranks, parameters.grid)]
+    if parameters.grid is not None:
+        raise RequestError(
+            "--grid and --scaling: each number of ranks has a grid of its own; leave one of them "
+            "out"
+        )
+    make = strong_steps if parameters.scaling == "strong" else weak_steps
+    return make(parameters.size, ranks)
+
+
+def _spare_on_first_node(world: World, cuts: Sequence[Pencils], free: Sequence[int]) -> int:
+    """Bytes left on the node of the first rank; RequestError where a node has too few."""
+    spare = []
+    for node in world.nodes:
+        has_bytes = min(free[rank] for rank in node.ranks)
+        usable_bytes = has_bytes - margin_bytes(has_bytes)
+        needed_bytes = ARRAYS * sum(array_bytes(cuts, rank) for rank in node.ranks)
+        if needed_bytes > usable_bytes:
+            raise RequestError(
+                f"--size {cuts[-1].size}: {node.in_words} needs {format_bytes(needed_bytes)} for "
+                f"its ranks' arrays and {format_bytes(max(0, usable_bytes))} can be used there; "
+                "ask for a smaller size or start more nodes"
+            )
+        spare.append(usable_bytes - needed_bytes)
+    return spare[0]

@@ -1,0 +1,96 @@
+"""The transforms of a job, in rounds: each repetition visits every number of ranks once.
+
+Called by the MPI thread, on every rank.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memgauge.analysis.fft3d_shape import transform_name
+from memgauge.counters.marks import region
+from memgauge.fft3d.checking import compare, field_for, validation
+from memgauge.fft3d.decomposition import block_of
+from memgauge.fft3d.devices import Cuda, Device, Host
+from memgauge.fft3d.plan import Plan, Step, array_bytes
+from memgauge.fft3d.resorting import by_nest
+from memgauge.fft3d.transform import Arrays, Transform
+from memgauge.fft3d.world import World
+from memgauge.model.errors import RequestError
+from memgauge.model.records import Validation
+
+
+def all_rounds(world: World, plan: Plan) -> list[Validation]:
+    """Everything a job does, on this rank; what the checks found, on the first.
+
+    Raises:
+        AgreedError: a rank could not begin.
+    """
+    # What was opened to watch the ranks: none goes on alone.
+    world.agree(None)
+    arrays, device = _made(world, plan)
+    members = [_Member(world, step, arrays, device) for step in plan.steps]
+    for member in members:
+        member.transform("warm-up", world)
+    found = []
+    for repetition in range(plan.parameters.repetitions):
+        for member in members:
+            member.transform(transform_name(member.step.ranks), world)
+            if repetition == plan.parameters.repetitions - 1:
+                found += member.check()
+    return found
+
+
+def _made(world: World, plan: Plan) -> tuple[Arrays, Device]:
+    """Arrays and device, on all ranks or on none."""
+    made: tuple[Arrays, Device] | None = None
+    problem = None
+    bytes_ = array_bytes([step.pencils for step in plan.steps], world.rank)
+    try:
+        made = Arrays(bytes_ // 16), _device(world, plan.parameters.device, bytes_)
+    except (RequestError, MemoryError) as error:
+        problem = str(error) or f"rank {world.rank}: its arrays cannot be allocated"
+    world.agree(problem)
+    if made is None:
+        raise RequestError(problem or "unreachable")
+    return made
+
+
+def _device(world: World, name: str, local_bytes: int) -> Device:
+    if name == "cpu":
+        return Host()
+    ranks = world.node.ranks
+    return Cuda(ranks.index(world.rank), len(ranks), local_bytes)
+
+
+class _Member:
+    """This rank's part in one step; it has none where the step has too few ranks for it."""
+
+    def __init__(self, world: World, step: Step, arrays: Arrays, device: Device) -> None:
+        self.step = step
+        self._comm: Any = world.part(step.ranks)
+        self._field = field_for(step.pencils.size, whole=step.whole)
+        self._transform = (
+            None
+            if self._comm is None
+            else Transform(self._comm, step.pencils, arrays, device, by_nest)
+        )
+
+    def transform(self, name: str, world: World) -> None:
+        """Once, all ranks of the step beginning at once, under that name."""
+        world.wait_for_all()
+        if self._transform is None:
+            return
+        block = block_of(self.step.pencils, self._comm.Get_rank())
+        self._field.fill(block, self._transform.array)
+        self._comm.Barrier()
+        with region(name):
+            self._transform.run()
+
+    def check(self) -> list[Validation]:
+        """Of the latest transform; told by the first rank."""
+        if self._transform is None:
+            return []
+        pencils = self.step.pencils
+        error = compare(self._comm, pencils, self._field, self._transform.array)
+        return [] if error is None else [validation(pencils, error, whole=self.step.whole)]
