@@ -46,4 +46,5 @@ NB_MODULE(_core, module) {
     register_accesses(module);
     register_traffic(module);
     register_competition(module);
+    register_nests(module);
 }

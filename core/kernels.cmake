@@ -32,7 +32,8 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(ppc64le|powerpc64le)$")
 endif()
 
 # The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.
-set_source_files_properties(src/kernels/standard.cpp src/kernels/translated.cpp PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(src/kernels/standard.cpp src/kernels/translated.cpp src/nests/execute.cpp
+  PROPERTIES COMPILE_OPTIONS
   "-ffp-contract=off;${memgauge_no_idioms}")
 
 # Accesses of a chosen size at a chosen distance: each must stay what it is.

@@ -19,24 +19,24 @@ namespace memgauge {
 
 // Source of GEMV, GEMM and the re-sorting routines' index orders: Barry, Jagode, Danalis, Dongarra:
 // Memory Traffic and Complete Application Profiling with PAPI Multi-Component Measurements
-// (listings 1 to 8).
+// (listings 1 to 9).
 enum class NestKind : std::uint8_t {
-    gemv,  // y[m] = A[min(m, cap)][n] x[n]; row i of A is i % cap
-    gemm,  // C[n][n] = A[n][n] B[n][n], inner product, B walked by columns
-    copy,  // STREAM's four over n elements
-    scale,
-    add,
-    triad,
+    gemv,          // y[m] = A[min(m, cap)][n] x[n]; row i of A is i % cap
+    gemm,          // C[n][n] = A[n][n] B[n][n], inner product, B walked by columns
+    copy,          // STREAM's four over n elements, with a scalar of 3: c = a,
+    scale,         // b = 3 c,
+    add,           // c = a + b,
+    triad,         // a = b + 3 c
     strided_copy,  // b[i * stride] = a[i * stride], i < n; stride in elements
     transpose,     // b[j][i] = a[i][j], m x n, rows of a in order
     s1cf_first,    // tmp[plane][row][col] = in[plane][row][col]: first loop nest
     s1cf_second,   // out[col][plane][row] = tmp[plane][row][col], col outermost
     s1cf,          // both in one: out[col][plane][row] = in[plane][row][col], in in order
-    s1pf_first,    // as S1CF with planes and columns exchanged:
+    s1pf_first,    // as S1CF with planes and columns exchanged: tmp[col][row][plane],
     s1pf_second,   // out[plane][col][row] = tmp[col][row][plane], plane outermost
     s1pf,
-    s2cf,  // in[y][plane][x][row], walked plane, x, y, row; out in order
-    s2pf,  // the same with planes and columns exchanged: in[y][col][x][row]
+    s2cf,  // out[plane][x][y][row] = in[y][plane][x][row], out in order
+    s2pf,  // the same with planes and columns exchanged: out[col][x][y][row] = in[y][col][x][row]
 };
 
 std::string_view to_string(NestKind) noexcept;     // "gemv", ..., "s1cf-first"
@@ -59,9 +59,15 @@ struct NestShape {
 struct NestSpec {
     NestKind kind = NestKind::gemm;
     NestShape shape;
-    bool store_prefetch = false;  // of the stored stream, a line or more ahead, as
-                                  // gcc -fprefetch-loop-arrays does (dcbtst on POWER)
+    // Before the first of every so many stores of a loop as fill 64 bytes, what lies 8 times as
+    // far ahead is prefetched for writing, as gcc -fprefetch-loop-arrays does it (dcbtst on POWER).
+    // Stores further apart than that each prefetch the 8th after them. Nobody looks where the
+    // array ends: the last prefetches lie behind it.
+    bool store_prefetch = false;
 };
+
+inline constexpr std::size_t prefetch_line_bytes = 64;
+inline constexpr std::size_t prefetch_lines_ahead = 8;
 
 struct NestArray {
     std::string name;  // "A", "x", "tmp"
@@ -71,8 +77,9 @@ struct NestArray {
     bool written = false;
 };
 
-// The arrays of a nest in the order of its operands; the ids of their access streams are their
-// positions here. RequestError: extents that make no sense, or more than 2^48 bytes.
+// The arrays of a nest in the order of its operands: those read, then the one written. The ids of
+// their access streams are their positions here; a store prefetch's follows the last.
+// RequestError: extents that make no sense, or more than 2^48 bytes.
 std::vector<NestArray> arrays_of(const NestSpec& spec);
 // Trips of the innermost loop.
 std::uint64_t trips_of(const NestSpec& spec);
@@ -86,8 +93,20 @@ void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, uns
 void simulate_batched(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,
                       CacheModel& model, const StopCheck& stop = {});
 
-// Runs on the operands given, in the order of arrays_of. The caller's memory.
-void execute(const NestSpec& spec, const std::vector<void*>& operands) noexcept;
+// Runs on the operands given, in the order of arrays_of. The caller's memory, aligned for doubles;
+// what is written overlaps nothing that is read.
+void execute(const NestSpec& spec, const std::vector<void*>& operands);
+
+// Of one array that was written, over all sets that were used.
+struct NestValidation {
+    std::string array;
+    double average_relative_error = 0.0;
+    double epsilon = 0.0;
+    std::size_t elements = 0;         // compared; of GEMM's C: sums of rows, see validate()
+    std::size_t failed_elements = 0;  // relative error above epsilon
+    std::size_t first_failed = 0;     // of those compared, when failed_elements > 0
+    bool passed = false;
+};
 
 // Arrays for a team, one set for each thread and copy, and the nest run on them: each thread works
 // on sets of its own ("batched"; a team of one is the plain kernel).
@@ -95,20 +114,25 @@ class LoopNest {
 public:
     // `copies` sets for each thread are used in turn, so that a repetition finds nothing of the
     // one before in the caches. Allocated, filled with numbers that are not zero (a known function
-    // of array and index) and touched by the thread that uses them.
+    // of array and index) and touched by the thread that uses them. The team must outlive this.
     LoopNest(Team& team, const NestSpec& spec, std::size_t copies, PagePolicy pages,
-             MemorySource memory, const StopCheck& stop = {});
+             const MemorySource& memory, const StopCheck& stop = {});
     ~LoopNest();
 
     // Every thread executes the nest `repetitions` times, each stamped, going on with the next set.
+    // What the arrays hold once, and write-allocate, is booked as this process's known traffic.
     Slice run(std::size_t repetitions);
-    // Compares what was written with what a plain second way of computing it gives, for the sets
-    // that were used; as StreamArrays.
-    [[nodiscard]] std::vector<ArrayValidation> validate(const StopCheck& stop = {});
-    [[nodiscard]] std::vector<Backing> backing() const;
+    // What was written, compared with what the arrays read were filled with, for the sets that
+    // were used. Copies, re-sorts and STREAM: each element (epsilon 0 for what is only moved).
+    // GEMV: each element, summed in another order. GEMM: C r against A (B r) for a vector r that
+    // is not constant, in n^2 steps instead of n^3: one figure for each row.
+    [[nodiscard]] std::vector<NestValidation> validate(const StopCheck& stop = {});
+    [[nodiscard]] std::vector<Backing> backing() const;  // of each thread's sets
+    [[nodiscard]] const NestSpec& spec() const noexcept;
     // Address of an array of a thread's set, for whoever looks at it (the bindings show it as a
-    // memoryview).
+    // memoryview). RequestError: there is none.
     [[nodiscard]] void* array(std::size_t rank, std::size_t copy, std::size_t index) const;
+    // For tests of the validation: flips a bit of one element of the thread's first set.
     void corrupt(std::size_t rank, std::size_t array, std::size_t element);
 
 private:

@@ -1,0 +1,135 @@
+#include "nests/description.hpp"
+
+#include <algorithm>
+
+namespace memgauge::nests {
+namespace {
+
+using Strides = std::array<std::size_t, most_loops>;
+
+Nest one_part(Body body, std::size_t element_bytes, const Strides& trips,
+              std::initializer_list<Strides> references) {
+    Nest nest{.body = body, .element_bytes = element_bytes, .references = references.size()};
+    nest.parts[0].trips = trips;
+    std::ranges::transform(references, nest.parts[0].references.begin(),
+                           [](const Strides& strides) { return Reference{0, strides}; });
+    return nest;
+}
+
+constexpr std::size_t real_bytes = 8;
+constexpr std::size_t complex_bytes = 16;
+
+// Rows in whole turns of the rows of A that exist, then those left over.
+Nest gemv(const NestShape& s) {
+    const std::size_t height = rows_of_a(s);
+    const Strides a{0, 0, s.n, 1};
+    const Strides x{0, 0, 0, 1};
+    const Strides y{0, height, 1, 0};
+    Nest nest = one_part(Body::dot, real_bytes, {1, s.m / height, height, s.n}, {a, x, y});
+    if (s.m % height != 0) {
+        nest.parts[1] = nest.parts[0];
+        nest.parts[1].trips = {1, 1, s.m % height, s.n};
+        nest.parts[1].references[2].first = s.m / height * height;
+        nest.part_count = 2;
+    }
+    return nest;
+}
+
+Nest gemm(std::size_t n) {
+    return one_part(Body::dot, real_bytes, {1, n, n, n},
+                    {{0, n, 0, 1}, {0, 0, 1, n}, {0, n, 1, 0}});
+}
+
+Nest stream(Body body, std::size_t n, std::size_t stride = 1) {
+    const Strides each{0, 0, 0, stride};
+    if (body == Body::add || body == Body::triad) {
+        return one_part(body, real_bytes, {1, 1, 1, n}, {each, each, each});
+    }
+    return one_part(body, real_bytes, {1, 1, 1, n}, {each, each});
+}
+
+Nest transpose(std::size_t m, std::size_t n) {
+    return one_part(Body::copy, real_bytes, {1, 1, m, n}, {{0, 0, n, 1}, {0, 0, 1, m}});
+}
+
+// S1CF: the outermost extent is `outer`, the innermost `inner`; planes and columns, or exchanged.
+Nest first_copy(std::size_t outer, std::size_t rows, std::size_t inner) {
+    const Strides in_order{0, rows * inner, inner, 1};
+    return one_part(Body::copy, complex_bytes, {1, outer, rows, inner}, {in_order, in_order});
+}
+Nest first_rotation(std::size_t outer, std::size_t rows, std::size_t inner) {
+    return one_part(Body::copy, complex_bytes, {1, inner, outer, rows},
+                    {{0, 1, rows * inner, inner}, {0, outer * rows, rows, 1}});
+}
+Nest first_fused(std::size_t outer, std::size_t rows, std::size_t inner) {
+    return one_part(Body::copy, complex_bytes, {1, outer, rows, inner},
+                    {{0, rows * inner, inner, 1}, {0, rows, 1, outer * rows}});
+}
+
+// S2CF: y x outer x x x rows, walked outer, x, y, rows.
+Nest second(std::size_t outer, const NestShape& s) {
+    return one_part(Body::copy, complex_bytes, {outer, s.x, s.y, s.rows},
+                    {{s.x * s.rows, s.rows, outer * s.x * s.rows, 1},
+                     {s.x * s.y * s.rows, s.y * s.rows, s.rows, 1}});
+}
+
+Nest loops_of(const NestSpec& spec) {
+    const NestShape& s = spec.shape;
+    switch (spec.kind) {
+        case NestKind::gemv:
+            return gemv(s);
+        case NestKind::gemm:
+            return gemm(s.n);
+        case NestKind::copy:
+            return stream(Body::copy, s.n);
+        case NestKind::scale:
+            return stream(Body::scale, s.n);
+        case NestKind::add:
+            return stream(Body::add, s.n);
+        case NestKind::triad:
+            return stream(Body::triad, s.n);
+        case NestKind::strided_copy:
+            return stream(Body::copy, s.n, s.stride);
+        case NestKind::transpose:
+            return transpose(s.m, s.n);
+        case NestKind::s1cf_first:
+            return first_copy(s.planes, s.rows, s.cols);
+        case NestKind::s1cf_second:
+            return first_rotation(s.planes, s.rows, s.cols);
+        case NestKind::s1cf:
+            return first_fused(s.planes, s.rows, s.cols);
+        case NestKind::s1pf_first:
+            return first_copy(s.cols, s.rows, s.planes);
+        case NestKind::s1pf_second:
+            return first_rotation(s.cols, s.rows, s.planes);
+        case NestKind::s1pf:
+            return first_fused(s.cols, s.rows, s.planes);
+        case NestKind::s2cf:
+            return second(s.planes, s);
+        case NestKind::s2pf:
+            return second(s.cols, s);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::size_t rows_of_a(const NestShape& shape) noexcept {
+    return shape.cap == 0 ? shape.m : std::min(shape.cap, shape.m);
+}
+
+Nest describe(const NestSpec& spec) {
+    static_cast<void>(arrays_of(spec));  // says what makes no sense
+    Nest nest = loops_of(spec);
+    nest.store_prefetch = spec.store_prefetch;
+    return nest;
+}
+
+PrefetchRhythm prefetch_rhythm(const Nest& nest, const Reference& stored) noexcept {
+    const std::size_t loop = nest.body == Body::dot ? innermost - 1 : innermost;
+    const std::size_t step_bytes = stored.strides[loop] * nest.element_bytes;
+    const std::size_t period = std::max<std::size_t>(1, prefetch_line_bytes / step_bytes);
+    return {period, period * prefetch_lines_ahead};
+}
+
+}  // namespace memgauge::nests

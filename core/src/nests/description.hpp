@@ -1,0 +1,62 @@
+#pragma once
+// A loop nest as data: how many trips each loop makes, how far each trip moves each array's
+// element, and what the innermost trip does. Running code and address stream both come from it.
+
+#include <array>
+#include <cstddef>
+
+#include "memgauge/nests.hpp"
+
+namespace memgauge::nests {
+
+// From the outermost loop to the innermost.
+inline constexpr std::size_t most_loops = 4;
+inline constexpr std::size_t innermost = most_loops - 1;
+inline constexpr std::size_t most_references = 3;
+
+// One array's element: `first`, then so many elements on with each trip of each loop.
+struct Reference {
+    std::size_t first = 0;
+    std::array<std::size_t, most_loops> strides{};
+};
+
+// Perfectly nested loops; the references in the order of the nest's arrays.
+struct Loops {
+    std::array<std::size_t, most_loops> trips{1, 1, 1, 1};
+    std::array<Reference, most_references> references{};
+};
+
+// What is done with the references of one innermost trip, the last being what is written.
+// dot: products of the first two are summed in a register and stored after the innermost loop.
+enum class Body : unsigned char { copy, scale, add, triad, dot };
+
+// The scalar of scale and triad, as STREAM's.
+inline constexpr double stream_scalar = 3.0;
+
+struct Nest {
+    Body body = Body::copy;
+    std::size_t element_bytes = 8;
+    std::size_t references = 0;
+    bool store_prefetch = false;
+    // One after the other; capped GEMV ends with the rows left over.
+    std::array<Loops, 2> parts{};
+    std::size_t part_count = 1;
+
+    [[nodiscard]] std::size_t written() const noexcept { return references - 1; }
+};
+
+// RequestError as arrays_of.
+Nest describe(const NestSpec& spec);
+
+// Rows of A that exist.
+std::size_t rows_of_a(const NestShape& shape) noexcept;
+
+// Of the stream of stores: a prefetch goes before every `period`th store and concerns the one
+// `ahead` later. For dot, whose stores are in the loop around the innermost one, as well.
+struct PrefetchRhythm {
+    std::size_t period;
+    std::size_t ahead;
+};
+PrefetchRhythm prefetch_rhythm(const Nest& nest, const Reference& stored) noexcept;
+
+}  // namespace memgauge::nests

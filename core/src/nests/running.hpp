@@ -1,0 +1,158 @@
+#pragma once
+// The innermost loops as code that runs. Over where the arrays are: memory, or a test's record of
+// what was accessed.
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "nests/walk.hpp"
+
+namespace memgauge::nests {
+
+struct Complex {
+    double real;
+    double imaginary;
+};
+
+// A stride that the compiler knows.
+using Unit = std::integral_constant<std::size_t, 1>;
+
+// Calls store(i) for each, with prefetches in between.
+template <class Arrays, bool prefetched, class Out, class Store>
+inline void in_turn(const Out& to, std::size_t stride, std::size_t count,
+                    const PrefetchRhythm& rhythm, const Store& store) {
+    if constexpr (!prefetched) {
+        for (std::size_t i = 0; i < count; ++i) store(i);
+    } else {
+        for (std::size_t i = 0; i < count;) {
+            Arrays::prefetch_for_store(to, (i + rhythm.ahead) * stride);
+            for (const std::size_t end = std::min(count, i + rhythm.period); i < end; ++i) {
+                store(i);
+            }
+        }
+    }
+}
+
+template <class In, class XStride>
+inline double dot_row(In a, In x, XStride x_stride, std::size_t count) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < count; ++k) sum += a[k] * x[k * x_stride];
+    return sum;
+}
+
+// `Arrays` gives pointers, in<Element>(array, offset) and out<Element>(array, offset), and
+// prefetch_for_store(pointer, offset).
+template <class Arrays, bool prefetched>
+class Running {
+public:
+    Running(const Nest& nest, const Arrays& arrays) : nest_(nest), arrays_(arrays) {}
+
+    // The two innermost loops.
+    void rows(const Loops& loops, const Offsets& offsets) const {
+        switch (nest_.body) {
+            case Body::copy:
+                nest_.element_bytes == sizeof(double) ? copies<double>(loops, offsets)
+                                                      : copies<Complex>(loops, offsets);
+                return;
+            case Body::dot:
+                dots(loops, offsets);
+                return;
+            default:
+                stream(loops, offsets);
+        }
+    }
+
+private:
+    [[nodiscard]] static constexpr std::size_t row_loop() noexcept { return innermost - 1; }
+
+    template <class Element>
+    void copies(const Loops& loops, const Offsets& offsets) const {
+        const std::size_t in_stride = loops.references[0].strides[innermost];
+        const std::size_t out_stride = loops.references[1].strides[innermost];
+        if (in_stride == 1 && out_stride == 1) {
+            copy_rows<Element>(loops, offsets, Unit{}, Unit{});
+        } else if (in_stride == 1) {
+            copy_rows<Element>(loops, offsets, Unit{}, out_stride);
+        } else if (out_stride == 1) {
+            copy_rows<Element>(loops, offsets, in_stride, Unit{});
+        } else {
+            copy_rows<Element>(loops, offsets, in_stride, out_stride);
+        }
+    }
+
+    template <class Element, class InStride, class OutStride>
+    void copy_rows(const Loops& loops, const Offsets& offsets, InStride in_stride,
+                   OutStride out_stride) const {
+        const auto from = arrays_.template in<Element>(0, offsets[0]);
+        const auto to = arrays_.template out<Element>(1, offsets[1]);
+        const std::size_t in_step = loops.references[0].strides[row_loop()];
+        const std::size_t out_step = loops.references[1].strides[row_loop()];
+        const PrefetchRhythm rhythm = prefetch_rhythm(nest_, loops.references[1]);
+        const std::size_t count = loops.trips[innermost];
+        for (std::size_t j = 0; j < loops.trips[row_loop()]; ++j) {
+            const auto row = from + j * in_step;
+            const auto into = to + j * out_step;
+            in_turn<Arrays, prefetched>(into, out_stride, count, rhythm, [&](std::size_t i) {
+                into[i * out_stride] = row[i * in_stride];
+            });
+        }
+    }
+
+    void dots(const Loops& loops, const Offsets& offsets) const {
+        if (loops.references[1].strides[innermost] == 1) {
+            dot_rows(loops, offsets, Unit{});
+        } else {
+            dot_rows(loops, offsets, loops.references[1].strides[innermost]);
+        }
+    }
+
+    template <class XStride>
+    void dot_rows(const Loops& loops, const Offsets& offsets, XStride x_stride) const {
+        const auto a = arrays_.template in<double>(0, offsets[0]);
+        const auto x = arrays_.template in<double>(1, offsets[1]);
+        const auto y = arrays_.template out<double>(2, offsets[2]);
+        const std::size_t a_step = loops.references[0].strides[row_loop()];
+        const std::size_t x_step = loops.references[1].strides[row_loop()];
+        const PrefetchRhythm rhythm = prefetch_rhythm(nest_, loops.references[2]);
+        const std::size_t count = loops.trips[innermost];
+        in_turn<Arrays, prefetched>(y, 1, loops.trips[row_loop()], rhythm, [&](std::size_t j) {
+            y[j] = dot_row(a + j * a_step, x + j * x_step, x_stride, count);
+        });
+    }
+
+    // One loop, next to next.
+    void stream(const Loops& loops, const Offsets& offsets) const {
+        const std::size_t last = nest_.written();
+        const auto b = arrays_.template in<double>(0, offsets[0]);
+        const auto to = arrays_.template out<double>(last, offsets[last]);
+        const PrefetchRhythm rhythm = prefetch_rhythm(nest_, loops.references[last]);
+        const auto each = [&](const auto& store) {
+            in_turn<Arrays, prefetched>(to, 1, loops.trips[innermost], rhythm, store);
+        };
+        if (nest_.body == Body::scale) {
+            each([&](std::size_t i) { to[i] = stream_scalar * b[i]; });
+            return;
+        }
+        const auto c = arrays_.template in<double>(1, offsets[1]);
+        if (nest_.body == Body::add) {
+            each([&](std::size_t i) { to[i] = b[i] + c[i]; });
+        } else {
+            each([&](std::size_t i) { to[i] = b[i] + stream_scalar * c[i]; });
+        }
+    }
+
+    const Nest& nest_;
+    const Arrays& arrays_;
+};
+
+template <class Arrays>
+void run(const Nest& nest, const Arrays& arrays) {
+    const auto all = [&](const auto& inner) {
+        for (OuterLoops at(nest); !at.done(); at.advance()) inner.rows(at.loops(), at.offsets());
+    };
+    nest.store_prefetch ? all(Running<Arrays, true>(nest, arrays))
+                        : all(Running<Arrays, false>(nest, arrays));
+}
+
+}  // namespace memgauge::nests

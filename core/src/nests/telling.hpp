@@ -1,0 +1,210 @@
+#pragma once
+// The innermost loops as an address stream. Over what is told: a cache model, or a test's record.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nests/walk.hpp"
+
+namespace memgauge::nests {
+
+// Asks for a wish to stop after so many accesses: a few ms of a model's work.
+class Patience {
+public:
+    static constexpr std::size_t accesses_between = std::size_t{1} << 20;
+
+    explicit Patience(const StopCheck& stop) noexcept : stop_(stop) {}
+    void told(std::size_t accesses) {
+        told_ += accesses;
+        if (told_ < accesses_between) return;
+        told_ = 0;
+        if (stop_ && stop_()) throw Interrupted();
+    }
+
+private:
+    const StopCheck& stop_;
+    std::size_t told_ = 0;
+};
+
+template <class Model>
+class Telling {
+public:
+    Telling(const Nest& nest, std::span<const std::uint64_t> bases, unsigned core, Model& model,
+            const StopCheck& stop)
+        : nest_(nest),
+          bases_(bases),
+          core_(core),
+          model_(model),
+          patience_(stop),
+          in_loop_(nest.body == Body::dot ? nest.written() : nest.references) {}
+
+    // The two innermost loops.
+    void rows(const Loops& loops, const Offsets& offsets) {
+        if (nest_.body == Body::dot || nest_.store_prefetch) {
+            for (std::size_t j = 0; j < loops.trips[row_loop]; ++j) row(loops, offsets, j);
+            return;
+        }
+        const auto steps = steps_of(loops);
+        const std::size_t count = loops.trips[innermost];
+        const std::size_t at_once =
+            std::max<std::size_t>(1, Patience::accesses_between / (count * in_loop_));
+        for (std::size_t j = 0; j < loops.trips[row_loop]; j += at_once) {
+            const std::size_t outer = std::min(at_once, loops.trips[row_loop] - j);
+            if (outer == 1) {
+                row(loops, offsets, j);
+                continue;
+            }
+            const References references = references_at(loops, offsets, j);
+            model_.walk(core_, std::span(references).first(in_loop_),
+                        std::span(steps).first(in_loop_), outer, count);
+            patience_.told(outer * count * in_loop_);
+        }
+    }
+
+    // The innermost loop in trip j of the one around it.
+    void row(const Loops& loops, const Offsets& offsets, std::size_t j) {
+        const References references = references_at(loops, offsets, j);
+        const PrefetchRhythm rhythm = prefetch_rhythm(nest_, loops.references[nest_.written()]);
+        if (nest_.body != Body::dot) {
+            nest_.store_prefetch ? prefetched(references, loops.trips[innermost], rhythm)
+                                 : walk(references, loops.trips[innermost]);
+            return;
+        }
+        const Access& stored = references[nest_.written()].first;
+        if (nest_.store_prefetch && j % rhythm.period == 0) {
+            one(prefetch_of(stored, rhythm.ahead * nest_.element_bytes));
+        }
+        walk(references, loops.trips[innermost]);
+        one(stored);
+    }
+
+private:
+    static constexpr std::size_t row_loop = innermost - 1;
+    static constexpr std::size_t most_unrolled =
+        1 + prefetch_line_bytes / sizeof(double) * most_references;
+    using References = std::array<StridedAccess, most_references>;
+
+    [[nodiscard]] References references_at(const Loops& loops, const Offsets& offsets,
+                                           std::size_t j) const {
+        References references{};
+        for (std::size_t i = 0; i < nest_.references; ++i) {
+            const Reference& reference = loops.references[i];
+            const std::size_t element = offsets[i] + j * reference.strides[row_loop];
+            references[i] = {
+                {bases_[i] + element * nest_.element_bytes,
+                 static_cast<std::uint32_t>(nest_.element_bytes),
+                 i == nest_.written() ? AccessKind::store : AccessKind::load,
+                 static_cast<std::uint8_t>(i)},
+                static_cast<std::int64_t>(reference.strides[innermost] * nest_.element_bytes)};
+        }
+        return references;
+    }
+
+    [[nodiscard]] std::array<std::int64_t, most_references> steps_of(const Loops& loops) const {
+        std::array<std::int64_t, most_references> steps{};
+        for (std::size_t i = 0; i < nest_.references; ++i) {
+            steps[i] = static_cast<std::int64_t>(loops.references[i].strides[row_loop] *
+                                                 nest_.element_bytes);
+        }
+        return steps;
+    }
+
+    // Of one byte, so that it concerns one sector only, however the arrays are aligned.
+    [[nodiscard]] Access prefetch_of(const Access& stored, std::size_t ahead_bytes) const {
+        return {stored.address + ahead_bytes, 1, AccessKind::store_prefetch,
+                static_cast<std::uint8_t>(nest_.references)};
+    }
+
+    void one(const Access& access) {
+        model_.access(core_, std::span(&access, 1));
+        patience_.told(1);
+    }
+
+    void walk(References references, std::size_t count) {
+        const std::size_t most = Patience::accesses_between / most_references;
+        for (std::size_t done = 0; done < count;) {
+            const std::size_t some = std::min(most, count - done);
+            model_.walk(core_, std::span(references).first(in_loop_), some);
+            move(references, some);
+            patience_.told(some * in_loop_);
+            done += some;
+        }
+    }
+
+    // In groups that begin with a prefetch: all trips of a group side by side, and a walk over the
+    // groups; then what is left of one.
+    void prefetched(References references, std::size_t count, const PrefetchRhythm& rhythm) {
+        const std::size_t groups_at_once = std::max<std::size_t>(
+            1, Patience::accesses_between / (most_references * rhythm.period));
+        std::size_t groups = count / rhythm.period;
+        while (groups > 0) {
+            const std::size_t some = std::min(groups, groups_at_once);
+            walk_groups(references, rhythm, rhythm.period, some);
+            move(references, some * rhythm.period);
+            groups -= some;
+        }
+        const std::size_t left = count % rhythm.period;
+        if (left > 0) walk_groups(references, rhythm, left, 1);
+    }
+
+    void walk_groups(const References& references, const PrefetchRhythm& rhythm, std::size_t trips,
+                     std::size_t groups) {
+        std::array<StridedAccess, most_unrolled> unrolled{};
+        const auto period = static_cast<std::int64_t>(rhythm.period);
+        const StridedAccess& stored = references[nest_.written()];
+        const auto ahead = static_cast<std::size_t>(stored.stride) * rhythm.ahead;
+        std::size_t used = 0;
+        unrolled[used++] = {prefetch_of(stored.first, ahead), stored.stride * period};
+        for (std::size_t trip = 0; trip < trips; ++trip) {
+            for (std::size_t i = 0; i < in_loop_; ++i) {
+                StridedAccess reference = references[i];
+                reference.first.address += trip * static_cast<std::uint64_t>(reference.stride);
+                reference.stride *= period;
+                unrolled[used++] = reference;
+            }
+        }
+        model_.walk(core_, std::span(unrolled).first(used), groups);
+        patience_.told(used * groups);
+    }
+
+    void move(References& references, std::size_t trips) const {
+        for (std::size_t i = 0; i < nest_.references; ++i) {
+            references[i].first.address += trips * static_cast<std::uint64_t>(references[i].stride);
+        }
+    }
+
+    const Nest& nest_;
+    std::span<const std::uint64_t> bases_;
+    unsigned core_;
+    Model& model_;
+    Patience patience_;
+    std::size_t in_loop_;  // references of the innermost loop
+};
+
+template <class Model>
+void tell(const Nest& nest, std::span<const std::uint64_t> bases, unsigned core, Model& model,
+          const StopCheck& stop = {}) {
+    Telling<Model> inner(nest, bases, core, model, stop);
+    for (OuterLoops at(nest); !at.done(); at.advance()) inner.rows(at.loops(), at.offsets());
+}
+
+// Core by core in turn after each execution of the innermost loop.
+template <class Model>
+void tell_batched(const Nest& nest, std::span<const std::vector<std::uint64_t>> bases, Model& model,
+                  const StopCheck& stop = {}) {
+    std::vector<Telling<Model>> cores;
+    for (const std::vector<std::uint64_t>& of_core : bases) {
+        cores.emplace_back(nest, of_core, static_cast<unsigned>(cores.size()), model, stop);
+    }
+    for (OuterLoops at(nest); !at.done(); at.advance()) {
+        for (std::size_t j = 0; j < at.loops().trips[innermost - 1]; ++j) {
+            for (Telling<Model>& core : cores) core.row(at.loops(), at.offsets(), j);
+        }
+    }
+}
+
+}  // namespace memgauge::nests
