@@ -19,7 +19,7 @@ namespace {
 
 void init_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t n, std::size_t cap,
                std::size_t stride, std::size_t planes, std::size_t rows, std::size_t cols,
-               std::size_t x, std::size_t y, bool store_prefetch) {
+               std::size_t x, std::size_t y, std::size_t tile, bool store_prefetch) {
     const NestSpec spec{.kind = nest_kind_from_string(kind),
                         .shape = {.m = m,
                                   .n = n,
@@ -29,7 +29,8 @@ void init_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t
                                   .rows = rows,
                                   .cols = cols,
                                   .x = x,
-                                  .y = y},
+                                  .y = y,
+                                  .tile = tile},
                         .store_prefetch = store_prefetch};
     static_cast<void>(arrays_of(spec));  // says what makes no sense
     new (self) NestSpec(spec);
@@ -93,7 +94,7 @@ void register_spec(nb::module_& module) {
         .def("__init__", &init_spec, nb::arg("kind"), nb::kw_only(), nb::arg("m") = 0,
              nb::arg("n") = 0, nb::arg("cap") = 0, nb::arg("stride") = 0, nb::arg("planes") = 0,
              nb::arg("rows") = 0, nb::arg("cols") = 0, nb::arg("x") = 0, nb::arg("y") = 0,
-             nb::arg("store_prefetch") = false)
+             nb::arg("tile") = 0, nb::arg("store_prefetch") = false)
         .def_prop_ro("arrays", &arrays_of)
         .def_prop_ro("trips", &trips_of);
 }

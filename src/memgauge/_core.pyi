@@ -995,6 +995,7 @@ class NestSpec:
         cols: int = 0,
         x: int = 0,
         y: int = 0,
+        tile: int = 0,
         store_prefetch: bool = False,
     ) -> None: ...
     @property

@@ -115,6 +115,23 @@ def test_the_first_resort_rotates_its_innermost_dimension_out(
 
 @PREFETCH
 @GRIDS
+@pytest.mark.parametrize("tile", [1, 2, 8, 100])
+def test_tiles_of_any_size_resort_the_same(
+    p: int, r: int, c: int, tile: int, *, store_prefetch: bool
+) -> None:
+    given = complexes(p, r, c)
+    for kind, outer, inner in [("s1cf", "planes", "cols"), ("s1pf", "cols", "planes")]:
+        extents = {outer: p, "rows": r, inner: c, "tile": tile, "store_prefetch": store_prefetch}
+        assert _core.NestSpec(kind, **extents).trips == p * r * c
+        out = execute(kind, [given, numpy.zeros((c, p, r), complex)], **extents)
+        numpy.testing.assert_array_equal(out, given.transpose(2, 0, 1), err_msg=kind)
+    a = random(p * r, c)
+    b = execute("transpose", [a, numpy.zeros((c, p * r))], m=p * r, n=c, tile=tile)
+    numpy.testing.assert_array_equal(b, a.T)
+
+
+@PREFETCH
+@GRIDS
 @pytest.mark.parametrize("y", [1, 4])
 def test_the_second_resort_joins_the_rows_of_all_senders(
     p: int, r: int, c: int, y: int, *, store_prefetch: bool

@@ -54,6 +54,10 @@ struct NestShape {
     std::size_t cols = 0;
     std::size_t x = 0;  // of S2CF, S2PF
     std::size_t y = 0;
+    // Of s1cf, s1pf and transpose: so many elements of the contiguous dimension of what is read at
+    // a time, for all of the next, so that lines of both arrays are used whole. For who wants it
+    // done soon; the study's loops are without. 0: all.
+    std::size_t tile = 0;
 };
 
 struct NestSpec {

@@ -48,6 +48,31 @@ Nest stream(Body body, std::size_t n, std::size_t stride = 1) {
     return one_part(body, real_bytes, {1, 1, 1, n}, {each, each});
 }
 
+// The innermost loop cut: so many trips of it for all of the loop around it. The loop outside both
+// may be any, the outermost must be free.
+Nest tiled(const Nest& plain, std::size_t tile) {
+    Nest nest = plain;
+    const auto cut = [&](Loops& loops, std::size_t tiles, std::size_t trips) {
+        const Loops& whole = plain.parts[0];
+        loops.trips = {whole.trips[1], tiles, whole.trips[2], trips};
+        for (std::size_t i = 0; i < plain.references; ++i) {
+            const Strides& strides = whole.references[i].strides;
+            loops.references[i].strides = {strides[1], tile * strides[3], strides[2], strides[3]};
+        }
+    };
+    const std::size_t trips = plain.parts[0].trips[innermost];
+    const std::size_t whole_tiles = trips / tile;
+    if (whole_tiles > 0) cut(nest.parts[0], whole_tiles, tile);
+    if (trips % tile == 0) return nest;
+    Loops& left = nest.parts[whole_tiles > 0 ? 1 : 0];
+    cut(left, 1, trips % tile);
+    for (std::size_t i = 0; i < plain.references; ++i) {
+        left.references[i].first = whole_tiles * tile * left.references[i].strides[innermost];
+    }
+    nest.part_count = whole_tiles > 0 ? 2 : 1;
+    return nest;
+}
+
 Nest transpose(std::size_t m, std::size_t n) {
     return one_part(Body::copy, real_bytes, {1, 1, m, n}, {{0, 0, n, 1}, {0, 0, 1, m}});
 }
@@ -121,6 +146,7 @@ std::size_t rows_of_a(const NestShape& shape) noexcept {
 Nest describe(const NestSpec& spec) {
     static_cast<void>(arrays_of(spec));  // says what makes no sense
     Nest nest = loops_of(spec);
+    if (spec.shape.tile != 0) nest = tiled(nest, spec.shape.tile);
     nest.store_prefetch = spec.store_prefetch;
     return nest;
 }

@@ -23,30 +23,32 @@ constexpr Extent rows{"rows", &NestShape::rows};
 constexpr Extent cols{"cols", &NestShape::cols};
 constexpr Extent x{"x", &NestShape::x};
 constexpr Extent y{"y", &NestShape::y};
-constexpr std::array<Extent, 9> all_extents{m, n, cap, stride, planes, rows, cols, x, y};
+constexpr Extent tile{"tile", &NestShape::tile};
+constexpr std::array<Extent, 10> all_extents{m, n, cap, stride, planes, rows, cols, x, y, tile};
 
-// Operands: what is read, then what is written; the extents that must be given.
+// Operands: what is read, then what is written; the extents that must be given, and one that may.
 struct Kind {
     std::string_view name;
     std::array<std::string_view, nests::most_references> arrays;
     std::array<const Extent*, 4> extents;
+    const Extent* optional = nullptr;
 };
 
 constexpr std::array<Kind, 16> kinds{{
-    {"gemv", {"A", "x", "y"}, {&m, &n}},
+    {"gemv", {"A", "x", "y"}, {&m, &n}, &cap},
     {"gemm", {"A", "B", "C"}, {&n}},
     {"copy", {"a", "c"}, {&n}},
     {"scale", {"c", "b"}, {&n}},
     {"add", {"a", "b", "c"}, {&n}},
     {"triad", {"b", "c", "a"}, {&n}},
     {"strided-copy", {"a", "b"}, {&n, &stride}},
-    {"transpose", {"a", "b"}, {&m, &n}},
+    {"transpose", {"a", "b"}, {&m, &n}, &tile},
     {"s1cf-first", {"in", "tmp"}, {&planes, &rows, &cols}},
     {"s1cf-second", {"tmp", "out"}, {&planes, &rows, &cols}},
-    {"s1cf", {"in", "out"}, {&planes, &rows, &cols}},
+    {"s1cf", {"in", "out"}, {&planes, &rows, &cols}, &tile},
     {"s1pf-first", {"in", "tmp"}, {&planes, &rows, &cols}},
     {"s1pf-second", {"tmp", "out"}, {&planes, &rows, &cols}},
-    {"s1pf", {"in", "out"}, {&planes, &rows, &cols}},
+    {"s1pf", {"in", "out"}, {&planes, &rows, &cols}, &tile},
     {"s2cf", {"in", "out"}, {&y, &planes, &x, &rows}},
     {"s2pf", {"in", "out"}, {&y, &cols, &x, &rows}},
 }};
@@ -74,7 +76,8 @@ void check_extents(const NestSpec& spec) {
         const bool needed = std::ranges::any_of(kind.extents, [&](const Extent* one) {
             return one != nullptr && one->value == extent.value;
         });
-        const bool taken = needed || (spec.kind == NestKind::gemv && extent.value == cap.value);
+        const bool taken =
+            needed || (kind.optional != nullptr && kind.optional->value == extent.value);
         const std::size_t given = spec.shape.*extent.value;
         if ((needed && given == 0) || (!taken && given != 0)) {
             throw RequestError("loop nest " + std::string(kind.name) + ": " +
