@@ -28,6 +28,8 @@ class CacheLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Of this level towards those nearer to the cores."""
     borrows_idle: bool = False
     """Whether the instances of idle cores serve the others, as one more, exclusive level."""
+    source: str = ""
+    """Where these figures are from; empty: where the machine's are."""
 
 
 class StoreStreams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,6 +41,8 @@ class StoreStreams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     gap: int = 16
     strided: int = 8
     window: int = 64
+    source: str = ""
+    """Where it is from that they do."""
 
 
 class Prefetchers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

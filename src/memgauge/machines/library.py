@@ -1,0 +1,112 @@
+"""The library of machines: the caches of named ones, of a user's own file, and of this machine.
+
+Each that ships is a file `data/NAME.toml` with the fields of `CacheMachine`: what is told stands
+with its source, what is not told and was chosen stands under `assumptions`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from difflib import get_close_matches
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+from memgauge.machines.this import THIS, this_machine
+from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.errors import RequestError
+from memgauge.model.system import System
+from memgauge.model.text import quoted
+
+SHIPPED = ("power9-5mb", "power9-110mb", "xeon-gold-6130", "ampere-altra", "hybrid-12")
+NAMES = (THIS, *SHIPPED)
+_SUFFIX = ".toml"
+
+
+def load(name: str, system: System | None = None) -> CacheMachine:
+    """The machine of that name, or of the TOML file of that path.
+
+    `system` is what `this` is made from.
+
+    Raises:
+        RequestError: there is none of that name (the nearest and all are named), the file cannot be
+            read or is none of a machine, or `this` shows no caches.
+    """
+    if name == THIS:
+        if system is None:
+            raise RequestError(
+                f"machine {THIS}: nothing is known here about this machine; choose from "
+                f"{', '.join(SHIPPED)}, or give a TOML file"
+            )
+        return this_machine(system)
+    if name in SHIPPED:
+        return _shipped(name)
+    if is_path(name):
+        return of_file(Path(name))
+    raise RequestError(_unknown(name))
+
+
+def is_path(name: str) -> bool:
+    """Whether a machine is asked for by the path of its file."""
+    return name.endswith(_SUFFIX) or os.sep in name
+
+
+def of_file(path: Path) -> CacheMachine:
+    """A user's own machine.
+
+    Raises:
+        RequestError: the file cannot be read, is no TOML, has not the fields of a machine, or calls
+            it as one that ships.
+    """
+    where = f"machine {quoted(str(path))}"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{where}: is not UTF-8; give a TOML file") from error
+    except OSError as error:
+        raise RequestError(
+            f"{where}: cannot be read: {error.strerror}; check the path, or choose from "
+            f"{', '.join(NAMES)}"
+        ) from error
+    machine = _parsed(text, where)
+    if machine.name in NAMES:
+        raise RequestError(
+            f"{where}: calls itself {quoted(machine.name)}, which is another machine's name; give "
+            "it a name of its own"
+        )
+    return machine
+
+
+@cache
+def _shipped(name: str) -> CacheMachine:
+    file = resources.files("memgauge.machines") / "data" / f"{name}{_SUFFIX}"
+    return _parsed(file.read_text(encoding="utf-8"), f"machine {name}")
+
+
+def _parsed(text: str, where: str) -> CacheMachine:
+    try:
+        machine = msgspec.convert(tomllib.loads(text), CacheMachine)
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{where}: is no TOML: {error}; see docs/machines.md") from error
+    except msgspec.ValidationError as error:
+        raise RequestError(
+            f"{where}: is not the caches of a machine: {error}; see docs/machines.md"
+        ) from error
+    if machine.cores + machine.idle_cores > machine.machine_cores:
+        raise RequestError(
+            f"{where}: {machine.cores} cores at work and {machine.idle_cores} idle are more than "
+            f"its machine_cores, {machine.machine_cores}; correct one of them"
+        )
+    return machine
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.4)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return (
+        f"machine {quoted(name)}: there is none of that name; {meant}choose from "
+        f"{', '.join(NAMES)}, or give the path of a TOML file"
+    )

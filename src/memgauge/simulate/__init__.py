@@ -1,0 +1,1 @@
+"""A program's own accesses through simulated caches, by way of valgrind."""
