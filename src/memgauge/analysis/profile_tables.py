@@ -140,7 +140,7 @@ def _totals(
     name: str, timeline: Timeline, roles: Roles, spans: Sequence[tuple[int, int]]
 ) -> list[Cell]:
     def total(tracks: Sequence[Traced], factor: float) -> float | None:
-        return _scaled(_counted(timeline, tracks, spans), factor)
+        return _scaled(counted(timeline, tracks, spans), factor)
 
     reads, writes = total(roles.reads, 1e-9), total(roles.writes, 1e-9)
     both = total(roles.traffic, 1e-9)
@@ -160,7 +160,7 @@ MOST_UNKNOWN = 0.02
 """Of the time: a total over less is not told."""
 
 
-def _counted(
+def counted(
     timeline: Timeline, tracks: Sequence[Traced], spans: Sequence[tuple[int, int]]
 ) -> float | None:
     """Summed over tracks and spans; None where too much of the time is not known."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from memgauge.analysis import (
+    fft3d,
     interleave,
     latency,
     loaded,
@@ -31,6 +32,7 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "pages": pages.analyse,
     "misses": misses.analyse,
     "profile": profile.analyse,
+    "fft3d": fft3d.analyse,
     "verify": verify.analyse,
     "routes": routes.analyse,
     "tiers": tiers.analyse,

@@ -5,6 +5,7 @@ import msgspec
 from memgauge.analysis import crosschecks
 from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.effective_memory import memory_verdicts
+from memgauge.analysis.fft3d_ranks import is_job
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.left_out import left_out
@@ -29,6 +30,7 @@ TITLES = {
     "pages": "Address translation",
     "misses": "Cost of cache misses",
     "profile": "Profile of a program",
+    "fft3d": "Distributed 3-D FFT",
     "verify": "Verification of counters",
     "tiers": "Two memories in competition",
     "numa": "NUMA matrices",
@@ -81,6 +83,7 @@ def sections_of(figures: Figures) -> list[Section]:
     """
     present = {point.experiment for point in figures.run.points.values()}
     present |= {"profile"} if is_profile(figures.run) else set()
+    present |= {"fft3d"} if is_job(figures.run) else set()
     names = [name for name in experiments_of(figures.run) if name in present & ANALYSES.keys()]
     disturbed = with_disturbances(figures, names)
     sections = [_with(ANALYSES[name](figures), disturbed[name]) for name in names]
@@ -99,7 +102,7 @@ def status_line(figures: Figures) -> str:
     parts = [_ending(run)]
     if points:
         parts.append(f"{reached} of {points} points within {100 * figures.precision:g}%")
-    if run.points or not is_profile(run):
+    if run.points or not (is_profile(run) or is_job(run)):
         parts.append(f"{run.rounds} round{'' if run.rounds == 1 else 's'}")
     if run.end is not None:
         parts.append(format_duration(run.end.elapsed_s))

@@ -1,0 +1,162 @@
+"""Figures of each phase: its time over ranks, what it should move, and what counters saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import msgspec
+
+from memgauge.analysis.fft3d_ranks import Phase, Rank, on, phases_in, seconds_of
+from memgauge.analysis.fft3d_shape import (
+    ALL2ALL,
+    COPY_IN,
+    COPY_OUT,
+    ELEMENT_BYTES,
+    FFT,
+    Pencils,
+)
+from memgauge.analysis.profile import profile_of
+from memgauge.analysis.profile_phases import roles_of
+from memgauge.analysis.profile_tables import counted
+from memgauge.model.records import NOT_WATCHED
+
+TITLES = {FFT: "FFT", ALL2ALL: "All2All", COPY_IN: "copy in", COPY_OUT: "copy out"}
+
+
+class PhaseFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One phase of one step. Times are seconds of a rank's median transform; bytes those of a rank.
+
+    None: of no meaning for the phase, or not known.
+    """
+
+    title: str
+    least_s: float
+    median_s: float
+    most_s: float
+    ranks: int
+    """Whose times are known."""
+    expected_read_bytes: int | None = None
+    expected_write_bytes: int | None = None
+    sent_bytes: int | None = None
+    """To other ranks."""
+    measured_read_bytes: float | None = None
+    """By counters of memory, of all ranks of a node and whatever else ran there, over their
+    number."""
+    measured_write_bytes: float | None = None
+
+    @property
+    def expected_bytes(self) -> int | None:
+        """Read and written."""
+        if self.expected_read_bytes is None or self.expected_write_bytes is None:
+            return None
+        return self.expected_read_bytes + self.expected_write_bytes
+
+    @property
+    def expected_bytes_per_s(self) -> float | None:
+        """The bandwidth of the median rank, were the traffic as expected."""
+        bytes_ = self.expected_bytes
+        return None if bytes_ is None or not self.median_s else bytes_ / self.median_s
+
+
+class Traffic(msgspec.Struct, frozen=True):
+    """Bytes of one transform and rank."""
+
+    read_bytes: float | None
+    write_bytes: float | None
+
+
+def phase_figures(ranks: Sequence[Rank], step: Pencils) -> list[PhaseFigures]:
+    """Of the transforms on so many ranks, in the order of the phases."""
+    taken = [on(rank, step.grid.ranks) for rank in ranks]
+    phases = phases_in([one for transforms in taken for one in transforms])
+    measured = _measured(ranks, step, phases)
+    found = []
+    for phase in phases:
+        times = [seconds_of(transforms, phase) for transforms in taken]
+        known = [one for one in times if one is not None]
+        read, written = _expected(phase, step)
+        traffic = measured.get(phase, Traffic(None, None))
+        found.append(
+            PhaseFigures(
+                title=title_of(phase),
+                least_s=min(known),
+                median_s=median(known),
+                most_s=max(known),
+                ranks=len(known),
+                expected_read_bytes=read,
+                expected_write_bytes=written,
+                sent_bytes=step.sent_bytes(phase.occurrence) if phase.name == ALL2ALL else None,
+                measured_read_bytes=traffic.read_bytes,
+                measured_write_bytes=traffic.write_bytes,
+            )
+        )
+    return found
+
+
+def title_of(phase: Phase) -> str:
+    """As reports name it: `FFT 2`, `re-sort 1`."""
+    if phase.name in TITLES:
+        return f"{TITLES[phase.name]} {phase.occurrence}"
+    return phase.name.replace("resort", "re-sort")
+
+
+def why_not_measured(ranks: Sequence[Rank]) -> str | None:
+    """Of the first rank that says it; None: nothing says so."""
+    for rank in ranks:
+        for warning in rank.run.warnings if rank.run is not None else []:
+            component, _, reason = warning.message.partition(": ")
+            if warning.code == NOT_WATCHED and component == "memory":
+                return reason.partition(";")[0]
+    return None
+
+
+def _expected(phase: Phase, step: Pencils) -> tuple[int | None, int | None]:
+    resort = next((one for one in step.resorts if one.name == phase.name), None)
+    if resort is None:
+        return None, None
+    elements = ELEMENT_BYTES * step.local_elements
+    return resort.reads * elements, resort.writes * elements
+
+
+def _measured(
+    ranks: Sequence[Rank], step: Pencils, phases: Sequence[Phase]
+) -> dict[Phase, Traffic]:
+    """Of re-sortings, by the counters that one rank of each node watched."""
+    names = {resort.name for resort in step.resorts}
+    taking_part = [rank for rank in ranks if rank.rank < step.grid.ranks]
+    nodes: dict[str, list[Rank]] = {}
+    for rank in taking_part:
+        nodes.setdefault(rank.node, []).append(rank)
+    counts = {
+        phase: [_node(there, step, phase) for there in nodes.values()]
+        for phase in phases
+        if phase.name in names
+    }
+    return {
+        phase: Traffic(
+            _sum([one.read_bytes for one in found], len(taking_part)),
+            _sum([one.write_bytes for one in found], len(taking_part)),
+        )
+        for phase, found in counts.items()
+    }
+
+
+def _node(there: Sequence[Rank], step: Pencils, phase: Phase) -> Traffic:
+    """What the node's memory moved while its first rank was in that phase, for one transform."""
+    first = there[0]
+    timeline = profile_of(first.run).timeline if first.run is not None else None
+    spans = [one.spans[phase] for one in on(first, step.grid.ranks) if phase in one.spans]
+    if timeline is None or not spans:
+        return Traffic(None, None)
+    roles = roles_of(timeline)
+    reads, writes = counted(timeline, roles.reads, spans), counted(timeline, roles.writes, spans)
+    return Traffic(
+        None if reads is None else reads / len(spans),
+        None if writes is None else writes / len(spans),
+    )
+
+
+def _sum(parts: Sequence[float | None], ranks: int) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) / ranks if known and len(known) == len(parts) else None

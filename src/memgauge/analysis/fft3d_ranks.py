@@ -1,0 +1,198 @@
+"""The ranks of a job of the mini-app: their runs as far as they are there, and when phases ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from memgauge.analysis.fft3d_shape import NAME, Pencils, grid_of, transform_ranks
+from memgauge.model.cpulist import parse_cpu_list
+from memgauge.model.errors import MemgaugeError
+from memgauge.model.records import Region, Scalar
+from memgauge.model.run import Run
+from memgauge.model.runfile import read_run
+
+MOST_RANKS = 65_536
+
+
+class Phase(msgspec.Struct, frozen=True):
+    """One of the phases of a transform: the third FFT is (`fft`, 3)."""
+
+    name: str
+    occurrence: int
+
+
+class Transformed(msgspec.Struct, frozen=True, kw_only=True):
+    """One transform on one rank."""
+
+    ranks: int
+    """That took part."""
+    seconds: float
+    phases: dict[Phase, float]
+    """Seconds of each, in the order in which they ran."""
+    spans: dict[Phase, tuple[int, int]]
+    """Begin and end of each, on the clock of the rank's run."""
+
+
+class Rank(msgspec.Struct, frozen=True, kw_only=True):
+    """One rank."""
+
+    rank: int
+    node: str
+    directory: Path
+    run: Run | None
+    problem: str | None
+    """What is missing of its run, in words; None: it is whole."""
+    transforms: list[Transformed]
+    """Those that ended, in their order."""
+
+
+class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job was asked for, as its run says."""
+
+    ranks: int
+    steps: list[Pencils]
+    nodes: dict[int, str]
+    """Name of the node of each rank."""
+    repetitions: int | None
+    scaling: str | None
+    device: str
+
+
+def is_job(run: Run) -> bool:
+    """Whether the run is of a job of the mini-app."""
+    return any(NAME in start.experiments for start in run.starts)
+
+
+def facts_of(run: Run) -> JobFacts | None:
+    """None where the run does not say them in a way that can be."""
+    asked = run.parameters.get(NAME, {})
+    ranks = asked.get("ranks")
+    if not isinstance(ranks, int) or not 0 < ranks <= MOST_RANKS:
+        return None
+    steps = list(_steps(str(asked.get("steps") or "")))
+    return JobFacts(
+        ranks=ranks,
+        steps=[step for step in steps if step.grid.ranks <= ranks],
+        nodes=_nodes(str(asked.get("nodes") or ""), ranks),
+        repetitions=_count(asked, "repetitions"),
+        scaling=None if asked.get("scaling") is None else str(asked["scaling"]),
+        device=str(asked.get("device") or "cpu"),
+    )
+
+
+def ranks_of(run: Run, facts: JobFacts) -> list[Rank]:
+    """All ranks, also those of which nothing is there."""
+    return [
+        _rank(run.directory, number, facts.nodes.get(number, "")) for number in range(facts.ranks)
+    ]
+
+
+def transforms_of(regions: Sequence[Region]) -> list[Transformed]:
+    """What a rank's regions say of its transforms; those that did not end are left out."""
+    ordered = sorted(regions, key=lambda region: (region.begin_ns, -(region.end_ns or 0)))
+    found: list[Transformed] = []
+    for at, region in enumerate(ordered):
+        ranks = transform_ranks(region.name)
+        if ranks is None or region.end_ns is None:
+            continue
+        spans: dict[Phase, tuple[int, int]] = {}
+        for inner in _inside(ordered[at + 1 :], region):
+            seen = sum(1 for phase in spans if phase.name == inner.name)
+            spans[Phase(inner.name, seen + 1)] = (inner.begin_ns, inner.end_ns or inner.begin_ns)
+        found.append(
+            Transformed(
+                ranks=ranks,
+                seconds=(region.end_ns - region.begin_ns) * 1e-9,
+                phases={phase: (end - begin) * 1e-9 for phase, (begin, end) in spans.items()},
+                spans=spans,
+            )
+        )
+    return found
+
+
+def phases_in(transforms: Sequence[Transformed]) -> list[Phase]:
+    """All that occur, in the order of the first transform that has most."""
+    longest = max(transforms, key=lambda one: len(one.phases), default=None)
+    return list(longest.phases) if longest is not None else []
+
+
+def seconds_of(transforms: Sequence[Transformed], phase: Phase) -> float | None:
+    """The median over transforms of one rank; None where it never ended."""
+    known = [one.phases[phase] for one in transforms if phase in one.phases]
+    return median(known) if known else None
+
+
+def on(rank: Rank, ranks: int) -> list[Transformed]:
+    """A rank's transforms of one step."""
+    return [one for one in rank.transforms if one.ranks == ranks]
+
+
+def _inside(regions: Sequence[Region], outer: Region) -> Iterator[Region]:
+    """Those that begin and end in it; they are in the order of their begin."""
+    last = outer.end_ns or 0
+    for region in regions:
+        if region.begin_ns >= last:
+            return
+        if region.end_ns is not None and region.end_ns <= last and region.tid == outer.tid:
+            yield region
+
+
+def _rank(job: Path, number: int, node: str) -> Rank:
+    directory = job / f"rank-{number}"
+    run, problem = _read(directory)
+    return Rank(
+        rank=number,
+        node=node,
+        directory=directory,
+        run=run,
+        problem=problem,
+        transforms=transforms_of(run.regions) if run is not None else [],
+    )
+
+
+def _read(directory: Path) -> tuple[Run | None, str | None]:
+    if not directory.is_dir():
+        return None, "no run is there"
+    try:
+        run = read_run(directory)
+    except MemgaugeError as error:
+        return None, str(error)
+    if run.end is None:
+        return run, "killed before its end, or still running"
+    if run.end.status != "complete":
+        return run, f"{run.end.status}: {run.end.reason}" if run.end.reason else run.end.status
+    failed = [one for one in run.processes if one.exit_code]
+    return run, "its work failed" if failed else None
+
+
+def _steps(text: str) -> Iterator[Pencils]:
+    for word in text.split():
+        shape, _, size = word.partition(":")
+        grid = grid_of(shape)
+        if grid is not None and _is_number(size) and int(size) % grid.divisor == 0:
+            yield Pencils(size=int(size), grid=grid)
+
+
+def _nodes(text: str, ranks: int) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for word in text.split():
+        name, _, numbers = word.rpartition(":")
+        try:
+            listed = parse_cpu_list(numbers)
+        except ValueError:
+            continue
+        found |= dict.fromkeys(listed, name)
+    return {rank: name for rank, name in found.items() if rank < ranks}
+
+
+def _count(asked: Mapping[str, Scalar], name: str) -> int | None:
+    text = str(asked.get(name))
+    return int(text) if _is_number(text) else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 0 < len(text) < 10
