@@ -23,7 +23,7 @@ from memgauge.analysis.section import Section, Verdict
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.run import Run
 from memgauge.model.text import plain
-from memgauge.model.units import format_bytes
+from memgauge.model.units import format_bytes, format_count
 
 TITLE = "Distributed 3-D FFT"
 QUESTION = "How long does each phase take on each rank, and what should it move?"
@@ -44,7 +44,7 @@ def analyse(figures: Figures) -> Section:
     verdicts = [*_checked(run), *_missing(ranks)]
     if phases and all(one.measured_read_bytes is None for one in phases):
         verdicts.append(_not_measured(ranks))
-        verdicts += _cached(run, facts)
+        verdicts += [*_crowded(run, facts), *_cached(run, facts)]
     verdicts += _where(run, facts)
     tables = [phase_table(phases, last)] if phases else []
     charts = [ranks_chart(ranks, last)] if phases else []
@@ -93,22 +93,37 @@ def _not_measured(ranks: Sequence[Rank]) -> Verdict:
     )
 
 
+def _crowded(run: Run, facts: JobFacts) -> Iterator[Verdict]:
+    """Whether more ranks ran on the first rank's node than it has CPUs."""
+    there, cpus = len(_on_first_node(facts)), len(run.start.system.cpus)
+    if there > cpus > 0:
+        yield Verdict(
+            level="warning",
+            text=f"{there} ranks shared {format_count(cpus, 'CPU')}: times hold waiting for a CPU, "
+            "and All2Alls most.",
+            remedy="start no more ranks on a node than it has CPUs",
+        )
+
+
 def _cached(run: Run, facts: JobFacts) -> Iterator[Verdict]:
     """Whether a node's arrays fit its last-level caches, by those of the first rank's node."""
     caches = [cache for cache in run.start.system.caches if cache.type != "instruction"]
     level = max((cache.level for cache in caches), default=0)
     room_bytes = sum(cache.bytes for cache in caches if cache.level == level)
     last = facts.steps[-1]
-    here = facts.nodes.get(0)
-    there = [rank for rank, node in facts.nodes.items() if node == here and rank < last.grid.ranks]
+    there = [rank for rank in _on_first_node(facts) if rank < last.grid.ranks]
     held_bytes = 2 * last.local_bytes * len(there)
     if 0 < held_bytes <= room_bytes:
         yield Verdict(
             level="note",
-            text=f"The arrays of a node's ranks ({format_bytes(held_bytes)}) fit its L{level} caches "
-            f"({format_bytes(room_bytes)}): memory need not see the expected traffic.",
+            text=f"The arrays of a node's ranks ({format_bytes(held_bytes)}) fit its L{level} "
+            f"caches ({format_bytes(room_bytes)}): memory need not see the expected traffic.",
             remedy="ask for a larger --size",
         )
+
+
+def _on_first_node(facts: JobFacts) -> list[int]:
+    return [rank for rank, node in facts.nodes.items() if node == facts.nodes.get(0)]
 
 
 def _where(run: Run, facts: JobFacts) -> Iterator[Verdict]:
