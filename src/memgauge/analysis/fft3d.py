@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from memgauge.analysis.fft3d_phases import phase_figures, why_not_measured
-from memgauge.analysis.fft3d_ranks import JobFacts, Rank, facts_of, ranks_of
+from memgauge.analysis.fft3d_ranks import NO_RUN, JobFacts, Rank, facts_of, ranks_of
 from memgauge.analysis.fft3d_scaling import step_figures
 from memgauge.analysis.fft3d_shape import NAME
 from memgauge.analysis.fft3d_tables import (
@@ -80,8 +80,9 @@ def _missing(ranks: Sequence[Rank]) -> Iterator[Verdict]:
             level="problem",
             text=f"Rank{'s' * (len(numbers) > 1)} {format_cpu_list(numbers)} of {len(ranks)}: "
             f"{plain(problem)}.",
-            remedy="figures are of what was recorded until then; where nothing is there, see "
-            "whether all nodes write to the same directory",
+            remedy="copy them here from their nodes, or name an --output that all nodes see"
+            if problem == NO_RUN
+            else None,
         )
 
 

@@ -16,6 +16,8 @@ from memgauge.model.run import Run
 from memgauge.model.runfile import read_run
 
 MOST_RANKS = 65_536
+NO_RUN = "no run is there"
+"""The problem of a rank that recorded nothing here."""
 
 
 class Phase(msgspec.Struct, frozen=True):
@@ -156,7 +158,7 @@ def _rank(job: Path, number: int, node: str) -> Rank:
 
 def _read(directory: Path) -> tuple[Run | None, str | None]:
     if not directory.is_dir():
-        return None, "no run is there"
+        return None, NO_RUN
     try:
         run = read_run(directory)
     except MemgaugeError as error:

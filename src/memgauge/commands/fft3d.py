@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from memgauge.model.errors import ExitCode, MemgaugeError
 from memgauge.model.parameters import build
 from memgauge.model.termination import Terminated
 from memgauge.model.text import plain
+from memgauge.model.units import format_count
 
 GRACE_S = 2.0
 """Before ranks that say nothing end: many a launcher ends all at the first that fails, and the one
@@ -54,7 +56,14 @@ def command(*, as_json: bool, **values: Any) -> int:
     job = Job(start_of())
     try:
         parameters = build(Fft3dParameters, **given(Fft3dParameters, values))
-        outcome = job.run(parameters, api.system())
+
+        def begins(directory: Path, ranks: int) -> None:
+            # Now, for a job that is killed says nothing at its end.
+            if job.speaks:
+                what = f"{format_count(ranks, 'rank')}, recorded in {directory}"
+                click.echo(f"memgauge: fft3d: {plain(what)}", err=True)
+
+        outcome = job.run(parameters, api.system(), begins)
     except RankFailed as error:
         click.echo(f"memgauge: fft3d: {plain(str(error))}", err=True)
         job.end_all()

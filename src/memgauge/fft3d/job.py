@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,10 @@ from memgauge.model.system import System
 from memgauge.runner.profile import ProfileRequest, profile
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.system.memory_limits import available_bytes
+
+
+_PATIENCE_S = 5.0
+"""With an MPI thread that should end all ranks and is itself held up."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +58,15 @@ class Job:
         """Whether this rank says what concerns all."""
         return self._start.speaks if self._world is None else self._world.rank == 0
 
-    def run(self, parameters: Fft3dParameters, system: System) -> Outcome:
-        """Everything. MPI has ended for this rank when it returns or raises AgreedError.
+    def run(
+        self,
+        parameters: Fft3dParameters,
+        system: System,
+        on_begin: Callable[[Path, int], None] = lambda _directory, _ranks: None,
+    ) -> Outcome:
+        """Everything; `on_begin` is told where it is recorded and by how many ranks.
+
+        MPI has ended for this rank when this returns or raises AgreedError.
 
         Raises:
             RequestError: MPI is not there. AgreedError: the job cannot be done.
@@ -67,6 +79,7 @@ class Job:
         try:
             plan = self._thread.call(agreed_plan, world, parameters, available_bytes())
             self._open_combined(world, plan, system)
+            on_begin(plan.directory, world.ranks)
             found = self._watched(world, plan, system)
             # Of all ranks, so that what is read now is whole.
             self._thread.call(world.wait_for_all)
@@ -91,7 +104,9 @@ class Job:
     def end_all(self) -> None:
         """End every rank, this one too."""
         if self._world is not None:
-            self._thread.begin(self._world.end_all).result(timeout=10)
+            with suppress(TimeoutError):
+                self._thread.begin(self._world.end_all).result(timeout=_PATIENCE_S)
+            os._exit(1)
 
     def _give_up(self, reason: str) -> None:
         if self._combined is not None:
