@@ -86,15 +86,19 @@ def _is_launch(name: str) -> bool:
     return name.startswith(LAUNCH_PREFIXES)
 
 
-def world(what: str, environment: Mapping[str, str] = os.environ) -> World:
+def world(
+    what: str, environment: Mapping[str, str] = os.environ, *, finalize: bool = True
+) -> World:
     """MPI, started. Call it once it is sure that ranks have to talk; `what` is for messages.
+
+    It ends with the process, which then waits for all ranks; without `finalize` the caller ends it.
 
     Raises:
         RequestError: mpi4py or an MPI library is missing, or MPI sees fewer ranks than the
             launcher started, so that each would go its own way.
     """
     seen = launch(environment)
-    mpi = _load(what, seen)
+    mpi = _load(what, seen, finalize=finalize)
     communicator = mpi.COMM_WORLD
     communicator.Set_errhandler(mpi.ERRORS_RETURN)
     size, library = communicator.Get_size(), _library(mpi)
@@ -107,11 +111,11 @@ def world(what: str, environment: Mapping[str, str] = os.environ) -> World:
     return World(communicator.Get_rank(), size, library, communicator, mpi)
 
 
-def _load(what: str, seen: Launch | None) -> Any:
+def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
     by = f": started by {seen.launcher}" if seen is not None else ""
     try:
         # Ranks talk from one thread only; MPI need not guard itself, nor start threads for that.
-        import_module("mpi4py").rc(thread_level="funneled")
+        import_module("mpi4py").rc(thread_level="funneled", finalize=finalize)
         return import_module("mpi4py.MPI")
     except ModuleNotFoundError:
         raise RequestError(f"{what}{by}: mpi4py is not installed; {INSTALL}") from None

@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "profile": "Run a program and record one timeline of what can be counted beside it.",
     "fft3d": "Transform a distributed 3-D array under mpirun, with a timeline of each rank.",
     "region": "Print how to build a program that marks its regions.",
+    "cluster": "Survey each node of an MPI job, and make one report of all.",
     "report": "Render a run again, on any machine.",
     "compare": "Compare runs with each other or with published results.",
     "figures": "Write the pictures of a run as SVG or PNG.",

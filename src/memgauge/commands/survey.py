@@ -7,15 +7,24 @@ from typing import Any
 
 import click
 
+from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
 from memgauge.commands.measure import measure, resume
 from memgauge.commands.options import given, options_of
 from memgauge.experiments.registry import EXPERIMENTS, load
 from memgauge.model.errors import RequestError
+from memgauge.model.option import choices_option
 from memgauge.model.parameters import CommonParameters, RunOptions, build
+
+only_option = click.option(
+    "--only",
+    metavar="NAME,...",
+    help=f"experiments to run ({', '.join(EXPERIMENTS)}) [default: all]",
+)
 
 
 @click.command("survey")
 @options_of(CommonParameters, RunOptions)
+@only_option
 @click.option(
     "--resume",
     "interrupted",
@@ -23,23 +32,39 @@ from memgauge.model.parameters import CommonParameters, RunOptions, build
     type=click.Path(path_type=Path),
     help="complete a run that was interrupted or killed, with the options it was started with",
 )
-def command(interrupted: Path | None, **values: Any) -> int:
+def command(interrupted: Path | None, only: str | None, **values: Any) -> int:
     """Measure this machine's memory and write a report.
 
     Runs every experiment inside one time budget and leaves a run directory with the records, a
-    summary and one HTML page. Needs no privilege, no PMU and no network.
+    summary and one HTML page. Needs no privilege, no PMU and no network. Started by mpirun or srun
+    on several nodes, it measures each of them once, as 'memgauge cluster' does.
     """
+    if is_one_of_several():
+        return survey_nodes({**values, "only": only}, interrupted)
     options = build(RunOptions, **given(RunOptions, values))
     common = given(CommonParameters, values)
     if interrupted is not None:
-        if common or options.output is not None:
+        if common or only is not None or options.output is not None:
             raise RequestError(
                 "--resume: a run is completed with the options it was started with; leave out all "
                 "but --budget, --precision and --json"
             )
         return resume(interrupted, options, given(RunOptions, values))
-    chosen = [(one := load(name), _parameters(one.parameters, common)) for name in EXPERIMENTS]
+    names = chosen_experiments(only)
+    chosen = [(one := load(name), _parameters(one.parameters, common)) for name in names]
     return measure(chosen, options, name="survey")
+
+
+def chosen_experiments(only: str | None) -> tuple[str, ...]:
+    """Names of experiments from what was given; all where nothing was.
+
+    Raises:
+        RequestError: there is no such experiment.
+    """
+    if only is None:
+        return tuple(EXPERIMENTS)
+    names: tuple[str, ...] = choices_option("", list(EXPERIMENTS)).parse(only, "--only")
+    return names
 
 
 def _parameters(struct: type[CommonParameters], common: dict[str, Any]) -> CommonParameters:

@@ -1,0 +1,75 @@
+"""Which figures of nodes are shown beside each other: a few that tell most, with short names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.cluster_outliers import Judged, Key
+
+MOST_KEYS = 12
+
+_STREAM = re.compile(r"stream/(?P<kernel>[^/]+)/(?P<variant>[^/]+)/(?P<element>[^/]+)/(?P<t>\d+)t")
+_KERNELS = ("triad", "copy", "read", "write")
+_VARIANTS = ("tuned", "standard")
+
+
+def key_figures(judged: Judged) -> list[Key]:
+    """Bandwidth of few kernels by all threads and by one, then latency of each level; 12 at most.
+
+    Of a tuned and a standard form the tuned is taken, as it tells of memory more than of compilers;
+    of several regimes the one in which most nodes were seen.
+    """
+    found = [*_bandwidths(judged), *_latencies(judged), *_others(judged)]
+    return list(dict.fromkeys(found))[:MOST_KEYS]
+
+
+def label_of(key: Key) -> str:
+    """A short name: `triad tuned 2t`, `latency DRAM thp`."""
+    name, regime = key
+    match = _STREAM.fullmatch(name)
+    if match is not None:
+        element = "" if match["element"] == "double" else f" {match['element']}"
+        short = f"{match['kernel']} {match['variant']}{element} {match['t']}t"
+    else:
+        short = name.replace("/", " ")
+    return f"{short}, {regime}" if regime and regime != "one regime" else short
+
+
+def _bandwidths(judged: Judged) -> Iterator[Key]:
+    teams = [int(match["t"]) for name, _ in judged.spreads if (match := _STREAM.fullmatch(name))]
+    if not teams:
+        return
+    for threads in (max(teams), 1):
+        for kernel in _KERNELS if threads > 1 else _KERNELS[:2]:
+            for variant in _VARIANTS:
+                key = _most_seen(judged, f"stream/{kernel}/{variant}/double/{threads}t")
+                if key is not None:
+                    yield key
+                    break
+
+
+def _latencies(judged: Judged) -> Iterator[Key]:
+    levels = set()
+    for key in judged.spreads:
+        parts = key[0].split("/")
+        if parts[0] == "latency" and len(parts) > 1 and parts[1] not in levels:
+            levels.add(parts[1])
+            yield key
+
+
+def _others(judged: Judged) -> Iterator[Key]:
+    """Such as nodes have that measured nothing of the above."""
+    if not any(name.startswith(("stream/", "latency/")) for name, _ in judged.spreads):
+        yield from judged.spreads
+
+
+def _most_seen(judged: Judged, name: str) -> Key | None:
+    keys = [key for key in judged.spreads if key[0] == name]
+    return max(keys, key=lambda key: judged.spreads[key].nodes, default=None)
+
+
+def digits_for(values: Sequence[float]) -> int:
+    """Decimals that show three figures of the smallest value, three at most."""
+    least = min((abs(value) for value in values if value), default=1.0)
+    return next((digits for digits, from_ in ((0, 100), (1, 10), (2, 1)) if least >= from_), 3)

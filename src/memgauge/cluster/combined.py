@@ -1,0 +1,144 @@
+"""Combined runs on disk: read back whatever is there of the nodes, and rendered."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from memgauge.model.cluster import (
+    FIGURES_NAME,
+    MANIFEST_NAME,
+    ClusterNode,
+    Manifest,
+    NodeFigures,
+    node_directory,
+    read_figures,
+    read_manifest,
+)
+from memgauge.model.errors import MemgaugeError
+from memgauge.model.runfile import RECORDS_NAME, read_run
+from memgauge.reports.files import write_bytes, write_text
+from memgauge.results import Analysed
+
+if TYPE_CHECKING:
+    from memgauge.analysis.cluster import Cluster, Combined
+    from memgauge.analysis.section import Report
+
+
+class CombinedRun(Analysed):
+    """A combined run and what it says. Rendering needs neither MPI nor the nodes."""
+
+    def __init__(self, directory: Path, cluster: Cluster) -> None:
+        self.directory = directory
+        self.cluster = cluster
+
+    @cached_property
+    def combined(self) -> Combined:
+        """The nodes, held against each other."""
+        from memgauge.analysis.cluster import combine
+
+        return combine(self.cluster)
+
+    @cached_property
+    def report(self) -> Report:
+        """Sections with verdicts, tables and charts."""
+        from memgauge.analysis.cluster_report import report_of
+
+        return report_of(self.combined)
+
+    def document(self) -> dict[str, Any]:
+        """The figures as plain data: what `--json` prints."""
+        from memgauge.analysis.cluster_document import cluster_document
+
+        made: dict[str, Any] = msgspec.to_builtins(cluster_document(self.combined))
+        return made
+
+    def save(self) -> None:
+        """Write `summary.txt` and `report.html` beside the manifest."""
+        write_text(self.directory / "summary.txt", self.text())
+        write_text(self.directory / "report.html", self.html())
+
+
+def load_combined(directory: Path) -> CombinedRun:
+    """A combined run from its directory, whole or not.
+
+    Raises:
+        RunFileError: its manifest is missing or cannot be read.
+    """
+    from memgauge.analysis.cluster import Cluster
+
+    manifest = read_manifest(directory)
+    figures: dict[str, NodeFigures] = {}
+    missing: dict[str, str] = {}
+    for node in manifest.nodes:
+        found = figures_of_node(directory, node)
+        if isinstance(found, NodeFigures):
+            figures[node.name] = found
+        else:
+            missing[node.name] = found
+    return CombinedRun(directory, Cluster(manifest=manifest, figures=figures, missing=missing))
+
+
+def figures_of_node(directory: Path, node: ClusterNode) -> NodeFigures | str:
+    """What the node made of its run, or is made of its records now; why there is neither."""
+    place = node_directory(directory, node.name)
+    if (place / FIGURES_NAME).is_file():
+        try:
+            return read_figures(place / FIGURES_NAME)
+        except MemgaugeError as error:
+            return str(error)
+    if (place / RECORDS_NAME).is_file():
+        try:
+            return figures_of_records(place)
+        except MemgaugeError as error:
+            return f"{_why(node)}; {error}"
+    return _why(node)
+
+
+def figures_of_records(place: Path) -> NodeFigures | str:
+    """The figures of a node's run; why it has none.
+
+    Raises:
+        MemgaugeError: its records cannot be read.
+    """
+    from memgauge.analysis.cluster_node import node_figures
+
+    run = read_run(place)
+    if not any(run.samples.values()):
+        return "its survey ended before anything was measured"
+    return node_figures(run)
+
+
+def write_figures(place: Path) -> str | None:
+    """Write the figures beside the records of a node's run; why that could not be done."""
+    try:
+        found = figures_of_records(place)
+        if isinstance(found, str):
+            return found
+        write_bytes(place / FIGURES_NAME, msgspec.json.encode(found))
+    except MemgaugeError as error:
+        return str(error)
+    return None
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Write the manifest, whole or not at all.
+
+    Raises:
+        SystemFailure: it cannot be written.
+    """
+    encoded = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    write_bytes(directory / MANIFEST_NAME, encoded + b"\n")
+
+
+def _why(node: ClusterNode) -> str:
+    if node.why:
+        return node.why
+    if node.state in {"waiting", "measuring"}:
+        return f"it was {node.state} when the job was killed"
+    if node.directory:
+        return f"its files are on the node, in {node.directory}"
+    return "its files are gone"

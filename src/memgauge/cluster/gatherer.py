@@ -1,0 +1,238 @@
+"""Rank 0 of a cluster's survey: who is where, whose turn it is, who is not heard of any more.
+
+Nothing here waits for a rank. A node is given up when nothing was heard of it for the time of
+grace, or when its survey is that much behind its budget; the others' results stand.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from memgauge.cluster.combined import write_manifest
+from memgauge.cluster.hosts import Host, hosts_of
+from memgauge.cluster.mailbox import Mailbox
+from memgauge.cluster.messages import (
+    AnyMessage,
+    Begin,
+    Finished,
+    Hello,
+    Piece,
+    Ready,
+    Role,
+)
+from memgauge.model.cluster import ClusterNode, Manifest, State, node_directory
+from memgauge.model.units import format_count, format_duration
+
+HELLO_S = 60.0
+"""How long ranks may take from the first to the last to come up."""
+MANIFEST_EVERY_S = 1.0
+SAY_EVERY_S = 10.0
+MOST_HEARD_PER_S = 100
+"""Messages of living nodes: handling them must not take time from rank 0's own node."""
+OVER = frozenset({"done", "failed", "given up", "cut short"})
+
+
+class Gatherer:
+    """What rank 0 knows of the nodes."""
+
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        manifest: Manifest,
+        directory: Path,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.manifest = manifest
+        self._mailbox = mailbox
+        self._directory = directory
+        self._say = say
+        self._clock = clock
+        self._began_s = clock()
+        self._hellos: dict[int, Hello] = {}
+        self._nodes: dict[int, ClusterNode] = {}
+        """By leading rank."""
+        self._heard_s: dict[int, float] = {}
+        self._measuring_s: dict[int, float] = {}
+        """When the survey of a node began."""
+        self._ready: set[int] = set()
+        self._written_s = self._said_s = self._began_s
+        self._dirty = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every node has its end."""
+        return bool(self._nodes) and all(node.state in OVER for node in self._nodes.values())
+
+    @property
+    def unresponsive(self) -> list[str]:
+        """Nodes and ranks that would not hear that they are to leave."""
+        given_up = [node.name for node in self._nodes.values() if node.state == "given up"]
+        return [*given_up, *(f"rank {rank}" for rank in self.manifest.unheard)]
+
+    def hear(self, rank: int, message: AnyMessage) -> None:
+        """What a rank told; of a node given up nothing is taken any more."""
+        self._heard_s[rank] = self._clock()
+        node = self._nodes.get(rank)
+        if isinstance(message, Hello):
+            self._hellos[rank] = message
+        elif node is None or node.state in OVER:
+            return
+        elif isinstance(message, Ready):
+            self._ready.add(rank)
+            self._change(
+                rank,
+                cpus=message.cpus,
+                cpus_why=message.cpus_why,
+                sent=not message.sees_directory,
+                directory=message.directory,
+            )
+        elif isinstance(message, Piece):
+            self._take(node, message)
+        elif isinstance(message, Finished):
+            self._end(rank, message.state, message.why, message.exit_code, message.elapsed_s)
+
+    def step(self) -> None:
+        """Assign roles when all are there, begin whose turn it is, give up who is silent."""
+        now_s = self._clock()
+        if not self._nodes:
+            late = now_s - self._began_s > HELLO_S
+            if len(self._hellos) == self._mailbox.size or (late and self._hellos):
+                self._assign()
+            return
+        for rank in [rank for rank, node in self._nodes.items() if node.state not in OVER]:
+            why = self._lost(rank, now_s)
+            if why is not None:
+                began_s = self._measuring_s.get(rank)
+                elapsed_s = None if began_s is None else now_s - began_s
+                self._end(rank, "given up", why, None, elapsed_s)
+        for rank in self._next():
+            self._measuring_s[rank] = now_s
+            self._change(rank, state="measuring")
+            self._mailbox.send(rank, Begin())
+        self._keep(now_s)
+        if now_s - self._said_s > SAY_EVERY_S:
+            self._tell(now_s)
+
+    def close(self, why: str | None = None) -> Manifest:
+        """The manifest at the end; nodes that have none are cut short, because of `why`."""
+        for rank, node in list(self._nodes.items()):
+            if node.state not in OVER:
+                self._change(rank, state="cut short", why=why)
+        self.manifest = msgspec.structs.replace(self.manifest, ended=True)
+        self._write()
+        return self.manifest
+
+    def _assign(self) -> None:
+        hosts = hosts_of(self._hellos)
+        unheard = sorted(set(range(self._mailbox.size)) - set(self._hellos))
+        self._nodes = {host.ranks[0]: _node(host) for host in hosts}
+        self.manifest = msgspec.structs.replace(self.manifest, unheard=unheard)
+        self._write()  # nodes look for it, to know whether they see this directory
+        nodes = format_count(len(hosts), "node")
+        self._say(f"{nodes}, {format_count(self._mailbox.size, 'rank')}; into {self._directory}")
+        for host in hosts:
+            for rank in host.ranks:
+                self._heard_s[rank] = self._clock()
+                self._mailbox.send(rank, self._role(host, rank, len(hosts)))
+
+    def _role(self, host: Host, rank: int, nodes: int) -> Role:
+        manifest = self.manifest
+        at_once = min(manifest.nodes_at_once or nodes, nodes)
+        turns = -(-nodes // at_once)
+        return Role(
+            leads=rank == host.ranks[0],
+            name=host.name,
+            bound=host.bound,
+            directory=str(self._directory),
+            cluster_id=manifest.cluster_id,
+            alive_every_s=min(max(1.0, nodes / MOST_HEARD_PER_S), manifest.grace_s / 3),
+            give_up_s=turns * (manifest.budget_s + manifest.grace_s) + HELLO_S + manifest.grace_s,
+        )
+
+    def _next(self) -> Iterator[int]:
+        states = [node.state for node in self._nodes.values()]
+        free = (self.manifest.nodes_at_once or len(states)) - states.count("measuring")
+        waiting = [rank for rank, node in self._nodes.items() if node.state == "waiting"]
+        yield from [rank for rank in waiting if rank in self._ready][: max(0, free)]
+
+    def _lost(self, rank: int, now_s: float) -> str | None:
+        """Why the node is given up; None: it is not."""
+        grace_s, node = self.manifest.grace_s, self._nodes[rank]
+        began_s = self._measuring_s.get(rank)
+        silent_s = now_s - self._heard_s[rank]
+        if node.state == "waiting" and rank in self._ready:
+            return None
+        if began_s is not None and now_s - began_s > self.manifest.budget_s + grace_s:
+            return (
+                f"it was not done {format_duration(grace_s)} after its budget of "
+                f"{format_duration(self.manifest.budget_s)}"
+            )
+        if silent_s > grace_s:
+            return f"nothing was heard of rank {rank}, which leads it, for {silent_s:.0f} s"
+        return None
+
+    def _end(
+        self,
+        rank: int,
+        state: State,
+        why: str | None,
+        exit_code: int | None,
+        elapsed_s: float | None,
+    ) -> None:
+        self._change(rank, state=state, why=why, exit_code=exit_code, elapsed_s=elapsed_s)
+        if state != "done":
+            self._say(f"{self._nodes[rank].name}: {state}: {why}")
+
+    def _change(self, rank: int, **changes: object) -> None:
+        self._nodes[rank] = msgspec.structs.replace(self._nodes[rank], **changes)
+        self._dirty = True
+
+    def _take(self, node: ClusterNode, piece: Piece) -> None:
+        """Some of a file of a node that does not see this directory."""
+        path = node_directory(self._directory, node.name) / Path(piece.file).name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb" if piece.is_first else "ab") as file:
+            file.write(zlib.decompress(piece.data))
+
+    def _keep(self, now_s: float) -> None:
+        if self._dirty and now_s - self._written_s > MANIFEST_EVERY_S:
+            self._write()
+
+    def _write(self) -> None:
+        self._dirty, self._written_s = False, self._clock()
+        nodes = list(self._nodes.values())
+        self.manifest = msgspec.structs.replace(self.manifest, nodes=nodes)
+        write_manifest(self._directory, self.manifest)
+
+    def _tell(self, now_s: float) -> None:
+        self._said_s = now_s
+        states = [node.state for node in self._nodes.values()]
+        over = sum(state in OVER for state in states)
+        parts = [f"{over} of {format_count(len(states), 'node')} done"]
+        parts.append(f"{states.count('measuring')} measuring")
+        silent = {
+            node.name: silence
+            for rank, node in self._nodes.items()
+            if node.state == "measuring" and (silence := now_s - self._heard_s[rank]) > SAY_EVERY_S
+        }
+        if silent:
+            longest = max(silent.values())
+            parts.append(f"silent for up to {longest:.0f} s: {', '.join(list(silent)[:8])}")
+        self._say(", ".join(parts))
+
+
+def _node(host: Host) -> ClusterNode:
+    return ClusterNode(
+        name=host.name,
+        hostname=host.hostname,
+        boot=host.boot,
+        ranks=host.ranks,
+        cpus=len(host.bound),
+        cpus_why="",
+    )

@@ -1,0 +1,101 @@
+"""Which ranks are of one node, what nodes are called, and which CPUs a node's survey gets."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import socket
+from collections.abc import Mapping
+
+import msgspec
+
+from memgauge.cluster.messages import Hello
+from memgauge.system.owner import boot_id
+from memgauge.system.tree import Tree
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """The ranks of one node."""
+
+    name: str
+    hostname: str
+    boot: str
+    ranks: list[int]
+    """Ascending: the first leads."""
+    bound: list[int]
+    """CPUs that any of them is bound to."""
+
+
+def hello() -> Hello:
+    """Where this rank is.
+
+    A node is a host name under one boot of a kernel: two machines of one name are told apart, and
+    containers or name spaces with names of their own count as nodes of their own.
+    """
+    boot = boot_id(Tree())
+    return Hello(
+        hostname=socket.gethostname(),
+        boot=hashlib.sha256(boot.encode()).hexdigest()[:12] if boot else "",
+        cpus=sorted(os.sched_getaffinity(0)),
+    )
+
+
+def hosts_of(hellos: Mapping[int, Hello]) -> list[Host]:
+    """The nodes, in the order of their first ranks."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for rank in sorted(hellos):
+        found.setdefault((hellos[rank].hostname, hellos[rank].boot), []).append(rank)
+    names = _names([hostname for hostname, _ in found])
+    return [
+        Host(
+            name=name,
+            hostname=hostname,
+            boot=boot,
+            ranks=ranks,
+            bound=sorted({cpu for rank in ranks for cpu in hellos[rank].cpus}),
+        )
+        for name, ((hostname, boot), ranks) in zip(names, found.items(), strict=True)
+    ]
+
+
+def _names(hostnames: list[str]) -> list[str]:
+    """Names for directories: the first label where that tells them apart, with a number else."""
+    plain = [_usable(hostname.partition(".")[0]) for hostname in hostnames]
+    if len(set(plain)) < len(plain):
+        plain = [_usable(hostname) for hostname in hostnames]
+    names: list[str] = []
+    for name in plain:
+        number, unique = 2, name
+        while unique in names:
+            number, unique = number + 1, f"{name}-{number}"
+        names.append(unique)
+    return names
+
+
+def _usable(hostname: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]", "-", hostname).strip(".-")[:100] or "node"
+
+
+def take_cpus(bound: list[int], environment: Mapping[str, str] = os.environ) -> tuple[int, str]:
+    """Give this process, and so its children, the CPUs of its node; their number, and which.
+
+    A launcher binds each rank to a core or a socket, as suits programs that compute. A survey
+    measures the node: it takes all CPUs that the cpuset of the job allows. Where the batch system
+    says that fewer are the job's, as where it has no cpusets, it keeps to those its ranks have.
+    """
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    allowed = sorted(os.sched_getaffinity(0))
+    granted = environment.get("SLURM_CPUS_ON_NODE", "")
+    if granted.isdecimal() and int(granted) < len(allowed) and len(bound) < len(allowed):
+        os.sched_setaffinity(0, bound)
+        return len(bound), (
+            f"measured with the {len(bound)} CPUs that the ranks are bound to, since Slurm grants "
+            f"{granted} of the {len(allowed)} of the node"
+        )
+    if len(bound) < len(allowed):
+        return len(allowed), (
+            f"measured with all {len(allowed)} CPUs of the cpuset, though the launcher bound the "
+            f"ranks to {len(bound)}"
+        )
+    return len(allowed), ""

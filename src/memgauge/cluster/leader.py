@@ -1,0 +1,133 @@
+"""The first rank of a node: runs its survey, says that it is alive, hands over what came out."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from memgauge.cluster.combined import write_figures
+from memgauge.cluster.hosts import take_cpus
+from memgauge.cluster.mailbox import Mailbox
+from memgauge.cluster.messages import Alive, Finished, Piece, Ready, Role
+from memgauge.cluster.survey_child import SURVEY, SurveyChild
+from memgauge.model.cluster import FIGURES_NAME, LOGS_NAME, State, node_directory, read_manifest
+from memgauge.model.errors import ExitCode, MemgaugeError
+from memgauge.model.runfile import RECORDS_NAME
+
+PIECE_BYTES = 1 << 20
+SENT_FILES = (RECORDS_NAME, FIGURES_NAME, "summary.txt")
+"""Of a node's run, where nodes share no directory. Its page is made again of the records."""
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """What each node measures, and with which program."""
+
+    arguments: list[str]
+    """Of `memgauge`, without `--output`."""
+    program: Sequence[str] = SURVEY
+
+
+class Leader:
+    """The survey of this rank's node, step by step; nothing here waits."""
+
+    def __init__(self, mailbox: Mailbox, survey: Survey, role: Role) -> None:
+        self._mailbox = mailbox
+        self._survey = survey
+        self._name = role.name
+        self._alive_every_s = role.alive_every_s
+        self._directory = Path(role.directory)
+        self._sees = _sees(self._directory, role.cluster_id)
+        self._child: SurveyChild | None = None
+        self._told_s = 0.0
+        cpus, why = take_cpus(role.bound)
+        mailbox.send(
+            0,
+            Ready(
+                cpus=cpus,
+                cpus_why=why,
+                sees_directory=self._sees,
+                directory=None if self._sees else str(self._place.absolute()),
+            ),
+        )
+
+    @property
+    def _place(self) -> Path:
+        return node_directory(self._directory, self._name)
+
+    def begin(self) -> None:
+        """Start the survey."""
+        log = self._directory / LOGS_NAME / f"{self._name}.log"
+        arguments = [*self._survey.arguments, "--output", str(self._place)]
+        try:
+            self._child = SurveyChild(self._survey.program, arguments, log)
+        except MemgaugeError as error:
+            self._mailbox.send(
+                0, Finished(state="failed", why=str(error), exit_code=None, elapsed_s=0.0)
+            )
+
+    def step(self) -> None:
+        """Say that the survey goes on, or hand over what it left."""
+        child = self._child
+        if child is None:
+            return
+        code = child.poll()
+        now_s = time.monotonic()
+        if code is not None:
+            self._child = None
+            self._finish(child, code)
+        elif now_s - self._told_s > self._alive_every_s:
+            self._told_s = now_s
+            self._mailbox.send(0, Alive())
+
+    def stop(self, wait_s: float) -> None:
+        """End the survey, which closes its records."""
+        if self._child is not None:
+            self._child.stop(wait_s)
+
+    def _finish(self, child: SurveyChild, code: int) -> None:
+        elapsed_s = child.elapsed_s
+        state, why = _ending(code, child.last_line())
+        if (self._place / RECORDS_NAME).is_file():
+            missing = write_figures(self._place)
+            why = why or missing
+            state = "failed" if missing and state == "done" else state
+        if not self._sees:
+            self._send_files()
+        self._mailbox.send(0, Finished(state=state, why=why, exit_code=code, elapsed_s=elapsed_s))
+
+    def _send_files(self) -> None:
+        for name in SENT_FILES:
+            path = self._place / name
+            if path.is_file():
+                _send_file(self._mailbox, path)
+
+
+def _send_file(mailbox: Mailbox, path: Path) -> None:
+    """In pieces that each unpack by themselves: MPI delivers messages of one rank in order."""
+    with path.open("rb") as file:
+        is_first = True
+        while (data := file.read(PIECE_BYTES)) or is_first:
+            packed = zlib.compress(data, 1)
+            mailbox.send(0, Piece(file=path.name, data=packed, is_first=is_first))
+            is_first = False
+
+
+def _sees(directory: Path, cluster_id: str) -> bool:
+    """Whether this node sees the directory of rank 0: the manifest there is this job's."""
+    try:
+        return read_manifest(directory).cluster_id == cluster_id
+    except MemgaugeError:
+        return False
+
+
+def _ending(code: int, last_line: str) -> tuple[State, str | None]:
+    if code in {ExitCode.DONE, ExitCode.VALIDATION_FAILED}:
+        return "done", None
+    said = f": {last_line}" if last_line else ""
+    if code > 128:
+        return "failed", f"its survey was killed by signal {code - 128}{said}"
+    return "failed", f"its survey ended with exit code {code}{said}"

@@ -1,0 +1,86 @@
+"""Messages between ranks that never wait for anyone: a dead rank must not stop a living one.
+
+Every message is a non-blocking send and a matched non-blocking receive, asked for now and then. No
+collective operation is used, for it would wait for all. Between two askings a rank sleeps, so that
+those with nothing to do take no CPU from what is measured.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import msgspec
+
+from memgauge.cluster.messages import AnyMessage
+from memgauge.cluster.mpi import World
+
+_TAG = 6
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[AnyMessage] = msgspec.msgpack.Decoder(AnyMessage)
+
+
+class Mailbox:
+    """What this rank sends and receives."""
+
+    def __init__(self, world: World) -> None:
+        self.rank, self.size = world.rank, world.size
+        self._communicator = world.communicator
+        self._mpi = world.mpi
+        self._outgoing: list[tuple[Any, bytes]] = []
+        self._incoming: list[tuple[Any, bytearray, int]] = []
+        self._own: deque[AnyMessage] = deque()
+
+    def send(self, to: int, message: AnyMessage) -> None:
+        """Hand a message over; it goes when its receiver asks."""
+        if to == self.rank:
+            self._own.append(message)
+            return
+        data = _encoder.encode(message)
+        # The buffer stands beside its request: MPI reads it until the request is done.
+        request = self._communicator.Isend([data, self._mpi.BYTE], dest=to, tag=_TAG)
+        self._outgoing.append((request, data))
+
+    def receive(self) -> list[tuple[int, AnyMessage]]:
+        """Whole messages that have come, with the rank that sent each."""
+        found: list[tuple[int, AnyMessage]] = []
+        while self._own:
+            found.append((self.rank, self._own.popleft()))
+        self._accept()
+        waiting = []
+        for request, buffer, source in self._incoming:
+            try:
+                if request.Test():
+                    found.append((source, _decoder.decode(buffer)))
+                else:
+                    waiting.append((request, buffer, source))
+            except self._mpi.Exception:
+                continue  # its sender died on the way; that it is silent is noticed elsewhere
+        self._incoming = waiting
+        self._outgoing = [(sent, data) for sent, data in self._outgoing if not self._is_done(sent)]
+        return found
+
+    @property
+    def unsent(self) -> int:
+        """Messages that have not gone yet."""
+        return len(self._outgoing)
+
+    def _is_done(self, request: Any) -> bool:
+        """Whether a message has gone, or never will."""
+        try:
+            return bool(request.Test())
+        except self._mpi.Exception:
+            return True
+
+    def _accept(self) -> None:
+        """Begin to receive everything that is offered."""
+        status = self._mpi.Status()
+        while True:
+            offered = self._communicator.Improbe(
+                source=self._mpi.ANY_SOURCE, tag=_TAG, status=status
+            )
+            if offered is None:
+                return
+            buffer = bytearray(status.Get_count(self._mpi.BYTE))
+            request = offered.Irecv([buffer, self._mpi.BYTE])
+            self._incoming.append((request, buffer, status.Get_source()))

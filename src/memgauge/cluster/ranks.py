@@ -1,0 +1,177 @@
+"""The loop of every rank: tell where it is, do what it is told, sleep in between, leave.
+
+A rank that only keeps its leader company sleeps a quarter of a second between two looks at its
+mail; such a look takes some 20 us. None spins: what is measured has the node to itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from memgauge.cluster.combined import CombinedRun, load_combined
+from memgauge.cluster.gatherer import Gatherer
+from memgauge.cluster.hosts import hello
+from memgauge.cluster.leader import Leader, Survey
+from memgauge.cluster.mailbox import Mailbox
+from memgauge.cluster.messages import AnyMessage, Begin, Bye, Leave, Role
+from memgauge.cluster.mpi import World
+from memgauge.model.cluster import Manifest
+from memgauge.model.errors import ExitCode, MemgaugeError, SystemFailure
+
+GATHER_EVERY_S = 0.05
+LEAD_EVERY_S = 0.1
+SLEEP_S = 0.25
+FAREWELL_S = 5.0
+"""Longest that rank 0 waits until its last messages have gone."""
+STOP_S = 0.5
+"""For a survey to close its records: mpirun sends SIGKILL a second after SIGTERM."""
+FIRST_WORD_S = 300.0
+"""How long a rank waits to be told what to do."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What rank 0 ends with."""
+
+    exit_code: int
+    combined: CombinedRun
+    unresponsive: list[str] = []
+    """Who would hang in an orderly end, so that the job is to be aborted."""
+
+
+class Rank:
+    """One rank of the job."""
+
+    def __init__(self, world: World, survey: Survey) -> None:
+        self._mailbox = Mailbox(world)
+        self._survey = survey
+        self._leader: Leader | None = None
+        self._leaves = False
+        self._until_s = time.monotonic() + FIRST_WORD_S
+
+    def follow(self) -> None:
+        """Do what rank 0 says until it says to leave; for all ranks but 0.
+
+        Raises:
+            SystemFailure: nothing was heard of rank 0 for longer than the job may take.
+            KeyboardInterrupt: the launcher ended the job; the survey has closed its records.
+        """
+        try:
+            self._mailbox.send(0, hello())
+            while not self._leaves:
+                self._handle()
+                _refuse_to_wait_beyond(self._until_s)
+                time.sleep(SLEEP_S if self._leader is None else LEAD_EVERY_S)
+        except BaseException:
+            self._stop()
+            raise
+        self._mailbox.send(0, Bye())
+        self._drain()
+
+    def gather(self, manifest: Manifest, directory: Path, say: Callable[[str], None]) -> Outcome:
+        """Be rank 0: all of the job, and the combined run at its end.
+
+        Raises:
+            KeyboardInterrupt: the launcher ended the job; manifest and report are written.
+        """
+        gatherer = Gatherer(self._mailbox, manifest, directory, say)
+        try:
+            self._mailbox.send(0, hello())
+            while not gatherer.is_over:
+                self._handle(gatherer)
+                gatherer.step()
+                time.sleep(GATHER_EVERY_S)
+        except KeyboardInterrupt as error:
+            self._stop()
+            gatherer.close(f"the job was ended by {str(error) or 'Ctrl-C'}")
+            _save_what_is_there(directory, say)
+            raise
+        except BaseException:
+            self._stop()
+            raise
+        gatherer.close()
+        combined = load_combined(directory)
+        combined.save()
+        return Outcome(
+            exit_code=exit_code(combined),
+            combined=combined,
+            unresponsive=gatherer.unresponsive or self.dismiss(),
+        )
+
+    def _handle(self, gatherer: Gatherer | None = None) -> None:
+        for rank, message in self._mailbox.receive():
+            if not self._obey(message) and gatherer is not None:
+                gatherer.hear(rank, message)
+        if self._leader is not None:
+            self._leader.step()
+
+    def _obey(self, message: AnyMessage) -> bool:
+        """Do what rank 0 said; False: it is something else."""
+        match message:
+            case Role():
+                self._until_s = time.monotonic() + message.give_up_s
+                if message.leads:
+                    self._leader = Leader(self._mailbox, self._survey, message)
+            case Begin() if self._leader is not None:
+                self._leader.begin()
+            case Leave():
+                self._leaves = True
+            case _:
+                return False
+        return True
+
+    def dismiss(self) -> list[str]:
+        """Send all ranks home; those that do not say good-bye.
+
+        MPI ends by waiting for all: with a rank that is dead, it would wait for ever.
+        """
+        staying = set(range(self._mailbox.size))
+        for rank in staying:
+            self._mailbox.send(rank, Leave())
+        self._mailbox.send(0, Bye())
+        until_s = time.monotonic() + FAREWELL_S
+        while staying and time.monotonic() < until_s:
+            for rank, message in self._mailbox.receive():
+                if isinstance(message, Bye):
+                    staying.discard(rank)
+            time.sleep(GATHER_EVERY_S)
+        return [f"rank {rank}" for rank in sorted(staying)]
+
+    def _drain(self) -> None:
+        until_s = time.monotonic() + FAREWELL_S
+        while self._mailbox.unsent and time.monotonic() < until_s:
+            self._mailbox.receive()
+            time.sleep(GATHER_EVERY_S)
+
+    def _stop(self) -> None:
+        if self._leader is not None:
+            self._leader.stop(STOP_S)
+
+
+def _refuse_to_wait_beyond(until_s: float) -> None:
+    if time.monotonic() > until_s:
+        raise SystemFailure(
+            "cluster: nothing was heard of rank 0, which gathers; what this node measured is in "
+            "its directory"
+        )
+
+
+def exit_code(combined: CombinedRun) -> ExitCode:
+    """Done only where every node is; a failed validation of any is told as such."""
+    nodes = combined.cluster.manifest.nodes
+    if any(node.exit_code == ExitCode.VALIDATION_FAILED for node in nodes):
+        return ExitCode.VALIDATION_FAILED
+    whole = all(node.state == "done" for node in nodes) and not combined.cluster.missing
+    return ExitCode.DONE if whole and not combined.cluster.manifest.unheard else ExitCode.FAILED
+
+
+def _save_what_is_there(directory: Path, say: Callable[[str], None]) -> None:
+    """The report of a job that was ended; it may be killed on the way, and can be made later."""
+    say(f"the job was ended: what was measured is kept; memgauge report {directory} shows it")
+    try:
+        load_combined(directory).save()
+    except MemgaugeError as error:
+        say(str(error))

@@ -1,0 +1,79 @@
+"""The beginning of a combined run: its directory and its manifest."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from memgauge.cluster.combined import write_manifest
+from memgauge.cluster.mpi import World
+from memgauge.model.cluster import CLUSTER_VERSION, Manifest
+from memgauge.model.errors import RequestError
+from memgauge.model.parameters import RunOptions
+from memgauge.model.runfile import default_directory
+from memgauge.model.text import plain
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """What rank 0 starts from."""
+
+    manifest: Manifest
+    directory: Path
+    """Absolute."""
+
+
+def begin(  # noqa: PLR0913, PLR0917 - what a manifest holds
+    world: World,
+    launcher: str,
+    options: RunOptions,
+    nodes_at_once: int | None,
+    grace_s: float,
+    arguments: list[str],
+) -> Begun:
+    """Make the directory, with a manifest by which other nodes know it.
+
+    Raises:
+        RequestError: the directory holds something already, or cannot be made.
+        SystemFailure: it cannot be written.
+    """
+    directory = Path(options.output or default_directory("cluster")).absolute()
+    _make(directory)
+    manifest = Manifest(
+        format_version=CLUSTER_VERSION,
+        memgauge_version=_version(),
+        cluster_id=uuid.uuid4().hex[:12],
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        launcher=launcher,
+        mpi=world.library,
+        ranks=world.size,
+        arguments=arguments,
+        budget_s=options.budget_s,
+        nodes_at_once=nodes_at_once,
+        grace_s=grace_s,
+        nodes=[],
+    )
+    write_manifest(directory, manifest)
+    return Begun(manifest, directory)
+
+
+def _make(directory: Path) -> None:
+    shown = plain(str(directory))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise RequestError(f"{shown}: not empty; name a new or empty directory")
+    except OSError as error:
+        raise RequestError(
+            f"{shown}: cannot hold a run: {error.strerror}; name another directory"
+        ) from error
+
+
+def _version() -> str:
+    try:
+        return version("memgauge")
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,88 @@
+"""The survey of one node: a process of its own, started by the leading rank, ended with it.
+
+It is no rank: the launcher's variables are taken from its environment. It belongs to a session of
+its own, so that a signal to the ranks reaches it through its leader only, which lets it close its
+records; should the leader be killed, the kernel sends it SIGTERM.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from memgauge.cluster.mpi import without_launch
+from memgauge.model.errors import SystemFailure
+from memgauge.model.text import plain
+
+_PR_SET_PDEATHSIG = 1
+SURVEY = (sys.executable, "-m", "memgauge.cluster.survey_child")
+"""The program, which is given the arguments of `memgauge` behind the process it belongs to."""
+
+
+class SurveyChild:
+    """A survey under way."""
+
+    def __init__(self, program: Sequence[str], arguments: Sequence[str], log: Path) -> None:
+        self._log = log
+        self._began_s = time.monotonic()
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("wb") as output:
+                self._process = subprocess.Popen(
+                    [*program, str(os.getpid()), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=without_launch(),
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise SystemFailure(f"the survey cannot be started: {error}") from error
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since it was started."""
+        return time.monotonic() - self._began_s
+
+    def poll(self) -> int | None:
+        """Its exit code, as shells have it; None: it goes on."""
+        code = self._process.poll()
+        return code if code is None or code >= 0 else 128 - code
+
+    def stop(self, wait_s: float) -> int | None:
+        """Ask it to end, as Ctrl-C does, and give it a moment; its exit code."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(wait_s)
+            except subprocess.TimeoutExpired:
+                return None
+        return self.poll()
+
+    def last_line(self) -> str:
+        """What it said last: of a failed one, why."""
+        try:
+            tail = self._log.read_bytes()[-2000:].decode("utf-8", "replace")
+        except OSError:
+            return ""
+        lines = [line for line in tail.splitlines() if line.strip()]
+        return plain(lines[-1]).removeprefix("memgauge: ") if lines else ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Be that process: end with the leader, whose number comes first, and run `memgauge`."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(arguments[0]):
+        return 1
+    os.execv(sys.executable, [sys.executable, "-m", "memgauge", *arguments[1:]])  # noqa: S606
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

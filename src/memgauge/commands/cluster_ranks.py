@@ -1,0 +1,160 @@
+"""Being one rank of a cluster's survey: what `memgauge cluster` and a launched `survey` share."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from memgauge.commands.options import given
+from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
+from memgauge.model.option import Option, counts_option, duration_option
+from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
+from memgauge.model.text import plain
+
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_FIRST_SPEAKS_S = 2.0
+MOST_NODES = 1_000_000
+
+
+def _at_once(text: str, flag: str) -> int:
+    numbers = counts_option("", 1, MOST_NODES).parse(text, flag)
+    if len(numbers) != 1:
+        raise RequestError(f"{flag} '{plain(text)}' is not one number; write such as 1")
+    first: int = numbers[0]
+    return first
+
+
+class ClusterOptions(Parameters, frozen=True, kw_only=True):
+    """How nodes are measured together."""
+
+    nodes_at_once: Annotated[
+        int | None,
+        Option(
+            help="nodes that measure at once; 1: in turn, so that none disturbs another by what "
+            "they share",
+            metavar="COUNT",
+            parse=_at_once,
+            automatic="all",
+        ),
+    ] = None
+    grace_s: Annotated[
+        float,
+        duration_option(
+            "how long a node may be silent, or late after its budget, before it is given up",
+            flag="--grace",
+        ),
+    ] = 60.0
+
+
+def is_one_of_several() -> bool:
+    """Whether a launcher started this process beside others."""
+    from memgauge.cluster.mpi import launch, world
+
+    seen = launch()
+    if seen is None or seen.ranks == 1:
+        return False
+    return seen.ranks is not None or world("survey", finalize=False).size > 1
+
+
+def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> int:
+    """Be one rank of the job, whatever the launcher; returns the exit code.
+
+    What all ranks refuse is said by the first of them.
+
+    Raises:
+        RequestError: no launcher, no MPI, or options that cannot be met.
+    """
+    try:
+        return _survey_nodes(values, interrupted)
+    except MemgaugeError:
+        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
+            # The launcher ends this rank meanwhile, where the first has failed too.
+            time.sleep(_FIRST_SPEAKS_S)
+        raise
+
+
+def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
+    from memgauge.cluster.mpi import launch, world
+    from memgauge.commands.survey import chosen_experiments
+
+    if interrupted is not None:
+        raise RequestError(
+            "--resume: one node's run is completed by itself, without a launcher, as "
+            "'memgauge survey --resume DIR/nodes/NAME'"
+        )
+    options = build(RunOptions, **given(RunOptions, dict(values)))
+    build(CommonParameters, **given(CommonParameters, dict(values)))
+    chosen_experiments(values.get("only"))
+    together = build(ClusterOptions, **given(ClusterOptions, dict(values)))
+    seen = launch()
+    if seen is None:
+        raise RequestError(
+            "cluster: no launcher started it; start it as 'mpirun -n RANKS --hostfile HOSTS "
+            "memgauge cluster' or 'srun memgauge cluster', or measure this machine alone with "
+            "'memgauge survey'"
+        )
+    found = world("cluster", finalize=False)
+    return _run(found, seen.launcher, options, together, _arguments(values))
+
+
+def _run(
+    world: Any,
+    launcher: str,
+    options: RunOptions,
+    together: ClusterOptions,
+    arguments: list[str],
+) -> int:
+    from memgauge.cluster.leader import Survey
+    from memgauge.cluster.ranks import Rank
+    from memgauge.cluster.start import begin
+
+    rank = Rank(world, Survey(arguments=arguments))
+    if world.rank != 0:
+        rank.follow()
+        world.mpi.Finalize()
+        return ExitCode.DONE
+    try:
+        begun = begin(world, launcher, options, together.nodes_at_once, together.grace_s, arguments)
+    except MemgaugeError:
+        if not rank.dismiss():
+            world.mpi.Finalize()
+        raise
+    outcome = rank.gather(begun.manifest, begun.directory, _say)
+    _present(outcome.combined, as_json=options.json)
+    if outcome.unresponsive:
+        who = ", ".join(outcome.unresponsive[:8])
+        _say(f"ending the job, since these would not: {who}")
+        world.abort(max(ExitCode.FAILED, outcome.exit_code))
+    world.mpi.Finalize()
+    return outcome.exit_code
+
+
+def _present(combined: Any, *, as_json: bool) -> None:
+    from memgauge.commands.output import print_json, print_report
+
+    if as_json:
+        print_json(combined.document())
+    else:
+        print_report(combined.report, whole=False)
+    page = combined.directory / "report.html"
+    click.echo(f"run: {plain(str(combined.directory))}  report: {plain(str(page))}", err=True)
+
+
+def _say(text: str) -> None:
+    click.echo(f"cluster: {plain(text)}", err=True)
+
+
+def _arguments(values: Mapping[str, Any]) -> list[str]:
+    """The words of a node's own survey: what was asked of all."""
+    words = ["survey"]
+    for struct in (CommonParameters, RunOptions):
+        asked = given(struct, dict(values))
+        for field in fields_of(struct):
+            if field.name in asked and field.name not in {"output", "json"}:
+                words += [field.flag] if field.option.is_switch else [field.flag, asked[field.name]]
+    return words if values.get("only") is None else [*words, "--only", str(values["only"])]
