@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from memgauge.analysis.regimes import Regimes
 from memgauge.analysis.speeds import fast_quantile, values_of
 from memgauge.analysis.summary import worst_precision
-from memgauge.experiments.base import Bench
+from memgauge.experiments.base import REGIONS_FACT, Bench
 from memgauge.model.records import Point, Sample
 
 PASSES = 11
@@ -74,13 +74,19 @@ class Cell:
             self.reached = len(self.samples) >= PASSES
             return
         if self.point.role == "region":
-            repetitions = sum(len(s.threads[0].begin_ns) for s in self.samples if s.threads)
-            enough = self.point.work == "counted" or repetitions >= REPETITIONS
-            self.reached = len(self.samples) >= REGIONS and enough
+            self.reached = self._has_enough_regions()
             return
         self._look_at = int(self._look_at * GROWTH) + 1
         clean = values_of(self.point, self.samples).clean
         self.reached = worst_precision(clean, regimes, fast_quantile(self.point)) <= asked
+
+    def _has_enough_regions(self) -> bool:
+        told = self.point.effective.get(REGIONS_FACT)
+        if isinstance(told, int):
+            return len(self.samples) >= told
+        repetitions = sum(len(s.threads[0].begin_ns) for s in self.samples if s.threads)
+        enough = self.point.work == "counted" or repetitions >= REPETITIONS
+        return len(self.samples) >= REGIONS and enough
 
 
 class CellValues(Mapping[str, list[float]]):

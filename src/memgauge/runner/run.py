@@ -17,7 +17,15 @@ from memgauge.experiments.base import Bench, Experiment
 from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters, texts
-from memgauge.model.records import FORMAT_VERSION, AnyRecord, Point, RunEnd, RunStart, Warning
+from memgauge.model.records import (
+    FORMAT_VERSION,
+    AnyRecord,
+    Point,
+    RunEnd,
+    RunStart,
+    Simulated,
+    Warning,
+)
 from memgauge.model.rules import work_of
 from memgauge.model.runfile import Run, RunWriter, read_run
 from memgauge.model.system import System
@@ -194,16 +202,18 @@ class _Recording:
         self._end("complete" if self._all_reached else "budget", None)
 
     def _simulate(self, packed: Sequence[Sequence[Planned]]) -> None:
-        """What models predict for the points measured, written as each is there."""
+        """What models predict for the points of the run, written as each is there."""
         experiments = {
             planned[0].name: (planned[0], planned[1]) for wave in packed for planned in wave
         }
         for name, (experiment, parameters) in experiments.items():
             points = [point for point in self._points if point.experiment == name]
             system = within(self._request.system, parameters.nodes)
+            done: set[str] = set()
             for record in experiment.simulate(points, parameters, system):
                 self._writer.write([record])
-                self._show(f"simulating {name}", len(points), len(points))
+                done.update([record.point] if isinstance(record, Simulated) else ())
+                self._show(f"simulating {name}", len(done), len(points))
 
     def _end(
         self, status: Literal["complete", "budget", "interrupted", "failed"], reason: str | None

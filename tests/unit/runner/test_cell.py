@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
 from tests.unit.analysis.records import bandwidth_point
 from tests.unit.runner.fakes import FakeBench
 
 from memgauge.analysis.regimes import find_regimes
+from memgauge.experiments.base import REGIONS_FACT
 from memgauge.model.records import Sample, ThreadSample
 from memgauge.runner.cell import REGIONS, REPETITIONS, Cell
 
@@ -34,3 +37,13 @@ def test_a_counted_kernel_needs_regions_and_repetitions() -> None:
 def test_known_traffic_needs_regions_only() -> None:
     assert not reached(REGIONS - 1, 1, "counted")
     assert reached(REGIONS, 1, "counted")
+
+
+@pytest.mark.parametrize(("told", "regions", "done"), [(6, 5, False), (6, 6, True), (0, 0, True)])
+def test_a_point_may_say_how_many_regions_suffice(told: int, regions: int, done: bool) -> None:
+    point = bandwidth_point("p", role="region")
+    point = msgspec.structs.replace(point, effective={REGIONS_FACT: told})
+    cell = Cell(FakeBench([], lambda *_: 1, valid=True), point, [region(1)] * regions)
+    cell.look(0.01, find_regimes([]))
+    assert cell.reached == done
+    assert cell.to_visit != done
