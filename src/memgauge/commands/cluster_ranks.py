@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -73,7 +74,8 @@ def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> 
         return _survey_nodes(values, interrupted)
     except MemgaugeError:
         if any(os.environ.get(name, "0") != "0" for name in _RANKS):
-            # The launcher ends this rank meanwhile, where the first has failed too.
+            # The launcher ends this rank meanwhile, without a word, where the first failed too.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             time.sleep(_FIRST_SPEAKS_S)
         raise
 
@@ -135,14 +137,14 @@ def _run(
 
 
 def _present(combined: Any, *, as_json: bool) -> None:
+    from memgauge.commands.measure import say_where
     from memgauge.commands.output import print_json, print_report
 
     if as_json:
         print_json(combined.document())
     else:
         print_report(combined.report, whole=False)
-    page = combined.directory / "report.html"
-    click.echo(f"run: {plain(str(combined.directory))}  report: {plain(str(page))}", err=True)
+    say_where(combined.directory)
 
 
 def _say(text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from memgauge import api
+from memgauge.cluster.combined import CombinedRun
 from memgauge.commands.output import print_json, print_report
 from memgauge.experiments.base import Experiment
 from memgauge.experiments.registry import load
@@ -85,8 +86,13 @@ def present(result: Result, *, as_json: bool) -> int:
     return ExitCode.DONE
 
 
-def save(result: Result) -> None:
+def save(result: Result | CombinedRun) -> None:
     """Write summary and page beside the records, and say where; after all was printed."""
     result.save()
-    page = result.directory / "report.html"
-    click.echo(f"run: {plain(str(result.directory))}  report: {plain(str(page))}", err=True)
+    say_where(result.directory)
+
+
+def say_where(directory: Path) -> None:
+    """Name a run and its page on stderr."""
+    page = directory / "report.html"
+    click.echo(f"run: {plain(str(directory))}  report: {plain(str(page))}", err=True)

@@ -7,11 +7,14 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.cluster.combined import CombinedRun, load_combined
 from memgauge.commands.measure import save
 from memgauge.commands.options import run_argument
 from memgauge.commands.output import print_json, print_report
+from memgauge.model.cluster import is_cluster
 from memgauge.model.errors import RequestError
 from memgauge.references.library import PREFIX
+from memgauge.results import Result
 
 
 @click.command("report")
@@ -29,19 +32,33 @@ def command(run: Path, form: str | None) -> None:
     Writes summary.txt and report.html into the run's directory and prints the summary. For
     published counts of memory controllers, such as reference:altra-dmc620, and published splits of
     threads between two memories, such as reference:nvdimm-nvm-nvm, it prints and writes nothing.
+    Of a combined run of nodes it uses whatever of them is there, and says which are missing.
     """
     if str(run).startswith(PREFIX):
         _published(str(run), form)
         return
+    if is_cluster(run):
+        _render(load_combined(run), form)
+        return
     result = api.load(run)
+    if form == "stream":
+        click.echo(result.stream_form())
+    else:
+        _render(result, form)
+
+
+def _render(result: Result | CombinedRun, form: str | None) -> None:
+    """In one form on stdout; or the summary, and files beside what was read."""
     if form == "html":
         click.echo(result.html())
     elif form == "json":
         print_json(result.document())
-    elif form == "stream":
-        click.echo(result.stream_form())
     elif form == "summary":
         click.echo(result.text())
+    elif form == "stream":
+        raise RequestError(
+            "--format stream: a combined run of nodes has no such table; give the run of one node"
+        )
     else:
         print_report(result.report, whole=False)
         save(result)

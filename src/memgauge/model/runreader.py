@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from memgauge.model.cluster import NODES_NAME, is_cluster
 from memgauge.model.codec import MAX_LINE_BYTES, LineDecoder
 from memgauge.model.errors import RunFileError, SystemFailure
 from memgauge.model.marks import MARKS_NAME, lines_of, regions_of
@@ -60,6 +61,12 @@ def open_records(path: Path) -> BinaryIO:
         # Without O_NONBLOCK a pipe in the file's place would hold the reader for ever.
         file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     except (FileNotFoundError, NotADirectoryError):
+        if is_cluster(path.parent):
+            raise RunFileError(
+                f"{shown(path.parent)}: a combined run of many nodes; give the run of one, such as "
+                f"those below {shown(path.parent / NODES_NAME)}, or render all with 'memgauge "
+                "report'"
+            ) from None
         raise RunFileError(
             f"{shown(path)}: no such file; give the directory of a run or its {RECORDS_NAME}"
         ) from None
