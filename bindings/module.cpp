@@ -46,5 +46,6 @@ NB_MODULE(_core, module) {
     register_accesses(module);
     register_traffic(module);
     register_competition(module);
+    register_cache(module);
     register_nests(module);
 }

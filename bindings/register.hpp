@@ -28,6 +28,7 @@ void register_chase(nanobind::module_& module);
 void register_accesses(nanobind::module_& module);
 void register_traffic(nanobind::module_& module);
 void register_competition(nanobind::module_& module);
+void register_cache(nanobind::module_& module);
 void register_nests(nanobind::module_& module);
 
 // A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What

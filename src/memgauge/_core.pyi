@@ -967,8 +967,16 @@ class CacheModel:
         core: int = 0,
         outer_strides: Sequence[int] | None = None,
         outer: int = 1,
+        after: Sequence[tuple[int, int, int, str]] = (),
     ) -> None:
-        """Loops over references of (address, stride, bytes, kind); streams are their positions."""
+        """Loops over references of (address, stride, bytes, kind); streams are their positions.
+
+        After each inner loop those of `after` make one access each, in streams that go on behind.
+        """
+
+    @property
+    def level_names(self) -> list[str]:
+        """Of what `counts` has in `levels`: borrowed instances are a level of their own."""
 
     def write_back_all(self) -> None: ...
     def counts(self) -> CacheCounts: ...

@@ -1,0 +1,39 @@
+#pragma once
+// One part of the sets of a machine at work: what a thread of a CacheModel does by itself.
+
+#include <memory>
+
+#include "memgauge/cache_model.hpp"
+
+namespace memgauge::cache {
+
+struct Part {
+    unsigned index = 0;
+    unsigned count = 1;
+};
+
+// An outer loop around an inner one; see CacheModel::walk.
+struct Nest {
+    std::span<const StridedAccess> references;
+    std::span<const std::int64_t> outer_strides;
+    std::uint64_t outer = 1;
+    std::uint64_t count = 0;
+    std::span<const StridedAccess> after;
+};
+
+class Engine {
+public:
+    virtual ~Engine() = default;
+    virtual void access(unsigned core, std::span<const Access> accesses) = 0;
+    virtual void walk(unsigned core, const Nest& nest) = 0;
+    virtual void write_back_all() = 0;
+    // Adds what this part counted.
+    virtual void add_to(CacheCounts& counts) = 0;
+    virtual void reset_counts() = 0;
+    virtual void clear() = 0;
+};
+
+std::unique_ptr<Engine> make_engine(const CacheMachine& machine,
+                                    const std::vector<CacheLevel>& levels, Part part);
+
+}  // namespace memgauge::cache

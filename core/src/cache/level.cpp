@@ -1,0 +1,108 @@
+#include "cache/level.hpp"
+
+#include <algorithm>
+
+namespace memgauge::cache {
+namespace {
+
+constexpr std::size_t most_ranked_ways = 2 * ranks_in_vector;
+constexpr std::size_t cache_line = 64;
+constexpr std::int8_t no_rank = 127;
+
+std::size_t rounded(std::size_t bytes, std::size_t to) {
+    return (bytes + to - 1) / to * to;
+}
+
+}  // namespace
+
+Level::Level(const CacheLevel& level, const CacheMachine& machine)
+    : ways_(ways_of(level, machine)),
+      count_(sets_of(level, machine)),
+      instances_(instances_of(level, machine)),
+      quads_((ways_ + tags_in_quad - 1) / tags_in_quad),
+      cores_(level.cores),
+      order_(level.replacement == Replacement::tree_plru ? Order::nodes
+             : ways_ <= most_ranked_ways                 ? Order::ranks
+                                                         : Order::stamps),
+      inclusion_(level.inclusion),
+      order_at_(quads_ * tags_in_quad * sizeof(Line)) {
+    const LineNumbers numbers(static_cast<unsigned>(std::countr_zero(machine.line_bytes)));
+    if (std::has_single_bit(count_) && count_ <= numbers.lines_in_area()) {
+        masked_ = true;
+        mask_ = static_cast<Line>(count_ - 1);
+    } else if (count_ <= (1u << 20) && machine.line_bytes >= 16) {
+        // Exact for lines below 2^44.
+        reciprocal_ = ~0ull / count_ + 1;
+    }
+    const std::size_t order_bytes = order_ == Order::ranks   ? rounded(ways_, ranks_in_vector)
+                                    : order_ == Order::nodes ? sizeof(std::uint64_t)
+                                                             : ways_ * sizeof(std::uint64_t);
+    changed_at_ = order_at_ + order_bytes;
+    valid_at_ = changed_at_ + ways_;
+    const std::size_t sectors = machine.line_bytes / machine.sector_bytes;
+    record_bytes_ = rounded(valid_at_ + (sectors > 1 ? ways_ : 0), cache_line);
+    const std::size_t bytes = instances_ * count_ * record_bytes_;
+    sets_.reset(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{cache_line})));
+    clear();
+}
+
+void Level::clear() {
+    std::memset(sets_.get(), 0, instances_ * count_ * record_bytes_);
+    clock_ = 0;
+    for (std::size_t i = 0; i < instances_ * count_; ++i) {
+        const Set at = sets_.get() + i * record_bytes_;
+        std::fill_n(tags(at), ways_, empty_way);
+        std::fill(tags(at) + ways_, tags(at) + quads_ * tags_in_quad, no_way);
+        if (order_ != Order::ranks) continue;
+        std::fill_n(ranks(at), rounded(ways_, ranks_in_vector), no_rank);
+        for (std::size_t way = 0; way < ways_; ++way) {
+            ranks(at)[way] = static_cast<std::int8_t>(way);
+        }
+    }
+}
+
+void Level::release(Set set, int way) const {
+    tag(set, way) = empty_way;
+    changed(set, way) = 0;
+    if (order_ == Order::stamps) stamps(set)[way] = 0;
+    if (order_ != Order::ranks) return;
+    std::int8_t* const at = ranks(set);
+    const std::int8_t old = at[way];
+    for (std::size_t other = 0; other < ways_; ++other) {
+        if (at[other] > old) --at[other];
+    }
+    at[way] = static_cast<std::int8_t>(ways_ - 1);
+}
+
+// Node 1 is the root, the children of node i are 2 i and 2 i + 1; bit i of the word: it points to
+// the upper half.
+void Level::touch_nodes(Set set, int way) const {
+    std::uint64_t& nodes = *stamps(set);
+    for (std::size_t node = ways_ + static_cast<std::size_t>(way); node > 1; node /= 2) {
+        const std::uint64_t parent = 1ull << (node / 2);
+        nodes = node % 2 == 0 ? nodes | parent : nodes & ~parent;
+    }
+}
+
+int Level::tree_victim(Set set) const {
+    const int free = find(set, empty_way);
+    if (free >= 0) return free;
+    const std::uint64_t nodes = *stamps(set);
+    std::size_t node = 1;
+    while (node < ways_) node = 2 * node + (nodes >> node & 1);
+    return static_cast<int>(node - ways_);
+}
+
+int Level::oldest(Set set) const {
+    const std::uint64_t* const at = stamps(set);
+    return static_cast<int>(std::min_element(at, at + ways_) - at);
+}
+
+int Level::find_wide(Set set, Line line) const {
+    const Line* const at = tags(set);
+    const Line* const end = at + ways_;
+    const Line* const found = std::find(at, end, line);
+    return found == end ? -1 : static_cast<int>(found - at);
+}
+
+}  // namespace memgauge::cache

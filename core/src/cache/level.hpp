@@ -1,0 +1,172 @@
+#pragma once
+// One level: the sets of all its instances, each in one piece of memory with its tags, their order
+// and their marks.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "cache/geometry.hpp"
+#include "cache/line_numbers.hpp"
+#include "cache/tag_search.hpp"
+
+namespace memgauge::cache {
+
+__extension__ using Wide = unsigned __int128;
+
+inline constexpr Line empty_way = ~Line{0};
+inline constexpr Line no_way = empty_way - 1;  // behind the last, to fill a vector
+
+struct Marks {
+    std::uint8_t valid = 0;
+    std::uint8_t changed = 0;
+};
+
+// A set, as long as its level lives.
+using Set = std::byte*;
+
+class Level {
+public:
+    Level(const CacheLevel& level, const CacheMachine& machine);
+
+    [[nodiscard]] Set set(unsigned core, Line line, const LineNumbers& numbers) const {
+        const std::size_t index = masked_ ? line & mask_ : remainder(numbers.line(line));
+        return sets_.get() + (instance_of(core) * count_ + index) * record_bytes_;
+    }
+
+    // The way that holds the line, or -1.
+    [[nodiscard]] int find(Set set, Line line) const {
+        switch (quads_) {
+            case 1:
+                return first_of(equal_tags<1>(tags(set), line));
+            case 2:
+                return first_of(equal_tags<2>(tags(set), line));
+            case 3:
+                return first_of(equal_tags<3>(tags(set), line));
+            case 4:
+                return first_of(equal_tags<4>(tags(set), line));
+            case 5: {
+                const unsigned front = equal_tags<4>(tags(set), line);
+                return first_of(front | equal_tags<1>(tags(set) + 16, line) << 16);
+            }
+            default:
+                return find_wide(set, line);
+        }
+    }
+
+    void touch(Set set, int way) const {
+        if (order_ == Order::ranks) {
+            touch_ranks(set, way);
+        } else if (order_ == Order::nodes) {
+            touch_nodes(set, way);
+        } else {
+            stamps(set)[way] = ++clock_;
+        }
+    }
+
+    // The way for a line that is not there.
+    [[nodiscard]] int victim(Set set) const {
+        if (order_ == Order::ranks) return last_rank(set);
+        return order_ == Order::nodes ? tree_victim(set) : oldest(set);
+    }
+
+    [[nodiscard]] Line& tag(Set set, int way) const { return tags(set)[way]; }
+    [[nodiscard]] std::uint8_t& changed(Set set, int way) const {
+        return reinterpret_cast<std::uint8_t*>(set + changed_at_)[way];
+    }
+    [[nodiscard]] std::uint8_t& valid(Set set, int way) const {
+        return reinterpret_cast<std::uint8_t*>(set + valid_at_)[way];
+    }
+
+    // The line leaves; its way is the next to be taken.
+    void release(Set set, int way) const;
+    void clear();
+
+    // Calls visit(set, way) for each line there.
+    template <class Visit>
+    void each_line(const Visit& visit) const {
+        for (std::size_t i = 0; i < instances_ * count_; ++i) {
+            const Set at = sets_.get() + i * record_bytes_;
+            for (unsigned way = 0; way < ways_; ++way) {
+                if (tags(at)[way] != empty_way) visit(at, static_cast<int>(way));
+            }
+        }
+    }
+
+    [[nodiscard]] Inclusion inclusion() const { return inclusion_; }
+    [[nodiscard]] std::size_t instance_of(unsigned core) const {
+        return cores_ == 0 ? 0 : core / cores_;
+    }
+    [[nodiscard]] unsigned cores() const { return cores_; }
+    [[nodiscard]] LevelCounts& counts() { return counts_; }
+
+private:
+    enum class Order : std::uint8_t { ranks, nodes, stamps };
+    struct Free {
+        void operator()(std::byte* at) const { ::operator delete[](at, std::align_val_t{64}); }
+    };
+
+    [[nodiscard]] static Line* tags(Set set) { return reinterpret_cast<Line*>(set); }
+    [[nodiscard]] std::int8_t* ranks(Set set) const {
+        return reinterpret_cast<std::int8_t*>(set + order_at_);
+    }
+    [[nodiscard]] std::uint64_t* stamps(Set set) const {
+        return reinterpret_cast<std::uint64_t*>(set + order_at_);
+    }
+    [[nodiscard]] static int first_of(unsigned mask) {
+        return mask == 0 ? -1 : std::countr_zero(mask);
+    }
+
+    [[nodiscard]] std::size_t remainder(std::uint64_t line) const {
+        if (reciprocal_ == 0) return line % count_;
+        const auto quotient =
+            static_cast<std::uint64_t>(static_cast<Wide>(line) * reciprocal_ >> 64);
+        return line - quotient * count_;
+    }
+
+    void touch_ranks(Set set, int way) const {
+        std::int8_t* const at = ranks(set);
+        const std::int8_t old = at[way];
+        if (old == 0) return;
+        to_front(at, all_ranks(old));
+        if (ways_ > ranks_in_vector) to_front(at + ranks_in_vector, all_ranks(old));
+    }
+
+    [[nodiscard]] int last_rank(Set set) const {
+        const std::int8_t* const at = ranks(set);
+        const Ranks last = all_ranks(static_cast<int>(ways_) - 1);
+        unsigned mask = equal_bytes(load_ranks(at), last);
+        if (ways_ > ranks_in_vector) {
+            mask |= equal_bytes(load_ranks(at + ranks_in_vector), last) << ranks_in_vector;
+        }
+        return std::countr_zero(mask);
+    }
+
+    void touch_nodes(Set set, int way) const;
+    [[nodiscard]] int tree_victim(Set set) const;
+    [[nodiscard]] int oldest(Set set) const;
+    [[nodiscard]] int find_wide(Set set, Line line) const;
+
+    std::size_t ways_;
+    std::size_t count_;  // sets of an instance
+    std::size_t instances_;
+    std::size_t quads_;
+    unsigned cores_;
+    Order order_;
+    Inclusion inclusion_;
+    bool masked_ = false;
+    Line mask_ = 0;
+    std::uint64_t reciprocal_ = 0;
+    std::size_t order_at_;
+    std::size_t changed_at_;
+    std::size_t valid_at_;
+    std::size_t record_bytes_;
+    mutable std::uint64_t clock_ = 0;
+    LevelCounts counts_;
+    std::unique_ptr<std::byte[], Free> sets_;
+};
+
+}  // namespace memgauge::cache

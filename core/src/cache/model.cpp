@@ -1,0 +1,158 @@
+#include <string>
+#include <utility>
+
+#include "cache/engine.hpp"
+#include "cache/geometry.hpp"
+#include "memgauge/cache_model.hpp"
+
+namespace memgauge {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::uint64_t address_end = 1ull << cache::address_bits;
+
+[[noreturn]] void refuse(const CacheMachine& machine, const std::string& why) {
+    throw RequestError("cache model of " + machine.name + ": " + why);
+}
+
+void check_access(const CacheMachine& machine, const Access& access) {
+    if (access.stream >= most_streams) {
+        refuse(machine, "access stream " + std::to_string(access.stream) + "; give 0 to " +
+                            std::to_string(most_streams - 1));
+    }
+    if (access.bytes == 0) refuse(machine, "an access of 0 bytes; give at least 1");
+    if (access.address >= address_end || address_end - access.address < access.bytes) {
+        refuse(machine, "an access at " + std::to_string(access.address) +
+                            " ends beyond 2^48; give a smaller address");
+    }
+}
+
+// Address after `steps` of `stride`, or what check_access refuses.
+std::uint64_t moved(std::uint64_t address, std::int64_t stride, std::uint64_t steps) {
+    const auto to =
+        static_cast<Wide>(address) + static_cast<Wide>(stride) * static_cast<Wide>(steps);
+    return to < 0 || to >= static_cast<Wide>(address_end) ? address_end
+                                                          : static_cast<std::uint64_t>(to);
+}
+
+// Strides are monotonous: the first and the last step tell of all between.
+void check_steps(const CacheMachine& machine, Access access, std::int64_t stride,
+                 std::uint64_t steps) {
+    check_access(machine, access);
+    access.address = moved(access.address, stride, steps);
+    check_access(machine, access);
+}
+
+void check_nest(const CacheMachine& machine, const cache::Nest& nest) {
+    if (!nest.outer_strides.empty() && nest.outer_strides.size() != nest.references.size()) {
+        refuse(machine, std::to_string(nest.outer_strides.size()) + " outer strides for " +
+                            std::to_string(nest.references.size()) +
+                            " references; give one for each");
+    }
+    if (nest.outer == 0) return;
+    for (std::size_t r = 0; r < nest.references.size() && nest.count != 0; ++r) {
+        const StridedAccess& reference = nest.references[r];
+        const std::int64_t stride = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
+        Access last = reference.first;
+        last.address = moved(last.address, stride, nest.outer - 1);
+        check_steps(machine, reference.first, reference.stride, nest.count - 1);
+        check_steps(machine, last, reference.stride, nest.count - 1);
+    }
+    for (const StridedAccess& reference : nest.after) {
+        check_steps(machine, reference.first, reference.stride, nest.outer - 1);
+    }
+}
+
+}  // namespace
+
+std::uint64_t CacheCounts::read_bytes() const noexcept {
+    return load_read_bytes + allocate_read_bytes + software_prefetch_read_bytes +
+           hardware_prefetch_read_bytes;
+}
+
+std::uint64_t CacheCounts::write_bytes() const noexcept {
+    return write_back_bytes + bypass_write_bytes;
+}
+
+struct CacheModel::State {
+    CacheMachine machine;
+    std::vector<CacheLevel> levels;
+    std::vector<std::unique_ptr<cache::Engine>> parts;
+
+    State(CacheMachine of, unsigned threads)
+        : machine(std::move(of)), levels(cache::simulated_levels(machine)) {
+        cache::check_parts(machine, levels, threads);
+        for (unsigned i = 0; i < threads; ++i) {
+            parts.push_back(cache::make_engine(machine, levels, {.index = i, .count = threads}));
+        }
+    }
+
+    void check_core(unsigned core) const {
+        if (core >= machine.cores) {
+            refuse(machine, "core " + std::to_string(core) + " of " +
+                                std::to_string(machine.cores) + "; give a smaller number");
+        }
+    }
+
+    template <class Do>
+    void each_part(const Do& work) {
+        for (const auto& part : parts) work(*part);
+    }
+};
+
+CacheModel::CacheModel(CacheMachine machine, unsigned threads)
+    : state_(std::make_unique<State>(std::move(machine), threads)) {}
+CacheModel::~CacheModel() = default;
+CacheModel::CacheModel(CacheModel&&) noexcept = default;
+CacheModel& CacheModel::operator=(CacheModel&&) noexcept = default;
+
+const CacheMachine& CacheModel::machine() const noexcept {
+    return state_->machine;
+}
+
+const std::vector<CacheLevel>& CacheModel::levels() const noexcept {
+    return state_->levels;
+}
+
+void CacheModel::access(unsigned core, std::span<const Access> accesses) {
+    state_->check_core(core);
+    for (const Access& access : accesses) check_access(state_->machine, access);
+    state_->each_part([&](cache::Engine& part) { part.access(core, accesses); });
+}
+
+void CacheModel::walk(unsigned core, std::span<const StridedAccess> references,
+                      std::uint64_t count) {
+    walk(core, references, {}, 1, count);
+}
+
+void CacheModel::walk(unsigned core, std::span<const StridedAccess> references,
+                      std::span<const std::int64_t> outer_strides, std::uint64_t outer,
+                      std::uint64_t count, std::span<const StridedAccess> after) {
+    const cache::Nest nest{references, outer_strides, outer, count, after};
+    state_->check_core(core);
+    check_nest(state_->machine, nest);
+    state_->each_part([&](cache::Engine& part) { part.walk(core, nest); });
+}
+
+void CacheModel::write_back_all() {
+    state_->each_part([](cache::Engine& part) { part.write_back_all(); });
+}
+
+CacheCounts CacheModel::counts() {
+    CacheCounts counts;
+    counts.levels.resize(state_->levels.size());
+    counts.stream_read_bytes.resize(most_streams);
+    state_->each_part([&](cache::Engine& part) { part.add_to(counts); });
+    return counts;
+}
+
+void CacheModel::reset_counts() {
+    state_->each_part([](cache::Engine& part) { part.reset_counts(); });
+}
+
+void CacheModel::clear() {
+    state_->each_part([](cache::Engine& part) { part.clear(); });
+}
+
+}  // namespace memgauge

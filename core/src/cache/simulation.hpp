@@ -1,0 +1,236 @@
+#pragma once
+// An engine: accesses are cut into pieces, watched by the detectors, and handed to the levels.
+
+#include <bit>
+#include <vector>
+
+#include "cache/detectors.hpp"
+#include "cache/engine.hpp"
+#include "cache/hierarchy.hpp"
+
+namespace memgauge::cache {
+
+template <bool many_cores, bool sectored>
+class Simulation final : public Engine {
+public:
+    Simulation(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Part part);
+
+    void access(unsigned core, std::span<const Access> accesses) override {
+        for (const Access& access : accesses) one(core, access);
+    }
+    void walk(unsigned core, const Nest& nest) override;
+    void write_back_all() override { caches_.write_back_all(); }
+    void add_to(CacheCounts& counts) override;
+    void reset_counts() override;
+    void clear() override;
+
+private:
+    void one(unsigned core, const Access& access);
+    void walk_inner(unsigned core, std::span<StridedAccess> references, std::uint64_t count);
+
+    // Calls each(address) for the begin of each piece that lies in this part.
+    template <class Each>
+    void pieces(std::uint64_t address, std::uint64_t bytes, const Each& each);
+    [[nodiscard]] Piece piece_at(std::uint64_t address, unsigned stream);
+
+    void load(unsigned core, const Access& access, Asker asker);
+    void store(unsigned core, const Access& access);
+    void store_in_stream(unsigned core, const Access& access, StoreStream& stream);
+    void after_miss(unsigned core, std::uint64_t address, unsigned stream);
+    void prefetch_ahead(unsigned core, const Access& access);
+
+    CacheMachine machine_;
+    Part part_;
+    unsigned line_bits_;
+    unsigned sector_bits_;
+    unsigned sectors_mask_;
+    bool watched_;
+    Hierarchy<many_cores, sectored> caches_;
+    std::vector<Detectors> detectors_;
+    std::array<std::uint64_t, 3> pieces_{};  // by AccessKind
+};
+
+template <bool many_cores, bool sectored>
+Simulation<many_cores, sectored>::Simulation(const CacheMachine& machine,
+                                             const std::vector<CacheLevel>& levels, Part part)
+    : machine_(machine),
+      part_(part),
+      line_bits_(static_cast<unsigned>(std::countr_zero(machine.line_bytes))),
+      sector_bits_(static_cast<unsigned>(std::countr_zero(machine.sector_bytes))),
+      sectors_mask_(static_cast<unsigned>(machine.line_bytes / machine.sector_bytes - 1)),
+      watched_(machine.store_streams.lines != 0 || machine.prefetchers.stride),
+      caches_(machine, levels),
+      detectors_(machine.cores, Detectors(machine)) {}
+
+template <bool many_cores, bool sectored>
+template <class Each>
+void Simulation<many_cores, sectored>::pieces(std::uint64_t address, std::uint64_t bytes,
+                                              const Each& each) {
+    const std::uint64_t last = (address + bytes - 1) >> sector_bits_;
+    for (std::uint64_t sector = address >> sector_bits_; sector <= last; ++sector) {
+        const std::uint64_t begin = sector << sector_bits_;
+        if (part_.count > 1 && (begin >> line_bits_) % part_.count != part_.index) continue;
+        each(begin);
+    }
+}
+
+template <bool many_cores, bool sectored>
+Piece Simulation<many_cores, sectored>::piece_at(std::uint64_t address, unsigned stream) {
+    const auto sector = static_cast<unsigned>(address >> sector_bits_) & sectors_mask_;
+    return {caches_.numbers().number(address), static_cast<std::uint8_t>(1u << sector),
+            static_cast<std::uint8_t>(stream)};
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::one(unsigned core, const Access& access) {
+    switch (access.kind) {
+        case AccessKind::load:
+            if (watched_) detectors_[core].load(access);
+            load(core, access, Asker::load);
+            break;
+        case AccessKind::store:
+            if (watched_) {
+                store_in_stream(core, access, detectors_[core].store(access));
+            } else {
+                store(core, access);
+            }
+            break;
+        case AccessKind::store_prefetch:
+            if (watched_) detectors_[core].store_prefetch();
+            load(core, access, Asker::software_prefetch);
+            return;
+    }
+    if (machine_.prefetchers.stride) prefetch_ahead(core, access);
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::load(unsigned core, const Access& access, Asker asker) {
+    pieces(access.address, access.bytes, [&](std::uint64_t address) {
+        ++pieces_[static_cast<std::size_t>(access.kind)];
+        if (!caches_.load(core, piece_at(address, access.stream), asker)) {
+            after_miss(core, address, access.stream);
+        }
+    });
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::store(unsigned core, const Access& access) {
+    pieces(access.address, access.bytes, [&](std::uint64_t address) {
+        ++pieces_[static_cast<std::size_t>(AccessKind::store)];
+        if (!caches_.store(core, piece_at(address, access.stream))) {
+            after_miss(core, address, access.stream);
+        }
+    });
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::store_in_stream(unsigned core, const Access& access,
+                                                       StoreStream& stream) {
+    using Stored = typename Hierarchy<many_cores, sectored>::Stored;
+    pieces(access.address, access.bytes, [&](std::uint64_t address) {
+        ++pieces_[static_cast<std::size_t>(AccessKind::store)];
+        const Piece piece = piece_at(address, access.stream);
+        if (!detectors_[core].bypasses(stream, address)) {
+            if (!caches_.store(core, piece)) after_miss(core, address, access.stream);
+            return;
+        }
+        if (stream.bypassed_sector == address >> sector_bits_) return;
+        const Stored stored = caches_.store_past(core, piece);
+        if (stored == Stored::bypassed) stream.bypassed_sector = address >> sector_bits_;
+        if (stored == Stored::missed) after_miss(core, address, access.stream);
+    });
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::after_miss(unsigned core, std::uint64_t address,
+                                                  unsigned stream) {
+    if (!machine_.prefetchers.next_line) return;
+    const std::uint64_t next = ((address >> line_bits_) + 1) << line_bits_;
+    if (next >> page_bits != address >> page_bits) return;
+    pieces(next, machine_.line_bytes,
+           [&](std::uint64_t sector) { caches_.prefetch(core, piece_at(sector, stream)); });
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::prefetch_ahead(unsigned core, const Access& access) {
+    constexpr std::uint64_t third = 3;
+    const Steps& steps = detectors_[core].steps(access.stream);
+    if (steps.step == 0 || steps.run < third) return;
+    const auto ahead = static_cast<std::uint64_t>(steps.step) * machine_.prefetchers.stride_ahead;
+    const std::uint64_t target = access.address + ahead;
+    pieces(target, access.bytes, [&](std::uint64_t address) {
+        // The first piece begins where the access does.
+        const std::uint64_t begin = address < target ? target : address;
+        if (begin >> page_bits != access.address >> page_bits) return;
+        caches_.prefetch(core, piece_at(address, access.stream));
+    });
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::walk_inner(unsigned core,
+                                                  std::span<StridedAccess> references,
+                                                  std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+        for (StridedAccess& reference : references) {
+            one(core, reference.first);
+            reference.first.address += static_cast<std::uint64_t>(reference.stride);
+        }
+    }
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::walk(unsigned core, const Nest& nest) {
+    std::vector<StridedAccess> references(nest.references.begin(), nest.references.end());
+    std::vector<StridedAccess> after(nest.after.begin(), nest.after.end());
+    for (std::uint64_t i = 0; i < nest.outer; ++i) {
+        for (std::size_t r = 0; r < references.size(); ++r) {
+            const std::int64_t moved = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
+            references[r].first.address =
+                nest.references[r].first.address + i * static_cast<std::uint64_t>(moved);
+        }
+        walk_inner(core, references, nest.count);
+        walk_inner(core, after, 1);
+    }
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::add_to(CacheCounts& counts) {
+    counts.loads += pieces_[static_cast<std::size_t>(AccessKind::load)];
+    counts.stores += pieces_[static_cast<std::size_t>(AccessKind::store)];
+    counts.store_prefetches += pieces_[static_cast<std::size_t>(AccessKind::store_prefetch)];
+    std::vector<Level>& levels = caches_.levels();
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+        counts.levels[l].hits += levels[l].counts().hits;
+        counts.levels[l].misses += levels[l].counts().misses;
+        counts.levels[l].write_backs += levels[l].counts().write_backs;
+    }
+    const MemoryCounts& memory = caches_.memory();
+    const auto read = [&](Asker asker) {
+        return memory.reads[static_cast<std::size_t>(asker)] << sector_bits_;
+    };
+    counts.load_read_bytes += read(Asker::load);
+    counts.allocate_read_bytes += read(Asker::allocate);
+    counts.software_prefetch_read_bytes += read(Asker::software_prefetch);
+    counts.hardware_prefetch_read_bytes += read(Asker::hardware_prefetch);
+    for (std::size_t s = 0; s < most_streams; ++s) {
+        counts.stream_read_bytes[s] += memory.stream_reads[s] << sector_bits_;
+    }
+    counts.write_back_bytes += memory.write_backs << sector_bits_;
+    counts.bypass_write_bytes += memory.bypasses << sector_bits_;
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::reset_counts() {
+    pieces_.fill(0);
+    for (Level& level : caches_.levels()) level.counts() = {};
+    caches_.memory() = {};
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::clear() {
+    reset_counts();
+    caches_.clear();
+    detectors_.assign(machine_.cores, Detectors(machine_));
+}
+
+}  // namespace memgauge::cache

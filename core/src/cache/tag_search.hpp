@@ -1,0 +1,86 @@
+#pragma once
+// Searching the tags of a set, and keeping the order of its ways, several at a time. Vectors of 16
+// bytes, which all our processors have.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace memgauge::cache {
+
+inline constexpr unsigned tags_in_quad = 4;
+inline constexpr unsigned ranks_in_vector = 16;
+
+using Ranks [[gnu::vector_size(ranks_in_vector)]] = std::int8_t;
+
+#if defined(__SSE2__)
+
+inline unsigned equal_bytes(Ranks a, Ranks b) {
+    return static_cast<unsigned>(
+        _mm_movemask_epi8(reinterpret_cast<__m128i>(static_cast<Ranks>(a == b))));
+}
+
+inline __m128i equal_quad(const std::uint32_t* tags, __m128i wanted) {
+    return _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(tags)), wanted);
+}
+
+// Bit w: tag w is the one.
+template <unsigned quads>
+inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
+    static_assert(quads <= 4);
+    const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
+    const __m128i none = _mm_setzero_si128();
+    const __m128i a = equal_quad(tags, wanted);
+    const __m128i b = quads > 1 ? equal_quad(tags + 4, wanted) : none;
+    if constexpr (quads <= 2) {
+        const __m128i ab = _mm_packs_epi32(a, b);
+        return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(ab, none)));
+    } else {
+        const __m128i c = equal_quad(tags + 8, wanted);
+        const __m128i d = quads > 3 ? equal_quad(tags + 12, wanted) : none;
+        const __m128i all = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+        return static_cast<unsigned>(_mm_movemask_epi8(all));
+    }
+}
+
+#else
+
+inline unsigned equal_bytes(Ranks a, Ranks b) {
+    unsigned mask = 0;
+    for (unsigned i = 0; i < ranks_in_vector; ++i) mask |= unsigned{a[i] == b[i]} << i;
+    return mask;
+}
+
+template <unsigned quads>
+inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
+    unsigned mask = 0;
+    for (unsigned i = 0; i < quads * tags_in_quad; ++i) mask |= unsigned{tags[i] == tag} << i;
+    return mask;
+}
+
+#endif
+
+inline Ranks all_ranks(int rank) {
+    const auto r = static_cast<std::int8_t>(rank);
+    return Ranks{r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r};
+}
+
+inline Ranks load_ranks(const std::int8_t* from) {
+    Ranks ranks;
+    std::memcpy(&ranks, from, sizeof ranks);
+    return ranks;
+}
+
+// The way of rank `old` comes to the front; those in front of it go one back.
+inline void to_front(std::int8_t* at, Ranks old) {
+    const Ranks ranks = load_ranks(at);
+    const Ranks moved =
+        (ranks - static_cast<Ranks>(ranks < old)) & ~static_cast<Ranks>(ranks == old);
+    std::memcpy(at, &moved, sizeof moved);
+}
+
+}  // namespace memgauge::cache
