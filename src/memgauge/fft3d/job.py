@@ -11,12 +11,13 @@ from pathlib import Path
 import msgspec
 
 from memgauge.fft3d.combined import Combined
+from memgauge.fft3d.devices import Device
 from memgauge.fft3d.launcher import Start
 from memgauge.fft3d.mpi_thread import MpiThread
 from memgauge.fft3d.own_work import OwnWork
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.fft3d.plan import Plan, agreed_plan
-from memgauge.fft3d.rounds import all_rounds
+from memgauge.fft3d.rounds import agreed_device, all_rounds
 from memgauge.fft3d.world import AgreedError, World, open_world
 from memgauge.model.errors import MemgaugeError, SystemFailure
 from memgauge.model.records import Validation
@@ -24,7 +25,6 @@ from memgauge.model.system import System
 from memgauge.runner.profile import ProfileRequest, profile
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.system.memory_limits import available_bytes
-
 
 _PATIENCE_S = 5.0
 """With an MPI thread that should end all ranks and is itself held up."""
@@ -78,9 +78,10 @@ class Job:
         self._world = world
         try:
             plan = self._thread.call(agreed_plan, world, parameters, available_bytes())
+            device = self._thread.call(agreed_device, world, plan)
             self._open_combined(world, plan, system)
             on_begin(plan.directory, world.ranks)
-            found = self._watched(world, plan, system)
+            found = self._watched(world, plan, device, system)
             # Of all ranks, so that what is read now is whole.
             self._thread.call(world.wait_for_all)
             if self._combined is not None:
@@ -123,10 +124,12 @@ class Job:
         self._thread.call(world.agree, problem)
         self.directory = plan.directory
 
-    def _watched(self, world: World, plan: Plan, system: System) -> list[Validation]:
+    def _watched(
+        self, world: World, plan: Plan, device: Device, system: System
+    ) -> list[Validation]:
         """The transforms with this rank's timeline beside them."""
         directory = plan.directory / f"rank-{world.rank}"
-        work = OwnWork(self._thread, directory, partial(all_rounds, world, plan))
+        work = OwnWork(self._thread, directory, partial(all_rounds, world, plan, device))
         asked = plan.parameters
         try:
             profile(

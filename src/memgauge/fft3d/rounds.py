@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memgauge.analysis.fft3d_shape import transform_name
+from memgauge.analysis.fft3d_shape import ELEMENT_BYTES, transform_name
 from memgauge.counters.marks import region
 from memgauge.fft3d.checking import compare, field_for, validation
 from memgauge.fft3d.decomposition import block_of
@@ -20,7 +20,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.records import Validation
 
 
-def all_rounds(world: World, plan: Plan) -> list[Validation]:
+def all_rounds(world: World, plan: Plan, device: Device) -> list[Validation]:
     """Everything a job does, on this rank; what the checks found, on the first.
 
     Raises:
@@ -28,7 +28,7 @@ def all_rounds(world: World, plan: Plan) -> list[Validation]:
     """
     # What was opened to watch the ranks: none goes on alone.
     world.agree(None)
-    arrays, device = _made(world, plan)
+    arrays = _arrays(world, plan)
     members = [_Member(world, step, arrays, device) for step in plan.steps]
     for member in members:
         member.transform("warm-up", world)
@@ -41,26 +41,34 @@ def all_rounds(world: World, plan: Plan) -> list[Validation]:
     return found
 
 
-def _made(world: World, plan: Plan) -> tuple[Arrays, Device]:
-    """Arrays and device, on all ranks or on none."""
-    made: tuple[Arrays, Device] | None = None
+def agreed_device(world: World, plan: Plan) -> Device:
+    """What computes this rank's FFTs.
+
+    Raises:
+        AgreedError: a rank has none.
+    """
+    device: Device = Host()
     problem = None
-    bytes_ = array_bytes([step.pencils for step in plan.steps], world.rank)
-    try:
-        made = Arrays(bytes_ // 16), _device(world, plan.parameters.device, bytes_)
-    except (RequestError, MemoryError) as error:
-        problem = str(error) or f"rank {world.rank}: its arrays cannot be allocated"
+    if plan.parameters.device == "cuda":
+        ranks = world.node.ranks
+        bytes_ = array_bytes([step.pencils for step in plan.steps], world.rank)
+        try:
+            device = Cuda(ranks.index(world.rank), len(ranks), bytes_)
+        except RequestError as error:
+            problem = str(error)
     world.agree(problem)
-    if made is None:
-        raise RequestError(problem or "unreachable")
-    return made
+    return device
 
 
-def _device(world: World, name: str, local_bytes: int) -> Device:
-    if name == "cpu":
-        return Host()
-    ranks = world.node.ranks
-    return Cuda(ranks.index(world.rank), len(ranks), local_bytes)
+def _arrays(world: World, plan: Plan) -> Arrays:
+    bytes_ = array_bytes([step.pencils for step in plan.steps], world.rank)
+    arrays, problem = Arrays(0), None
+    try:
+        arrays = Arrays(bytes_ // ELEMENT_BYTES)
+    except MemoryError as error:
+        problem = f"rank {world.rank}: its arrays cannot be allocated: {error}"
+    world.agree(problem)
+    return arrays
 
 
 class _Member:
