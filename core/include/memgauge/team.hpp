@@ -70,8 +70,10 @@ public:
 
     // Runs jobs[i] on thread i (a null job: the thread idles) and returns when all are done.
     // prepare() runs on all threads at once, then a barrier, then run() at a common deadline.
-    // An exception from prepare() is rethrown here after all threads have returned.
-    Slice run(std::span<Job* const> jobs);
+    // An exception from prepare() is rethrown here after all threads have returned. With `stop`,
+    // for jobs that may take seconds: asked as in parallel(), whose stop_requested() the jobs look
+    // at; Interrupted when they have returned.
+    Slice run(std::span<Job* const> jobs, const StopCheck& stop = {});
 
     // Reads counters around the timed part of every run() from now on; null: no more. The readings
     // of the last run() wait in readings(): none before the first, or without a reader.

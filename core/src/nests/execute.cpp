@@ -10,8 +10,8 @@ namespace memgauge {
 
 namespace nests {
 
-void run(const Nest& nest, const InMemory& arrays) noexcept {
-    run<InMemory>(nest, arrays);
+void run(const Nest& nest, const InMemory& arrays, const Team* team) noexcept {
+    run(nest, arrays, [team] { return team != nullptr && team->stop_requested(); });
 }
 
 }  // namespace nests

@@ -29,6 +29,7 @@ struct InMemory {
     }
 };
 
-void run(const Nest& nest, const InMemory& arrays) noexcept;
+// With a team, what is left is given up when it is asked to stop.
+void run(const Nest& nest, const InMemory& arrays, const Team* team = nullptr) noexcept;
 
 }  // namespace memgauge::nests

@@ -37,7 +37,10 @@ inline void in_turn(const Out& to, std::size_t stride, std::size_t count,
 template <class In, class XStride>
 inline double dot_row(In a, In x, XStride x_stride, std::size_t count) {
     double sum = 0.0;
-    for (std::size_t k = 0; k < count; ++k) sum += a[k] * x[k * x_stride];
+    for (std::size_t k = 0; k < count; ++k) {
+        const double of_row = a[k];  // first
+        sum += of_row * x[k * x_stride];
+    }
     return sum;
 }
 
@@ -136,9 +139,15 @@ private:
         }
         const auto c = arrays_.template in<double>(1, offsets[1]);
         if (nest_.body == Body::add) {
-            each([&](std::size_t i) { to[i] = b[i] + c[i]; });
+            each([&](std::size_t i) {
+                const double first = b[i];
+                to[i] = first + c[i];
+            });
         } else {
-            each([&](std::size_t i) { to[i] = b[i] + stream_scalar * c[i]; });
+            each([&](std::size_t i) {
+                const double first = b[i];
+                to[i] = first + stream_scalar * c[i];
+            });
         }
     }
 
@@ -146,10 +155,13 @@ private:
     const Arrays& arrays_;
 };
 
-template <class Arrays>
-void run(const Nest& nest, const Arrays& arrays) {
+// `stopped` is asked each time the two innermost loops are done.
+template <class Arrays, class Stopped>
+void run(const Nest& nest, const Arrays& arrays, const Stopped& stopped) {
     const auto all = [&](const auto& inner) {
-        for (OuterLoops at(nest); !at.done(); at.advance()) inner.rows(at.loops(), at.offsets());
+        for (OuterLoops at(nest); !at.done() && !stopped(); at.advance()) {
+            inner.rows(at.loops(), at.offsets());
+        }
     };
     nest.store_prefetch ? all(Running<Arrays, true>(nest, arrays))
                         : all(Running<Arrays, false>(nest, arrays));

@@ -104,7 +104,7 @@ std::size_t product(const NestSpec& spec, std::size_t element_bytes,
                     std::initializer_list<std::size_t> extents) {
     std::size_t bytes = element_bytes;
     for (const std::size_t extent : extents) {
-        if (extent > most_bytes / bytes) {
+        if (bytes > 0 && extent > most_bytes / bytes) {
             throw RequestError("loop nest " + std::string(to_string(spec.kind)) +
                                ": an array of more than 2^48 bytes cannot be addressed; give "
                                "smaller extents");

@@ -44,7 +44,7 @@ public:
 
     // The two innermost loops.
     void rows(const Loops& loops, const Offsets& offsets) {
-        if (nest_.body == Body::dot || nest_.store_prefetch) {
+        if (nest_.store_prefetch) {
             for (std::size_t j = 0; j < loops.trips[row_loop]; ++j) row(loops, offsets, j);
             return;
         }
@@ -59,8 +59,11 @@ public:
                 continue;
             }
             const References references = references_at(loops, offsets, j);
+            const std::size_t written = nest_.written();
+            const StridedAccess after{references[written].first, steps[written]};
             model_.walk(core_, std::span(references).first(in_loop_),
-                        std::span(steps).first(in_loop_), outer, count);
+                        std::span(steps).first(in_loop_), outer, count,
+                        std::span(&after, nest_.references - in_loop_));
             patience_.told(outer * count * in_loop_);
         }
     }

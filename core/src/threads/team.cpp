@@ -174,7 +174,7 @@ bool Team::stop_requested() const noexcept {
     return state_->stop.load(std::memory_order_relaxed);
 }
 
-Slice Team::run(std::span<Job* const> jobs) {
+Slice Team::run(std::span<Job* const> jobs, const StopCheck& stop) {
     if (jobs.size() != size()) {
         throw RequestError("a team of " + std::to_string(size()) + " got " +
                            std::to_string(jobs.size()) +
@@ -192,7 +192,14 @@ Slice Team::run(std::span<Job* const> jobs) {
     if (state_->reader) region.emplace(*state_->reader);
     Burst burst(jobs, static_cast<std::uint32_t>(ranks.size()), slice, region ? &*region : nullptr,
                 ranks.empty() ? 0 : ranks.front());
-    state_->workers.run(ranks, [&burst](std::size_t rank) { burst(rank); });
+    const Workers::Task task = [&burst](std::size_t rank) { burst(rank); };
+    if (stop) {
+        Stopping stopping(stop, state_->stop);
+        state_->workers.run(ranks, task, [&stopping] { stopping.ask(); });
+        stopping.throw_if_wished();
+    } else {
+        state_->workers.run(ranks, task);
+    }
     if (region) state_->readings = region->readings();
     return slice;
 }
