@@ -42,7 +42,9 @@ def to_sample(
 
 
 def to_validation(
-    experiment: str, subject: str, checks: Sequence[_core.ArrayValidation]
+    experiment: str,
+    subject: str,
+    checks: Sequence[_core.ArrayValidation] | Sequence[_core.NestValidation],
 ) -> Validation:
     """The check of some arrays as a record."""
     return Validation(
