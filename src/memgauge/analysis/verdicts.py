@@ -268,7 +268,7 @@ def _precision(figures: Figures) -> Iterator[Verdict]:
 def _unmeasured(figures: Figures) -> Iterator[Verdict]:
     """Of a run that ended while it still prepared: every section of it is empty."""
     run = figures.run
-    if run.points and not run.rounds and run.end is not None:
+    if run.points and not run.rounds and not run.simulated and run.end is not None:
         reason = {
             "budget": f"The budget of {run.starts[-1].budget_s:g} s was spent on preparing",
             "interrupted": "The run was interrupted while it prepared",
