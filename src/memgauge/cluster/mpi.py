@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from memgauge.cluster.library import choose_library
 from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 
@@ -113,6 +114,7 @@ def world(
 
 def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
     by = f": started by {seen.launcher}" if seen is not None else ""
+    choose_library()
     try:
         # Ranks talk from one thread only; MPI need not guard itself, nor start threads for that.
         import_module("mpi4py").rc(thread_level="funneled", finalize=finalize)

@@ -12,7 +12,7 @@ import msgspec
 
 from memgauge.fft3d.combined import Combined
 from memgauge.fft3d.devices import Device
-from memgauge.fft3d.launcher import Start
+from memgauge.fft3d.launcher import Start, one_thread_each
 from memgauge.fft3d.mpi_thread import MpiThread
 from memgauge.fft3d.own_work import OwnWork
 from memgauge.fft3d.parameters import Fft3dParameters
@@ -74,7 +74,8 @@ class Job:
             KeyboardInterrupt: Ctrl-C or a signal; call `interrupted`, and leave by os._exit, for
                 the MPI thread may wait for a rank that is gone.
         """
-        world = self._thread.call(open_world, self._start)
+        one_thread_each()
+        world = self._thread.call(open_world)
         self._world = world
         try:
             plan = self._thread.call(agreed_plan, world, parameters, available_bytes())

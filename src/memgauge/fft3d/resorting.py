@@ -42,8 +42,5 @@ def by_transpose(resort: Resort, given: Complex, stored: Complex) -> None:
 def by_nest(resort: Resort, given: Complex, stored: Complex) -> None:
     """With the loop nest of the core, the same code whose traffic is expected and simulated."""
     core: Any = load_core()
-    if not hasattr(core, "execute_nest"):
-        by_transpose(resort, given, stored)
-        return
     spec = core.NestSpec(resort.kind, **resort.extents)
     core.execute_nest(spec, [given, stored])

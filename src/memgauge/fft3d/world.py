@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from memgauge.fft3d.launcher import Start, prepare_environment
+from memgauge.cluster.mpi import INSTALL, world
+from memgauge.cluster.mpi import World as Started
 from memgauge.model.cpulist import format_cpu_list
-from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.model.errors import RequestError
 
-INSTALL = "install what it needs with: pip install 'memgauge[mpi]'"
 _POLL_S = 0.002
 """Of ranks that wait without a core of their own to burn."""
 
@@ -45,23 +45,18 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 class World:
     """The ranks of this job; `mpi` is the module mpi4py.MPI."""
 
-    def __init__(self, mpi: Any, nodes: Sequence[Node]) -> None:
-        self.mpi = mpi
-        self.comm: Any = mpi.COMM_WORLD
-        self.rank: int = self.comm.Get_rank()
-        self.ranks: int = self.comm.Get_size()
+    def __init__(self, started: Started, nodes: Sequence[Node]) -> None:
+        self.mpi = started.mpi
+        self.comm = started.communicator
+        self.rank = started.rank
+        self.ranks = started.size
+        self.library = started.library
         self.nodes = list(nodes)
 
     @property
     def node(self) -> Node:
         """The one this rank is on."""
         return next(node for node in self.nodes if self.rank in node.ranks)
-
-    @property
-    def library(self) -> str:
-        """Name and version of the MPI library, in one line."""
-        told: str = self.mpi.Get_library_version()
-        return " ".join(told.replace("\0", " ").split("\n")[0].split(",")[0].split())
 
     def agree(self, problem: str | None) -> None:
         """Go on if no rank has a problem.
@@ -95,54 +90,23 @@ class World:
         self.comm.Abort(1)
 
 
-def open_world(start: Start) -> World:
-    """Load and initialise MPI.
+def open_world() -> World:
+    """Load and start MPI, in the thread that calls.
 
     Raises:
         RequestError: something is not installed, or the library is not the launcher's.
     """
-    prepare_environment(start)
-    mpi = _loaded()
     try:
-        mpi.Init_thread(mpi.THREAD_FUNNELED)
-        here = mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
-        named = (mpi.Get_processor_name(), here.allgather(mpi.COMM_WORLD.Get_rank()))
-        told = mpi.COMM_WORLD.allgather(named)
-    except mpi.Exception as error:
-        raise SystemFailure(
-            f"MPI cannot be initialised: {error}; try a smaller program under the same mpirun"
-        ) from error
-    world = World(mpi, _nodes(told))
-    launch = start.launch
-    if launch is not None and launch.ranks not in (None, world.ranks):
-        raise RequestError(
-            f"fft3d: {launch.launcher} started {launch.ranks} ranks, but {world.library} sees "
-            f"{world.ranks}: it is not the launcher's MPI; use the mpirun of that library, or name "
-            "the launcher's library in MPI4PY_LIBMPI"
-        )
-    return world
+        import_module("numpy")
+    except ImportError as error:
+        raise RequestError(f"fft3d: NumPy is not installed; {INSTALL}") from error
+    started = world("fft3d", finalize=False)
+    here = started.communicator.Split_type(started.mpi.COMM_TYPE_SHARED)
+    own = (started.mpi.Get_processor_name(), here.allgather(started.rank))
+    return World(started, _nodes(started.communicator.allgather(own)))
 
 
 def _nodes(told: Sequence[tuple[str, list[int]]]) -> list[Node]:
     """Each once, in the order of their first rank."""
     found = {tuple(ranks): name for name, ranks in told}
     return [Node(name=name, ranks=list(ranks)) for ranks, name in sorted(found.items())]
-
-
-def _loaded() -> Any:
-    try:
-        import_module("numpy")
-    except ImportError as error:
-        raise RequestError(f"fft3d: NumPy is not installed; {INSTALL}") from error
-    try:
-        settings = import_module("mpi4py").rc
-    except ImportError as error:
-        raise RequestError(f"fft3d: mpi4py is not installed; {INSTALL}") from error
-    settings.initialize = settings.finalize = False
-    try:
-        return import_module("mpi4py.MPI")
-    except (ImportError, RuntimeError) as error:
-        raise RequestError(
-            "fft3d: mpi4py finds no MPI library; load your cluster's MPI or install one with: "
-            "pip install mpich"
-        ) from error
