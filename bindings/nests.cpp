@@ -1,21 +1,35 @@
 #include "memgauge/nests.hpp"
 
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "buffer_view.hpp"
+#include "closable.hpp"
+#include "memory.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
 
 namespace memgauge::bindings {
 namespace {
+
+// Looked at by memoryviews, which keep it.
+class SharedNest : public LoopNest, public std::enable_shared_from_this<SharedNest> {
+public:
+    using LoopNest::LoopNest;
+};
+using Nest = Closable<SharedNest>;
 
 void init_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t n, std::size_t cap,
                std::size_t stride, std::size_t planes, std::size_t rows, std::size_t cols,
@@ -77,6 +91,50 @@ void execute_nest(const NestSpec& spec, const std::vector<nb::object>& operands)
     execute(spec, addresses);
 }
 
+void init_nest(Nest* self, Team& team, const NestSpec& spec, std::size_t copies,
+               std::string_view pages, const Memory* memory) {
+    new (self) Nest(std::make_unique<SharedNest>(team, spec, copies, page_policy_from_string(pages),
+                                                 source_of(memory), signal_raised),
+                    "LoopNest");
+}
+
+Slice run(Nest& self, std::size_t repetitions) {
+    return self.with([&](SharedNest& nest) { return nest.run(repetitions, signal_raised); });
+}
+
+auto validate(Nest& self) {
+    return self.with([](SharedNest& nest) { return nest.validate(signal_raised); });
+}
+
+using DoublesView = nb::ndarray<nb::memview, double, nb::ndim<1>, nb::c_contig>;
+
+DoublesView array(Nest& self, std::size_t rank, std::size_t copy, std::size_t index) {
+    return self.look([&](const SharedNest& nest) {
+        void* const begin = nest.array(rank, copy, index);
+        const std::size_t doubles = arrays_of(nest.spec())[index].bytes / sizeof(double);
+        using Kept = std::shared_ptr<const SharedNest>;
+        auto kept = std::make_unique<Kept>(nest.shared_from_this());
+        const nb::capsule owner(kept.get(),
+                                [](void* held) noexcept { delete static_cast<Kept*>(held); });
+        static_cast<void>(kept.release());
+        return DoublesView(begin, {doubles}, owner);
+    });
+}
+
+std::uintptr_t address(Nest& self, std::size_t rank, std::size_t copy, std::size_t index) {
+    return self.look([&](const SharedNest& nest) {
+        return reinterpret_cast<std::uintptr_t>(nest.array(rank, copy, index));
+    });
+}
+
+void corrupt(Nest& self, std::size_t rank, std::size_t array, std::size_t element) {
+    self.with([&](SharedNest& nest) { nest.corrupt(rank, array, element); });
+}
+
+auto backing(Nest& self) {
+    return self.with([](const SharedNest& nest) { return nest.backing(); });
+}
+
 std::vector<std::string_view> kind_names() {
     std::vector<std::string_view> names;
     for (const NestKind kind : nest_kinds()) names.push_back(to_string(kind));
@@ -99,11 +157,35 @@ void register_spec(nb::module_& module) {
         .def_prop_ro("trips", &trips_of);
 }
 
+void register_loop_nest(nb::module_& module) {
+    nb::class_<NestValidation>(module, "NestValidation", nb::is_final())
+        .def_ro("array", &NestValidation::array)
+        .def_ro("average_relative_error", &NestValidation::average_relative_error)
+        .def_ro("epsilon", &NestValidation::epsilon)
+        .def_ro("elements", &NestValidation::elements)
+        .def_ro("failed_elements", &NestValidation::failed_elements)
+        .def_ro("first_failed", &NestValidation::first_failed)
+        .def_ro("passed", &NestValidation::passed);
+    nb::class_<Nest>(module, "LoopNest", nb::is_final())
+        .def("__init__", &init_nest, nb::arg("team"), nb::arg("spec"), nb::arg("copies") = 1,
+             nb::kw_only(), nb::arg("pages") = "auto", nb::arg("memory") = nb::none(),
+             nb::keep_alive<1, 2>(), ReleaseGil())
+        .def("run", &run, nb::arg("repetitions") = 1, ReleaseGil())
+        .def("validate", &validate, ReleaseGil())
+        .def("array", &array, nb::arg("rank"), nb::arg("copy"), nb::arg("index"))
+        .def("address", &address, nb::arg("rank"), nb::arg("copy"), nb::arg("index"))
+        .def("corrupt", &corrupt, nb::arg("rank"), nb::arg("array"), nb::arg("element"),
+             ReleaseGil())
+        .def("backing", &backing, ReleaseGil())
+        .def("close", &Nest::close, ReleaseGil());
+}
+
 }  // namespace
 
 void register_nests(nb::module_& module) {
     module.attr("NEST_KINDS") = kind_names();
     register_spec(module);
+    register_loop_nest(module);
     module.def("execute_nest", &execute_nest, nb::arg("spec"), nb::arg("operands"));
 }
 

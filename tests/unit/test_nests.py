@@ -190,3 +190,62 @@ def test_operands_that_would_be_overrun_or_mixed_up_are_refused() -> None:
         _core.execute_nest(spec, [memoryview(bytearray(80))[1:], a])
     with pytest.raises(RequestError, match=r"what is written overlaps operand a; give memory"):
         _core.execute_nest(spec, [a, a])
+
+
+def team(threads: int = 1) -> Any:
+    return _core.Team(_core.allowed_cpus()[:threads])
+
+
+def test_what_a_team_computes_is_what_numpy_makes_of_the_same_arrays() -> None:
+    n = 33
+    spec = _core.NestSpec("gemm", n=n)
+    threads = team(2)
+    nest = _core.LoopNest(threads, spec, copies=2)
+    taken = nest.run(3).threads
+    assert [len(thread.begin_ns) for thread in taken] == [3] * len(threads.cpus)
+    for rank in range(len(threads.cpus)):
+        for copy in (0, 1):
+            a, b, c = (
+                numpy.asarray(nest.array(rank, copy, index)).reshape(n, n) for index in range(3)
+            )
+            assert (a >= 1.0).all()
+            numpy.testing.assert_allclose(c, a @ b, rtol=1e-13)
+    (found,) = nest.validate()
+    assert found.passed
+    assert (found.array, found.elements) == ("C", 2 * n * len(threads.cpus))
+
+
+def test_complex_elements_are_seen_as_pairs_of_doubles() -> None:
+    nest = _core.LoopNest(team(), _core.NestSpec("s1cf", planes=3, rows=5, cols=7))
+    nest.run()
+    given, out = (numpy.asarray(nest.array(0, 0, index)).view(complex) for index in (0, 1))
+    numpy.testing.assert_array_equal(
+        out.reshape(7, 3, 5), given.reshape(3, 5, 7).transpose(2, 0, 1)
+    )
+    assert numpy.asarray(nest.array(0, 0, 1)).ctypes.data == nest.address(0, 0, 1)
+
+
+def test_a_wrong_element_fails_the_check_and_a_new_run_mends_it() -> None:
+    nest = _core.LoopNest(team(), _core.NestSpec("transpose", m=9, n=4))
+    assert nest.validate() == []
+    nest.run()
+    nest.corrupt(0, 1, 17)
+    (found,) = nest.validate()
+    assert not found.passed
+    assert (found.array, found.failed_elements, found.first_failed) == ("b", 1, 17)
+    nest.run()
+    assert nest.validate()[0].passed
+
+
+def test_a_view_of_an_array_outlives_the_nest() -> None:
+    nest = _core.LoopNest(team(), _core.NestSpec("copy", n=1000))
+    nest.run()
+    view = nest.array(0, 0, 1)
+    held = view.tolist()
+    nest.close()
+    with pytest.raises(RuntimeError, match="LoopNest is closed"):
+        nest.array(0, 0, 1)
+    del nest
+    assert view.tolist() == held
+    assert isinstance(view, memoryview)
+    assert view.format == "d"
