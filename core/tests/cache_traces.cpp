@@ -1,0 +1,251 @@
+#include "cache_traces.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <numeric>
+#include <span>
+#include <sstream>
+
+namespace memgauge::test {
+
+namespace {
+
+class Dice {
+public:
+    explicit Dice(std::uint64_t seed) : engine_{seed} {}
+
+    // From least to most, both included.
+    template <typename Number>
+    Number of(Number least, Number most) {
+        const auto width = static_cast<std::uint64_t>(most - least) + 1;
+        return static_cast<Number>(least + static_cast<Number>(engine_() % width));
+    }
+    bool one_in(unsigned many) { return engine_() % many == 0; }
+    template <typename Value>
+    Value among(std::initializer_list<Value> values) {
+        return *(values.begin() + of<std::ptrdiff_t>(0, std::ssize(values) - 1));
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+unsigned power_of_two(Dice& dice, unsigned most_exponent) {
+    return 1U << dice.of(0U, most_exponent);
+}
+
+void give_shape(Dice& dice, CacheLevel& level, std::size_t line_bytes, std::size_t parts) {
+    const std::size_t sets = parts * dice.of<std::size_t>(1, 7);
+    if (dice.one_in(4)) {
+        level.replacement = Replacement::tree_plru;
+        level.ways = power_of_two(dice, 4);
+    } else {
+        level.ways = dice.of<std::size_t>(1, dice.one_in(2) ? 3 : 16);
+    }
+    level.bytes = sets * level.ways * line_bytes;
+    if (dice.one_in(8) && level.replacement == Replacement::lru && parts == 1) {
+        level.ways = 0;
+        level.bytes = dice.of<std::size_t>(1, 24) * line_bytes;
+    }
+}
+
+// Instances nest: each level is shared by a multiple of the cores of the one in front, or by all.
+unsigned wider(Dice& dice, unsigned cores) {
+    return cores == 0 || dice.one_in(3) ? 0 : cores * dice.among({1U, 1U, 2U, 3U});
+}
+
+CacheMachine random_machine(Dice& dice, unsigned parts) {
+    CacheMachine machine;
+    machine.name = "random";
+    machine.line_bytes = std::size_t{16} << dice.of(0U, 3U);
+    machine.sector_bytes = machine.line_bytes >> (dice.one_in(2) ? dice.of(0U, 3U) : 0U);
+    machine.cores = dice.one_in(3) ? dice.of(2U, 4U) : 1;
+    machine.idle_cores = dice.one_in(3) ? dice.of(0U, 6U) : 0;
+    const unsigned levels = dice.of(1U, 4U);
+    unsigned cores = dice.one_in(8) ? 0 : dice.among({1U, 1U, 1U, 2U});
+    for (unsigned index = 0; index < levels; ++index) {
+        CacheLevel level;
+        level.name = std::string{"L"} + std::to_string(index + 1);
+        level.cores = cores;
+        give_shape(dice, level, machine.line_bytes, parts);
+        if (index > 0) {
+            level.inclusion =
+                dice.among({Inclusion::non_inclusive, Inclusion::inclusive, Inclusion::exclusive});
+        }
+        level.borrows_idle = cores != 0 && level.ways != 0 && dice.one_in(4);
+        // What is borrowed is shared by all, and so is all behind it.
+        cores = level.borrows_idle ? 0 : wider(dice, cores);
+        machine.levels.push_back(level);
+    }
+    if (dice.one_in(2)) {
+        machine.store_streams = {dice.of(1U, 3U), dice.of(1U, 5U), dice.of(0U, 6U), dice.of(0U, 4U),
+                                 dice.of(0U, 12U)};
+    }
+    machine.prefetchers = {parts == 1 && dice.one_in(4), dice.one_in(4), dice.of(1U, 6U)};
+    return machine;
+}
+
+// Where accesses go: a few lines more than fit, near a border of 4 KiB or far from one.
+struct Ground {
+    std::uint64_t begin;
+    std::uint64_t bytes;
+};
+
+Access random_access(Dice& dice, const Ground& ground) {
+    Access access;
+    access.address = ground.begin + dice.of<std::uint64_t>(0, ground.bytes - 1);
+    access.bytes = dice.among({1U, 4U, 8U, 8U, 16U, 64U, 100U});
+    if (!dice.one_in(3)) {
+        access.address = access.address / 8 * 8;
+    }
+    access.kind = dice.among({AccessKind::load, AccessKind::load, AccessKind::load,
+                              AccessKind::store, AccessKind::store, AccessKind::store_prefetch});
+    access.stream = dice.of<std::uint8_t>(0, 3);
+    return access;
+}
+
+std::vector<Access> random_accesses(Dice& dice, const Ground& ground) {
+    std::vector<Access> accesses;
+    const unsigned count = dice.of(1U, 24U);
+    while (accesses.size() < count) {
+        accesses.push_back(random_access(dice, ground));
+    }
+    return accesses;
+}
+
+StridedAccess random_reference(Dice& dice, const Ground& ground, std::uint8_t stream) {
+    StridedAccess reference;
+    reference.first = random_access(dice, ground);
+    reference.first.stream = stream;
+    const auto bytes = static_cast<std::int64_t>(reference.first.bytes);
+    reference.stride = dice.among({bytes, bytes, bytes, -bytes, std::int64_t{0}, std::int64_t{24},
+                                   std::int64_t{128}, std::int64_t{-72}, std::int64_t{512}});
+    return reference;
+}
+
+Deed random_walk(Dice& dice, const Ground& ground, unsigned core) {
+    Deed walk;
+    walk.what = Deed::What::walk;
+    walk.core = core;
+    const auto references = dice.of<std::uint8_t>(1, 4);
+    for (std::uint8_t index = 0; index < references; ++index) {
+        walk.references.push_back(random_reference(dice, ground, index));
+        walk.outer_strides.push_back(
+            dice.among({std::int64_t{0}, std::int64_t{8}, std::int64_t{256}, std::int64_t{-40}}));
+    }
+    walk.count = dice.of<std::uint64_t>(0, 20);
+    walk.outer = dice.one_in(2) ? 1 : dice.of<std::uint64_t>(0, 4);
+    if (dice.one_in(3)) {
+        walk.after.push_back(random_reference(dice, ground, references));
+    }
+    return walk;
+}
+
+Deed random_deed(Dice& dice, const Ground& ground, unsigned cores) {
+    Deed deed;
+    deed.core = dice.of(0U, cores - 1);
+    if (dice.one_in(12)) {
+        deed.what = dice.among({Deed::What::write_back_all, Deed::What::reset_counts});
+        return deed;
+    }
+    if (dice.one_in(2)) {
+        return random_walk(dice, ground, deed.core);
+    }
+    deed.accesses = random_accesses(dice, ground);
+    return deed;
+}
+
+const char* name_of(AccessKind kind) {
+    constexpr std::array names = {"load", "store", "store_prefetch"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+std::ostream& operator<<(std::ostream& out, const Access& access) {
+    return out << name_of(access.kind) << ' ' << access.address << '+' << access.bytes << " stream "
+               << unsigned{access.stream};
+}
+
+void tell(std::ostream& out, const CacheMachine& machine) {
+    constexpr std::array inclusions = {"non-inclusive", "inclusive", "exclusive"};
+    out << "line " << machine.line_bytes << " sector " << machine.sector_bytes << " cores "
+        << machine.cores << " idle " << machine.idle_cores << '\n';
+    for (const CacheLevel& level : machine.levels) {
+        out << "  " << level.name << ' ' << level.bytes << " bytes, " << level.ways << " ways, "
+            << level.cores << " cores, "
+            << (level.replacement == Replacement::lru ? "lru" : "tree_plru") << ", "
+            << inclusions[static_cast<std::size_t>(level.inclusion)]
+            << (level.borrows_idle ? ", borrows\n" : "\n");
+    }
+    const StoreStreams& stores = machine.store_streams;
+    out << "  stores: lines " << stores.lines << " streams " << stores.streams << " gap "
+        << stores.gap << " strided " << stores.strided << " window " << stores.window << '\n';
+    out << "  prefetch: next_line " << machine.prefetchers.next_line << " stride "
+        << machine.prefetchers.stride << " ahead " << machine.prefetchers.stride_ahead << '\n';
+}
+
+void tell(std::ostream& out, const std::vector<StridedAccess>& references) {
+    for (const StridedAccess& one : references) {
+        out << "    " << one.first << " stride " << one.stride << '\n';
+    }
+}
+
+void tell(std::ostream& out, const Deed& deed) {
+    switch (deed.what) {
+        case Deed::What::write_back_all:
+            out << "write_back_all\n";
+            return;
+        case Deed::What::reset_counts:
+            out << "reset_counts\n";
+            return;
+        case Deed::What::access:
+            out << "core " << deed.core << '\n';
+            for (const Access& access : deed.accesses) {
+                out << "    " << access << '\n';
+            }
+            return;
+        case Deed::What::walk:
+            out << "core " << deed.core << " walk " << deed.outer << " x " << deed.count
+                << " outer strides";
+            for (const std::int64_t stride : deed.outer_strides) {
+                out << ' ' << stride;
+            }
+            out << '\n';
+            tell(out, deed.references);
+            out << "   after\n";
+            tell(out, deed.after);
+    }
+}
+
+}  // namespace
+
+Trace random_trace(std::uint64_t seed) {
+    Dice dice{seed};
+    Trace trace;
+    trace.seed = seed;
+    trace.threads = dice.one_in(16) ? dice.of(2U, 4U) : 1;
+    trace.machine = random_machine(dice, trace.threads);
+    const Ground ground{dice.among<std::uint64_t>({0x10000, 0x3f80, 0x123456780}),
+                        dice.among<std::uint64_t>({200, 1000, 4096, 20000})};
+    const unsigned deeds = dice.of(1U, 5U);
+    while (trace.deeds.size() < deeds) {
+        trace.deeds.push_back(random_deed(dice, ground, trace.machine.cores));
+    }
+    Deed end;
+    end.what = Deed::What::write_back_all;
+    trace.deeds.push_back(end);
+    return trace;
+}
+
+std::string told(const Trace& trace) {
+    std::ostringstream out;
+    out << "seed " << trace.seed << ", " << trace.threads << " threads, ";
+    tell(out, trace.machine);
+    for (const Deed& deed : trace.deeds) {
+        tell(out, deed);
+    }
+    return out.str();
+}
+
+}  // namespace memgauge::test
