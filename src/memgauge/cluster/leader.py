@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
-
-import msgspec
 
 from memgauge.cluster.combined import write_figures
 from memgauge.cluster.hosts import take_cpus
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import Alive, Finished, Piece, Ready, Role
-from memgauge.cluster.survey_child import SURVEY, SurveyChild
+from memgauge.cluster.survey_child import SurveyChild
 from memgauge.model.cluster import FIGURES_NAME, LOGS_NAME, State, node_directory, read_manifest
 from memgauge.model.errors import ExitCode, MemgaugeError
 from memgauge.model.runfile import RECORDS_NAME
@@ -23,20 +20,12 @@ SENT_FILES = (RECORDS_NAME, FIGURES_NAME, "summary.txt")
 """Of a node's run, where nodes share no directory. Its page is made again of the records."""
 
 
-class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What each node measures, and with which program."""
-
-    arguments: list[str]
-    """Of `memgauge`, without `--output`."""
-    program: Sequence[str] = SURVEY
-
-
 class Leader:
     """The survey of this rank's node, step by step; nothing here waits."""
 
-    def __init__(self, mailbox: Mailbox, survey: Survey, role: Role) -> None:
+    def __init__(self, mailbox: Mailbox, arguments: list[str], role: Role) -> None:
         self._mailbox = mailbox
-        self._survey = survey
+        self._arguments = arguments
         self._name = role.name
         self._alive_every_s = role.alive_every_s
         self._directory = Path(role.directory)
@@ -61,9 +50,9 @@ class Leader:
     def begin(self) -> None:
         """Start the survey."""
         log = self._directory / LOGS_NAME / f"{self._name}.log"
-        arguments = [*self._survey.arguments, "--output", str(self._place)]
+        arguments = [*self._arguments, "--output", str(self._place)]
         try:
-            self._child = SurveyChild(self._survey.program, arguments, log)
+            self._child = SurveyChild(arguments, log)
         except MemgaugeError as error:
             self._mailbox.send(
                 0, Finished(state="failed", why=str(error), exit_code=None, elapsed_s=0.0)

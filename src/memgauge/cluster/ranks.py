@@ -15,7 +15,7 @@ import msgspec
 from memgauge.cluster.combined import CombinedRun, load_combined
 from memgauge.cluster.gatherer import Gatherer
 from memgauge.cluster.hosts import hello
-from memgauge.cluster.leader import Leader, Survey
+from memgauge.cluster.leader import Leader
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import AnyMessage, Begin, Bye, Leave, Role
 from memgauge.cluster.mpi import World
@@ -45,9 +45,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Rank:
     """One rank of the job."""
 
-    def __init__(self, world: World, survey: Survey) -> None:
+    def __init__(self, world: World, arguments: list[str]) -> None:
         self._mailbox = Mailbox(world)
-        self._survey = survey
+        self._arguments = arguments
+        """Of each node's survey, but where it writes."""
         self._leader: Leader | None = None
         self._leaves = False
         self._until_s = time.monotonic() + FIRST_WORD_S
@@ -114,7 +115,7 @@ class Rank:
             case Role():
                 self._until_s = time.monotonic() + message.give_up_s
                 if message.leads:
-                    self._leader = Leader(self._mailbox, self._survey, message)
+                    self._leader = Leader(self._mailbox, self._arguments, message)
             case Begin() if self._leader is not None:
                 self._leader.begin()
             case Leave():

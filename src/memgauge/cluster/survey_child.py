@@ -28,14 +28,14 @@ SURVEY = (sys.executable, "-m", "memgauge.cluster.survey_child")
 class SurveyChild:
     """A survey under way."""
 
-    def __init__(self, program: Sequence[str], arguments: Sequence[str], log: Path) -> None:
+    def __init__(self, arguments: Sequence[str], log: Path) -> None:
         self._log = log
         self._began_s = time.monotonic()
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("wb") as output:
                 self._process = subprocess.Popen(
-                    [*program, str(os.getpid()), *arguments],
+                    [*SURVEY, str(os.getpid()), *arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -75,12 +75,16 @@ class SurveyChild:
         return plain(lines[-1]).removeprefix("memgauge: ") if lines else ""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Be that process: end with the leader, whose number comes first, and run `memgauge`."""
+def end_with(leader: int) -> bool:
+    """Let this process end when its leader does; False: that one is gone already."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != int(arguments[0]):
-        return 1
-    os.execv(sys.executable, [sys.executable, "-m", "memgauge", *arguments[1:]])  # noqa: S606
+    return os.getppid() == leader
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Be that process: end with the leader, whose number comes first, and become `memgauge`."""
+    if end_with(int(arguments[0])):
+        os.execv(sys.executable, [sys.executable, "-m", "memgauge", *arguments[1:]])  # noqa: S606
     return 1
 
 

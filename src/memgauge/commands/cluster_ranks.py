@@ -111,11 +111,10 @@ def _run(
     together: ClusterOptions,
     arguments: list[str],
 ) -> int:
-    from memgauge.cluster.leader import Survey
     from memgauge.cluster.ranks import Rank
     from memgauge.cluster.start import begin
 
-    rank = Rank(world, Survey(arguments=arguments))
+    rank = Rank(world, arguments)
     if world.rank != 0:
         rank.follow()
         world.mpi.Finalize()
