@@ -1,0 +1,124 @@
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from memgauge.analysis.fft3d_shape import Grid
+from memgauge.fft3d.parameters import Fft3dParameters
+from memgauge.fft3d.plan import agreed_plan, array_bytes
+from memgauge.fft3d.world import AgreedError, Node
+from memgauge.model.errors import RequestError
+from memgauge.model.parameters import build, texts
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+class Told:
+    """A communicator of which every rank has the same to say but for its memory."""
+
+    def __init__(self, free: Sequence[int]) -> None:
+        self._free = list(free)
+
+    def allgather(self, told: object) -> list[int]:
+        return self._free
+
+    def bcast(self, told: str) -> str:
+        return told
+
+
+def world(nodes: Sequence[Sequence[int]], free: Sequence[int]) -> Any:
+    return SimpleNamespace(
+        comm=Told(free),
+        ranks=sum(map(len, nodes)),
+        nodes=[Node(name=f"n{at}", ranks=list(ranks)) for at, ranks in enumerate(nodes)],
+    )
+
+
+def asked(**options: object) -> Fft3dParameters:
+    return build(Fft3dParameters, **options)
+
+
+def test_one_step_on_all_ranks_unless_scaling_is_asked_for(tmp_path: Path) -> None:
+    four = world([[0, 1, 2, 3]], [GIB] * 4)
+    plan = agreed_plan(four, asked(size=32, output=str(tmp_path)), GIB)
+    assert [(step.ranks, step.pencils.size, step.whole) for step in plan.steps] == [(4, 32, True)]
+    assert plan.directory == tmp_path
+    scaled = agreed_plan(four, asked(size=32, scaling="strong"), GIB)
+    assert [step.ranks for step in scaled.steps] == [1, 2, 4]
+    assert scaled.directory.is_absolute()
+
+
+def test_memory_is_that_of_all_ranks_of_a_node() -> None:
+    # 64^3 complex doubles are 4 MiB; two arrays of it over four ranks are 2 MiB a rank.
+    needed = 3 * 2 * MIB
+    margin = 32 * MIB
+    ranks = [[0, 1, 2], [3]]
+    enough = [needed + margin] * 4
+    agreed_plan(world(ranks, enough), asked(size=64), GIB)
+    with pytest.raises(AgreedError, match=r"--size 64: n0 \(ranks 0-2\) needs 6 MiB .* can be"):
+        agreed_plan(world(ranks, [needed + margin - 1, *enough[1:]]), asked(size=64), GIB)
+
+
+def test_a_whole_transform_is_made_only_where_it_fits() -> None:
+    # Whole and one rank's part: 4 MiB + 1 MiB, besides the arrays.
+    room = 32 * MIB + 4 * 2 * MIB
+    for spare, whole in ((5 * MIB, True), (5 * MIB - 1, False)):
+        plan = agreed_plan(world([[0, 1, 2, 3]], [room + spare] * 4), asked(size=64), GIB)
+        assert plan.steps[0].whole is whole
+
+
+def test_the_first_rank_has_the_largest_array_when_scaling() -> None:
+    plan = agreed_plan(world([[0, 1, 2, 3]], [GIB] * 4), asked(size=32, scaling="strong"), GIB)
+    cuts = [step.pencils for step in plan.steps]
+    whole = 32**3 * 16
+    assert [array_bytes(cuts, rank) for rank in range(5)] == [
+        whole,
+        whole // 2,
+        whole // 4,
+        whole // 4,
+        0,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"size": 64, "grid": "4x2"}, "is a grid of 8 and 4 ranks run"),
+        ({"size": 63}, "does not divide it; the nearest that it divides: 62 and 64"),
+        ({"size": 64, "grid": "2x2", "scaling": "weak"}, "--grid and --scaling"),
+        ({"size": 4096, "check": "whole"}, "--size 4096: .* needs"),
+    ],
+)
+def test_all_ranks_refuse_alike(options: dict[str, object], said: str) -> None:
+    with pytest.raises(AgreedError, match=said):
+        agreed_plan(world([[0, 1, 2, 3]], [GIB] * 4), asked(**options), GIB)
+
+
+def test_parameters_are_read_back_from_their_texts() -> None:
+    given = asked(grid="2x4", size=256, scaling="weak", rate="50", components="memory,process")
+    assert given.grid == Grid(2, 4)
+    assert build(Fft3dParameters, **texts(given)) == given
+    default = asked()
+    assert build(Fft3dParameters, **texts(default)) == default
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("grid", "2by4", "--grid '2by4' is no grid of ranks; write rows and columns, such as 2x4"),
+        ("size", "0", "--size '0' is not a whole number from 1 to 65536"),
+        ("size", "2.5", "--size '2.5' is not a whole number"),
+        ("repetitions", "0", "--repetitions '0' is not"),
+        ("device", "gpu", "--device 'gpu'"),
+        ("scaling", "both", "--scaling 'both'"),
+        ("rate", "0", "--rate '0' is no number of samples"),
+        ("output", "", "--output '' is not a path"),
+    ],
+)
+def test_a_wrong_value_is_named(option: str, value: str, said: str) -> None:
+    with pytest.raises(RequestError, match=said) as raised:
+        asked(**{option: value})
+    assert "\n" not in str(raised.value)
