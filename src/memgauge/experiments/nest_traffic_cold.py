@@ -104,28 +104,35 @@ def _laid_out(array_bytes: int) -> int:
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """Executions of one visit, and what they take."""
+    """Executions between two readings, and what a visit makes of them."""
 
     lead_in: int
     repetitions: int
+    together: int
+    """Regions of one visit, after one lead-in: more where that is long beside a region."""
     execution_s: float
     """Of one execution by all threads at once."""
 
     @property
     def seconds(self) -> float:
-        """Of the region itself."""
+        """Of one region."""
         return self.repetitions * self.execution_s
-
-    @property
-    def visit_s(self) -> float:
-        """With its lead-in, and the idle time before some regions."""
-        lead_in_s = self.lead_in * self.execution_s
-        return lead_in_s + self.seconds + self.idle_s / IDLE_EVERY
 
     @property
     def idle_s(self) -> float:
         """About as long, within reason."""
         return min(LONGEST_IDLE_S, self.seconds)
+
+    @property
+    def visit_s(self) -> float:
+        """Lead-in and regions, and the idle time before some."""
+        executions = self.lead_in + self.together * self.repetitions
+        return executions * self.execution_s + self.idle_s / IDLE_EVERY
+
+    @property
+    def least_s(self) -> float:
+        """Of the least number of regions."""
+        return math.ceil(LEAST_REGIONS / self.together) * self.visit_s
 
 
 def region_for(
@@ -133,9 +140,14 @@ def region_for(
 ) -> Region:
     """Repetitions as they were asked for, and a lead-in that does not take much longer."""
     repetitions = repetitions_for(asked, size, threads, execution_s)
-    most = LEAD_IN_REGIONS * max(REGION_S, repetitions * execution_s) / execution_s
+    region_s = repetitions * execution_s
+    most = LEAD_IN_REGIONS * max(REGION_S, region_s) / execution_s
+    led = max(1, min(lead_in, int(most)))
     return Region(
-        lead_in=max(1, min(lead_in, int(most))), repetitions=repetitions, execution_s=execution_s
+        lead_in=led,
+        repetitions=repetitions,
+        together=min(LEAST_REGIONS, math.ceil(led / repetitions)),
+        execution_s=execution_s,
     )
 
 
@@ -154,21 +166,22 @@ def study_repetitions(size: int) -> int:
     return math.floor(514 - 0.246 * size) if size < 2048 else 10
 
 
-def regions_within(visits: Sequence[float], total_s: float) -> list[int]:
-    """How many regions each size may have in a time, by what one visit of each takes.
+def regions_within(asked: Sequence[Region], total_s: float) -> list[int]:
+    """How many regions each size may have in a time.
 
     Cheap ones take what they need and leave the rest to the others; 0 where not even the least
     number of regions fits into what is left for each.
     """
-    left_s, found = total_s, [0] * len(visits)
-    order = sorted(range(len(visits)), key=visits.__getitem__)
+    left_s, found = total_s, [0] * len(asked)
+    order = sorted(range(len(asked)), key=lambda index: asked[index].least_s)
     for done, index in enumerate(order):
-        share_s = left_s / (len(order) - done)
-        found[index] = _regions(visits[index], share_s)
-        left_s -= found[index] * visits[index]
+        visits = _visits(asked[index], left_s / (len(order) - done))
+        found[index] = visits * asked[index].together
+        left_s -= visits * asked[index].visit_s
     return found
 
 
-def _regions(visit_s: float, share_s: float) -> int:
-    fitting = int(share_s / visit_s)
-    return min(REGIONS, fitting) if fitting >= LEAST_REGIONS else 0
+def _visits(region: Region, share_s: float) -> int:
+    if region.least_s > share_s:
+        return 0
+    return min(math.ceil(REGIONS / region.together), int(share_s / region.visit_s))

@@ -15,6 +15,7 @@ from memgauge.experiments.nest_traffic_cold import (
     MOST_STAMPS,
     PASSES,
     REGIONS,
+    Region,
     caches_bytes,
     region_for,
     regions_within,
@@ -119,20 +120,37 @@ def test_a_lead_in_takes_no_longer_than_a_few_regions(execution_s: float) -> Non
     assert region.visit_s > region.seconds
 
 
+def test_a_long_lead_in_serves_several_regions() -> None:
+    assert region_for("auto", 64, 1, 1e-3, lead_in=10).together == 1
+    assert region_for("auto", 64, 1, 0.1, lead_in=3).together == 3
+    assert region_for("auto", 64, 1, 0.04, lead_in=100).together <= LEAST_REGIONS
+
+
+def visited(visit_s: float, together: int = 1) -> Region:
+    """Whose visits take so long."""
+    executions = 1 + 4 * together + 1  # with a quarter of an idle time as long as a region
+    return Region(lead_in=1, repetitions=4, together=together, execution_s=visit_s / executions)
+
+
 def test_cheap_sizes_leave_their_time_to_the_others() -> None:
-    assert regions_within([0.1, 0.1, 3.0], 30.0) == [REGIONS, REGIONS, 9]
+    asked = [visited(seconds) for seconds in (0.1, 0.1, 3.0)]
+    assert regions_within(asked, 30.0) == [REGIONS, REGIONS, 9]
 
 
-def test_a_size_has_enough_regions_or_none() -> None:
-    for visit_s in (0.01, 0.5, 1.0, 1.6, 1.7, 5.0, 100.0):
-        (found,) = regions_within([visit_s], 10.0)
-        assert found == 0 or LEAST_REGIONS <= found <= REGIONS
-        assert found * visit_s <= 10.0
-        assert (found == 0) == (visit_s * LEAST_REGIONS > 10.0)
+@pytest.mark.parametrize("together", [1, 2, 4, 6])
+@pytest.mark.parametrize("visit_s", [0.01, 0.5, 1.0, 1.6, 1.7, 3.4, 5.0, 11.0, 14.0])
+def test_a_size_has_enough_regions_or_none(visit_s: float, together: int) -> None:
+    region = visited(visit_s, together)
+    assert region.visit_s == pytest.approx(visit_s)
+    (found,) = regions_within([region], 10.0)
+    assert found % together == 0
+    assert found == 0 or LEAST_REGIONS <= found <= REGIONS
+    assert found // together * visit_s <= 10.0
+    assert (found == 0) == (region.least_s > 10.0)
 
 
 def test_what_is_left_out_takes_nothing_from_the_rest() -> None:
-    visits = [0.2, 100.0, 1.0, 0.2]
-    found = regions_within(visits, 20.0)
-    assert found == [REGIONS, 0, 9, REGIONS] or found[1] == 0
-    assert sum(n * s for n, s in zip(found, visits, strict=True)) <= 20.0
+    found = regions_within([visited(seconds) for seconds in (0.2, 100.0, 1.0, 0.2)], 20.0)
+    assert found[1] == 0
+    assert found[0] == found[3] == REGIONS
+    assert LEAST_REGIONS <= found[2] <= REGIONS

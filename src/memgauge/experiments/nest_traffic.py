@@ -1,0 +1,282 @@
+"""Traffic: what should a kernel read and write, what would caches make of it, and what is counted?
+
+Question: bytes that GEMV, GEMM, STREAM's kernels, strided and transposed copies and the re-sorting
+routines of a distributed 3-D FFT move between caches and memory, by size: expected in closed form,
+simulated with the caches of named machines, measured with counters. Where do they part?
+
+Method: loop nests as they stand, by one thread or by one on each core with arrays of its own. Each
+execution finds nothing of the one before in the caches: sets of arrays are used in turn (see
+`nest_traffic_cold`). A *region* is as many executions as last long beside what reading counters
+takes; before it the caches are brought into the state they have within it, and before some regions
+all sleep, which tells the traffic of others. Without counters the same regions are timed. Source:
+D. Barry and others, "Memory Traffic and Complete Application Profiling with PAPI Multi-Component
+Measurements"; the cache model is the core's, see cache_model.hpp.
+
+What would invalidate it: other programs' traffic, which is counted too; counters that are dead or
+mis-scaled (`memgauge counters verify` tells); so little memory that sets are used again while
+caches hold them, which is said. Simulated figures are a model's, and say of which machine.
+
+The experiment is `traffic`; its files are `nest_traffic*`, for `traffic_loads` and `traffic_sizes`
+are of the known traffic that other experiments make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import ClassVar
+
+from memgauge import _core
+from memgauge.counters.opening import find
+from memgauge.experiments.base import REGIONS_FACT, Bench, Experiment, Group
+from memgauge.experiments.counted import TeamCounters, team_counters
+from memgauge.experiments.nest_traffic_bench import TrafficBench
+from memgauge.experiments.nest_traffic_cold import Sets, sets_for
+from memgauge.experiments.nest_traffic_cost import Preparation
+from memgauge.experiments.nest_traffic_machines import (
+    Machines,
+    machines_of,
+    simulation_of,
+    sockets_of,
+)
+from memgauge.experiments.nest_traffic_parameters import TrafficParameters
+from memgauge.experiments.nest_traffic_points import (
+    LEFT_OUT,
+    Team,
+    points_of,
+    set_bytes,
+    spec_of,
+    teams_of,
+    with_facts,
+)
+from memgauge.experiments.nest_traffic_shapes import probe_size
+from memgauge.experiments.nest_traffic_simulation import Job, simulate
+from memgauge.experiments.nest_traffic_sizes import SizeRange
+from memgauge.machines.this import THIS
+from memgauge.model.cpulist import parse_cpu_list
+from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.model.event_names import AUTOMATIC, NONE
+from memgauge.model.records import AnyRecord, Point, Sample, Warning
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes, format_count
+from memgauge.system.memories import ORDINARY, Memories
+
+GROUP_SHARE = 0.75
+"""Of the available memory, that sizes which are open at once may take; one may take a little more.
+"""
+LARGEST_SHARE = 0.8
+
+NOT_COUNTED = "not_counted"
+"""Fact of a team's first point: why there are no counters."""
+
+
+class Traffic(Experiment):
+    """The `traffic` experiment."""
+
+    name: ClassVar[str] = "traffic"
+    parameters: ClassVar[type[TrafficParameters]] = TrafficParameters
+
+    def plan(self, parameters: TrafficParameters, system: System) -> list[Group]:
+        """Sizes of a team in one group, as far as memory holds their arrays at once."""
+        parameters.check()
+        machines = machines_of(parameters, system)
+        teams = teams_of(parameters, system, machines)
+        _refuse_too_many(parameters, machines, teams)
+        groups = []
+        for team, points in zip(teams, points_of(parameters, machines, teams), strict=True):
+            if parameters.simulate_only:
+                groups.append(Group(name=_name(team), points=points, bytes=0))
+            else:
+                groups += _packed(parameters, team, points, system)
+        return groups
+
+    @contextmanager
+    def open(
+        self,
+        group: Group,
+        parameters: TrafficParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        """Pin the team, open its counters, and allocate arrays for what its time allows."""
+        if parameters.simulate_only:
+            yield TrafficBench([with_facts(point, {REGIONS_FACT: 0}) for point in group.points])
+            return
+        cpus = parse_cpu_list(str(group.points[0].effective["cpus"]))
+        memory = memories.of(parameters.memory)
+        with ExitStack() as stack:
+            team = _core.Team(cpus)
+
+            def allocate(point: Point, copies: int) -> _core.LoopNest:
+                spec = spec_of(point)
+                return _core.LoopNest(team, spec, copies, pages=parameters.pages, memory=memory)
+
+            counters, why_not = _counters(stack, team, parameters, f"traffic/{group.name}")
+            total_s = (parameters.size_budget_s or 0.0) * len(group.points)
+            preparation = Preparation(
+                allocate=allocate,
+                sets=lambda point: _sets(point, cpus, system),
+                repetitions=parameters.repetitions,
+                pages=parameters.pages,
+                total_s=total_s,
+            )
+            probe = _probe(parameters, system, group.points[0])
+            points, ready = preparation.prepare(stack, group.points, probe)
+            points[0] = with_facts(points[0], {NOT_COUNTED: why_not})
+            yield TrafficBench(points, ready, counters)
+
+    def simulate(
+        self, points: Sequence[Point], parameters: TrafficParameters, system: System
+    ) -> Iterable[AnyRecord]:
+        """Each point on each machine, the cheapest first, as far as the time for it reaches."""
+        machines = machines_of(parameters, system)
+        jobs: list[Job] = []
+        for machine in machines.of:
+            refused: dict[str, None] = {}
+            for point in points:
+                try:
+                    simulation = simulation_of(machine, _per_socket(point, system))
+                except RequestError as error:
+                    refused[str(error)] = None
+                else:
+                    jobs.append(Job(point=point, spec=spec_of(point), simulation=simulation))
+            yield from (_not_simulated(why) for why in refused)
+        if machines.missing is not None:
+            yield _not_simulated(machines.missing)
+        yield from simulate(jobs, parameters.simulate_s, len(system.allowed_cpus))
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """Sizes left out, sets that caches may still hold, and counters that are missing."""
+        del samples, system
+        return list(_noticed(point))
+
+
+def _noticed(point: Point) -> Iterator[Warning]:
+    facts = point.effective
+    left_out, not_counted = facts.get(LEFT_OUT), facts.get(NOT_COUNTED)
+    if left_out is not None:
+        yield Warning(
+            code="left-out",
+            message=str(left_out),
+            remedy="give more with --budget or --size-budget",
+            experiment="traffic",
+            point=point.point,
+        )
+    if not_counted is not None:
+        yield Warning(code="not-counted", message=str(not_counted), experiment="traffic")
+    if int(str(facts.get("copies") or 0)) < int(str(facts.get("copies_wanted") or 0)):
+        yield Warning(
+            code="sets-in-caches",
+            message=(
+                f"N = {point.asked['size']}: {facts['copies']} sets of arrays are used in turn, "
+                f"{facts['copies_wanted']} would let twice what the caches hold pass between two "
+                f"uses: repetitions may find data in caches"
+            ),
+            remedy="free memory, or use fewer threads",
+            experiment="traffic",
+            point=point.point,
+        )
+
+
+def _not_simulated(why: str) -> Warning:
+    return Warning(code="not-simulated", message=why, experiment="traffic")
+
+
+def _refuse_too_many(
+    parameters: TrafficParameters, machines: Machines, teams: Sequence[Team]
+) -> None:
+    """Threads that were asked for, of which none of the machines named has as many cores.
+
+    Where some has, the others are told of as not simulated; and so is this machine, as long as
+    threads run on it.
+    """
+    named = [m for m in machines.of if parameters.simulate_only or m.name != THIS]
+    if parameters.threads is None or not named:
+        return
+    for team in teams:
+        if team.threads > max(machine.machine_cores for machine in named):
+            simulation_of(named[0], [team.threads])
+
+
+def _packed(
+    parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
+) -> list[Group]:
+    """As few groups as memory allows, in the order of sizes: each has the counters for itself."""
+    packed: list[Group] = []
+    for point in _possible(parameters, points, system):
+        size = _sets(point, team.cpus, system).pool_bytes
+        together = packed[-1].bytes + size if packed else 0
+        if packed and together <= system.available_bytes * GROUP_SHARE:
+            last = packed.pop()
+            packed.append(Group(name=last.name, points=[*last.points, point], bytes=together))
+        else:
+            name = _name(team) if not packed else f"{_name(team)}, from N = {point.asked['size']}"
+            packed.append(Group(name=name, points=[point], bytes=size))
+    return packed
+
+
+def _possible(
+    parameters: TrafficParameters, points: Sequence[Point], system: System
+) -> list[Point]:
+    """Those of which one set fits into memory; of sizes that were asked for all must."""
+    room = int(system.available_bytes * LARGEST_SHARE)
+    fitting = [point for point in points if set_bytes(spec_of(point)) * point.threads <= room]
+    if len(fitting) < len(points) and (parameters.sizes is not None or not fitting):
+        raise RequestError(_too_large(points[len(fitting)], room, fitting))
+    return fitting
+
+
+def _too_large(point: Point, room: int, fitting: Sequence[Point]) -> str:
+    needed = set_bytes(spec_of(point)) * point.threads
+    largest = f"sizes up to {fitting[-1].asked['size']} of these fit" if fitting else "none fits"
+    return (
+        f"--sizes {point.asked['size']}: the arrays of {point.asked['kernel']} by "
+        f"{format_count(point.threads, 'thread')} take {format_bytes(needed)}, and "
+        f"{format_bytes(room)} of memory may be used: {largest}; --simulate-only needs no memory"
+    )
+
+
+def _sets(point: Point, cpus: Sequence[int], system: System) -> Sets:
+    arrays = [array.bytes for array in spec_of(point).arrays]
+    return sets_for(arrays, point.threads, cpus, system)
+
+
+def _name(team: Team) -> str:
+    return format_count(team.threads, "thread")
+
+
+def _per_socket(point: Point, system: System) -> list[int]:
+    cpus = point.effective.get("cpus")
+    return [point.threads] if cpus is None else sockets_of(parse_cpu_list(str(cpus)), system)
+
+
+def _probe(parameters: TrafficParameters, system: System, first: Point) -> Point | None:
+    """A small size that tells the speed, where the first is not small itself."""
+    small = probe_size(parameters)
+    if int(str(first.asked["size"])) <= small:
+        return None
+    asked = parameters.replace(sizes=(SizeRange(small, small),))
+    machines = machines_of(asked, system)
+    teams = teams_of(asked, system, machines)
+    found = [point for of_team in points_of(asked, machines, teams) for point in of_team]
+    return next(point for point in found if point.threads == first.threads)
+
+
+def _counters(
+    stack: ExitStack, team: _core.Team, parameters: TrafficParameters, name: str
+) -> tuple[TeamCounters | None, str | None]:
+    """Counters as asked; where nothing was, those of memory traffic, or why there are none.
+
+    Raises:
+        CounterRefused: counters were asked for and may not be opened.
+    """
+    asked = parameters.counters
+    if asked == (NONE,):
+        return None, "nothing was counted: --counters none"
+    try:
+        events = find(asked or (AUTOMATIC,))
+        return stack.enter_context(team_counters(team, events, name=name)), None
+    except CounterRefused as error:
+        if asked is not None:
+            raise
+        return None, f"nothing was counted: {error}"

@@ -1,0 +1,170 @@
+"""What a cache model of named machines predicts for the points of `traffic`.
+
+One execution with caches that hold nothing, by as many cores as the point has threads, each on
+arrays of its own; then everything changed is written back. The arrays of a core follow each other
+as those of a native `LoopNest` do: each in pages of its own, and shifted in them by 17 x 128 bytes
+against the one before. Those of the next core begin 2^40 bytes further on. Where parts of a machine
+share no cache, one of them is simulated and multiplied, see `nest_traffic_machines`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.cache_native import cache_model
+from memgauge.experiments.nest_traffic_machines import Simulation
+from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.errors import RequestError
+from memgauge.model.records import (
+    AnyRecord,
+    Point,
+    Simulated,
+    SimulatedLevel,
+    SimulatedMachine,
+    Warning,
+)
+from memgauge.model.units import format_duration
+
+PAGE_BYTES = 4096
+STAGGER_BYTES = 17 * 128
+FIRST_ADDRESS = 1 << 32
+CORE_BYTES = 1 << 40
+
+FIRST_GUESS_S = 2e-8
+"""Of simulating one trip of an innermost loop, before one was."""
+WORTH_THREADS_S = 0.2
+"""Less is simulated by one thread."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One point on one machine."""
+
+    point: Point
+    spec: _core.NestSpec
+    simulation: Simulation
+
+    @property
+    def machine(self) -> CacheMachine:
+        """With all cores at work."""
+        return self.simulation.machine
+
+    @property
+    def trips(self) -> int:
+        """Of innermost loops that are simulated."""
+        return self.spec.trips * self.simulation.unit.cores
+
+
+def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyRecord]:
+    """Simulate one by one, the cheapest first, as far as the limit reaches.
+
+    What it would exceed, by the speed of what was simulated before, is left out and told in the
+    end. At most so many `threads` simulate disjoint parts of the sets at once.
+    """
+    deadline = time.monotonic() + limit_s
+    trip_s: dict[str, float] = {}
+    declared: dict[str, CacheMachine] = {}
+    left_out: dict[str, list[Job]] = {}
+    for job in sorted(jobs, key=lambda job: job.trips):
+        machine = job.machine
+        cost_s = job.trips * trip_s.get(machine.name, FIRST_GUESS_S)
+        if cost_s > deadline - time.monotonic():
+            left_out.setdefault(machine.name, []).append(job)
+            continue
+        if declared.get(machine.name) != machine:
+            declared[machine.name] = machine
+            yield SimulatedMachine(machine=machine)
+        made = _simulated(job, threads if cost_s > WORTH_THREADS_S else 1)
+        trip_s[machine.name] = made.took_s / job.trips
+        yield made
+    for name, jobs_left in left_out.items():
+        yield _left_out(name, jobs_left, trip_s.get(name, FIRST_GUESS_S), limit_s)
+
+
+def layout(arrays: Sequence[_core.NestArray], core: int) -> list[int]:
+    """Where the arrays of a core begin."""
+    bases, page = [], FIRST_ADDRESS + core * CORE_BYTES
+    for index, array in enumerate(arrays):
+        stagger = index * STAGGER_BYTES
+        bases.append(page + stagger)
+        page += -(-(stagger + array.bytes) // PAGE_BYTES) * PAGE_BYTES
+    return bases
+
+
+def _simulated(job: Job, threads: int) -> Simulated:
+    unit, times = job.simulation.unit, job.simulation.times
+    arrays = job.spec.arrays
+    model = _model(unit, threads)
+    began = time.monotonic()
+    _core.simulate_nest(job.spec, [layout(arrays, core) for core in range(unit.cores)], model)
+    model.write_back_all()
+    counts = model.counts()
+    return Simulated(
+        point=job.point.point,
+        machine=job.machine.name,
+        cores=unit.cores * times,
+        accesses=(counts.loads + counts.stores + counts.store_prefetches) * times,
+        load_read_bytes=counts.load_read_bytes * times,
+        allocate_read_bytes=counts.allocate_read_bytes * times,
+        software_prefetch_read_bytes=counts.software_prefetch_read_bytes * times,
+        hardware_prefetch_read_bytes=counts.hardware_prefetch_read_bytes * times,
+        write_back_bytes=counts.write_back_bytes * times,
+        bypass_write_bytes=counts.bypass_write_bytes * times,
+        array_read_bytes=_by_array(arrays, counts.stream_read_bytes, times),
+        levels=[
+            SimulatedLevel(
+                level=level.name,
+                hits=found.hits * times,
+                misses=found.misses * times,
+                write_backs=found.write_backs * times,
+            )
+            for level, found in zip(unit.levels, counts.levels, strict=False)
+        ],
+        took_s=time.monotonic() - began,
+    )
+
+
+def _model(machine: CacheMachine, threads: int) -> _core.CacheModel:
+    """With as many threads as its sets part over, halving."""
+    while threads > 1:
+        try:
+            return cache_model(machine, threads)
+        except RequestError:
+            threads //= 2
+    return cache_model(machine)
+
+
+def _by_array(
+    arrays: Sequence[_core.NestArray], streams: Sequence[int], times: int
+) -> dict[str, int]:
+    """A store prefetch's stream, which follows those of the arrays, is of what is stored."""
+    found = {array.name: streams[at] * times for at, array in enumerate(arrays)}
+    found[arrays[-1].name] += sum(streams[len(arrays) :]) * times
+    return found
+
+
+def _left_out(name: str, jobs: Sequence[Job], trip_s: float, limit_s: float) -> Warning:
+    sizes = ", ".join(str(job.point.asked["size"]) for job in jobs)
+    cost_s = sum(job.trips for job in jobs) * trip_s
+    return Warning(
+        code="not-simulated",
+        message=(
+            f"on {name}, N = {sizes} {'are' if len(jobs) > 1 else 'is'} not simulated: it would "
+            f"take about {format_duration(cost_s)} more than the "
+            f"{format_duration(limit_s)} of --simulate-up-to"
+        ),
+        remedy=f"--simulate-up-to {_enough(limit_s + cost_s)}",
+        experiment=jobs[0].point.experiment,
+    )
+
+
+def _enough(seconds: float) -> str:
+    """A round time that suffices."""
+    return (
+        f"{-(-int(seconds * 1.5) // 60)}m"
+        if seconds > 40
+        else f"{-(-int(seconds * 1.5) // 10) * 10}s"
+    )
