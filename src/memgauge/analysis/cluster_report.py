@@ -179,43 +179,69 @@ def cell_of(one: FigureOfNode | None) -> Cell:
 def _unlike_section(combined: Combined) -> list[Section]:
     if not combined.unlike:
         return []
-    rows: list[list[Cell]] = []
-    for node in combined.unlike:
-        rows += [
-            [
-                node.node,
-                label_of((one.figure.name, one.figure.regime)),
-                one.departure,
-                one.score,
-                "slower" if one.is_worse else "faster",
-                one.figure.value,
-                one.figure.unit,
-                outlier_text(one),
-                reasons_text(node),
-            ]
-            for one in node.outliers
+    tables = [_unlike_table(combined), _unlike_figures(combined)]
+    question = "Which nodes are not as the others, by more than chance, and what else is unlike?"
+    return [Section(name="unlike", title="Unlike nodes", question=question, tables=tables)]
+
+
+def _unlike_table(combined: Combined) -> Table:
+    """A row for each node, of its most telling figure."""
+    rows: list[list[Cell]] = [
+        [
+            node.node,
+            label_of((first.figure.name, first.figure.regime)),
+            first.departure,
+            first.score,
+            "slower" if node.is_worse else "faster",
+            len(node.outliers),
+            reasons_text(node),
         ]
-    wide = ("value", "unit", "in words", "what else is unlike")
+        for node in combined.unlike
+        for first in node.outliers[:1]
+    ]
     columns = [
         Column(title="node"),
         Column(title="figure"),
         Column(title="from the median", unit="%"),
         Column(title="robust z"),
         Column(title="verdict"),
-        *(Column(title=title, narrow=False) for title in wide),
+        Column(title="figures", narrow=False),
+        Column(title="what else is unlike", narrow=False),
     ]
-    table = Table(
+    return Table(
         name="unlike",
-        title="Figures unlike those of the other nodes",
+        title="Nodes unlike the others",
         columns=columns,
         rows=rows,
-        note="Robust z: distance from the median over 1.4826 times the median absolute deviation, "
-        "over the figure's own standard error, or over 0.5% of the median, whichever is most. All "
-        "figures of all nodes are tested together: 5% of those named here are expected to be "
-        "chance.",
+        note="Of each node the most telling figure. Robust z: distance from the median over 1.4826 "
+        "times the median absolute deviation, over the figure's own standard error, or over 0.5% "
+        "of the median, whichever is most. All figures of all nodes are tested together: 5% of "
+        "the nodes named here are expected to be chance.",
     )
-    question = "Which nodes are not as the others, by more than chance, and what else is unlike?"
-    return [Section(name="unlike", title="Unlike nodes", question=question, tables=[table])]
+
+
+def _unlike_figures(combined: Combined) -> Table:
+    """Every figure of theirs that is unlike."""
+    titles = ("node", "figure", "value", "unit", "what it is", "verdict", "in words")
+    rows: list[list[Cell]] = [
+        [
+            one.node,
+            label_of((one.figure.name, one.figure.regime)),
+            one.figure.value,
+            one.figure.unit,
+            one.figure.statistic,
+            "slower" if one.is_worse else "faster",
+            outlier_text(one),
+        ]
+        for node in combined.unlike
+        for one in node.outliers
+    ]
+    return Table(
+        name="unlike-figures",
+        title="All their figures that are",
+        columns=[Column(title=title, narrow=False) for title in titles],
+        rows=rows,
+    )
 
 
 def _group_section(at: int, group: Group) -> Section:
