@@ -32,6 +32,11 @@ Extents = dict[str, int]
 """In elements, by the names that the core's `NestSpec` has for them."""
 
 
+Walk = Literal["in order", "in strides", "apart"]
+"""How the innermost loop walks arrays: next to next, further apart, or not at all: then one element
+is stored after it."""
+
+
 class NestKind(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of loop nest."""
 
@@ -46,14 +51,21 @@ class NestKind(msgspec.Struct, frozen=True, kw_only=True):
     """Names of its arrays,"""
     written: str
     element_bytes: int = REAL_BYTES
-    stores: Literal["in order", "in strides"] = "in order"
-    loads: Literal["in order", "in strides"] = "in order"
-    """Whether one of the arrays read is walked in strides of the size."""
+    loads: Walk = "in order"
+    stores: Walk = "in order"
 
     @property
     def arrays(self) -> tuple[str, ...]:
         """In the order of the operands."""
         return (*self.read, self.written)
+
+    @property
+    def streams_stores(self) -> bool:
+        """Whether stores follow each other and nothing is walked in strides beside them.
+
+        Such stores some processors write past their caches, without reading what they overwrite.
+        """
+        return self.stores == self.loads == "in order"
 
     @property
     def is_resort(self) -> bool:
@@ -88,8 +100,8 @@ def _first(
     name: str,
     words: str,
     arrays: tuple[str, str],
-    loads: Literal["in order", "in strides"] = "in order",
-    stores: Literal["in order", "in strides"] = "in order",
+    loads: Walk = "in order",
+    stores: Walk = "in order",
 ) -> NestKind:
     return NestKind(
         name=name,
@@ -156,6 +168,7 @@ KINDS: dict[str, NestKind] = {
             extents=("m", "n"),
             read=("A", "x"),
             written="y",
+            stores="apart",
         ),
         NestKind(
             name="gemm",
@@ -165,6 +178,7 @@ KINDS: dict[str, NestKind] = {
             read=("A", "B"),
             written="C",
             loads="in strides",
+            stores="apart",
         ),
         _stream("copy", "c = a", "a", "c"),
         _stream("scale", "b = 3 c", "c", "b"),

@@ -108,3 +108,16 @@ def test_every_kind_is_told_in_words() -> None:
         "second loop nest of S1PF: tmp (columns x rows x planes) to out (planes x columns x rows), "
         "out in order, tmp in strides"
     )
+
+
+def test_stores_that_may_pass_the_caches_are_those_of_streams_and_plain_copies() -> None:
+    assert {name for name, kind in KINDS.items() if kind.streams_stores} == {
+        "copy",
+        "scale",
+        "add",
+        "triad",
+        "s1cf-first",
+        "s1pf-first",
+        "s2cf",
+        "s2pf",
+    }
