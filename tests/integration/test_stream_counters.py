@@ -8,58 +8,21 @@ counters tell exactly that, through everything that lies between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 pytest.importorskip("memgauge._core")
 
 from tests.counters_trees import tracepoints
+from tests.counters_trees.feed import Feed, fed
 
 import memgauge
-from memgauge import _core
-from memgauge.counters import opening
-from memgauge.counters.opening import OpenCounters
 from memgauge.counters.verdicts import Place, keep, place_of
-from memgauge.model.counters import Counter, EventVerdict, Quantity
-
-if TYPE_CHECKING:
-    from tests.counters_trees.tracepoints import CountingTree
+from memgauge.model.counters import EventVerdict
 
 pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
-
-
-class Feed:
-    """Makes counters see the traffic that this process's kernels are known to cause."""
-
-    def __init__(self, tree: CountingTree, cpu: int, reads: float, writes: float) -> None:
-        self.tree = tree
-        self.cpu = cpu
-        self.shares = (reads, writes)
-        self.counters: list[Counter] = []
-        self._known = _core.Reader([_core.ModelledSource()])
-        self._fed = self._known.read().values
-
-    def __call__(self) -> None:
-        """Make the calls for what was moved since."""
-        now = self._known.read().values
-        if not self.counters:
-            return
-        moved = [(late or 0) - (early or 0) for early, late in zip(self._fed, now, strict=True)]
-        self._fed = now
-        ways: tuple[tuple[Callable[[int, int], None], Quantity], ...] = (
-            (self.tree.read, "read_bytes"),
-            (self.tree.write, "write_bytes"),
-        )
-        for (make, quantity), share, bytes_ in zip(ways, self.shares, moved, strict=True):
-            make(round(bytes_ * share / self._bytes_of_a_call(quantity)), self.cpu)
-
-    def _bytes_of_a_call(self, quantity: Quantity) -> float:
-        """Every counter on the CPU counts each call."""
-        mine = [c for c in self.counters if c.cpu == self.cpu and c.quantity == quantity]
-        return sum(counter.scale for counter in mine)
 
 
 def _verdict(place: Place, event: str) -> EventVerdict:
@@ -95,28 +58,19 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
         if tree is None:
             pytest.skip("no two system calls whose tracepoints differ in one bit")
         feed = Feed(tree, cpu, reads, writes)
-        host = tree.host_as_we_are
         if verified is not None:
-            place = place_of(host)
+            place = place_of(tree.host_as_we_are)
             keep(place, [_verdict(place, verified)])
 
-        @contextmanager
-        def fed(*args: Any, **named: Any) -> Iterator[OpenCounters]:
-            first = [_core.StimulusSource(feed)]
-            with opening.opened(*args, **named, host=host, first=first) as counters:
-                feed.counters = counters.set.of
-                yield counters
-
-        monkeypatch.setattr("memgauge.experiments.counted.opened", fed)
-        monkeypatch.setattr("memgauge.counters.opening.this_host", lambda: host)
         settings = {"kernel": "add", "variant": "standard", "threads": "1", "counters": "auto"}
-        result = memgauge.stream(
-            **(settings | options),
-            array_bytes="16KiB",
-            budget="4s",
-            precision="50%",
-            output=str(tmp_path / "run"),
-        )
+        with fed(tree, feed, monkeypatch):
+            result = memgauge.stream(
+                **(settings | options),
+                array_bytes="16KiB",
+                budget="4s",
+                precision="50%",
+                output=str(tmp_path / "run"),
+            )
         document = result.document()
         section = document["sections"][0]
         (found,) = section["hardware"]
