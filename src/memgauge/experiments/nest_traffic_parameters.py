@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Annotated, Self
 
-from memgauge import _core
 from memgauge.experiments.nest_traffic_sizes import (
     STEPS,
     SizeRange,
@@ -16,6 +14,7 @@ from memgauge.experiments.nest_traffic_sizes import (
 from memgauge.model import units
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import NONE, events_option
+from memgauge.model.nests import KINDS, parse_kernel
 from memgauge.model.option import Option, counts_option, duration_option, switch_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.text import quoted
@@ -33,25 +32,10 @@ DEFAULT_STRIDE = 16
 """Doubles: 128 bytes, so that no processor's line holds two of them."""
 DEFAULT_SIMULATE_S = 30.0
 
-RESORTS = ("s1cf", "s1pf", "s2cf", "s2pf")
-
-
-def is_resort(kernel: str) -> bool:
-    """Whether it is one of the re-sorting routines of the 3-D FFT, or a loop nest of one."""
-    return kernel.startswith(RESORTS)
-
 
 def _kernel(text: str, flag: str) -> str:
     del flag
-    name = text.strip()
-    if name in _core.NEST_KINDS:
-        return name
-    near = get_close_matches(name.lower().replace("_", "-"), _core.NEST_KINDS, n=1, cutoff=0.4)
-    meant = f"did you mean {near[0]}? " if near else ""
-    raise RequestError(
-        f"kernel {quoted(text)}: there is none of that name; {meant}choose from "
-        f"{', '.join(_core.NEST_KINDS)}"
-    )
+    return parse_kernel(text)
 
 
 def _grid(text: str, flag: str) -> tuple[int, int]:
@@ -229,7 +213,7 @@ class TrafficParameters(TrafficOptions, frozen=True, kw_only=True):
                 do at all.
         """
         self._refuse_of_others(
-            "--grid", self.grid, "the re-sorting routines", is_resort(self.kernel)
+            "--grid", self.grid, "the re-sorting routines", KINDS[self.kernel].is_resort
         )
         self._refuse_of_others("--cap", self.cap, "gemv", self.kernel == "gemv")
         self._refuse_of_others(

@@ -13,11 +13,12 @@ from memgauge.experiments.nest_traffic_machines import (
     simulation_of,
     sockets_of,
 )
-from memgauge.experiments.nest_traffic_parameters import DEFAULT_GRID, TrafficParameters, is_resort
+from memgauge.experiments.nest_traffic_parameters import DEFAULT_GRID, TrafficParameters
 from memgauge.experiments.nest_traffic_shapes import cap_for, extents_of, sizes_of
 from memgauge.model.cache_machine import with_cores
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
+from memgauge.model.nests import KINDS
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import System
 from memgauge.system.placement import POLICIES, UNKNOWN_CACHE_BYTES, cpus_for
@@ -153,7 +154,7 @@ def _asked(
         "kernel": parameters.kernel,
         "size": size,
         "batched": parameters.batched,
-        "grid": "x".join(map(str, grid)) if is_resort(parameters.kernel) else None,
+        "grid": "x".join(map(str, grid)) if KINDS[parameters.kernel].is_resort else None,
         "cap": cap,
         "store_prefetch": parameters.store_prefetch,
         "machines": machines.names,
