@@ -135,6 +135,11 @@ auto backing(Nest& self) {
     return self.with([](const SharedNest& nest) { return nest.backing(); });
 }
 
+void simulate_nest(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,
+                   CacheModel& model) {
+    simulate_batched(spec, bases, model, signal_raised);
+}
+
 std::vector<std::string_view> kind_names() {
     std::vector<std::string_view> names;
     for (const NestKind kind : nest_kinds()) names.push_back(to_string(kind));
@@ -186,6 +191,8 @@ void register_nests(nb::module_& module) {
     module.attr("NEST_KINDS") = kind_names();
     register_spec(module);
     register_loop_nest(module);
+    module.def("simulate_nest", &simulate_nest, nb::arg("spec"), nb::arg("bases"), nb::arg("model"),
+               ReleaseGil());
     module.def("execute_nest", &execute_nest, nb::arg("spec"), nb::arg("operands"));
 }
 

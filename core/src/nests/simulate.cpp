@@ -26,7 +26,12 @@ void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, uns
 
 void simulate_batched(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,
                       CacheModel& model, const StopCheck& stop) {
+    if (bases.size() == 1) return simulate(spec, bases.front(), 0, model, stop);
     const nests::Nest nest = nests::describe(spec);
+    if (bases.empty()) {
+        throw RequestError("loop nest " + std::string(to_string(spec.kind)) +
+                           ": no core is there to simulate; give the arrays of at least one");
+    }
     for (const std::vector<std::uint64_t>& of_core : bases) check_bases(spec, nest, of_core);
     nests::tell_batched(nest, std::span(bases), model, stop);
 }
