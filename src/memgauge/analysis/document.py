@@ -21,6 +21,7 @@ from memgauge.analysis.section import Verdict
 from memgauge.analysis.speeds import PassTimes
 from memgauge.analysis.summary import PointSummary
 from memgauge.analysis.tiers_document import TierFigures, tier_figures
+from memgauge.analysis.traffic_document import NestFigures, traffic_figures
 from memgauge.analysis.verdicts import run_verdicts
 from memgauge.analysis.verify import event_verdicts
 from memgauge.analysis.workingset import find
@@ -147,6 +148,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Of a run of `memgauge counters compare`."""
     tiers: list[TierFigures] = []
     """Two groups of threads beside each other, for each work, team and regime."""
+    traffic: list[NestFigures] = []
+    """Loop nests: expected, simulated, measured."""
 
 
 def json_document(run: Run) -> Document:
@@ -178,6 +181,7 @@ def json_document(run: Run) -> Document:
         counters=event_verdicts(run),
         routes=route_figures(run),
         tiers=tier_figures(figures),
+        traffic=traffic_figures(figures),
     )
 
 

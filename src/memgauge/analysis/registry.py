@@ -16,6 +16,7 @@ from memgauge.analysis import (
     stream,
     stride,
     tiers,
+    traffic,
     verify,
     workingset,
 )
@@ -38,4 +39,5 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "tiers": tiers.analyse,
     "numa": numa.analyse,
     "interleave": interleave.analyse,
+    "traffic": traffic.analyse,
 }

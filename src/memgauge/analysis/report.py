@@ -36,6 +36,7 @@ TITLES = {
     "numa": "NUMA matrices",
     "interleave": "Interleave weights",
     "routes": "Two routes to the same counters",
+    "traffic": "Expected, simulated, measured",
 }
 ENDINGS = {
     "complete": "complete",

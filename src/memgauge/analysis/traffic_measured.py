@@ -26,8 +26,11 @@ from memgauge.analysis.intervals import bounds, sustained
 from memgauge.analysis.section import Estimate
 from memgauge.model.counters import Quantity
 
-MOST_IDLE_SHARE = 0.1
-"""Of what a region counted: where idle traffic is more, what the kernel moves is not told well."""
+MOST_IDLE_SHARE = 0.5
+"""Of what a region counted: where most of it is others', what the kernel moves is not told."""
+
+WIDEST = 0.1
+"""Half an interval over the figure, from which on it tells nothing of a departure."""
 
 
 class Flow(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +48,7 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     def is_drowned(self) -> bool:
         """Whether idle traffic, or the spread of regions, is too much to tell the kernel's."""
         low, high = bounds(self.bytes)
-        wide = high - low > 2 * MOST_IDLE_SHARE * abs(self.bytes.value)
+        wide = high - low > 2 * WIDEST * abs(self.bytes.value)
         return wide or (self.idle_share or 0.0) > MOST_IDLE_SHARE
 
 

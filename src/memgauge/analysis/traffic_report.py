@@ -1,0 +1,188 @@
+"""Expected, simulated and measured traffic as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.section import Cell as TableCell
+from memgauge.analysis.section import Column, Estimate, Table
+from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Cell, Curve, Way
+from memgauge.analysis.traffic_departures import departures
+from memgauge.analysis.traffic_expected import LARGEST_SIZE
+from memgauge.model.units import format_bytes
+
+MACHINES_OF_A_TABLE = 3
+"""More would not fit a terminal."""
+
+FIGURES_APART = 100
+"""From here on decimals say nothing."""
+
+VERBS: dict[Way, str] = {"reads": "read from memory", "writes": "written to memory"}
+
+
+def tables(curves: Sequence[Curve]) -> list[Table]:
+    """The bands of all nests, then reads and writes of each by size."""
+    found = [_bands(curves)] if any(curve.sources for curve in curves) else []
+    for curve in curves:
+        for way in WAYS:
+            found += _by_size(curve, way)
+    return found
+
+
+def _bands(curves: Sequence[Curve]) -> Table:
+    return Table(
+        name="traffic-bands",
+        title="Where caching ends",
+        columns=[
+            Column(title="loop nest", narrow=len(curves) > 1),
+            Column(title="by"),
+            Column(title="caches of a core", unit="B"),
+            Column(title="all arrays fit to N"),
+            Column(title="one fits to N"),
+            Column(title="reads leave from N"),
+            Column(title="times there", digits=2),
+            Column(title="times at the largest", digits=1, narrow=False),
+            Column(title="writes leave from N", narrow=False),
+        ],
+        rows=[row for curve in curves for row in _band_rows(curve)],
+        note="Reads leave the expectation at the first size from which they stay more than 10% "
+        "above it, up to the largest. Between the two N caching ends.",
+    )
+
+
+def _band_rows(curve: Curve) -> Iterator[list[TableCell]]:
+    for source in curve.sources:
+        gone = {one.way: one for one in departures(curve, source) if one.above}
+        reads, writes = gone.get("reads"), gone.get("writes")
+        band = curve.band(source)
+        yield [
+            curve.title,
+            source_name(source),
+            curve.cached_bytes(source),
+            band.all_fit if band else None,
+            band.one_fits if band and band.one_fits < LARGEST_SIZE else None,
+            reads.first if reads else None,
+            _told(reads.ratio) if reads else None,
+            _told(reads.most_ratio if reads else None),
+            writes.first if writes else None,
+        ]
+
+
+def source_name(source: str) -> str:
+    """`measured`, or a machine's name with the word that says that it is none's figure."""
+    return source if source == MEASURED else f"{_machine(source)}, simulated"
+
+
+def _machine(name: str) -> str:
+    return "this machine" if name == THIS else name
+
+
+def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
+    machines = [source for source in curve.sources if source != MEASURED]
+    counted = MEASURED in curve.sources
+    leaves = any(one.way == way for source in curve.sources for one in departures(curve, source))
+    narrow = way == "reads" or leaves
+    chunks = [
+        machines[at : at + MACHINES_OF_A_TABLE]
+        for at in range(0, len(machines), MACHINES_OF_A_TABLE)
+    ] or [[]]
+    for at, some in enumerate(chunks):
+        yield Table(
+            name="-".join([curve.slug, way, *([str(at + 1)] if at else [])]),
+            title=f"{curve.title}: {VERBS[way]}, {_unit(curve)}",
+            columns=_columns(some, counted=counted, narrow=narrow),
+            rows=[_row(cell, some, way, counted=counted) for cell in curve.cells],
+            note=_note(counted=counted),
+        )
+
+
+def _unit(curve: Curve) -> str:
+    element_bytes = curve.cells[0].expected.element_bytes
+    return f"elements of {format_bytes(element_bytes)} for each of the result"
+
+
+def _columns(machines: Sequence[str], *, counted: bool, narrow: bool) -> list[Column]:
+    found = [
+        Column(title="N", narrow=narrow),
+        Column(title="expected", digits=2, narrow=narrow),
+        *(Column(title=source_name(name), digits=2, narrow=narrow) for name in machines),
+    ]
+    if counted:
+        found += [
+            Column(title="measured", digits=2, narrow=narrow),
+            Column(title="measured : expected", digits=2, narrow=narrow),
+            Column(title="least measured", digits=2, narrow=False),
+            Column(title="most measured", digits=2, narrow=False),
+            Column(title="idle share", unit="%", narrow=False),
+            Column(title="regions", narrow=False),
+            Column(title="executions", narrow=False),
+        ]
+    found += [
+        Column(title=f"{source_name(name)} : expected", digits=2, narrow=False) for name in machines
+    ]
+    found.append(Column(title="expected, all of it", unit="B", narrow=False))
+    found += [
+        Column(title=f"{source_name(name)}, all of it", unit="B", narrow=False) for name in machines
+    ]
+    if counted:
+        found.append(Column(title="measured, all of it", unit="B", narrow=False))
+    return found
+
+
+def _row(cell: Cell, machines: Sequence[str], way: Way, *, counted: bool) -> list[TableCell]:
+    expected = cell.expected_bytes(way)
+    row: list[TableCell] = [
+        cell.size,
+        _told(cell.per_element(expected)),
+        *(_each(cell, cell.moved(name, way)) for name in machines),
+    ]
+    if counted:
+        row += _measured(cell, way)
+    row += [_told(cell.ratio(name, way)) for name in machines]
+    row.append(expected)
+    row += [cell.moved(name, way) for name in machines]
+    if counted:
+        row.append(cell.moved(MEASURED, way))
+    return row
+
+
+def _each(cell: Cell, bytes_: float | None) -> float | None:
+    return None if bytes_ is None else _told(cell.per_element(bytes_))
+
+
+def _measured(cell: Cell, way: Way) -> list[TableCell]:
+    flow, measured = cell.flow(way), cell.measured
+    if flow is None or measured is None:
+        return [None] * 7
+    low, high = flow.bytes.low, flow.bytes.high
+    each: TableCell = cell.per_element(flow.bytes.value)
+    if has_interval(flow.bytes):
+        each = Estimate(*(cell.per_element(one) for one in (flow.bytes.value, low, high)))
+    return [
+        each,
+        _told(cell.ratio(MEASURED, way)),
+        cell.per_element(flow.least),
+        cell.per_element(flow.most),
+        flow.idle_share,
+        measured.regions,
+        measured.executions,
+    ]
+
+
+def _note(*, counted: bool) -> str:
+    words = (
+        "Of one execution by one core. Expected: by thought, each array once while it is cached. "
+        "Simulated: by the cache model, of the machine named; not measured."
+    )
+    if not counted:
+        return words
+    return (
+        f"{words} Measured: by the memory controllers' counters, median over regions with its 95% "
+        f"interval, idle traffic taken off."
+    )
+
+
+def _told(value: float | None) -> float | None:
+    """Large figures without decimals."""
+    return value if value is None or abs(value) < FIGURES_APART else round(value)

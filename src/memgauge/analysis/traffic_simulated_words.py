@@ -1,0 +1,136 @@
+"""What made a simulated nest read and write what it did, in plain words with the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memgauge.analysis.traffic_causes import (
+    Reread,
+    StoreSpan,
+    own_bytes,
+    rereads,
+    store_spans,
+)
+from memgauge.analysis.traffic_curves import Curve, times
+from memgauge.analysis.traffic_departures import TOLERANCE, departures
+from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.units import format_bytes
+
+LEAST_SHARE = 0.01
+"""Of what is read: less of the prefetchers is not worth a word."""
+
+
+def simulated_readings(curve: Curve, name: str) -> Iterator[str]:
+    """Stores, arrays that are read again, prefetchers, what idle cores lend."""
+    machine = curve.machines[name]
+    for reading in (_stores, _rereads, _prefetchers, _write_backs, _borrowed):
+        yield from reading(curve, machine)
+
+
+def _stores(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    spans = store_spans(curve, machine.name)
+    if not spans:
+        return
+    words = [_span_words(span, machine) for span in spans]
+    if len(spans) == 1:
+        yield words[0]
+        return
+    yield "; ".join(
+        f"N = {span.first}{f' to {span.last}' if span.last != span.first else ''}: {said}"
+        for span, said in zip(spans, words, strict=True)
+    )
+
+
+def _span_words(span: StoreSpan, machine: CacheMachine) -> str:
+    allocated = f"{span.allocated:.2f} B read for each B stored"
+    if span.kind == "bypass":
+        return (
+            f"stores bypass the caches ({span.bypassed:.0%} of what is written): nothing is read "
+            f"for them"
+        )
+    if span.kind == "prefetch":
+        return (
+            f"the software prefetch reads the lines that are stored next ({span.prefetched:.2f} B "
+            f"for each B stored), so that stores do not bypass the caches"
+        )
+    if span.kind == "allocate":
+        return f"each line is read before it is stored (write-allocate, {allocated}){_why(machine)}"
+    return (
+        f"stores are read first in part ({allocated}), and {span.bypassed:.0%} of what is written "
+        f"bypasses the caches"
+    )
+
+
+def _why(machine: CacheMachine) -> str:
+    """What keeps stores from bypassing where a machine could."""
+    if not machine.store_streams.lines:
+        return "; this model has no stores that bypass the caches"
+    return (
+        f"; they bypass only after {machine.store_streams.lines} whole lines stored in a row with "
+        f"no strided stream under way"
+    )
+
+
+def _rereads(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    for one in rereads(curve, machine):
+        yield _reread_words(one)
+
+
+def _reread_words(one: Reread) -> str:
+    text = f"from N = {one.first} on {one.array} is read {times(one.times)} over"
+    if one.last != one.first:
+        text += f", {times(one.last_times)} at N = {one.last}"
+    if one.whole_lines is None:
+        return f"{text}: what was read of it has left the caches when it is needed again"
+    return (
+        f"{text}: its stride is longer than the caches hold, so that "
+        f"{format_bytes(one.whole_lines)} are read for each element of {one.element_bytes} B"
+    )
+
+
+def _prefetchers(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    if not (machine.prefetchers.next_line or machine.prefetchers.stride):
+        return
+    last = [cell for cell in curve.cells if machine.name in cell.simulated][-1]
+    simulated = last.simulated[machine.name]
+    share = simulated.hardware_prefetch_read_bytes / (simulated.read_bytes or 1)
+    over = last.ratio(machine.name, "reads") or 0.0
+    if share < LEAST_SHARE:
+        return
+    text = f"prefetchers ask for {share:.0%} of what is read at N = {last.size}"
+    if over > 1 + LEAST_SHARE and not rereads(curve, machine):
+        text += f", and reads are {times(over)} the expectation: they read beyond what is used"
+    yield text
+
+
+def _write_backs(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    for one in departures(curve, machine.name):
+        if one.way == "writes" and one.above:
+            yield (
+                f"from N = {one.first} on changed lines leave the caches before they are whole: "
+                f"what is stored is written {times(one.ratio)}, {times(one.most_ratio)} at "
+                f"N = {one.most}"
+            )
+
+
+def _borrowed(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    """Sizes past what the core's own caches hold that stay on the expectation."""
+    if not machine.idle_cores or not any(level.borrows_idle for level in machine.levels):
+        return
+    own = curve.band_for(own_bytes(machine))
+    cells = [cell for cell in curve.cells if machine.name in cell.simulated]
+    past = [
+        cell
+        for cell in cells
+        if own is not None
+        and cell.size > own.one_fits
+        and (cell.ratio(machine.name, "reads") or 0.0) <= 1 + TOLERANCE
+    ]
+    if own is None or not past:
+        return
+    bytes_ = format_bytes(own_bytes(machine))
+    yield (
+        f"slices of {machine.idle_cores} idle cores hold what its own {bytes_} do not: up to N = "
+        f"{past[-1].size} reads stay on the expectation, where caching would end at N = "
+        f"{own.all_fit} to {own.one_fits}"
+    )

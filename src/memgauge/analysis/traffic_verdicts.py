@@ -1,0 +1,135 @@
+"""What expected, simulated and measured traffic say together, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.section import Level, Verdict
+from memgauge.analysis.traffic_agreement import agreement
+from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Curve, band_words, times
+from memgauge.analysis.traffic_departures import (
+    TOLERANCE,
+    Departure,
+    Place,
+    alone,
+    departures,
+    place,
+)
+from memgauge.analysis.traffic_expected import Band
+from memgauge.analysis.traffic_measured_words import doubts, measured_readings
+from memgauge.analysis.traffic_simulated_words import simulated_readings
+from memgauge.model.units import format_bytes
+
+PLACES: dict[Place, tuple[Level, str]] = {
+    "before": ("warning", "before {}"),
+    "inside": ("good", "as caching ends {}"),
+    "behind": ("note", "behind {}"),
+}
+
+
+def verdicts(curves: Sequence[Curve]) -> Iterator[Verdict]:
+    """For each nest a verdict on each source, doubts, and whether sources agree."""
+    if not curves:
+        yield Verdict(level="warning", text="No loop nest was described.")
+    for curve in curves:
+        title = f"{curve.title}: " if len(curves) > 1 else ""
+        for source in curve.sources:
+            yield _verdict(curve, source, title)
+        yield from (_titled(one, title) for one in doubts(curve))
+        yield from (_titled(one, title) for one in agreement(curve))
+    if curves and not any(curve.sources for curve in curves):
+        yield Verdict(level="warning", text="Nothing was simulated and nothing was counted.")
+    yield from _no_column(curves)
+
+
+def _titled(verdict: Verdict, title: str) -> Verdict:
+    return Verdict(level=verdict.level, text=title + verdict.text, remedy=verdict.remedy)
+
+
+def _verdict(curve: Curve, source: str, title: str) -> Verdict:
+    """Where one source leaves the expectation beside the band, and why it moves what it does."""
+    level, found = _where(curve, source)
+    readings = measured_readings(curve) if source == MEASURED else simulated_readings(curve, source)
+    sentences = [f"{title}{_by(curve, source)}: {found}", *map(_begun, readings)]
+    return Verdict(level=level, text=". ".join(sentences) + ".")
+
+
+def _begun(text: str) -> str:
+    """As a sentence; names of arrays keep their letters."""
+    return text[:1].upper() + text[1:]
+
+
+def _by(curve: Curve, source: str) -> str:
+    kept = curve.cached_bytes(source)
+    room = f" ({format_bytes(kept)} of caches a core)" if kept else ""
+    return _named(source) + room
+
+
+def _named(source: str) -> str:
+    if source == MEASURED:
+        return "Measured"
+    return f"Simulated on {'this machine' if source == THIS else source}"
+
+
+def _where(curve: Curve, source: str) -> tuple[Level, str]:
+    if not any(curve.ratios(source, way) for way in WAYS):
+        return "warning", "nothing can be told at any size"
+    gone = departures(curve, source)
+    if not gone:
+        return "good", _stays(curve, source)
+    levels, words = zip(*(_leaves(curve, one) for one in gone), strict=True)
+    level: Level = "warning" if "warning" in levels else "note" if "note" in levels else "good"
+    return level, "; ".join(words)
+
+
+def _stays(curve: Curve, source: str) -> str:
+    """No departure: whether sizes went far enough for one."""
+    largest = max(size for way in WAYS for size, _ in curve.ratios(source, way))
+    text = f"reads and writes stay within {TOLERANCE:.0%} of the expectation up to N = {largest}"
+    odd = alone(curve, source)
+    if odd:
+        sizes = ", ".join(str(size) for size in sorted({one.size for one in odd}))
+        most = max(odd, key=lambda one: abs(one.ratio - 1))
+        text += f", but for N = {sizes} ({most.way} {times(most.ratio)} at N = {most.size})"
+    band = curve.band(source)
+    if band is None:
+        return text
+    if largest <= band.all_fit:
+        return f"{text}; all arrays fit the caches up to N = {band.all_fit}"
+    if largest <= band.one_fits:
+        return f"{text}, within the band {band_words(band)}"
+    return f"{text}, past {_where_it_ends(band)}"
+
+
+def _where_it_ends(band: Band) -> str:
+    return f"{band_words(band)}, where caching ends"
+
+
+def _leaves(curve: Curve, one: Departure) -> tuple[Level, str]:
+    """Level and words of one departure."""
+    side = "above" if one.above else "below"
+    text = f"{one.way} lie {side} the expectation from N = {one.first} on ({times(one.ratio)} there"
+    if one.most != one.first:
+        text += f", {times(one.most_ratio)} at N = {one.most}"
+    text += ")"
+    band = curve.band(one.source)
+    where = place(one, (band.all_fit, band.one_fits)) if one.above and band else None
+    if band is None or where is None:
+        return "note", text
+    level, words = PLACES[where]
+    ends = f"(at {band_words(band)})" if where == "inside" else _where_it_ends(band)
+    return level, f"{text}, {words.format(ends)}"
+
+
+def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
+    """Why nothing was measured, where nothing was: in one line."""
+    if not curves or any(MEASURED in curve.sources for curve in curves):
+        return
+    cells = [cell for curve in curves for cell in curve.cells]
+    reasons = {cell.not_counted for cell in cells} - {""}
+    ran = any("cpus" in cell.point.effective for cell in cells)
+    why = "; ".join(sorted(reasons)) or "no counter of memory traffic was read"
+    if not ran:
+        why = "nothing was run, only simulated"
+    text = f"There is no measured column: {why.removesuffix('.')}."
+    yield Verdict(level="note", text=text, remedy="see 'memgauge counters'" if ran else None)
