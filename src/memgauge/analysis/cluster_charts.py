@@ -1,6 +1,6 @@
 """Nodes in colour: how much faster or slower each is than the middle of its kind.
 
-Up to 40 nodes are a heat map with a row for each. More are drawn as tiles, 25 in a row, each with
+Up to 40 nodes are a heat map with a row for each. More are drawn as tiles, 20 in a row, each with
 the farthest departure of its node; below them the nodes that stand out have rows of their own.
 """
 
@@ -18,7 +18,7 @@ from memgauge.analysis.section import Axis, Chart, Series
 from memgauge.model.cluster import FigureOfNode
 
 MOST_ROWS = 40
-TILES = 25
+TILES = 20
 _MAP_NOTE = (
     "0 is the middle of the nodes of one kind; below 0 is slower: less bandwidth, or more latency. "
     "A dash: not measured."
@@ -121,7 +121,7 @@ def _tiles(names: Sequence[str], found: Mapping[str, Mapping[Key, Departure]]) -
         kind="heatmap",
         x=Axis(title="node of the row", unit=""),
         y=_SPEED,
-        rows=Axis(title="first and last node of the row", unit=""),
+        rows=Axis(title="first node of the row", unit=""),
         series=[_tile_row(row, found) for row in rows],
         note=f"{_MAP_NOTE} What a tile is of, and its node, is shown when it is pointed at.",
     )
@@ -133,7 +133,7 @@ def _tile_row(names: Sequence[str], found: Mapping[str, Mapping[Key, Departure]]
         for name in names
     ]
     return Series(
-        name=f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0],
+        name=names[0],
         x=[str(at) for at in range(1, len(names) + 1)],
         y=[None if cell is None or not math.isfinite(cell.share) else cell.share for cell in cells],
         notes=[

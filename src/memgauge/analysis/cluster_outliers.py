@@ -27,7 +27,7 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.comparison import stand
+from memgauge.analysis.comparison import FALSE_SHARE, stand
 from memgauge.analysis.intervals import regularized_beta
 from memgauge.model.cluster import FigureOfNode
 
@@ -113,15 +113,13 @@ def _standing(scored: Mapping[str, Sequence[Outlier]]) -> list[Outlier]:
         node: [_chance(one) * len(tested) for one in tested] for node, tested in scored.items()
     }
     least = {node: min(of_node) for node, of_node in chances.items()}
-    standing = stand(list(least.values()))
-    limit = max(
-        (p for p, stands in zip(least.values(), standing, strict=True) if stands), default=-1.0
-    )
+    standing = sum(stand(list(least.values())))
+    limit = FALSE_SHARE * standing / max(1, len(least))
     found = [
         one
         for node, tested in scored.items()
         for one, p in zip(tested, chances[node], strict=True)
-        if p <= limit and abs(one.score) >= LEAST_SCORE
+        if standing and p <= limit and abs(one.score) >= LEAST_SCORE
     ]
     return sorted(found, key=lambda one: (not one.is_worse, -abs(one.score)))
 

@@ -15,10 +15,8 @@ LEAST_SHARE = 0.5
 """Of the nodes: what more of them than this have in common is usual."""
 _LEAST_OF = {"steal": STEAL_SHARE, "other programs": OTHERS_SHARE}
 _DOING = {
-    "steal": "the hypervisor took {0:.0%} of its processors' time (steal), {1:.1%} in the middle "
-    "of the others",
-    "other programs": "other programs used {0:.0%} of its processors' time, {1:.1%} in the middle "
-    "of the others",
+    "steal": "the hypervisor took {0:.0%} of its processors' time (steal; median of all {1:.1%})",
+    "other programs": "other programs used {0:.0%} of its processors' time (median of all {1:.1%})",
 }
 _UNTOLD = "not told"
 
@@ -73,8 +71,8 @@ def _clock(node: NodeFigures, others: Usual) -> Iterator[str]:
         return
     if abs(node.clock_ghz / others.clock_ghz - 1) > FREQUENCY_SPREAD:
         yield (
-            f"its core clock was {node.clock_ghz:.2f} GHz, {others.clock_ghz:.2f} GHz in the "
-            "middle of the others"
+            f"its core clock was {node.clock_ghz:.2f} GHz (median of all "
+            f"{others.clock_ghz:.2f} GHz)"
         )
 
 
@@ -82,7 +80,7 @@ def _facts(node: NodeFigures, others: Usual) -> Iterator[str]:
     for name, (found, count) in others.facts.items():
         own = node.facts.get(name, _UNTOLD)
         if own != found:
-            yield f"its {name} is {own}, {found} with {count} of {others.nodes}"
+            yield f"its {name} is {own}, where {count} of {others.nodes} have {found}"
 
 
 def _problems(node: NodeFigures) -> Iterator[str]:

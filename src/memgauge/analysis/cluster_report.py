@@ -136,9 +136,10 @@ def _node_tables(combined: Combined) -> list[Table]:
 
 def _node_table(name: str, group: Group, nodes: Mapping[str, ClusterNode], *, few: bool) -> Table:
     keys = key_figures(group.judged)
+    narrow = {*keys[: _TERMINAL_KEYS - 1], *keys[-1:]}  # the last is the latency of memory
     columns = [
         Column(title="node", narrow=few),
-        *(_key_column(group, key, few and at < _TERMINAL_KEYS) for at, key in enumerate(keys)),
+        *(_key_column(group, key, few and key in narrow) for key in keys),
         *(Column(title=title, narrow=False) for title in ("ended", "CPUs", "ranks", "run")),
     ]
     return Table(
@@ -258,7 +259,7 @@ def _group_section(at: int, group: Group) -> Section:
             tables.append(_spread_table(f"spread-all-{at + 1}-{unit}", unit, rest, narrow=False))
     return Section(
         name=f"kind-{at + 1}",
-        title=f"{format_count(len(group.figures), 'node')} of one kind",
+        title=f"Spread over {format_count(len(group.figures), 'node')}",
         question=f"How alike are the nodes of {group.kind}?",
         tables=tables,
     )

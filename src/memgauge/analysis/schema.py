@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from memgauge.analysis.cluster_document import ClusterDocument
 from memgauge.analysis.comparison_document import COMPARISON_VERSION, ComparisonDocument
 from memgauge.analysis.counters_document import COUNTERS_VERSION, CountersDocument
 from memgauge.analysis.document import DOCUMENT_VERSION, Document
+from memgauge.model.cluster import CLUSTER_VERSION
 from memgauge.model.schema import schema_of
 
 
@@ -23,3 +25,8 @@ def counters_schema() -> dict[str, Any]:
     """Of what `counters --json` and `counters explain --json` print; draft 2020-12."""
     name = f"counters:{COUNTERS_VERSION}"
     return schema_of(CountersDocument, name, "What memgauge can count on a machine")
+
+
+def cluster_schema() -> dict[str, Any]:
+    """Of what `cluster --json` and `report --format json` of a combined run print."""
+    return schema_of(ClusterDocument, f"cluster:{CLUSTER_VERSION}", "Nodes measured by memgauge")

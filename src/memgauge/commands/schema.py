@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import click
 
-from memgauge.analysis.schema import comparison_schema, counters_schema, document_schema
+from memgauge.analysis.schema import (
+    cluster_schema,
+    comparison_schema,
+    counters_schema,
+    document_schema,
+)
 from memgauge.model.schema import record_schema, schema_text
 
 SCHEMAS = {
@@ -12,6 +17,7 @@ SCHEMAS = {
     "document": document_schema,
     "comparison": comparison_schema,
     "counters": counters_schema,
+    "cluster": cluster_schema,
 }
 
 
@@ -23,7 +29,8 @@ SCHEMAS = {
     default="record",
     show_default=True,
     help="record: one line of records.jsonl; document: what --json prints; comparison: what "
-    "compare --json prints; counters: what counters --json prints",
+    "compare --json prints; counters: what counters --json prints; cluster: what "
+    "cluster --json prints",
 )
 def command(subject: str) -> None:
     """Print the JSON Schema of a run's records, or of a document that --json prints."""
