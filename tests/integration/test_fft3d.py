@@ -1,0 +1,247 @@
+"""`fft3d` under a real mpirun: 1 to 8 ranks of this machine; refused, killed and interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from memgauge.model.marks import MARKS_NAME
+from memgauge.model.runfile import Run, read_run
+
+MPIRUN = shutil.which("mpirun")
+LACKING = [name for name in ("mpi4py", "numpy") if find_spec(name) is None]
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(
+        MPIRUN is None, reason="no mpirun on PATH (Debian: apt-get install openmpi-bin)"
+    ),
+    pytest.mark.skipif(
+        bool(LACKING), reason=f"{' and '.join(LACKING)} not installed (pip install 'memgauge[mpi]')"
+    ),
+]
+
+# For Open MPI, which else refuses root and more ranks than cores, and wants ssh or rsh on PATH.
+# Others know nothing of these.
+ALLOWED = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_plm_rsh_agent": shutil.which("ssh") or "/bin/true",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    # Its mpirun gives ranks a terminal.
+    "NO_COLOR": "1",
+}
+ENVIRONMENT = os.environ | ALLOWED
+TIMEOUT_S = 90
+
+
+def command(ranks: int | None, *arguments: str) -> list[str]:
+    launch = [] if ranks is None else [str(MPIRUN), "-n", str(ranks)]
+    return [*launch, sys.executable, "-m", "memgauge", "fft3d", *arguments]
+
+
+def run(ranks: int | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(ranks, *arguments),
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+def own_lines(text: str) -> list[str]:
+    """What memgauge said, without what mpirun adds."""
+    return [line for line in text.splitlines() if line.startswith("memgauge: ")]
+
+
+def report(path: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "memgauge", "report", str(path), "--format", "summary"],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def right(job: Run, checks: int = 1) -> bool:
+    found = [check for validation in job.validations for check in validation.checks]
+    return len(found) == checks and all(
+        check.passed and check.average_relative_error <= check.epsilon < 1e-11 for check in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranks", "arguments"),
+    [
+        (2, ("--grid", "2x1", "--check", "waves")),
+        (8, ("--grid", "2x4", "--rate", "200")),
+    ],
+)
+def test_ranks_transform_together(ranks: int, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "job"
+    done = run(ranks, "--size", "32", "--repetitions", "2", "--output", str(out), *arguments)
+    assert done.returncode == 0, done.stderr
+    job = read_run(out)
+    assert right(job)
+    assert job.end is not None
+    assert job.end.status == "complete"
+    assert sorted(path.name for path in out.glob("rank-*")) == [f"rank-{n}" for n in range(ranks)]
+    for rank in range(ranks):
+        own = read_run(out / f"rank-{rank}")
+        assert own.end is not None
+        assert own.end.status == "complete"
+        names = [region.name for region in own.regions]
+        # One transform before the timed ones.
+        assert names.count("resort 4") == names.count("fft") // 3 == 3
+        assert all(region.end_ns is not None for region in own.regions)
+    assert "re-sort 3" in done.stdout
+    assert "within the" in done.stdout
+    assert f"{ranks} ranks, recorded in {out}" in own_lines(done.stderr)[0]
+
+
+def test_a_job_and_each_of_its_ranks_can_be_reported_again(tmp_path: Path) -> None:
+    out = tmp_path / "job"
+    assert run(4, "--size", "48", "--output", str(out)).returncode == 0
+    assert report(out).rstrip() == (out / "summary.txt").read_text(encoding="utf-8").rstrip()
+    told = report(out / "rank-3")
+    assert "Totals of marked regions" in told
+    for phase in ("fft", "resort 1", "all2all", "resort 4"):
+        assert f"\n{phase} " in told
+
+
+def test_without_mpirun_one_rank_does_it_all(tmp_path: Path) -> None:
+    done = run(None, "--size", "20", "--output", str(tmp_path / "job"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert right(read_run(tmp_path / "job"))
+    section = json.loads(done.stdout)["sections"][0]
+    assert section["name"] == "fft3d"
+
+
+@pytest.mark.parametrize("kind", ["strong", "weak"])
+def test_scaling_times_growing_numbers_of_ranks(kind: str, tmp_path: Path) -> None:
+    out = tmp_path / "job"
+    done = run(4, "--scaling", kind, "--size", "16", "--repetitions", "2", "--output", str(out))
+    assert done.returncode == 0, done.stderr
+    assert right(read_run(out), checks=3)
+    told = (out / "summary.txt").read_text(encoding="utf-8")
+    rows = told.split(f"{kind.capitalize()} scaling\n")[1].splitlines()
+    assert [row.split()[:2] for row in rows if row[:5].strip().isdigit()][:3] == [
+        ["1", "1x1"],
+        ["2", "1x2"],
+        ["4", "2x2"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "arguments", "said"),
+    [
+        (2, ("--grid", "2x4"), "is a grid of 8 and 2 ranks run; start it with 'mpirun -n 8'"),
+        (2, ("--size", "32768"), "(ranks 0-1) needs"),
+        (2, ("--nothing",), "no such option '--nothing'"),
+        (None, ("--grid", "1x2"), "one rank runs; start it with 'mpirun -n 2'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_once(
+    ranks: int | None, arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "job"
+    done = run(ranks, *arguments, "--output", str(out))
+    assert done.returncode == 2, done.stderr
+    (line,) = own_lines(done.stderr)
+    assert said in line
+    assert done.stdout == ""
+    assert not out.exists()
+
+
+def test_a_directory_with_a_run_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "job"
+    out.mkdir()
+    (out / "records.jsonl").write_text("{}\n", encoding="utf-8")
+    done = run(2, "--size", "8", "--output", str(out))
+    assert done.returncode == 2
+    (line,) = own_lines(done.stderr)
+    assert "already holds a run" in line
+    assert [path.name for path in out.iterdir()] == ["records.jsonl"]
+
+
+@pytest.fixture
+def long_job(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A job of four ranks that would take minutes, at work."""
+    out = tmp_path / "job"
+    process = subprocess.Popen(
+        command(4, "--size", "32", "--repetitions", "10000", "--output", str(out)),
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+    until = time.monotonic() + TIMEOUT_S
+    while not all(marked(out, rank) for rank in range(4)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    yield process, out
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def marked(out: Path, rank: int) -> bool:
+    """Whether a rank is done with two whole transforms."""
+    path = out / f"rank-{rank}" / MARKS_NAME
+    return path.exists() and path.read_bytes().count(b"resort 4") > 6
+
+
+def pid_of(out: Path, rank: int) -> int:
+    return int((out / f"rank-{rank}" / MARKS_NAME).read_bytes().split()[2])
+
+
+def test_a_killed_rank_ends_the_job_and_the_rest_is_kept(
+    long_job: tuple[subprocess.Popen[str], Path],
+) -> None:
+    process, out = long_job
+    os.kill(pid_of(out, 2), signal.SIGKILL)
+    stdout, stderr = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode != 0
+    assert "signal 9" in stdout + stderr
+    told = report(out)
+    assert "Rank" in told
+    assert "killed before its" in told
+    assert "The result was not checked" in told
+    for rank in range(4):
+        own = read_run(out / f"rank-{rank}")
+        assert sum(region.name == "resort 4" for region in own.regions) > 2
+    assert read_run(out / "rank-2").end is None
+    assert "killed before its end" in report(out / "rank-2")
+
+
+def test_ctrl_c_ends_the_job_and_what_was_recorded_is_kept(
+    long_job: tuple[subprocess.Popen[str], Path],
+) -> None:
+    process, out = long_job
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode != 0
+    assert "Traceback" not in stderr
+    assert f"recorded in {out}" in stderr
+    told = report(out)
+    assert "interrupted" in told or "killed before its" in told
+    assert "re-sort 4" in told
