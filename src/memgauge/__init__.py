@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         survey,
         system,
         tiers,
+        traffic,
         verify,
         workingset,
     )
@@ -62,6 +63,7 @@ __all__ = [
     "survey",
     "system",
     "tiers",
+    "traffic",
     "verify",
     "workingset",
 ]

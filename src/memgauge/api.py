@@ -243,6 +243,11 @@ def interleave(**options: Any) -> Result:
     return _run(["interleave"], "interleave", options)
 
 
+def traffic(kernel: str, **options: Any) -> Result:
+    """Expected, simulated and measured traffic. Options are those of `memgauge traffic`."""
+    return _run(["traffic"], "traffic", options | {"kernel": kernel})
+
+
 def verify(**options: Any) -> Result:
     """Verdicts on counters, which are kept. Options are those of `memgauge counters verify`."""
     result = _run(["verify"], "verify", options)

@@ -12,6 +12,7 @@ from memgauge.experiments.registry import EXPERIMENTS
 COMMANDS: dict[str, str] = {
     "survey": "Measure this machine's memory and write a report.",
     **{name: entry.summary for name, entry in EXPERIMENTS.items()},
+    "traffic": "Compare a kernel's expected traffic with what caches and counters make of it.",
     "system": "Show what was found about this machine and what is possible on it.",
     "counters": "List what can be counted here and what that needs; explain an event.",
     "profile": "Run a program and record one timeline of what can be counted beside it.",

@@ -9,6 +9,7 @@ share no cache, one of them is simulated and multiplied, see `nest_traffic_machi
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 
@@ -147,24 +148,15 @@ def _by_array(
 
 
 def _left_out(name: str, jobs: Sequence[Job], trip_s: float, limit_s: float) -> Warning:
-    sizes = ", ".join(str(job.point.asked["size"]) for job in jobs)
+    sizes = ", ".join(dict.fromkeys(str(job.point.asked["size"]) for job in jobs))
     cost_s = sum(job.trips for job in jobs) * trip_s
     return Warning(
         code="not-simulated",
         message=(
-            f"on {name}, N = {sizes} {'are' if len(jobs) > 1 else 'is'} not simulated: it would "
-            f"take about {format_duration(cost_s)} more than the "
-            f"{format_duration(limit_s)} of --simulate-up-to"
+            f"on {name}, N = {sizes} {'are' if len(jobs) > 1 else 'is'} not simulated: beyond the "
+            f"{format_duration(limit_s)} of --simulate-up-to it would take about "
+            f"{format_duration(cost_s)} more"
         ),
-        remedy=f"--simulate-up-to {_enough(limit_s + cost_s)}",
+        remedy=f"give --simulate-up-to {math.ceil((limit_s + cost_s) * 1.5 / 60)}m",
         experiment=jobs[0].point.experiment,
-    )
-
-
-def _enough(seconds: float) -> str:
-    """A round time that suffices."""
-    return (
-        f"{-(-int(seconds * 1.5) // 60)}m"
-        if seconds > 40
-        else f"{-(-int(seconds * 1.5) // 10) * 10}s"
     )

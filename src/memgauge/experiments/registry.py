@@ -44,6 +44,7 @@ EXPERIMENTS: dict[str, Entry] = {
 BEHIND_COMMANDS: dict[str, Entry] = {
     "verify": Entry("verify", "Verify", "Whether counters count what memory really moves."),
     "routes": Entry("routes", "Routes", "Whether two routes to counters give the same figures."),
+    "traffic": Entry("nest_traffic", "Traffic", "Expected, simulated and measured traffic."),
 }
 """No part of a survey: each is behind the command that its documentation names."""
 

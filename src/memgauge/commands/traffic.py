@@ -1,0 +1,53 @@
+"""`memgauge traffic KERNEL`: expected, simulated and measured memory traffic of known kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from memgauge.commands.measure import measure
+from memgauge.commands.options import given, options_of
+from memgauge.experiments.nest_traffic_parameters import TrafficOptions, TrafficParameters
+from memgauge.experiments.registry import load
+from memgauge.model.nests import KINDS
+from memgauge.model.parameters import RunOptions, build
+from memgauge.model.units import format_duration
+
+_KERNELS = "\n".join(f"{name:13}{kind.size}" for name, kind in KINDS.items())
+_HELP = f"""Compare what a kernel should read and write with what caches and counters make of it.
+
+By size N: expected in closed form; simulated with the caches of this and other machines; measured
+by counters of memory traffic, where there are some. Each execution finds nothing of the one before
+in the caches, and so often as makes counters reliable it is repeated.
+
+\b
+KERNEL and what N is of it:
+{_KERNELS}
+"""
+
+
+@click.command("traffic", help=_HELP, epilog="See docs/traffic.md.")
+@click.argument("kernel", metavar="KERNEL")
+@options_of(TrafficOptions, RunOptions)
+def command(kernel: str, **values: Any) -> int:
+    """Measure and simulate, and say beforehand how long both may take."""
+    parameters = build(TrafficParameters, kernel=kernel, **given(TrafficOptions, values))
+    parameters.check()
+    options = build(RunOptions, **given(RunOptions, values))
+    click.echo(f"memgauge: {_announcement(parameters, options)}", err=True)
+    return measure([(load("traffic"), parameters)], options)
+
+
+def _announcement(parameters: TrafficParameters, options: RunOptions) -> str:
+    """How long it takes at most."""
+    parts = []
+    if not parameters.simulate_only:
+        parts.append(f"measuring takes at most {format_duration(options.budget_s)} (--budget)")
+    if parameters.machines:
+        names = ", ".join(parameters.machines)
+        parts.append(
+            f"simulating {names} about {format_duration(parameters.simulate_s)} at most "
+            f"(--simulate-up-to)"
+        )
+    return "; ".join(parts)
