@@ -1,5 +1,11 @@
 #include "cache/detectors.hpp"
 
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "cache/steadiness.hpp"
+
 namespace memgauge::cache {
 
 void Detectors::step(const Access& access) {
@@ -30,6 +36,30 @@ StoreStream& Detectors::continued(std::uint64_t address) {
     if (latest != nullptr) return *latest;
     *oldest = {.began = address};
     return *oldest;
+}
+
+void Detectors::skip(std::span<const StridedAccess> references, std::uint64_t count,
+                     const Steadiness& steadiness) {
+    const std::uint64_t accesses = count * references.size();
+    std::array<bool, std::tuple_size_v<decltype(streams_)>> moved{};
+    for (std::size_t r = 0; r < references.size(); ++r) {
+        const StridedAccess& reference = references[r];
+        if (reference.first.kind == AccessKind::store_prefetch) continue;
+        Steps& steps = steps_[reference.first.stream];
+        steps.last_address = reference.first.address - static_cast<std::uint64_t>(reference.stride);
+        steps.run += count;
+        if (rules_.strided != 0 && makes_strided_steps(reference, line_bytes_)) {
+            strided_at_ = clock_ + accesses - (references.size() - 1 - r);
+        }
+        StoreStream* const stream = steadiness.stream(r);
+        if (stream == nullptr) continue;
+        // Two references may continue one stream by turns.
+        if (std::exchange(moved[static_cast<std::size_t>(stream - streams_.data())], true))
+            continue;
+        stream->end += count * static_cast<std::uint64_t>(reference.stride);
+        stream->continued_at += accesses;
+    }
+    clock_ += accesses;
 }
 
 }  // namespace memgauge::cache

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "memgauge/cache_model.hpp"
 
@@ -22,6 +23,8 @@ struct Steps {
     std::uint64_t run = 0;  // steps of that length up to now
     bool begun = false;
 };
+
+class Steadiness;
 
 class Detectors {
 public:
@@ -45,6 +48,10 @@ public:
     }
 
     void store_prefetch() { ++clock_; }
+
+    // So many steps of a loop were made that is steady; the references are where they come to.
+    void skip(std::span<const StridedAccess> references, std::uint64_t count,
+              const Steadiness& steadiness);
 
     [[nodiscard]] const Steps& steps(unsigned stream) const { return steps_[stream]; }
 

@@ -1,6 +1,6 @@
 #include "cache/engine.hpp"
 
-#include "cache/simulation.hpp"
+#include "cache/simulation_walk.hpp"
 
 namespace memgauge::cache {
 

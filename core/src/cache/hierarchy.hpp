@@ -3,7 +3,9 @@
 
 #include <array>
 #include <bit>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cache/level.hpp"
@@ -22,6 +24,9 @@ struct MemoryCounts {
     std::uint64_t bypasses = 0;
 };
 
+// What an access did to level 1.
+enum class Effect : std::uint8_t { none, marks, missed, past_caches };
+
 struct Piece {
     Line line = 0;
     std::uint8_t sector = 1;  // one bit
@@ -29,55 +34,59 @@ struct Piece {
 };
 
 // `many_cores`: lines of other cores are looked after. `sectored`: lines have more than one sector.
+// Levels are template parameters, counted from 0 here, so that the way through them is one piece of
+// code.
 template <bool many_cores, bool sectored>
 class Hierarchy {
 public:
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
-    // Whether level 1 had it.
-    bool load(unsigned core, const Piece& piece, Asker asker = Asker::load) {
+    [[gnu::always_inline]] inline Effect load(unsigned core, Piece piece, Asker asker) {
         const Place found = look(0, core, piece.line);
         if (holds(levels_[0], found, piece.sector)) {
             ++levels_[0].counts().hits;
             levels_[0].touch(found.set, found.way);
-            return true;
+            return Effect::none;
         }
         if constexpr (many_cores) from_others(core, piece.line, false);
-        fetch(core, piece, asker, 0, found);
-        return false;
+        ++levels_[0].counts().misses;
+        fill<0>(core, piece, asker, found);
+        return Effect::missed;
     }
 
-    bool store(unsigned core, const Piece& piece) {
+    [[gnu::always_inline]] inline Effect store(unsigned core, Piece piece) {
         if constexpr (many_cores) from_others(core, piece.line, true);
-        Place found = look(0, core, piece.line);
-        const bool hit = holds(levels_[0], found, piece.sector);
-        if (hit) {
+        const Place found = look(0, core, piece.line);
+        if (holds(levels_[0], found, piece.sector)) {
             ++levels_[0].counts().hits;
             levels_[0].touch(found.set, found.way);
-        } else {
-            found.way = fetch(core, piece, Asker::allocate, 0, found);
+            std::uint8_t& changed = levels_[0].changed(found.set, found.way);
+            const bool had = (changed & piece.sector) != 0;
+            changed |= piece.sector;
+            return had ? Effect::none : Effect::marks;
         }
-        levels_[0].changed(found.set, found.way) |= piece.sector;
-        return hit;
+        ++levels_[0].counts().misses;
+        const int way = fill<0>(core, piece, Asker::allocate, found);
+        levels_[0].changed(found.set, way) |= piece.sector;
+        return Effect::missed;
     }
 
-    enum class Stored : std::uint8_t { hit, missed, bypassed };
-    // A store that bypasses where no level of the core has the sector.
-    Stored store_past(unsigned core, const Piece& piece) {
-        if constexpr (many_cores) from_others(core, piece.line, true);
-        if (held_anywhere(core, piece)) {
-            return store(core, piece) ? Stored::hit : Stored::missed;
-        }
-        for (Level& level : levels_) ++level.counts().misses;
-        ++memory_.bypasses;
-        return Stored::bypassed;
+    // A store that goes past the caches where no level of the core has the sector.
+    Effect store_past(unsigned core, Piece piece);
+
+    // Where level 1 keeps a line.
+    [[nodiscard]] Set nearest_set(unsigned core, Line line) const {
+        return levels_[0].template set<many_cores>(core, line, numbers_);
     }
+
+    // Whether level 1 lost lines because a level behind it did, since asked last.
+    [[nodiscard]] bool take_disturbed() { return std::exchange(disturbed_, false); }
 
     // By a prefetcher of the hardware.
-    void prefetch(unsigned core, const Piece& piece);
+    void prefetch(unsigned core, Piece piece);
 
     [[nodiscard]] LineNumbers& numbers() { return numbers_; }
-    [[nodiscard]] std::vector<Level>& levels() { return levels_; }
+    [[nodiscard]] std::span<Level> levels() { return {levels_.data(), count_}; }
     [[nodiscard]] MemoryCounts& memory() { return memory_; }
 
     void write_back_all();
@@ -90,8 +99,9 @@ private:
         int way = -1;
     };
 
-    [[nodiscard]] Place look(std::size_t level, unsigned core, Line line) const {
-        const Set set = levels_[level].set(core, line, numbers_);
+    [[nodiscard, gnu::always_inline]] inline Place look(std::size_t level, unsigned core,
+                                                        Line line) const {
+        const Set set = levels_[level].template set<many_cores>(core, line, numbers_);
         return {set, levels_[level].find(set, line)};
     }
 
@@ -106,158 +116,156 @@ private:
         return {1, changed};
     }
 
-    static void add(const Level& level, Place at, Marks marks) {
-        level.changed(at.set, at.way) |= marks.changed;
-        if constexpr (sectored) level.valid(at.set, at.way) |= marks.valid;
+    // Asks level l and those behind it, or memory, and fills level l: what moves to the level in
+    // front.
+    template <std::size_t l>
+    Marks obtain(unsigned core, Piece piece, Asker asker) {
+        if constexpr (l == most_levels) {
+            return from_memory(piece, asker);
+        } else {
+            if (l == count_) return from_memory(piece, asker);
+            const Level& level = levels_[l];
+            const Place found = look(l, core, piece.line);
+            if (holds(level, found, piece.sector)) return hit(l, found, piece, asker);
+            levels_[l].counts().misses += asker != Asker::hardware_prefetch;
+            if (level.inclusion() == Inclusion::exclusive) {
+                return obtain<l + 1>(core, piece, asker);
+            }
+            fill<l>(core, piece, asker, found);
+            return {piece.sector, 0};
+        }
     }
 
-    // Brings a sector to `first`, which has looked for it in vain. The way there.
-    int fetch(unsigned core, const Piece& piece, Asker asker, std::size_t first, Place found);
-    // The levels behind `first` are asked; what moves and from which level, or from memory.
-    std::size_t ask_behind(unsigned core, const Piece& piece, Asker asker, std::size_t first,
-                           std::array<Place, most_levels>& found, Marks& moving);
-    [[nodiscard]] bool held_anywhere(unsigned core, const Piece& piece) const;
+    // Fills level l, which has not the sector, from behind. The way there.
+    template <std::size_t l>
+    int fill(unsigned core, Piece piece, Asker asker, Place found) {
+        const Marks moving = obtain<l + 1>(core, piece, asker);
+        return place<l>(core, piece.line, moving, found);
+    }
 
-    int place(std::size_t level, unsigned core, Line line, Marks marks, Place found);
-    void evict(std::size_t level, unsigned core, Place at);
-    void to_behind(std::size_t level, unsigned core, Line line, Marks marks);
-    // To a level as a line of which only that is valid, or to memory.
-    void write_back(std::size_t level, unsigned core, Line line, std::uint8_t changed);
-    void take_along(std::size_t level, unsigned core, Line line, Marks& marks);
+    Marks from_memory(Piece piece, Asker asker) {
+        ++memory_.reads[static_cast<std::size_t>(asker)];
+        ++memory_.stream_reads[piece.stream];
+        return {piece.sector, 0};
+    }
+
+    Marks hit(std::size_t l, Place found, Piece piece, Asker asker) {
+        Level& level = levels_[l];
+        level.counts().hits += asker != Asker::hardware_prefetch;
+        if (level.inclusion() == Inclusion::exclusive) {
+            const Marks all = marks_of(level, found);
+            level.release(found.set, found.way);
+            return all;
+        }
+        level.touch(found.set, found.way);
+        return {piece.sector, 0};
+    }
+
+    template <std::size_t l>
+    int place(unsigned core, Line line, Marks marks, Place at) {
+        const Level& level = levels_[l];
+        if (at.way >= 0) {
+            level.changed(at.set, at.way) |= marks.changed;
+            if constexpr (sectored) level.valid(at.set, at.way) |= marks.valid;
+            level.touch(at.set, at.way);
+            return at.way;
+        }
+        at.way = level.renew(at.set);
+        if (level.tag(at.set, at.way) != empty_way) evict<l>(core, at);
+        level.tag(at.set, at.way) = line;
+        level.changed(at.set, at.way) = marks.changed;
+        if constexpr (sectored) level.valid(at.set, at.way) = marks.valid;
+        return at.way;
+    }
+
+    template <std::size_t l>
+    void place(unsigned core, Line line, Marks marks) {
+        place<l>(core, line, marks, look(l, core, line));
+    }
+
+    template <std::size_t l>
+    void evict(unsigned core, Place at) {
+        Level& level = levels_[l];
+        const Line line = level.tag(at.set, at.way);
+        Marks marks = marks_of(level, at);
+        if (level.inclusion() == Inclusion::inclusive) take_along(l, core, line, marks);
+        if (marks.changed != 0) ++level.counts().write_backs;
+        if (l + 1 < count_ && levels_[l + 1].inclusion() == Inclusion::exclusive) {
+            if constexpr (l + 1 < most_levels) place<l + 1>(core, line, marks);
+        } else if (marks.changed != 0) {
+            write_back<l + 1>(core, line, marks.changed);
+        }
+    }
+
+    // To level l as a line of which only that is valid, or to memory.
+    template <std::size_t l>
+    void write_back(unsigned core, Line line, std::uint8_t changed) {
+        if constexpr (l < most_levels) {
+            if (l < count_) return place<l>(core, line, {changed, changed});
+        }
+        memory_.write_backs += static_cast<unsigned>(std::popcount(changed));
+    }
+
+    void take_along(std::size_t l, unsigned core, Line line, Marks& marks);
 
     // What others have changed of a line is written back; the line is taken from them, or stays.
     void from_others(unsigned core, Line line, bool take);
+    template <std::size_t l = 0>
+    void write_back_to(std::size_t level, unsigned core, Line line, std::uint8_t changed);
     [[nodiscard]] std::size_t shared_level(unsigned core, unsigned other) const;
+    [[nodiscard]] bool held_anywhere(unsigned core, Piece piece) const;
 
-    std::vector<Level> levels_;
+    std::array<Level, most_levels> levels_;
+    std::size_t count_;
     LineNumbers numbers_;
     MemoryCounts memory_;
     unsigned cores_;
+    bool disturbed_ = false;
 };
 
 template <bool many_cores, bool sectored>
 Hierarchy<many_cores, sectored>::Hierarchy(const CacheMachine& machine,
                                            const std::vector<CacheLevel>& levels)
-    : numbers_(static_cast<unsigned>(std::countr_zero(machine.line_bytes))), cores_(machine.cores) {
-    levels_.reserve(levels.size());
-    for (const CacheLevel& level : levels) levels_.emplace_back(level, machine);
+    : count_(levels.size()),
+      numbers_(static_cast<unsigned>(std::countr_zero(machine.line_bytes))),
+      cores_(machine.cores) {
+    for (std::size_t l = 0; l < count_; ++l) levels_[l] = Level(levels[l], machine);
 }
 
 template <bool many_cores, bool sectored>
-std::size_t Hierarchy<many_cores, sectored>::ask_behind(unsigned core, const Piece& piece,
-                                                        Asker asker, std::size_t first,
-                                                        std::array<Place, most_levels>& found,
-                                                        Marks& moving) {
-    const bool counted = asker != Asker::hardware_prefetch;
-    if (counted) ++levels_[first].counts().misses;
-    std::size_t l = first + 1;
-    for (; l < levels_.size(); ++l) {
-        Level& level = levels_[l];
-        found[l] = look(l, core, piece.line);
-        if (holds(level, found[l], piece.sector)) {
-            if (counted) ++level.counts().hits;
-            if (level.inclusion() == Inclusion::exclusive) {
-                moving = marks_of(level, found[l]);
-                level.release(found[l].set, found[l].way);
-            } else {
-                level.touch(found[l].set, found[l].way);
-            }
-            return l;
-        }
-        if (counted) ++level.counts().misses;
-    }
-    ++memory_.reads[static_cast<std::size_t>(asker)];
-    ++memory_.stream_reads[piece.stream];
-    return l;
+Effect Hierarchy<many_cores, sectored>::store_past(unsigned core, Piece piece) {
+    if constexpr (many_cores) from_others(core, piece.line, true);
+    if (held_anywhere(core, piece)) return store(core, piece);
+    for (Level& level : levels()) ++level.counts().misses;
+    ++memory_.bypasses;
+    return Effect::past_caches;
 }
 
 template <bool many_cores, bool sectored>
-int Hierarchy<many_cores, sectored>::fetch(unsigned core, const Piece& piece, Asker asker,
-                                           std::size_t first, Place here) {
-    std::array<Place, most_levels> found;
-    found[first] = here;
-    Marks moving{piece.sector, 0};
-    std::size_t l = ask_behind(core, piece, asker, first, found, moving);
-    int way = -1;
-    while (l-- > first) {
-        if (levels_[l].inclusion() == Inclusion::exclusive) continue;
-        way = place(l, core, piece.line, moving, found[l]);
-        moving = {piece.sector, 0};
-    }
-    return way;
-}
-
-template <bool many_cores, bool sectored>
-bool Hierarchy<many_cores, sectored>::held_anywhere(unsigned core, const Piece& piece) const {
-    for (std::size_t l = 0; l < levels_.size(); ++l) {
+bool Hierarchy<many_cores, sectored>::held_anywhere(unsigned core, Piece piece) const {
+    for (std::size_t l = 0; l < count_; ++l) {
         if (holds(levels_[l], look(l, core, piece.line), piece.sector)) return true;
     }
     return false;
 }
 
 template <bool many_cores, bool sectored>
-int Hierarchy<many_cores, sectored>::place(std::size_t l, unsigned core, Line line, Marks marks,
-                                           Place at) {
-    Level& level = levels_[l];
-    if (at.way >= 0) {
-        add(level, at, marks);
-    } else {
-        at.way = level.victim(at.set);
-        if (level.tag(at.set, at.way) != empty_way) evict(l, core, at);
-        level.tag(at.set, at.way) = line;
-        level.changed(at.set, at.way) = marks.changed;
-        if constexpr (sectored) level.valid(at.set, at.way) = marks.valid;
-    }
-    level.touch(at.set, at.way);
-    return at.way;
-}
-
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::evict(std::size_t l, unsigned core, Place at) {
-    Level& level = levels_[l];
-    const Line line = level.tag(at.set, at.way);
-    Marks marks = marks_of(level, at);
-    if (level.inclusion() == Inclusion::inclusive) take_along(l, core, line, marks);
-    if (marks.changed != 0) ++level.counts().write_backs;
-    to_behind(l, core, line, marks);
-}
-
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::to_behind(std::size_t l, unsigned core, Line line,
-                                                Marks marks) {
-    const std::size_t behind = l + 1;
-    if (behind < levels_.size() && levels_[behind].inclusion() == Inclusion::exclusive) {
-        place(behind, core, line, marks, look(behind, core, line));
-    } else if (marks.changed != 0) {
-        write_back(behind, core, line, marks.changed);
-    }
-}
-
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::write_back(std::size_t l, unsigned core, Line line,
-                                                 std::uint8_t changed) {
-    if (l < levels_.size()) {
-        place(l, core, line, {changed, changed}, look(l, core, line));
-    } else {
-        memory_.write_backs += static_cast<unsigned>(std::popcount(changed));
-    }
-}
-
-template <bool many_cores, bool sectored>
 void Hierarchy<many_cores, sectored>::take_along(std::size_t l, unsigned core, Line line,
                                                  Marks& marks) {
-    const std::size_t instance = levels_[l].instance_of(core);
-    const unsigned sharing = levels_[l].cores() == 0 ? cores_ : levels_[l].cores();
-    const auto first = static_cast<unsigned>(instance * sharing);
+    const auto sharing = [&](const Level& level) {
+        return level.cores() == 0 ? cores_ : level.cores();
+    };
+    const unsigned served = sharing(levels_[l]);
+    const auto first = static_cast<unsigned>(levels_[l].instance_of(core) * served);
     for (std::size_t k = 0; k < l; ++k) {
-        const unsigned step = levels_[k].cores() == 0 ? cores_ : levels_[k].cores();
-        for (unsigned c = first; c < first + sharing && c < cores_; c += step) {
+        for (unsigned c = first; c < first + served && c < cores_; c += sharing(levels_[k])) {
             const Place at = look(k, c, line);
             if (at.way < 0) continue;
             const Marks there = marks_of(levels_[k], at);
             marks.valid |= there.valid;
             marks.changed |= there.changed;
             levels_[k].release(at.set, at.way);
+            disturbed_ |= k == 0;
         }
     }
 }
@@ -265,7 +273,7 @@ void Hierarchy<many_cores, sectored>::take_along(std::size_t l, unsigned core, L
 template <bool many_cores, bool sectored>
 std::size_t Hierarchy<many_cores, sectored>::shared_level(unsigned core, unsigned other) const {
     std::size_t l = 0;
-    while (l < levels_.size() && levels_[l].instance_of(core) != levels_[l].instance_of(other)) ++l;
+    while (l < count_ && levels_[l].instance_of(core) != levels_[l].instance_of(other)) ++l;
     return l;
 }
 
@@ -282,31 +290,36 @@ void Hierarchy<many_cores, sectored>::from_others(unsigned core, Line line, bool
             levels_[l].changed(at.set, at.way) = 0;
             if (take) levels_[l].release(at.set, at.way);
         }
-        if (changed != 0) write_back(shared, core, line, changed);
+        if (changed != 0) write_back_to(shared, core, line, changed);
     }
 }
 
 template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::prefetch(unsigned core, const Piece& piece) {
-    Place found = look(0, core, piece.line);
-    if (holds(levels_[0], found, piece.sector)) return;
-    if constexpr (many_cores) from_others(core, piece.line, false);
-    std::size_t first = 0;
-    if (levels_.size() > 1 && levels_[1].inclusion() != Inclusion::exclusive) {
-        first = 1;
-        found = look(1, core, piece.line);
-        if (holds(levels_[1], found, piece.sector)) {
-            levels_[1].touch(found.set, found.way);
-            return;
-        }
+template <std::size_t l>
+void Hierarchy<many_cores, sectored>::write_back_to(std::size_t level, unsigned core, Line line,
+                                                    std::uint8_t changed) {
+    if constexpr (l < most_levels) {
+        if (l < level) return write_back_to<l + 1>(level, core, line, changed);
     }
-    fetch(core, piece, Asker::hardware_prefetch, first, found);
+    write_back<l>(core, line, changed);
+}
+
+template <bool many_cores, bool sectored>
+void Hierarchy<many_cores, sectored>::prefetch(unsigned core, Piece piece) {
+    const Place here = look(0, core, piece.line);
+    if (holds(levels_[0], here, piece.sector)) return;
+    if constexpr (many_cores) from_others(core, piece.line, false);
+    if (count_ > 1 && levels_[1].inclusion() != Inclusion::exclusive) {
+        obtain<1>(core, piece, Asker::hardware_prefetch);
+    } else {
+        fill<0>(core, piece, Asker::hardware_prefetch, here);
+    }
 }
 
 template <bool many_cores, bool sectored>
 void Hierarchy<many_cores, sectored>::write_back_all() {
     std::unordered_map<Line, std::uint8_t> changed;
-    for (Level& level : levels_) {
+    for (Level& level : levels()) {
         level.each_line([&](Set set, int way) {
             std::uint8_t& marks = level.changed(set, way);
             if (marks != 0) changed[level.tag(set, way)] |= marks;
@@ -320,7 +333,7 @@ void Hierarchy<many_cores, sectored>::write_back_all() {
 
 template <bool many_cores, bool sectored>
 void Hierarchy<many_cores, sectored>::clear() {
-    for (Level& level : levels_) level.clear();
+    for (Level& level : levels()) level.clear();
     numbers_.clear();
 }
 

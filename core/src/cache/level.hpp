@@ -30,15 +30,19 @@ using Set = std::byte*;
 
 class Level {
 public:
+    Level() = default;
     Level(const CacheLevel& level, const CacheMachine& machine);
 
-    [[nodiscard]] Set set(unsigned core, Line line, const LineNumbers& numbers) const {
-        const std::size_t index = masked_ ? line & mask_ : remainder(numbers.line(line));
-        return sets_.get() + (instance_of(core) * count_ + index) * record_bytes_;
+    template <bool many_cores>
+    [[nodiscard, gnu::always_inline]] inline Set set(unsigned core, Line line,
+                                                     const LineNumbers& numbers) const {
+        std::size_t index = masked_ ? line & mask_ : remainder(numbers.line(line));
+        if constexpr (many_cores) index += instance_of(core) * count_;
+        return sets_.get() + index * record_bytes_;
     }
 
     // The way that holds the line, or -1.
-    [[nodiscard]] int find(Set set, Line line) const {
+    [[nodiscard, gnu::always_inline]] inline int find(Set set, Line line) const {
         switch (quads_) {
             case 1:
                 return first_of(equal_tags<1>(tags(set), line));
@@ -57,7 +61,7 @@ public:
         }
     }
 
-    void touch(Set set, int way) const {
+    [[gnu::always_inline]] inline void touch(Set set, int way) const {
         if (order_ == Order::ranks) {
             touch_ranks(set, way);
         } else if (order_ == Order::nodes) {
@@ -67,10 +71,12 @@ public:
         }
     }
 
-    // The way for a line that is not there.
-    [[nodiscard]] int victim(Set set) const {
-        if (order_ == Order::ranks) return last_rank(set);
-        return order_ == Order::nodes ? tree_victim(set) : oldest(set);
+    // The way for a line that is not there, as if touched.
+    [[nodiscard, gnu::always_inline]] inline int renew(Set set) const {
+        if (order_ == Order::ranks) return renew_last(set);
+        const int way = order_ == Order::nodes ? tree_victim(set) : oldest(set);
+        touch(set, way);
+        return way;
     }
 
     [[nodiscard]] Line& tag(Set set, int way) const { return tags(set)[way]; }
@@ -127,7 +133,7 @@ private:
         return line - quotient * count_;
     }
 
-    void touch_ranks(Set set, int way) const {
+    [[gnu::always_inline]] inline void touch_ranks(Set set, int way) const {
         std::int8_t* const at = ranks(set);
         const std::int8_t old = at[way];
         if (old == 0) return;
@@ -135,12 +141,12 @@ private:
         if (ways_ > ranks_in_vector) to_front(at + ranks_in_vector, all_ranks(old));
     }
 
-    [[nodiscard]] int last_rank(Set set) const {
-        const std::int8_t* const at = ranks(set);
+    [[nodiscard, gnu::always_inline]] inline int renew_last(Set set) const {
+        std::int8_t* const at = ranks(set);
         const Ranks last = all_ranks(static_cast<int>(ways_) - 1);
-        unsigned mask = equal_bytes(load_ranks(at), last);
+        unsigned mask = renew_ranks(at, last);
         if (ways_ > ranks_in_vector) {
-            mask |= equal_bytes(load_ranks(at + ranks_in_vector), last) << ranks_in_vector;
+            mask |= renew_ranks(at + ranks_in_vector, last) << ranks_in_vector;
         }
         return std::countr_zero(mask);
     }
@@ -150,20 +156,20 @@ private:
     [[nodiscard]] int oldest(Set set) const;
     [[nodiscard]] int find_wide(Set set, Line line) const;
 
-    std::size_t ways_;
-    std::size_t count_;  // sets of an instance
-    std::size_t instances_;
-    std::size_t quads_;
-    unsigned cores_;
-    Order order_;
-    Inclusion inclusion_;
+    std::size_t ways_ = 0;
+    std::size_t count_ = 0;  // sets of an instance
+    std::size_t instances_ = 0;
+    std::size_t quads_ = 0;
+    unsigned cores_ = 1;
+    Order order_ = Order::ranks;
+    Inclusion inclusion_ = Inclusion::non_inclusive;
     bool masked_ = false;
     Line mask_ = 0;
     std::uint64_t reciprocal_ = 0;
-    std::size_t order_at_;
-    std::size_t changed_at_;
-    std::size_t valid_at_;
-    std::size_t record_bytes_;
+    std::size_t order_at_ = 0;
+    std::size_t changed_at_ = 0;
+    std::size_t valid_at_ = 0;
+    std::size_t record_bytes_ = 0;
     mutable std::uint64_t clock_ = 0;
     LevelCounts counts_;
     std::unique_ptr<std::byte[], Free> sets_;

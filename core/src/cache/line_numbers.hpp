@@ -19,10 +19,11 @@ public:
 
     explicit LineNumbers(unsigned line_bits) : line_bits_(line_bits) {}
 
-    [[nodiscard]] Line number(std::uint64_t address) {
+    [[nodiscard, gnu::always_inline]] inline Line number(std::uint64_t address) {
         const std::uint64_t area = address >> area_bits;
         const Recent& recent = recent_[area % recent_.size()];
-        if (recent.area != area) remember(area);
+        if (recent.area != area) [[unlikely]]
+            remember(area);
         return recent.first + within(address);
     }
 
@@ -50,7 +51,7 @@ private:
         return static_cast<Line>((address & ((1ull << area_bits) - 1)) >> line_bits_);
     }
 
-    void remember(std::uint64_t area) {
+    [[gnu::noinline]] void remember(std::uint64_t area) {
         const auto [at, is_new] = numbers_.try_emplace(area, static_cast<Line>(areas_.size()));
         if (is_new) {
             // The last area is left out, for its numbers stand for empty ways.

@@ -28,6 +28,17 @@ void check_access(const CacheMachine& machine, const Access& access) {
     }
 }
 
+void check_accesses(const CacheMachine& machine, std::span<const Access> accesses) {
+    bool good = true;
+    for (const Access& access : accesses) {
+        const std::uint64_t last = access.address + access.bytes - 1;
+        good &= access.stream < most_streams && access.bytes != 0 &&
+                (access.address | last) < address_end;
+    }
+    if (good) return;
+    for (const Access& access : accesses) check_access(machine, access);
+}
+
 // Address after `steps` of `stride`, or what check_access refuses.
 std::uint64_t moved(std::uint64_t address, std::int64_t stride, std::uint64_t steps) {
     const auto to =
@@ -117,7 +128,7 @@ const std::vector<CacheLevel>& CacheModel::levels() const noexcept {
 
 void CacheModel::access(unsigned core, std::span<const Access> accesses) {
     state_->check_core(core);
-    for (const Access& access : accesses) check_access(state_->machine, access);
+    check_accesses(state_->machine, accesses);
     state_->each_part([&](cache::Engine& part) { part.access(core, accesses); });
 }
 

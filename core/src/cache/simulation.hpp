@@ -7,6 +7,7 @@
 #include "cache/detectors.hpp"
 #include "cache/engine.hpp"
 #include "cache/hierarchy.hpp"
+#include "cache/steadiness.hpp"
 
 namespace memgauge::cache {
 
@@ -16,7 +17,11 @@ public:
     Simulation(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Part part);
 
     void access(unsigned core, std::span<const Access> accesses) override {
-        for (const Access& access : accesses) one(core, access);
+        if (plain_) {
+            for (const Access& access : accesses) one_plain(core, access);
+        } else {
+            for (const Access& access : accesses) one(core, access);
+        }
     }
     void walk(unsigned core, const Nest& nest) override;
     void write_back_all() override { caches_.write_back_all(); }
@@ -26,16 +31,32 @@ public:
 
 private:
     void one(unsigned core, const Access& access);
+    // The same where nothing watches.
+    [[gnu::always_inline]] inline void one_plain(unsigned core, const Access& access);
+    // Lockstep's caches.
+    struct Tracked;
     void walk_inner(unsigned core, std::span<StridedAccess> references, std::uint64_t count);
+    void step(unsigned core, std::span<StridedAccess> references);
+    void in_lockstep(unsigned core, std::span<StridedAccess> references, std::uint64_t count,
+                     const Steadiness* steadiness);
+    [[nodiscard]] bool collapses(std::span<const StridedAccess> references) const;
+    // Steps made one by one until the detectors go on as they do.
+    std::uint64_t until_steady(unsigned core, std::span<StridedAccess> references,
+                               std::uint64_t count, Steadiness& steadiness);
 
     // Calls each(address) for the begin of each piece that lies in this part.
     template <class Each>
     void pieces(std::uint64_t address, std::uint64_t bytes, const Each& each);
+    [[nodiscard]] bool is_here(std::uint64_t address) const {
+        return part_.count == 1 || (address >> line_bits_) % part_.count == part_.index;
+    }
     [[nodiscard]] Piece piece_at(std::uint64_t address, unsigned stream);
 
     void load(unsigned core, const Access& access, Asker asker);
     void store(unsigned core, const Access& access);
     void store_in_stream(unsigned core, const Access& access, StoreStream& stream);
+    // Part of a write past the caches, or the begin of one, or a store as any.
+    Effect past_caches(unsigned core, Piece piece, std::uint64_t address, StoreStream& stream);
     void after_miss(unsigned core, std::uint64_t address, unsigned stream);
     void prefetch_ahead(unsigned core, const Access& access);
 
@@ -45,6 +66,7 @@ private:
     unsigned sector_bits_;
     unsigned sectors_mask_;
     bool watched_;
+    bool plain_;  // nothing watches, nothing is prefetched, all sets are here
     Hierarchy<many_cores, sectored> caches_;
     std::vector<Detectors> detectors_;
     std::array<std::uint64_t, 3> pieces_{};  // by AccessKind
@@ -59,6 +81,7 @@ Simulation<many_cores, sectored>::Simulation(const CacheMachine& machine,
       sector_bits_(static_cast<unsigned>(std::countr_zero(machine.sector_bytes))),
       sectors_mask_(static_cast<unsigned>(machine.line_bytes / machine.sector_bytes - 1)),
       watched_(machine.store_streams.lines != 0 || machine.prefetchers.stride),
+      plain_(!watched_ && !machine.prefetchers.next_line && part.count == 1),
       caches_(machine, levels),
       detectors_(machine.cores, Detectors(machine)) {}
 
@@ -69,16 +92,32 @@ void Simulation<many_cores, sectored>::pieces(std::uint64_t address, std::uint64
     const std::uint64_t last = (address + bytes - 1) >> sector_bits_;
     for (std::uint64_t sector = address >> sector_bits_; sector <= last; ++sector) {
         const std::uint64_t begin = sector << sector_bits_;
-        if (part_.count > 1 && (begin >> line_bits_) % part_.count != part_.index) continue;
-        each(begin);
+        if (is_here(begin)) each(begin);
     }
 }
 
 template <bool many_cores, bool sectored>
 Piece Simulation<many_cores, sectored>::piece_at(std::uint64_t address, unsigned stream) {
+    if constexpr (!sectored) {
+        return {caches_.numbers().number(address), 1, static_cast<std::uint8_t>(stream)};
+    }
     const auto sector = static_cast<unsigned>(address >> sector_bits_) & sectors_mask_;
     return {caches_.numbers().number(address), static_cast<std::uint8_t>(1u << sector),
             static_cast<std::uint8_t>(stream)};
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::one_plain(unsigned core, const Access& access) {
+    const std::uint64_t last = access.address + access.bytes - 1;
+    if ((access.address ^ last) >> sector_bits_ != 0) return one(core, access);
+    const Piece piece = piece_at(access.address, access.stream);
+    ++pieces_[static_cast<std::size_t>(access.kind)];
+    if (access.kind == AccessKind::store) {
+        caches_.store(core, piece);
+    } else {
+        caches_.load(core, piece,
+                     access.kind == AccessKind::load ? Asker::load : Asker::software_prefetch);
+    }
 }
 
 template <bool many_cores, bool sectored>
@@ -107,7 +146,7 @@ template <bool many_cores, bool sectored>
 void Simulation<many_cores, sectored>::load(unsigned core, const Access& access, Asker asker) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(access.kind)];
-        if (!caches_.load(core, piece_at(address, access.stream), asker)) {
+        if (caches_.load(core, piece_at(address, access.stream), asker) == Effect::missed) {
             after_miss(core, address, access.stream);
         }
     });
@@ -117,7 +156,7 @@ template <bool many_cores, bool sectored>
 void Simulation<many_cores, sectored>::store(unsigned core, const Access& access) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
-        if (!caches_.store(core, piece_at(address, access.stream))) {
+        if (caches_.store(core, piece_at(address, access.stream)) == Effect::missed) {
             after_miss(core, address, access.stream);
         }
     });
@@ -126,19 +165,24 @@ void Simulation<many_cores, sectored>::store(unsigned core, const Access& access
 template <bool many_cores, bool sectored>
 void Simulation<many_cores, sectored>::store_in_stream(unsigned core, const Access& access,
                                                        StoreStream& stream) {
-    using Stored = typename Hierarchy<many_cores, sectored>::Stored;
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
+        const bool past = detectors_[core].bypasses(stream, address);
         const Piece piece = piece_at(address, access.stream);
-        if (!detectors_[core].bypasses(stream, address)) {
-            if (!caches_.store(core, piece)) after_miss(core, address, access.stream);
-            return;
-        }
-        if (stream.bypassed_sector == address >> sector_bits_) return;
-        const Stored stored = caches_.store_past(core, piece);
-        if (stored == Stored::bypassed) stream.bypassed_sector = address >> sector_bits_;
-        if (stored == Stored::missed) after_miss(core, address, access.stream);
+        const Effect effect =
+            past ? past_caches(core, piece, address, stream) : caches_.store(core, piece);
+        if (effect == Effect::missed) after_miss(core, address, access.stream);
     });
+}
+
+template <bool many_cores, bool sectored>
+Effect Simulation<many_cores, sectored>::past_caches(unsigned core, Piece piece,
+                                                     std::uint64_t address, StoreStream& stream) {
+    const std::uint64_t sector = address >> sector_bits_;
+    if (stream.bypassed_sector == sector) return Effect::past_caches;
+    const Effect effect = caches_.store_past(core, piece);
+    if (effect == Effect::past_caches) stream.bypassed_sector = sector;
+    return effect;
 }
 
 template <bool many_cores, bool sectored>
@@ -167,38 +211,11 @@ void Simulation<many_cores, sectored>::prefetch_ahead(unsigned core, const Acces
 }
 
 template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::walk_inner(unsigned core,
-                                                  std::span<StridedAccess> references,
-                                                  std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-        for (StridedAccess& reference : references) {
-            one(core, reference.first);
-            reference.first.address += static_cast<std::uint64_t>(reference.stride);
-        }
-    }
-}
-
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::walk(unsigned core, const Nest& nest) {
-    std::vector<StridedAccess> references(nest.references.begin(), nest.references.end());
-    std::vector<StridedAccess> after(nest.after.begin(), nest.after.end());
-    for (std::uint64_t i = 0; i < nest.outer; ++i) {
-        for (std::size_t r = 0; r < references.size(); ++r) {
-            const std::int64_t moved = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
-            references[r].first.address =
-                nest.references[r].first.address + i * static_cast<std::uint64_t>(moved);
-        }
-        walk_inner(core, references, nest.count);
-        walk_inner(core, after, 1);
-    }
-}
-
-template <bool many_cores, bool sectored>
 void Simulation<many_cores, sectored>::add_to(CacheCounts& counts) {
     counts.loads += pieces_[static_cast<std::size_t>(AccessKind::load)];
     counts.stores += pieces_[static_cast<std::size_t>(AccessKind::store)];
     counts.store_prefetches += pieces_[static_cast<std::size_t>(AccessKind::store_prefetch)];
-    std::vector<Level>& levels = caches_.levels();
+    const std::span<Level> levels = caches_.levels();
     for (std::size_t l = 0; l < levels.size(); ++l) {
         counts.levels[l].hits += levels[l].counts().hits;
         counts.levels[l].misses += levels[l].counts().misses;

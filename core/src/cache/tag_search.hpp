@@ -19,18 +19,18 @@ using Ranks [[gnu::vector_size(ranks_in_vector)]] = std::int8_t;
 
 #if defined(__SSE2__)
 
-inline unsigned equal_bytes(Ranks a, Ranks b) {
+[[gnu::always_inline]] inline unsigned equal_bytes(Ranks a, Ranks b) {
     return static_cast<unsigned>(
         _mm_movemask_epi8(reinterpret_cast<__m128i>(static_cast<Ranks>(a == b))));
 }
 
-inline __m128i equal_quad(const std::uint32_t* tags, __m128i wanted) {
+[[gnu::always_inline]] inline __m128i equal_quad(const std::uint32_t* tags, __m128i wanted) {
     return _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(tags)), wanted);
 }
 
 // Bit w: tag w is the one.
 template <unsigned quads>
-inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
+[[gnu::always_inline]] inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
     static_assert(quads <= 4);
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
     const __m128i none = _mm_setzero_si128();
@@ -49,14 +49,14 @@ inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
 
 #else
 
-inline unsigned equal_bytes(Ranks a, Ranks b) {
+[[gnu::always_inline]] inline unsigned equal_bytes(Ranks a, Ranks b) {
     unsigned mask = 0;
     for (unsigned i = 0; i < ranks_in_vector; ++i) mask |= unsigned{a[i] == b[i]} << i;
     return mask;
 }
 
 template <unsigned quads>
-inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
+[[gnu::always_inline]] inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
     unsigned mask = 0;
     for (unsigned i = 0; i < quads * tags_in_quad; ++i) mask |= unsigned{tags[i] == tag} << i;
     return mask;
@@ -64,23 +64,30 @@ inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
 
 #endif
 
-inline Ranks all_ranks(int rank) {
+[[gnu::always_inline]] inline Ranks all_ranks(int rank) {
     const auto r = static_cast<std::int8_t>(rank);
     return Ranks{r, r, r, r, r, r, r, r, r, r, r, r, r, r, r, r};
 }
 
-inline Ranks load_ranks(const std::int8_t* from) {
+[[gnu::always_inline]] inline Ranks load_ranks(const std::int8_t* from) {
     Ranks ranks;
     std::memcpy(&ranks, from, sizeof ranks);
     return ranks;
 }
 
 // The way of rank `old` comes to the front; those in front of it go one back.
-inline void to_front(std::int8_t* at, Ranks old) {
+[[gnu::always_inline]] inline void to_front(std::int8_t* at, Ranks old) {
     const Ranks ranks = load_ranks(at);
     const Ranks moved =
         (ranks - static_cast<Ranks>(ranks < old)) & ~static_cast<Ranks>(ranks == old);
     std::memcpy(at, &moved, sizeof moved);
+}
+
+// The same; bit w: it was way w.
+[[gnu::always_inline]] inline unsigned renew_ranks(std::int8_t* at, Ranks last) {
+    const unsigned mask = equal_bytes(load_ranks(at), last);
+    to_front(at, last);
+    return mask;
 }
 
 }  // namespace memgauge::cache

@@ -1,0 +1,136 @@
+#pragma once
+// Loops of an engine: what of them is simulated step by step, and what in lockstep.
+
+#include <algorithm>
+
+#include "cache/lockstep.hpp"
+#include "cache/simulation.hpp"
+
+namespace memgauge::cache {
+
+template <bool many_cores, bool sectored>
+struct Simulation<many_cores, sectored>::Tracked {
+    Simulation& simulation;
+    unsigned core;
+
+    [[nodiscard]] bool is_here(std::uint64_t address) const { return simulation.is_here(address); }
+    [[nodiscard]] bool take_disturbed() { return simulation.caches_.take_disturbed(); }
+
+    [[gnu::always_inline]] inline Effect access(Track& track) {
+        const Access& access = track.access;
+        const Piece piece = simulation.piece_at(access.address, access.stream);
+        track.line = piece.line;
+        track.set = simulation.caches_.nearest_set(core, piece.line);
+        switch (access.kind) {
+            case AccessKind::load:
+                return simulation.caches_.load(core, piece, Asker::load);
+            case AccessKind::store_prefetch:
+                return simulation.caches_.load(core, piece, Asker::software_prefetch);
+            case AccessKind::store:
+                break;
+        }
+        if (access.address >= track.bypass_from) {
+            return simulation.past_caches(core, piece, access.address, *track.store_stream);
+        }
+        return simulation.caches_.store(core, piece);
+    }
+};
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::walk(unsigned core, const Nest& nest) {
+    std::vector<StridedAccess> references(nest.references.begin(), nest.references.end());
+    std::vector<StridedAccess> after(nest.after.begin(), nest.after.end());
+    for (std::uint64_t i = 0; i < nest.outer; ++i) {
+        for (std::size_t r = 0; r < references.size(); ++r) {
+            const std::int64_t moved = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
+            references[r].first.address =
+                nest.references[r].first.address + i * static_cast<std::uint64_t>(moved);
+        }
+        walk_inner(core, references, nest.count);
+        step(core, after);
+    }
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::step(unsigned core, std::span<StridedAccess> references) {
+    for (StridedAccess& reference : references) {
+        one(core, reference.first);
+        reference.first.address += static_cast<std::uint64_t>(reference.stride);
+    }
+}
+
+template <bool many_cores, bool sectored>
+bool Simulation<many_cores, sectored>::collapses(std::span<const StridedAccess> references) const {
+    return !machine_.prefetchers.next_line && !machine_.prefetchers.stride &&
+           references.size() <= most_streams &&
+           std::all_of(references.begin(), references.end(), [&](const StridedAccess& reference) {
+               return stays_within_sectors(reference, machine_.sector_bytes);
+           });
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::walk_inner(unsigned core,
+                                                  std::span<StridedAccess> references,
+                                                  std::uint64_t count) {
+    std::uint64_t done = 0;
+    if (collapses(references)) {
+        if (!watched_) return in_lockstep(core, references, count, nullptr);
+        Steadiness steadiness(machine_, references);
+        done = until_steady(core, references, count, steadiness);
+        const std::uint64_t left = count - done;
+        if (left > steadiness.least_steps()) {
+            const std::uint64_t steps = left - steadiness.steps_at_end();
+            in_lockstep(core, references, steps, &steadiness);
+            detectors_[core].skip(references, steps, steadiness);
+            done += steps;
+        }
+    }
+    for (; done < count; ++done) step(core, references);
+}
+
+template <bool many_cores, bool sectored>
+std::uint64_t Simulation<many_cores, sectored>::until_steady(unsigned core,
+                                                             std::span<StridedAccess> references,
+                                                             std::uint64_t count,
+                                                             Steadiness& steadiness) {
+    std::uint64_t done = 0;
+    while (done < count && !steadiness.is_steady(detectors_[core])) {
+        for (std::size_t r = 0; r < references.size(); ++r) {
+            StridedAccess& reference = references[r];
+            if (reference.first.kind == AccessKind::store) {
+                StoreStream& stream = detectors_[core].store(reference.first);
+                steadiness.saw(r, stream, stream.began != reference.first.address);
+                store_in_stream(core, reference.first, stream);
+            } else {
+                one(core, reference.first);
+            }
+            reference.first.address += static_cast<std::uint64_t>(reference.stride);
+        }
+        steadiness.end_step();
+        ++done;
+    }
+    return done;
+}
+
+template <bool many_cores, bool sectored>
+void Simulation<many_cores, sectored>::in_lockstep(unsigned core,
+                                                   std::span<StridedAccess> references,
+                                                   std::uint64_t count,
+                                                   const Steadiness* steadiness) {
+    Tracked tracked{*this, core};
+    static_cast<void>(caches_.take_disturbed());
+    Lockstep<Tracked> loop(tracked, machine_.sector_bytes);
+    for (std::size_t r = 0; r < references.size(); ++r) {
+        StoreStream* const stream = steadiness == nullptr ? nullptr : steadiness->stream(r);
+        const bool bypasses = stream != nullptr && !detectors_[core].strided_under_way();
+        loop.add(references[r], stream, bypasses ? detectors_[core].bypass_begin(*stream) : ~0ull);
+        references[r].first.address += count * static_cast<std::uint64_t>(references[r].stride);
+    }
+    loop.run(count);
+    caches_.levels()[0].counts().hits += loop.hits();
+    for (std::size_t kind = 0; kind < pieces_.size(); ++kind) {
+        pieces_[kind] += loop.pieces(static_cast<AccessKind>(kind));
+    }
+}
+
+}  // namespace memgauge::cache
