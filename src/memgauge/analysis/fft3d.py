@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.fft3d_phases import phase_figures, why_not_measured
+from memgauge.analysis.fft3d_phases import bypasses, phase_figures, why_not_measured
 from memgauge.analysis.fft3d_ranks import NO_RUN, JobFacts, Rank, facts_of, ranks_of
 from memgauge.analysis.fft3d_scaling import step_figures
 from memgauge.analysis.fft3d_shape import NAME
@@ -39,14 +39,15 @@ def analyse(figures: Figures) -> Section:
         return msgspec.structs.replace(section, verdicts=[Verdict(level="problem", text=text)])
     ranks = ranks_of(run, facts)
     last = facts.steps[-1]
-    phases = phase_figures(ranks, last)
+    bypass = bypasses(run.start.system.architecture)
+    phases = phase_figures(ranks, last, bypass=bypass)
     steps = [one for one in (step_figures(ranks, step) for step in facts.steps) if one is not None]
     verdicts = [*_checked(run), *_missing(ranks)]
     if phases and all(one.measured_read_bytes is None for one in phases):
         verdicts.append(_not_measured(ranks))
         verdicts += [*_crowded(run, facts), *_cached(run, facts)]
     verdicts += _where(run, facts)
-    tables = [phase_table(phases, last)] if phases else []
+    tables = [phase_table(phases, last, bypass=bypass)] if phases else []
     charts = [ranks_chart(ranks, last)] if phases else []
     if len(facts.steps) > 1 and steps:
         tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]

@@ -1,8 +1,8 @@
 """What a 3-D FFT cut into pencils is made of: its grid, its phases, and the bytes each must move.
 
 N x N x N complex doubles lie on r x c ranks, N/r x N/c x N on each. The four re-sorting routines
-and the expected traffic of each are those of Barry, Jagode, Danalis, Dongarra: Memory Traffic and
-Complete Application Profiling with PAPI Multi-Component Measurements (section IV).
+are those of Barry, Jagode, Danalis, Dongarra: Memory Traffic and Complete Application Profiling
+with PAPI Multi-Component Measurements (section IV).
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ import re
 
 import msgspec
 
+from memgauge.model.nests import extents_of
+
 NAME = "fft3d"
 ELEMENT_BYTES = 16
 """Of a complex double."""
 
 FFT = "fft"
 ALL2ALL = "all2all"
+RESORTS = ("s1cf", "s2cf", "s1pf", "s2pf")
+"""Kinds of re-sorting in their order."""
 COPY_IN = "copy in"
 COPY_OUT = "copy out"
 """To and from a GPU, around each FFT there."""
@@ -66,11 +70,6 @@ class Resort(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     """Of the nest: s1cf, s2cf, s1pf or s2pf."""
     extents: dict[str, int]
-    reads: int
-    """Expected of memory for each element, by the closed form of the study: 2 where stores are in
-    strides, so that each line is read before it is written; 1 where they are in order and, with no
-    stride beside them, bypass the cache."""
-    writes: int = 1
 
 
 class Pencils(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,38 +97,14 @@ class Pencils(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def resorts(self) -> list[Resort]:
         """The four, in their order. See docs/fft3d.md for the layouts between them."""
-        in_row, in_column = self.size // self.grid.rows, self.size // self.grid.columns
-        whole = self.size
+        grid = (self.grid.rows, self.grid.columns)
         return [
             Resort(
-                name="resort 1",
-                kind="s1cf",
-                extents={"planes": in_row, "rows": in_column, "cols": whole},
-                reads=2,
-            ),
-            Resort(
-                name="resort 2",
-                kind="s2cf",
-                extents={
-                    "y": self.grid.columns,
-                    "planes": in_column,
-                    "x": in_row,
-                    "rows": in_column,
-                },
-                reads=1,
-            ),
-            Resort(
-                name="resort 3",
-                kind="s1pf",
-                extents={"cols": in_column, "rows": in_row, "planes": whole},
-                reads=2,
-            ),
-            Resort(
-                name="resort 4",
-                kind="s2pf",
-                extents={"y": self.grid.rows, "cols": in_row, "x": in_column, "rows": in_row},
-                reads=1,
-            ),
+                name=f"resort {number}",
+                kind=kind,
+                extents=extents_of(kind, self.size, grid=grid),
+            )
+            for number, kind in enumerate(RESORTS, start=1)
         ]
 
     def sent_bytes(self, exchange: int) -> int:

@@ -17,8 +17,8 @@ MOST_BARS = 64
 """Ranks drawn; all are in the table."""
 
 
-def phase_table(phases: Sequence[PhaseFigures], step: Pencils) -> Table:
-    """Phases in their order, then what they come to."""
+def phase_table(phases: Sequence[PhaseFigures], step: Pencils, *, bypass: bool) -> Table:
+    """Phases in their order."""
     columns = [
         Column(title="phase"),
         Column(title="least", unit="ms", digits=2),
@@ -33,19 +33,24 @@ def phase_table(phases: Sequence[PhaseFigures], step: Pencils) -> Table:
     ]
     rows = [_phase_row(one) for one in phases]
     kept = [at for at in range(len(columns)) if at < 4 or any(row[at] is not None for row in rows)]
-    of = "its rank" if step.grid.ranks == 1 else f"{format_count(step.grid.ranks, 'rank')}"
+    over = "" if step.grid.ranks == 1 else f" over {format_count(step.grid.ranks, 'rank')}"
     return Table(
         name="fft3d-phases",
         title=f"Phases of {step.size}^3 on {step.grid}",
         columns=[columns[at] for at in kept],
         rows=[[row[at] for at in kept] for row in rows],
-        note=f"Least, median and most over {of}, of each rank's median over transforms; bytes "
-        "are those of one rank. Expected: closed form of the re-sorting loops, 2 reads and 1 write "
-        "an element where stores are strided (re-sort 1 and 3), 1 and 1 where they are in order "
-        "and bypass the cache (re-sort 2 and 4; 2 and 1 on processors whose stores never do). "
-        "Expected bandwidth: those bytes over the median time. An All2All also waits for the "
-        "slowest rank.",
+        note=f"Least, median and most{over}, of each rank's median over transforms; bytes are "
+        f"those of one rank. Expected: the closed form of the re-sorting loops while caches hold "
+        f"what they come back to: {_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
+        "bandwidth: those bytes over the median time. An All2All also waits for the slowest rank.",
     )
+
+
+_WITH_ALLOCATE = "each element read, its place read before it is written, and written"
+_WITH_BYPASS = (
+    "each element read and written; its place read before where stores are in strides, in re-sort "
+    "1 and 3, and not where they are in order and bypass the caches"
+)
 
 
 def _phase_row(one: PhaseFigures) -> list[Cell]:

@@ -9,7 +9,7 @@ from tests.unit.analysis import profiles
 from tests.unit.analysis.profiles import MS, Made
 from tests.unit.model import build
 
-from memgauge.analysis.fft3d_phases import phase_figures, why_not_measured
+from memgauge.analysis.fft3d_phases import bypasses, phase_figures, why_not_measured
 from memgauge.analysis.fft3d_ranks import NO_RUN, facts_of, ranks_of, transforms_of
 from memgauge.analysis.fft3d_scaling import efficiency, speed_up, step_figures
 from memgauge.analysis.fft3d_shape import Grid, Pencils, transform_name, transform_ranks
@@ -157,12 +157,31 @@ def test_times_are_medians_of_a_rank_and_extremes_over_ranks(tmp_path: Path) -> 
     assert (first.least_s, first.median_s, first.most_s) == pytest.approx((2e-3, 3.5e-3, 5e-3))
     local = 4**3 // 2 * 16
     assert (figures[1].expected_read_bytes, figures[1].expected_write_bytes) == (2 * local, local)
-    assert (figures[3].expected_read_bytes, figures[3].expected_write_bytes) == (local, local)
+    assert (figures[3].expected_read_bytes, figures[3].expected_write_bytes) == (2 * local, local)
     assert figures[1].expected_bytes_per_s == pytest.approx(3 * local / 7e-3)
     assert (first.expected_read_bytes, first.sent_bytes) == (None, None)
     assert [one.sent_bytes for one in figures if one.title.startswith("All")] == [local // 2, 0]
     assert all(one.measured_read_bytes is None for one in figures)
     assert why_not_measured(ranks) == "no counter can be opened"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "reads"),
+    [("x86_64", [2, 2, 2, 2]), ("ppc64le", [2, 1, 2, 1]), ("aarch64", [2, 1, 2, 1])],
+)
+def test_stores_in_order_are_read_first_where_they_do_not_bypass(
+    tmp_path: Path, architecture: str, reads: list[int]
+) -> None:
+    run = job(tmp_path)
+    for rank in range(2):
+        rank_run(tmp_path, rank, transform(2, 0, MS))
+    facts = facts_of(run)
+    assert facts is not None
+    figures = phase_figures(ranks_of(run, facts), facts.steps[-1], bypass=bypasses(architecture))
+    local = 4**3 // 2 * 16
+    expected = [one.expected_read_bytes for one in figures if one.title.startswith("re-sort")]
+    assert expected == [local * times for times in reads]
+    assert {one.expected_write_bytes for one in figures} == {None, local}
 
 
 def test_counted_traffic_is_that_of_a_node_over_its_ranks(tmp_path: Path) -> None:
