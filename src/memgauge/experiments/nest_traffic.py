@@ -131,8 +131,8 @@ class Traffic(Experiment):
         """Each point on each machine, the cheapest first, as far as the time for it reaches."""
         machines = machines_of(parameters, system)
         jobs: list[Job] = []
+        refused = {} if machines.missing is None else {machines.missing: None}
         for machine in machines.of:
-            refused: dict[str, None] = {}
             for point in points:
                 try:
                     simulation = simulation_of(machine, _per_socket(point, system))
@@ -140,30 +140,28 @@ class Traffic(Experiment):
                     refused[str(error)] = None
                 else:
                     jobs.append(Job(point=point, spec=spec_of(point), simulation=simulation))
-            yield from (_not_simulated(why) for why in refused)
-        if machines.missing is not None:
-            yield _not_simulated(machines.missing)
+        if refused:
+            why = "; ".join(refused)
+            yield Warning(code="machine-not-simulated", message=why, experiment=self.name)
         yield from simulate(jobs, parameters.simulate_s, len(system.allowed_cpus))
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Sizes left out, sets that caches may still hold, and counters that are missing."""
+        """Sizes that would take too long, and sets of arrays that caches may still hold."""
         del samples, system
         return list(_noticed(point))
 
 
 def _noticed(point: Point) -> Iterator[Warning]:
     facts = point.effective
-    left_out, not_counted = facts.get(LEFT_OUT), facts.get(NOT_COUNTED)
+    left_out = facts.get(LEFT_OUT)
     if left_out is not None:
         yield Warning(
-            code="left-out",
+            code="too-long-to-measure",
             message=str(left_out),
             remedy="give more with --budget or --size-budget",
             experiment="traffic",
             point=point.point,
         )
-    if not_counted is not None:
-        yield Warning(code="not-counted", message=str(not_counted), experiment="traffic")
     if int(str(facts.get("copies") or 0)) < int(str(facts.get("copies_wanted") or 0)):
         yield Warning(
             code="sets-in-caches",
@@ -176,10 +174,6 @@ def _noticed(point: Point) -> Iterator[Warning]:
             experiment="traffic",
             point=point.point,
         )
-
-
-def _not_simulated(why: str) -> Warning:
-    return Warning(code="not-simulated", message=why, experiment="traffic")
 
 
 def _refuse_too_many(
@@ -272,11 +266,11 @@ def _counters(
     """
     asked = parameters.counters
     if asked == (NONE,):
-        return None, "nothing was counted: --counters none"
+        return None, "--counters none"
     try:
         events = find(asked or (AUTOMATIC,))
         return stack.enter_context(team_counters(team, events, name=name)), None
     except CounterRefused as error:
         if asked is not None:
             raise
-        return None, f"nothing was counted: {error}"
+        return None, str(error)

@@ -68,12 +68,12 @@ def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyR
     deadline = time.monotonic() + limit_s
     trip_s: dict[str, float] = {}
     declared: dict[str, CacheMachine] = {}
-    left_out: dict[str, list[Job]] = {}
+    left_out: list[Job] = []
     for job in sorted(jobs, key=lambda job: job.trips):
         machine = job.machine
         cost_s = job.trips * trip_s.get(machine.name, FIRST_GUESS_S)
         if cost_s > deadline - time.monotonic():
-            left_out.setdefault(machine.name, []).append(job)
+            left_out.append(job)
             continue
         if declared.get(machine.name) != machine:
             declared[machine.name] = machine
@@ -81,8 +81,9 @@ def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyR
         made = _simulated(job, threads if cost_s > WORTH_THREADS_S else 1)
         trip_s[machine.name] = made.took_s / job.trips
         yield made
-    for name, jobs_left in left_out.items():
-        yield _left_out(name, jobs_left, trip_s.get(name, FIRST_GUESS_S), limit_s)
+    if left_out:
+        cost_s = sum(job.trips * trip_s.get(job.machine.name, FIRST_GUESS_S) for job in left_out)
+        yield _not_simulated(left_out, cost_s, limit_s)
 
 
 def layout(arrays: Sequence[_core.NestArray], core: int) -> list[int]:
@@ -147,15 +148,16 @@ def _by_array(
     return found
 
 
-def _left_out(name: str, jobs: Sequence[Job], trip_s: float, limit_s: float) -> Warning:
-    sizes = ", ".join(dict.fromkeys(str(job.point.asked["size"]) for job in jobs))
-    cost_s = sum(job.trips for job in jobs) * trip_s
+def _not_simulated(jobs: Sequence[Job], cost_s: float, limit_s: float) -> Warning:
+    sizes: dict[str, dict[str, None]] = {}
+    for job in jobs:
+        sizes.setdefault(job.machine.name, {})[str(job.point.asked["size"])] = None
+    said = "; ".join(f"on {machine} N = {', '.join(of)}" for machine, of in sizes.items())
     return Warning(
         code="not-simulated",
         message=(
-            f"on {name}, N = {sizes} {'are' if len(jobs) > 1 else 'is'} not simulated: beyond the "
-            f"{format_duration(limit_s)} of --simulate-up-to it would take about "
-            f"{format_duration(cost_s)} more"
+            f"not simulated within the {format_duration(limit_s)} of --simulate-up-to: {said}; "
+            f"that would take about {format_duration(cost_s)} more"
         ),
         remedy=f"give --simulate-up-to {math.ceil((limit_s + cost_s) * 1.5 / 60)}m",
         experiment=jobs[0].point.experiment,
