@@ -112,7 +112,7 @@ class Gatherer:
                 elapsed_s = None if began_s is None else now_s - began_s
                 self._end(rank, "given up", why, None, elapsed_s)
         for rank in self._next():
-            self._measuring_s[rank] = now_s
+            self._measuring_s[rank] = self._heard_s[rank] = now_s  # who waits says nothing
             self._change(rank, state="measuring")
             self._mailbox.send(rank, Begin())
         self._keep(now_s)

@@ -82,7 +82,7 @@ def manifest(names: Sequence[str], **changes: object) -> Manifest:
     return msgspec.convert(msgspec.to_builtins(fields | changes), Manifest)
 
 
-def manifest_node(name: str, rank: int = 0, **changes: object) -> ClusterNode:
+def manifest_node(name: str, rank: int = 0, /, **changes: object) -> ClusterNode:
     fields: dict[str, object] = {
         "name": name,
         "hostname": name,

@@ -1,0 +1,167 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.unit.analysis.cluster_nodes import manifest, manifest_node, node
+from tests.unit.analysis.runs import records
+
+from memgauge.__main__ import main
+from memgauge.cluster.combined import (
+    figures_of_node,
+    load_combined,
+    write_figures,
+    write_manifest,
+)
+from memgauge.model.cluster import (
+    FIGURES_NAME,
+    MANIFEST_NAME,
+    NodeFigures,
+    is_name,
+    node_directory,
+    read_figures,
+    read_manifest,
+)
+from memgauge.model.codec import encode
+from memgauge.model.errors import RunFileError
+from memgauge.model.records import RunEnd, RunStart
+
+
+def records_of(directory: Path, name: str, *, until: int | None = None) -> Path:
+    """A node's run of made-up records, killed after so many of them."""
+    place = node_directory(directory, name)
+    place.mkdir(parents=True)
+    lines = [encode(one) for one in records(16)][:until]
+    (place / "records.jsonl").write_bytes(b"".join(lines))
+    return place
+
+
+def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
+    made = manifest(["one", "other"], unheard=[7])
+    write_manifest(tmp_path, made)
+    assert read_manifest(tmp_path) == made
+
+
+@pytest.mark.parametrize("name", ["..", "../x", "a/b", "", ".hidden", "-x", "a b", "ä"])
+def test_names_that_are_no_names_of_directories_are_refused(name: str, tmp_path: Path) -> None:
+    assert not is_name(name)
+    write_manifest(tmp_path, manifest([name]))
+    with pytest.raises(RunFileError, match="names of nodes"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format_version": 1}', '{"format_version": "new"}', "\0" * 100]
+)
+def test_what_is_no_manifest_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / MANIFEST_NAME).write_text(text, encoding="utf-8")
+    with pytest.raises(RunFileError) as refused:
+        load_combined(tmp_path)
+    assert "\n" not in str(refused.value)
+    assert MANIFEST_NAME in str(refused.value)
+
+
+def test_a_later_version_is_named(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest(["one"], format_version=99))
+    with pytest.raises(RunFileError, match="written by a later memgauge, in version 99"):
+        read_manifest(tmp_path)
+
+
+def test_figures_of_a_node_are_used_as_its_own_analysis_made_them(tmp_path: Path) -> None:
+    place = records_of(tmp_path, "one")
+    assert write_figures(place) is None
+    made = read_figures(place / FIGURES_NAME)
+    assert made.ended == "budget"
+    names = {one.name for one in made.figures}
+    assert {"stream/triad/tuned/double/2t", "latency/DRAM/block-random/thp"} <= names
+    assert not any(name.startswith("workingset/") for name in names)
+    (place / "records.jsonl").unlink()
+    write_manifest(tmp_path, manifest(["one"]))
+    assert load_combined(tmp_path).cluster.figures == {"one": made}
+
+
+def test_a_killed_node_is_combined_by_what_it_had_measured(tmp_path: Path) -> None:
+    whole = len(list(records(16)))
+    records_of(tmp_path, "killed", until=whole // 2)
+    records_of(tmp_path, "begun", until=1)
+    nodes = [
+        manifest_node(name, state="cut short", why="the job was ended by SIGTERM")
+        for name in ("killed", "begun", "never")
+    ]
+    write_manifest(tmp_path, manifest([], nodes=nodes))
+    combined = load_combined(tmp_path)
+    assert list(combined.cluster.figures) == ["killed"]
+    assert combined.cluster.figures["killed"].ended is None
+    assert combined.cluster.missing == {
+        "begun": "its survey ended before anything was measured",
+        "never": "the job was ended by SIGTERM",
+    }
+    assert "killed did not end by themselves" in " ".join(combined.text().split())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"state": "measuring"}, "it was measuring when the job was killed"),
+        ({"state": "waiting"}, "it was waiting when the job was killed"),
+        ({"directory": "/there/nodes/one"}, "its files are on the node, in /there/nodes/one"),
+        ({}, "its files are gone"),
+    ],
+)
+def test_why_a_node_has_no_figures(changes: dict[str, object], why: str, tmp_path: Path) -> None:
+    assert figures_of_node(tmp_path, manifest_node("one", **changes)) == why
+
+
+def test_corrupt_records_are_a_reason_and_stop_nobody(tmp_path: Path) -> None:
+    place = records_of(tmp_path, "bad")
+    (place / "records.jsonl").write_text("nonsense\n", encoding="utf-8")
+    records_of(tmp_path, "good")
+    (node_directory(tmp_path, "good") / FIGURES_NAME).write_bytes(msgspec.json.encode(node()))
+    write_manifest(tmp_path, manifest(["bad", "good"]))
+    combined = load_combined(tmp_path)
+    assert list(combined.cluster.figures) == ["good"]
+    assert "not a run of memgauge" in combined.cluster.missing["bad"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    directory = tmp_path / "run"
+    for name in ("one", "other"):
+        assert write_figures(records_of(directory, name)) is None
+    write_manifest(directory, manifest(["one", "other"]))
+    return directory
+
+
+def test_report_renders_a_combined_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(run)]) == 0
+    assert "2 of 2 nodes measured" in capsys.readouterr().out
+    assert (run / "summary.txt").is_file()
+    assert (run / "report.html").is_file()
+    for form in ("summary", "html", "json"):
+        assert main(["report", str(run), "--format", form]) == 0
+    assert main(["report", str(run), "--format", "stream"]) == 2
+    assert "give the run of one node" in capsys.readouterr().err
+
+
+def test_nodes_of_a_combined_run_are_compared_as_any_runs(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = [str(run / "nodes" / name) for name in ("one", "other")]
+    assert main(["compare", *places]) == 0
+    assert "Comparison of memory figures" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["compare", "RUN", "RUN"], ["export", "RUN"]])
+def test_what_takes_one_run_says_what_to_give(
+    words: list[str], run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(run) if word == "RUN" else word for word in words]) == 2
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1
+    assert "a combined run of many nodes; give the run of one" in error
+
+
+def test_made_up_records_are_what_the_tests_take_them_for() -> None:
+    made = list(records(16))
+    assert isinstance(made[0], RunStart)
+    assert isinstance(made[-1], RunEnd)
+    assert isinstance(node(), NodeFigures)
