@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memgauge.analysis.comparison import Comparison
     from memgauge.counters.regions import Counters
     from memgauge.experiments.base import Experiment
+    from memgauge.model.cache_machine import CacheMachine
     from memgauge.model.counters import BackEndState
     from memgauge.model.system import System
     from memgauge.runner.run import Progress
@@ -146,6 +147,18 @@ def system() -> System:
     from memgauge.system.detect import detect
 
     return detect()
+
+
+def machine(name: str = "this") -> CacheMachine:
+    """The caches of a machine to simulate: one that ships, this one, or a TOML file's.
+
+    Raises:
+        RequestError: there is none of that name, or the file is none of a machine.
+    """
+    from memgauge.machines.library import load as load_machine
+    from memgauge.machines.this import THIS
+
+    return load_machine(name, system() if name == THIS else None)
 
 
 def measure(  # noqa: PLR0913 - all but two by name

@@ -17,6 +17,8 @@ COMMANDS: dict[str, str] = {
     "counters": "List what can be counted here and what that needs; explain an event.",
     "profile": "Run a program and record one timeline of what can be counted beside it.",
     "fft3d": "Transform a distributed 3-D array under mpirun, with a timeline of each rank.",
+    "simulate": "Simulate what a program reads from and writes to memory, by valgrind.",
+    "machines": "List the machines whose caches can be simulated.",
     "region": "Print how to build a program that marks its regions.",
     "cluster": "Survey each node of an MPI job, and make one report of all.",
     "report": "Render a run again, on any machine.",

@@ -140,8 +140,8 @@ def _told_by_kind(system: System) -> list[str]:
     notes = []
     if system.virtualisation:
         notes.append(
-            f"this is a virtual machine ({system.virtualisation}): others may use the last level "
-            "too, and it is simulated as if all of it that is shown were free"
+            f"seen from inside a {system.virtualisation}: others may use the last level too, and "
+            "it is simulated as if all of it that is shown were free"
         )
     kinds = sorted({cpu.core_type for cpu in system.cpus if cpu.core_type})
     if len(kinds) > 1:

@@ -1,0 +1,221 @@
+"""A simulated program as a report: what memory would give and take, and what misses at each level.
+
+Every figure in here is simulated; nothing is measured.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+import msgspec
+
+from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, Verdict
+from memgauge.model.cache_machine import CacheLevel, CacheMachine
+from memgauge.model.simulated_program import SimulatedProgram
+from memgauge.model.text import plain
+from memgauge.model.units import KIB, MIB
+
+NAME = "simulate"
+QUESTION = "What would this program read from and write to memory, were its caches those?"
+SIMULATION_VERSION = 1
+LIMITS = [
+    "the caches held nothing in the beginning, and the program had them alone",
+    "threads run one at a time and as one core; the operating system's own accesses are not in it",
+    "addresses are virtual: pages that collide in a real cache are not seen",
+    "prefetchers and time are not simulated, unless the machine's data ask for a prefetcher",
+]
+
+
+class SimulationDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What `simulate --json` prints."""
+
+    version: int
+    basis: str
+    """`simulated`."""
+    read_bytes: int
+    """From memory, of all causes,"""
+    write_bytes: int
+    """and to it, while the program ran."""
+    program: SimulatedProgram
+
+
+def simulation_document(done: SimulatedProgram) -> SimulationDocument:
+    """The figures as plain data."""
+    return SimulationDocument(
+        version=SIMULATION_VERSION,
+        basis="simulated",
+        read_bytes=done.read_bytes,
+        write_bytes=done.write_bytes,
+        program=done,
+    )
+
+
+def simulated_report(done: SimulatedProgram) -> Report:
+    """What every renderer takes."""
+    section = Section(
+        name=NAME,
+        title=f"Simulated on {done.machine.name}",
+        question=QUESTION,
+        verdicts=[*_verdicts(done)],
+        tables=[_memory(done), _levels(done)],
+    )
+    return Report(
+        run_id=NAME,
+        started_at="",
+        title=f"Simulated memory traffic of {plain(done.command[0])}",
+        machine=f"simulated: {done.machine.name}, {done.machine.title}",
+        complete=done.signal is None,
+        status=_status(done),
+        verdicts=[],
+        sections=[section],
+        system=machine_table(done),
+        headlines=[
+            Headline(
+                label="memory reads, simulated",
+                value=done.read_bytes,
+                unit="B",
+                detail=done.machine.name,
+            ),
+            Headline(
+                label="memory writes, simulated",
+                value=done.write_bytes,
+                unit="B",
+                detail=done.machine.name,
+            ),
+        ],
+    )
+
+
+def machine_table(done: SimulatedProgram) -> Table:
+    """The machine, what was assumed of it, and what the engine has otherwise."""
+    machine = done.machine
+    rows: list[list[Cell]] = [
+        ["command", plain(shlex.join(done.command))],
+        ["machine", f"{machine.name}: {machine.title}"],
+        ["source", machine.source],
+    ]
+    rows += [[level.name, level_words(level)] for level in machine.levels]
+    rows += [["engine", f"{done.engine}, valgrind {done.valgrind}"]]
+    rows += [["engine", note] for note in done.notes]
+    rows += [["assumed", assumption] for assumption in machine.assumptions]
+    rows += [["limit", limit] for limit in LIMITS]
+    return Table(
+        name="machine",
+        title="What was simulated",
+        columns=[Column(title="what"), Column(title="told")],
+        rows=rows,
+    )
+
+
+def level_words(level: CacheLevel) -> str:
+    """One level in words: size, ways, sharing, how it relates to the others."""
+    size = level.bytes / MIB if level.bytes >= MIB else level.bytes / KIB
+    unit = "MiB" if level.bytes >= MIB else "KiB"
+    ways = f"{level.ways} ways" if level.ways else "fully associative"
+    shared = {0: "shared by all cores", 1: "of each core"}
+    words = [
+        f"{size:g} {unit}",
+        ways,
+        shared.get(level.cores, f"shared by {level.cores} cores"),
+        *([level.inclusion] if level.inclusion != "non-inclusive" else []),
+        *(["tree-plru"] if level.replacement == "tree-plru" else []),
+        *(["borrows those of idle cores"] if level.borrows_idle else []),
+    ]
+    return ", ".join(words)
+
+
+def machine_words(machine: CacheMachine) -> str:
+    """All levels on one line."""
+    return "; ".join(f"{level.name} {level_words(level)}" for level in machine.levels)
+
+
+def _status(done: SimulatedProgram) -> str:
+    how = f"signal {done.signal}" if done.signal is not None else f"exit code {done.exit_code}"
+    return (
+        f"simulated by {done.engine}, nothing measured; the program ended with {how} after "
+        f"{done.took_s:.1f} s under valgrind"
+    )
+
+
+def _verdicts(done: SimulatedProgram) -> list[Verdict]:
+    verdicts = [
+        Verdict(
+            level="note",
+            text=f"Simulated: memory would give {_mib(done.read_bytes)} and take "
+            f"{_mib(done.write_bytes)} while the program ran on {done.machine.name}.",
+        )
+    ]
+    if done.left_changed_bytes:
+        verdicts.append(
+            Verdict(
+                level="note",
+                text=f"In the end {_mib(done.left_changed_bytes)} more were changed in the caches "
+                "and not yet written to memory.",
+            )
+        )
+    elif done.left_changed_bytes is None and done.write_bytes:
+        verdicts.append(
+            Verdict(
+                level="note",
+                text=f"Up to {_mib(done.left_changed_at_most_bytes)} that were changed in the "
+                "caches in the end are not among the writes.",
+                remedy="--engine trace counts them",
+            )
+        )
+    if done.processes > 1:
+        verdicts.append(
+            Verdict(
+                level="note",
+                text=f"{done.processes} processes are added up, each with caches of its own.",
+            )
+        )
+    return verdicts
+
+
+def _mib(count: int) -> str:
+    return f"{count / MIB:.2f} MiB"
+
+
+def _memory(done: SimulatedProgram) -> Table:
+    """By what asked first."""
+    reads: list[tuple[str, int | None]] = [
+        ("read by loads", done.load_read_bytes),
+        ("read by stores (allocate)", done.allocate_read_bytes),
+        ("read by instructions", done.instruction_read_bytes),
+        ("read by prefetchers", done.prefetch_read_bytes or None),
+        ("read, all", done.read_bytes),
+        ("written back", done.write_back_bytes),
+        ("written past the caches", done.bypass_write_bytes or None),
+        ("written, all", done.write_bytes),
+        ("left changed in caches", done.left_changed_bytes),
+    ]
+    return Table(
+        name="memory",
+        title=f"Memory traffic, simulated on {done.machine.name}",
+        columns=[Column(title="what"), Column(title="bytes", unit="B"), Column(title="in bytes")],
+        rows=[[name, count, count] for name, count in reads if count is not None],
+    )
+
+
+def _levels(done: SimulatedProgram) -> Table:
+    return Table(
+        name="levels",
+        title=f"Accesses and misses, simulated on {done.machine.name}",
+        columns=[
+            Column(title="level"),
+            Column(title="of"),
+            Column(title="accesses"),
+            Column(title="misses"),
+            Column(title="miss rate", unit="%"),
+        ],
+        rows=[
+            [
+                one.level,
+                "loads and stores" if one.kind == "all" else one.kind,
+                one.accesses,
+                one.misses,
+                one.misses / one.accesses if one.accesses else None,
+            ]
+            for one in done.levels
+        ],
+    )

@@ -1,0 +1,105 @@
+"""`memgauge simulate -- COMMAND ...`: memory traffic of a program on simulated caches."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memgauge import api
+from memgauge.commands.output import print_json
+from memgauge.model.errors import (
+    CommandNotExecutable,
+    CommandNotFound,
+    MemgaugeError,
+    RequestError,
+)
+from memgauge.model.simulated_program import Engine
+from memgauge.model.text import plain
+from memgauge.simulate.program import ENGINES, simulate_program
+from memgauge.simulate.valgrind import SimulationFailed
+
+if TYPE_CHECKING:
+    from memgauge.model.simulated_program import SimulatedProgram
+
+
+@click.command("simulate", context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--machine",
+    "name",
+    metavar="NAME|FILE",
+    default="this",
+    show_default=True,
+    help="whose caches: a name that 'memgauge machines' lists, or a TOML file",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    show_default=True,
+    help="callgrind: two levels, children too, quicker; trace: all of the machine, of the program "
+    "alone, slower",
+)
+@click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="write one self-contained HTML page",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="print one JSON document on stdout; the program's own output goes to stderr",
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND ...")
+def command(
+    command: tuple[str, ...],
+    *,
+    name: str,
+    engine: Engine,
+    page: Path | None,
+    as_json: bool,
+) -> int:
+    """Simulate what a program reads from and writes to memory, without counters or root.
+
+    Valgrind executes it, tens to hundreds of times slower and with its threads one at a time; its
+    accesses go through the caches of a machine that is named. Every figure is simulated, none is
+    measured. The program's input, output and signals are its own, and its exit code becomes that of
+    memgauge: 128 + N when signal N ended it. memgauge itself fails with 125; 126: the command may
+    not be run; 127: there is none.
+    """
+    try:
+        if not command:
+            raise RequestError("simulate: give a command, after --; see memgauge simulate --help")
+        machine = api.machine(name)
+        output = sys.stderr.buffer if as_json else None
+        done = simulate_program(command, machine, engine, output)
+        _present(done, page=page, as_json=as_json)
+    except (CommandNotFound, CommandNotExecutable):
+        raise
+    except MemgaugeError as error:
+        raise SimulationFailed(str(error)) from error
+    return (done.exit_code or 0) if done.signal is None else 128 + done.signal
+
+
+def _present(done: SimulatedProgram, *, page: Path | None, as_json: bool) -> None:
+    from memgauge.analysis.simulated_program import simulated_report, simulation_document
+
+    if as_json:
+        print_json(simulation_document(done))
+    else:
+        from memgauge.reports.terminal import Look, render
+
+        look = Look.of(sys.stderr)
+        text = render(simulated_report(done), look.columns, look.color, look.encoding)
+        click.echo(text, err=True)
+    if page is not None:
+        from memgauge.reports.files import write_text
+        from memgauge.reports.html import render as render_page
+
+        write_text(page, render_page(simulated_report(done)))
+        click.echo(f"memgauge: page: {plain(str(page))}", err=True)

@@ -1,0 +1,149 @@
+"""A program through two levels of cache, by callgrind.
+
+Source: the Valgrind User Manual, 6 (callgrind), events Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw and,
+with --simulate-wb, ILdmr DLdmr DLdmw: misses of the last level that wrote a changed line back.
+An access that lies in two lines counts once, and misses where either is missing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
+from memgauge.simulate.two_levels import TwoLevels, two_levels
+from memgauge.simulate.valgrind import (
+    Ended,
+    Valgrind,
+    how_it_ended,
+    nothing_counted,
+    running,
+    said,
+)
+
+Events = dict[str, int]
+
+
+class _Counted(msgspec.Struct, frozen=True, kw_only=True):
+    ended: Ended
+    events: Events
+    processes: int
+    took_s: float
+
+
+def simulate_by_callgrind(
+    command: Sequence[str],
+    machine: CacheMachine,
+    valgrind: Valgrind,
+    output: int | IO[bytes] | None = None,
+) -> SimulatedProgram:
+    """Execute it once, with the processes that it starts.
+
+    Raises:
+        RequestError: no two levels are near to the machine.
+        SimulationFailed: valgrind could not execute it.
+    """
+    levels = two_levels(machine)
+    counted = _execute(command, levels, valgrind, output)
+    events, line_bytes = counted.events, levels.last.line_bytes
+    return SimulatedProgram(
+        command=list(command),
+        machine=machine,
+        engine="callgrind",
+        valgrind=valgrind.version,
+        levels=_levels(machine, events),
+        load_read_bytes=events["DLmr"] * line_bytes,
+        allocate_read_bytes=events["DLmw"] * line_bytes,
+        instruction_read_bytes=events["ILmr"] * line_bytes,
+        prefetch_read_bytes=0,
+        write_back_bytes=(events["ILdmr"] + events["DLdmr"] + events["DLdmw"]) * line_bytes,
+        bypass_write_bytes=0,
+        left_changed_bytes=None,
+        left_changed_at_most_bytes=levels.last.bytes * counted.processes,
+        instructions=events["Ir"],
+        processes=counted.processes,
+        exit_code=counted.ended.exit_code,
+        signal=counted.ended.signal,
+        took_s=counted.took_s,
+        notes=[
+            *levels.notes,
+            "an access that lies in two lines counts as one",
+            "callgrind does not tell what was still changed in the caches in the end",
+        ],
+    )
+
+
+def totals_of(text: str) -> Events | None:
+    """The sums of a file that callgrind wrote, by event; None: it holds none."""
+    names: list[str] = []
+    for line in text.splitlines():
+        key, _, rest = line.partition(":")
+        if key == "events":
+            names = rest.split()
+        elif key == "totals" and names:
+            values = [int(word) for word in rest.split()]
+            # Trailing zeros are left out.
+            return dict(zip(names, values + [0] * (len(names) - len(values)), strict=True))
+    return None
+
+
+def _execute(
+    command: Sequence[str],
+    levels: TwoLevels,
+    valgrind: Valgrind,
+    output: int | IO[bytes] | None,
+) -> _Counted:
+    with tempfile.TemporaryDirectory(prefix="memgauge-simulate-") as made:
+        directory = Path(made)
+        words = [
+            valgrind.path,
+            "--tool=callgrind",
+            "--quiet",
+            "--cache-sim=yes",
+            "--simulate-wb=yes",
+            f"--I1={levels.instructions.option}",
+            f"--D1={levels.first.option}",
+            f"--LL={levels.last.option}",
+            "--trace-children=yes",
+            f"--log-file={directory}/log.%p",
+            f"--callgrind-out-file={directory}/out.%p",
+            *command,
+        ]
+        began = time.monotonic()
+        with running(words, output=output) as child:
+            ended = how_it_ended(child)
+        took_s = time.monotonic() - began
+        files = [totals_of(_text(path)) for path in sorted(directory.glob("out.*"))]
+        events = [found for found in files if found is not None]
+        if not events:
+            raise nothing_counted(command, ended, said(directory))
+    total = {name: sum(one[name] for one in events) for name in events[0]}
+    return _Counted(ended=ended, events=total, processes=len(events), took_s=took_s)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _levels(machine: CacheMachine, events: Events) -> list[ProgramLevel]:
+    first, last = machine.levels[0].name, machine.levels[-1].name
+    if first == last:
+        last = "last level"
+    return [
+        ProgramLevel(level=first, kind="loads", accesses=events["Dr"], misses=events["D1mr"]),
+        ProgramLevel(level=first, kind="stores", accesses=events["Dw"], misses=events["D1mw"]),
+        ProgramLevel(
+            level=first, kind="instructions", accesses=events["Ir"], misses=events["I1mr"]
+        ),
+        ProgramLevel(level=last, kind="loads", accesses=events["D1mr"], misses=events["DLmr"]),
+        ProgramLevel(level=last, kind="stores", accesses=events["D1mw"], misses=events["DLmw"]),
+        ProgramLevel(
+            level=last, kind="instructions", accesses=events["I1mr"], misses=events["ILmr"]
+        ),
+    ]

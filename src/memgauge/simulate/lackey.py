@@ -1,0 +1,176 @@
+"""A program's accesses one by one, from valgrind's lackey, through a machine's whole caches.
+
+Source: the Valgrind User Manual, 11 (lackey), --trace-mem: a line for each access, ` L` load, ` S`
+store, ` M` both to one place, `I` instruction; hexadecimal address and bytes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import select
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from memgauge.experiments.cache_native import cache_model
+from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
+from memgauge.simulate.valgrind import (
+    Ended,
+    Valgrind,
+    how_it_ended,
+    nothing_counted,
+    running,
+)
+
+if TYPE_CHECKING:
+    from memgauge import _core
+
+CHUNK_BYTES = 1 << 20
+_POLL_S = 0.2
+_GATHER_S = 0.002
+"""Between two reads: lackey writes line by line, and each that wakes us up costs both."""
+_ACCESS = re.compile(rb"^ ([LSM]) ([0-9a-f]+),([0-9]+)$", re.MULTILINE)
+_STORE = 1 << 32
+"""Kind 1 in the fifth byte of a record's second word, behind its bytes (little-endian)."""
+
+
+def simulate_by_trace(
+    command: Sequence[str],
+    machine: CacheMachine,
+    valgrind: Valgrind,
+    output: int | IO[bytes] | None = None,
+) -> SimulatedProgram:
+    """Execute it once; each access goes through one core of the machine.
+
+    Raises:
+        RequestError: a machine that makes no sense, or addresses in more places than can be kept.
+        SimulationFailed: valgrind could not execute it.
+    """
+    model = cache_model(machine)
+    began = time.monotonic()
+    ended, told = _execute(command, valgrind, model, output)
+    counts = model.counts()
+    if not counts.loads + counts.stores:
+        raise nothing_counted(command, ended, told)
+    model.write_back_all()
+    left = model.counts().write_back_bytes - counts.write_back_bytes
+    return SimulatedProgram(
+        command=list(command),
+        machine=machine,
+        engine="trace",
+        valgrind=valgrind.version,
+        levels=_levels(model, counts),
+        load_read_bytes=counts.load_read_bytes,
+        allocate_read_bytes=counts.allocate_read_bytes,
+        instruction_read_bytes=None,
+        prefetch_read_bytes=counts.hardware_prefetch_read_bytes,
+        write_back_bytes=counts.write_back_bytes,
+        bypass_write_bytes=counts.bypass_write_bytes,
+        left_changed_bytes=left,
+        left_changed_at_most_bytes=left,
+        instructions=None,
+        processes=1,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        took_s=time.monotonic() - began,
+        notes=[
+            "instructions are not simulated",
+            "processes that the program starts are not simulated",
+            "an access that lies in two sectors counts as two",
+        ],
+    )
+
+
+def records_of(text: bytes) -> array[int]:
+    """Accesses of data in lines of lackey's, as `CacheModel.trace` takes them."""
+    words: array[int] = array("Q")
+    for kind, address, size in _ACCESS.findall(text):
+        at, length = int(address, 16), int(size)
+        if kind != b"S":
+            words.append(at)
+            words.append(length)
+        if kind != b"L":
+            words.append(at)
+            words.append(length | _STORE)
+    return words
+
+
+def _execute(
+    command: Sequence[str],
+    valgrind: Valgrind,
+    model: _core.CacheModel,
+    output: int | IO[bytes] | None,
+) -> tuple[Ended, str]:
+    reading, writing = os.pipe()
+    try:
+        with suppress(OSError):  # a larger pipe is quicker, and no more
+            fcntl.fcntl(reading, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
+        words = [
+            valgrind.path,
+            "--tool=lackey",
+            "--quiet",
+            "--trace-mem=yes",
+            f"--log-fd={writing}",
+            *command,
+        ]
+        with running(words, output=output, keep=[writing]) as child:
+            os.close(writing)
+            writing = -1
+            told = b""
+            for text in _whole_lines(reading, lambda: child.poll() is not None):
+                model.trace(records_of(text))
+                told = _remark(text) or told
+            return how_it_ended(child), told.decode("utf-8", "replace")
+    finally:
+        os.close(reading)
+        if writing >= 0:
+            os.close(writing)
+
+
+def _whole_lines(reading: int, has_ended: Callable[[], bool]) -> Iterator[bytes]:
+    """What comes, cut at ends of lines, until nobody can write any more.
+
+    A process that outlives the program may keep the pipe open: what it holds is not waited for.
+    """
+    rest = b""
+    poll = select.poll()
+    poll.register(reading, select.POLLIN)
+    while True:
+        over = has_ended()
+        if not poll.poll(0 if over else _POLL_S * 1000):
+            if over:
+                break
+            continue
+        read = os.read(reading, CHUNK_BYTES)
+        if not read:
+            break
+        if len(read) < CHUNK_BYTES // 2:
+            time.sleep(_GATHER_S)
+        whole, end, tail = read.rpartition(b"\n")
+        if end:
+            yield rest + whole + end
+            rest = tail
+        else:
+            rest += read
+    if rest:
+        yield rest
+
+
+def _remark(text: bytes) -> bytes:
+    """The last line that is no access but something that valgrind says."""
+    if b"==" not in text:
+        return b""
+    said = [line for line in text.splitlines() if line.startswith(b"==")]
+    return said[-1] if said else b""
+
+
+def _levels(model: _core.CacheModel, counts: _core.CacheCounts) -> list[ProgramLevel]:
+    return [
+        ProgramLevel(level=name, kind="all", accesses=one.hits + one.misses, misses=one.misses)
+        for name, one in zip(model.level_names, counts.levels, strict=True)
+    ]

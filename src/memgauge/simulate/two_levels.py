@@ -1,0 +1,119 @@
+"""The caches that callgrind can simulate, nearest to those of a machine.
+
+It has a first level for data and one for instructions and a last level, all least recently used
+and not inclusive, without sectors; sets must be powers of two (Valgrind User Manual, 5.9).
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from memgauge.model.cache_machine import CacheLevel, CacheMachine
+from memgauge.model.errors import RequestError
+from memgauge.model.units import KIB
+
+LEAST_LINE_BYTES = 16
+_INSTRUCTIONS = (32 * KIB, 8)
+
+
+class Cache(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the three."""
+
+    bytes: int
+    ways: int
+    line_bytes: int
+
+    @property
+    def option(self) -> str:
+        """As --D1, --I1 and --LL take it."""
+        return f"{self.bytes},{self.ways},{self.line_bytes}"
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"{self.bytes // KIB} KiB, {self.ways} ways"
+
+
+class TwoLevels(msgspec.Struct, frozen=True, kw_only=True):
+    """What is simulated instead of a machine, and what is different."""
+
+    instructions: Cache
+    first: Cache
+    last: Cache
+    notes: list[str]
+
+
+def two_levels(machine: CacheMachine) -> TwoLevels:
+    """The nearest to a machine's first level, and to all that one core of it may hold.
+
+    Raises:
+        RequestError: its lines are too short, or its first level has less than one.
+    """
+    unit = machine.sector_bytes
+    if unit < LEAST_LINE_BYTES:
+        raise RequestError(
+            f"machine {machine.name}: callgrind simulates no lines of {unit} bytes; take --engine "
+            "trace"
+        )
+    level = machine.levels[0]
+    first = nearest(level.bytes, level.ways, unit)
+    held = max(machine.cached_bytes, level.bytes)
+    last = nearest(held, machine.levels[-1].ways, unit)
+    instructions = nearest(*_INSTRUCTIONS, unit)
+    return TwoLevels(
+        instructions=instructions,
+        first=first,
+        last=last,
+        notes=[*_differences(machine, first, last, held, instructions)],
+    )
+
+
+def nearest(size: int, ways: int, line_bytes: int) -> Cache:
+    """Sets a power of two: of those nearest in size the one nearest in ways."""
+    lines = max(size // line_bytes, 1)
+    wanted = min(ways or lines, lines)
+    power = 1 << max(math.floor(math.log2(lines / wanted)), 0)
+
+    def with_sets(sets: int) -> Cache:
+        near = max(round(lines / sets), 1)
+        return Cache(bytes=near * sets * line_bytes, ways=near, line_bytes=line_bytes)
+
+    made = [with_sets(max(sets, 1)) for sets in (power // 2, power, 2 * power)]
+    return min(made, key=lambda one: (abs(one.bytes - size), abs(one.ways - wanted)))
+
+
+def _differences(
+    machine: CacheMachine, first: Cache, last: Cache, held: int, instructions: Cache
+) -> list[str]:
+    levels = machine.levels
+    notes = [
+        f"two levels: {levels[0].name} of {first.told}, and a last one of {last.told}",
+        f"the last level stands for the {held // KIB} KiB that one core may hold",
+        f"instructions have a first level of {instructions.told}, assumed, and share the last one",
+    ]
+    if machine.sector_bytes != machine.line_bytes:
+        notes.append(
+            f"lines are the {machine.sector_bytes} bytes that memory moves, not "
+            f"{machine.line_bytes} in sectors"
+        )
+    odd = [f"{one.name} {_unlike(one)}" for one in levels if _unlike(one)]
+    if odd:
+        notes.append(f"simulated as neither, least recently used: {'; '.join(odd)}")
+    if machine.store_streams.lines:
+        notes.append(
+            "every store that misses reads its line first: stores that the machine writes past its "
+            "caches need --engine trace"
+        )
+    if machine.prefetchers.next_line or machine.prefetchers.stride:
+        notes.append("the machine's prefetchers need --engine trace")
+    return notes
+
+
+def _unlike(level: CacheLevel) -> str:
+    words = [
+        *([level.inclusion] if level.inclusion != "non-inclusive" else []),
+        *([level.replacement] if level.replacement != "lru" else []),
+    ]
+    return " and ".join(words)

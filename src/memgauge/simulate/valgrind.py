@@ -1,0 +1,165 @@
+"""Valgrind, which executes a program and tells its accesses: found, started, waited for.
+
+Source: the Valgrind User Manual, sections 2 (core options) and 6 (callgrind). Valgrind executes the
+threads of a program one at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from memgauge.model.errors import (
+    CommandNotFound,
+    ExitCode,
+    MemgaugeError,
+    RequestError,
+)
+from memgauge.model.text import plain, quoted
+from memgauge.runner.profile_signals import passing_on
+from memgauge.system.program import candidates, check_startable
+
+INSTALL = "install it (Debian: apt-get install valgrind)"
+_KILL_AFTER_S = 5.0
+
+
+class SimulationFailed(MemgaugeError):
+    """Simulating failed, whatever the program itself did: exit codes as `profile` has them."""
+
+    exit_code = ExitCode.PROFILE_FAILED
+
+
+class Valgrind(msgspec.Struct, frozen=True):
+    """The one that is installed."""
+
+    path: str
+    version: str
+    """Such as `3.19.0`."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How the program ended; one of them is None."""
+
+    exit_code: int | None
+    signal: int | None
+
+
+def find_valgrind() -> Valgrind:
+    """The one on the PATH.
+
+    Raises:
+        RequestError: there is none, or it does not start.
+    """
+    path = shutil.which("valgrind")
+    if path is None:
+        raise RequestError(
+            f"valgrind is not installed, and simulating a program needs it; {INSTALL}"
+        )
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise RequestError(
+            f"valgrind ({path}) does not start: {plain(str(error))}; {INSTALL}"
+        ) from error
+    return Valgrind(path, done.stdout.strip().removeprefix("valgrind-"))
+
+
+def check_command(command: Sequence[str]) -> None:
+    """Refuse what valgrind cannot execute.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: as a shell would have it.
+        RequestError: a program that takes other rights when it starts.
+    """
+    paths = candidates(command[0], os.environ.get("PATH", os.defpath))
+    check_startable(command[0], paths)
+    file = next(path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK))  # noqa: PTH113
+    if Path(file).stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise RequestError(
+            f"{quoted(command[0])}: is setuid or setgid, which valgrind cannot execute; simulate "
+            "the program that it starts"
+        )
+
+
+@contextmanager
+def running(
+    words: Sequence[str], *, output: int | IO[bytes] | None = None, keep: Sequence[int] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Valgrind at work; signals go to the program, and however this is left, it has ended.
+
+    Args:
+        words: its command line.
+        output: where the program's standard output goes; None: where ours goes.
+        keep: descriptors that it inherits.
+    """
+    try:
+        child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep))
+    except OSError as error:
+        raise SimulationFailed(
+            f"valgrind cannot be started: {error.strerror}; {INSTALL}"
+        ) from error
+    try:
+        with passing_on(child.pid):
+            yield child
+    finally:
+        _end(child)
+
+
+def how_it_ended(child: subprocess.Popen[bytes]) -> Ended:
+    """Waits for it."""
+    code = child.wait()
+    return Ended(None, -code) if code < 0 else Ended(code, None)
+
+
+def said(directory: Path) -> str:
+    """The last line that valgrind wrote into its logs; empty: none."""
+    lines = [
+        line
+        for path in sorted(directory.glob("log.*"))
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
+        if line.strip()
+    ]
+    return plain(lines[-1]) if lines else ""
+
+
+def nothing_counted(command: Sequence[str], ended: Ended, told: str) -> MemgaugeError:
+    """Why there is nothing to report of a program that was started."""
+    how = f"exit code {ended.exit_code}" if ended.signal is None else _name(ended.signal)
+    if ended.exit_code == ExitCode.NOT_FOUND:
+        return CommandNotFound(f"{quoted(command[0])}: valgrind does not find it; check its name")
+    why = f": {told}" if told else ""
+    return SimulationFailed(
+        f"{quoted(command[0])}: valgrind simulated nothing of it ({how}){why}; give a program of "
+        "this machine's own architecture and word size"
+    )
+
+
+def _name(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """So that nothing of it is left where simulating was broken off."""
+    if child.poll() is not None:
+        return
+    child.terminate()
+    until = time.monotonic() + _KILL_AFTER_S
+    while child.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    if child.poll() is None:
+        child.kill()
+    child.wait()
