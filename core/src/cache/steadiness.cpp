@@ -56,17 +56,20 @@ void Steadiness::saw(std::size_t r, StoreStream& stream, bool continued) {
     streams_[r] = &stream;
     continued_[r] = continued;
     begins_ = begins_ || !continued;
+    continues_ = continues_ || continued;
 }
 
 void Steadiness::end_step() {
     ++steps_;
     regular_steps_ = regular_ ? regular_steps_ + 1 : 0;
-    if (!regular_) begins_ = false;
+    if (!regular_) begins_ = continues_ = false;
     regular_ = true;
 }
 
 bool Steadiness::is_steady(const Detectors& detectors) const {
-    return possible_ && steps_ >= steps_needed_ && regular_steps_ >= steps_of_begins_ &&
+    // A stream that one store continues may be replaced by one that another begins.
+    const bool mixed = begins_ && continues_;
+    return possible_ && !mixed && steps_ >= steps_needed_ && regular_steps_ >= steps_of_begins_ &&
            (strides_ || !detectors.strided_under_way());
 }
 

@@ -40,7 +40,8 @@ private:
     bool possible_ = true;
     bool strides_ = false;  // some reference makes strided steps
     bool begins_ = false;   // some store begins a stream each time
-    bool regular_ = true;   // all of this step were as in the step before
+    bool continues_ = false;
+    bool regular_ = true;  // all of this step were as in the step before
     std::uint64_t regular_steps_ = 0;
     std::uint64_t steps_ = 0;
     std::uint64_t steps_needed_ = 0;
