@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "system": {"model", NATIVE},
     "counters": {"system", "model", NATIVE},
     "experiments": {"machines", "system", "counters", "model", NATIVE},
-    "simulate": {"runner", "experiments", "machines", "system", "model"},
+    "simulate": {"runner", "experiments", "machines", "system", "model", NATIVE},
     "runner": {"experiments", "machines", "counters", "system", "analysis", "model"},
     "results": {"reports", "analysis", "references", "model"},
     "fft3d": {"cluster", "runner", "counters", "system", "analysis", "model", NATIVE},
