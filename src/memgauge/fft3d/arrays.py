@@ -9,5 +9,4 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Complex: TypeAlias = NDArray[np.complex128]
-    Reals: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.uint64]

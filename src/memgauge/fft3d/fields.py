@@ -13,7 +13,7 @@ import msgspec
 from memgauge.fft3d.decomposition import Block
 
 if TYPE_CHECKING:
-    from memgauge.fft3d.arrays import Complex, Integers, Reals
+    from memgauge.fft3d.arrays import Complex, Integers
 
 WAVES = 8
 _SEED = 20_261_122
@@ -36,31 +36,36 @@ class Noise(msgspec.Struct, frozen=True):
     size: int
 
     def fill(self, block: Block, stored: Complex) -> None:
-        """Plane by plane, so that what is made on the way is small."""
+        """Plane by plane, in the same few buffers."""
         import numpy as np
 
         size = self.size
         planes = stored.reshape(len(block.first), len(block.second), size)
-        in_plane = (
-            np.arange(block.second.start, block.second.stop, dtype=np.uint64)[:, None]
-            * np.uint64(size)
-            + np.arange(size, dtype=np.uint64)[None, :]
-        )
+        rows = np.arange(block.second.start, block.second.stop, dtype=np.uint64)
+        in_plane = rows[:, None] * np.uint64(size) + np.arange(size, dtype=np.uint64)[None, :]
+        bits, shifted = np.empty_like(in_plane), np.empty_like(in_plane)
+        numbers = np.empty(in_plane.shape)
         for plane, x in zip(planes, block.first, strict=True):
-            place = np.uint64(2) * (np.uint64(x) * np.uint64(size) ** 2 + in_plane)
-            plane.real = _even(place)
-            plane.imag = _even(place + np.uint64(1))
+            for part, second in ((plane.real, 0), (plane.imag, 1)):
+                # Numbered from 1 on: x, y, z, then real or imaginary.
+                np.add(in_plane, np.uint64(x * size**2), out=bits)
+                bits *= np.uint64(2)
+                bits += np.uint64(second + 1)
+                _hash(bits, shifted)
+                bits >>= np.uint64(11)
+                np.multiply(bits, 2.0**-52, out=numbers)
+                np.subtract(numbers, 1.0, out=part)
 
 
-def _even(place: Integers) -> Reals:
-    """In [-1, 1), of 53 bits; integers wrap around."""
+def _hash(bits: Integers, shifted: Integers) -> None:
+    """In place; integers wrap around."""
     import numpy as np
 
-    bits = (place + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    bits ^= bits >> np.uint64(31)
-    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1.0
+    bits *= np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        np.right_shift(bits, np.uint64(shift), out=shifted)
+        bits ^= shifted
+        bits *= np.uint64(factor)
 
 
 class Wave(msgspec.Struct, frozen=True, kw_only=True):

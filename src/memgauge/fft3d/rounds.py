@@ -90,7 +90,8 @@ class _Member:
         if self._transform is None:
             return
         block = block_of(self.step.pencils, self._comm.Get_rank())
-        self._field.fill(block, self._transform.array)
+        with region("input"):
+            self._field.fill(block, self._transform.array)
         self._comm.Barrier()
         with region(name):
             self._transform.run()
@@ -100,5 +101,6 @@ class _Member:
         if self._transform is None:
             return []
         pencils = self.step.pencils
-        error = compare(self._comm, pencils, self._field, self._transform.array)
+        with region("check"):
+            error = compare(self._comm, pencils, self._field, self._transform.array)
         return [] if error is None else [validation(pencils, error, whole=self.step.whole)]
