@@ -15,6 +15,10 @@ from memgauge.analysis.traffic_curves import Cell, Curve
 from memgauge.analysis.traffic_departures import TOLERANCE
 from memgauge.model.cache_machine import CacheMachine
 
+EVEN = 64
+"""Sizes that are multiples of a power of two from this on have rows whose addresses share so many
+of their low bits that columns meet in few sets."""
+
 MOST, LITTLE = 0.75, 0.25
 """Shares above and below which something is so or is not so; between, it is so in part."""
 
@@ -28,7 +32,7 @@ class StoreSpan(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     last: int
     allocated: float
-    """Bytes read for stores over bytes stored, at the last size,"""
+    """Bytes read for stores over bytes stored, at the first size,"""
     prefetched: float
     """those of the software prefetch,"""
     bypassed: float
@@ -42,7 +46,7 @@ class Reread(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     """The size from which on it is,"""
     times: float
-    """how many times as much as the array holds there,"""
+    """how many times there,"""
     last: int
     """and at the largest size."""
     last_times: float
@@ -50,6 +54,15 @@ class Reread(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the piece that memory gives for each single element, where it is about all of one:
     nothing of it serves a second element. None: less is read."""
     element_bytes: int
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """An array of which less is read than expected, though it is not stored."""
+
+    array: str
+    first: int
+    share: float
+    """Of the expected reads, at the largest size."""
 
 
 def store_spans(curve: Curve, machine: str) -> list[StoreSpan]:
@@ -60,7 +73,7 @@ def store_spans(curve: Curve, machine: str) -> list[StoreSpan]:
         if span is None:
             continue
         if found and found[-1].kind == span.kind:
-            span = msgspec.structs.replace(span, first=found.pop().first)
+            span = msgspec.structs.replace(found.pop(), last=cell.size)
         found.append(span)
     return found
 
@@ -117,6 +130,33 @@ def _reread(cells: Sequence[Cell], machine: CacheMachine, array: str) -> Reread 
     )
 
 
+def kept(curve: Curve, machine: CacheMachine) -> list[Kept]:
+    """Arrays that stay in the caches though they were expected to be read again."""
+    cells = [cell for cell in curve.cells if machine.name in cell.simulated]
+    loaded = {
+        name: None
+        for cell in cells
+        for name, array in cell.expected.arrays.items()
+        if not array.write_bytes
+    }
+    found = []
+    for name in loaded:
+        gone = _below(cells, machine.name, name)
+        if gone:
+            found.append(
+                Kept(
+                    array=name,
+                    first=gone[0].size,
+                    share=_times_expected(gone[-1], machine.name, name),
+                )
+            )
+    return found
+
+
+def _below(cells: Sequence[Cell], machine: str, array: str) -> list[Cell]:
+    return tail_of(cells, lambda cell: _times_expected(cell, machine, array) < 1 - TOLERANCE)
+
+
 def tail_of(cells: Sequence[Cell], holds: Callable[[Cell], bool]) -> list[Cell]:
     """The largest sizes of which all hold."""
     kept: list[Cell] = []
@@ -140,6 +180,11 @@ def _times(cell: Cell, machine: str, array: str) -> float:
 def _times_expected(cell: Cell, machine: str, array: str) -> float:
     expected = cell.expected.arrays[array].read_bytes
     return read_of(cell, machine, array) / expected if expected else 0.0
+
+
+def power_of_two(size: int) -> int:
+    """The largest that divides it."""
+    return size & -size
 
 
 def own_bytes(machine: CacheMachine) -> int:

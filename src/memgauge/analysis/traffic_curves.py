@@ -79,6 +79,12 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         """As expected at most, past the caches."""
         return self.expected.past_read_bytes if way == "reads" else self.expected.past_write_bytes
 
+    @property
+    def bypassing_bytes(self) -> int:
+        """Reads as expected where stores that may bypass the caches do."""
+        bypassing = expected_of(self.point, bypass=True)
+        return (bypassing or self.expected).read_bytes
+
     def ratio(self, source: str, way: Way) -> float | None:
         """To the expectation; None where nothing is known or expected."""
         moved, expected = self.moved(source, way), self.expected_bytes(way)

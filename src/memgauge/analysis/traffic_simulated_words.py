@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memgauge.analysis.traffic_causes import (
+    EVEN,
     Reread,
     StoreSpan,
+    kept,
     own_bytes,
+    power_of_two,
     rereads,
     store_spans,
 )
@@ -23,7 +26,7 @@ LEAST_SHARE = 0.01
 def simulated_readings(curve: Curve, name: str) -> Iterator[str]:
     """Stores, arrays that are read again, prefetchers, what idle cores lend."""
     machine = curve.machines[name]
-    for reading in (_stores, _rereads, _prefetchers, _write_backs, _borrowed):
+    for reading in (_stores, _rereads, _kept, _prefetchers, _write_backs, _borrowed):
         yield from reading(curve, machine)
 
 
@@ -72,20 +75,43 @@ def _why(machine: CacheMachine) -> str:
 
 
 def _rereads(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    band = curve.band(machine.name)
     for one in rereads(curve, machine):
-        yield _reread_words(one)
+        yield _reread_words(one, fits=band is not None and one.first < band.all_fit)
 
 
-def _reread_words(one: Reread) -> str:
-    text = f"from N = {one.first} on {one.array} is read {times(one.times)} over"
+def _reread_words(one: Reread, *, fits: bool) -> str:
+    text = f"from N = {one.first} on {one.array} is read {times(one.times)}"
     if one.last != one.first:
         text += f", {times(one.last_times)} at N = {one.last}"
     if one.whole_lines is None:
-        return f"{text}: what was read of it has left the caches when it is needed again"
-    return (
-        f"{text}: its stride is longer than the caches hold, so that "
-        f"{format_bytes(one.whole_lines)} are read for each element of {one.element_bytes} B"
-    )
+        text += ": what was read of it has left the caches when it is needed again"
+    else:
+        text += (
+            f": its stride is longer than the caches hold, so that {format_bytes(one.whole_lines)} "
+            f"are read for each element of {one.element_bytes} B"
+        )
+    return text + _conflicts(one.first, fits=fits)
+
+
+def _conflicts(size: int, *, fits: bool) -> str:
+    """Where there should be room: addresses a power of two apart."""
+    if not fits:
+        return ""
+    if power_of_two(size) >= EVEN:
+        return (
+            f". There should be room for it at N = {size}; this is a multiple of "
+            f"{power_of_two(size)}, and addresses a power of two apart meet in few sets"
+        )
+    return f". There should be room for it at N = {size}: what is needed meets in few sets"
+
+
+def _kept(curve: Curve, machine: CacheMachine) -> Iterator[str]:
+    for one in kept(curve, machine):
+        yield (
+            f"from N = {one.first} on less of {one.array} is read than expected, {one.share:.0%}: "
+            f"it stays in the caches from one use to the next"
+        )
 
 
 def _prefetchers(curve: Curve, machine: CacheMachine) -> Iterator[str]:
@@ -107,9 +133,8 @@ def _write_backs(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     for one in departures(curve, machine.name):
         if one.way == "writes" and one.above:
             yield (
-                f"from N = {one.first} on changed lines leave the caches before they are whole: "
-                f"what is stored is written {times(one.ratio)}, {times(one.most_ratio)} at "
-                f"N = {one.most}"
+                f"from N = {one.first} on changed lines leave the caches before they are whole, so "
+                f"that they are written more than once"
             )
 
 

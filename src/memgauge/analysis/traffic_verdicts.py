@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.traffic_agreement import agreement
+from memgauge.analysis.traffic_causes import EVEN, power_of_two
 from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Curve, band_words, times
 from memgauge.analysis.traffic_departures import (
     TOLERANCE,
@@ -77,9 +78,18 @@ def _where(curve: Curve, source: str) -> tuple[Level, str]:
     gone = departures(curve, source)
     if not gone:
         return "good", _stays(curve, source)
-    levels, words = zip(*(_leaves(curve, one) for one in gone), strict=True)
+    levels, words = zip(*(_leave(curve, some) for some in _alike(curve, gone)), strict=True)
     level: Level = "warning" if "warning" in levels else "note" if "note" in levels else "good"
     return level, "; ".join(words)
+
+
+def _alike(curve: Curve, gone: Sequence[Departure]) -> Iterator[list[Departure]]:
+    """Departures that begin together are told together."""
+    found: dict[tuple[bool, int, int | None, bool], list[Departure]] = {}
+    for one in gone:
+        key = (one.above, one.first, one.before, _as_bypassing(curve, one))
+        found.setdefault(key, []).append(one)
+    yield from found.values()
 
 
 def _stays(curve: Curve, source: str) -> str:
@@ -90,7 +100,10 @@ def _stays(curve: Curve, source: str) -> str:
     if odd:
         sizes = ", ".join(str(size) for size in sorted({one.size for one in odd}))
         most = max(odd, key=lambda one: abs(one.ratio - 1))
-        text += f", but for N = {sizes} ({most.way} {times(most.ratio)} at N = {most.size})"
+        text += f", but for N = {sizes} ({most.way} {times(most.ratio)} at N = {most.size}"
+        if all(power_of_two(one.size) >= EVEN for one in odd):
+            text += ", where addresses a power of two apart meet in few sets"
+        text += ")"
     band = curve.band(source)
     if band is None:
         return text
@@ -105,13 +118,18 @@ def _where_it_ends(band: Band) -> str:
     return f"{band_words(band)}, where caching ends"
 
 
-def _leaves(curve: Curve, one: Departure) -> tuple[Level, str]:
-    """Level and words of one departure."""
+def _leave(curve: Curve, some: Sequence[Departure]) -> tuple[Level, str]:
+    """Level and words of departures that begin together."""
+    one = some[0]
+    if _as_bypassing(curve, one):
+        return "good", (
+            f"reads are {times(one.most_ratio)} the expectation from N = {one.first} on, as the "
+            f"closed form has it where stores bypass the caches"
+        )
     side = "above" if one.above else "below"
-    text = f"{one.way} lie {side} the expectation from N = {one.first} on ({times(one.ratio)} there"
-    if one.most != one.first:
-        text += f", {times(one.most_ratio)} at N = {one.most}"
-    text += ")"
+    ways = " and ".join(f"{each.way} ({_ratios(each)})" for each in some)
+    past = _as_past(curve, some)
+    text = f"{ways} lie {side} the expectation from N = {one.first} on{past}"
     band = curve.band(one.source)
     where = place(one, (band.all_fit, band.one_fits)) if one.above and band else None
     if band is None or where is None:
@@ -119,6 +137,35 @@ def _leaves(curve: Curve, one: Departure) -> tuple[Level, str]:
     level, words = PLACES[where]
     ends = f"(at {band_words(band)})" if where == "inside" else _where_it_ends(band)
     return level, f"{text}, {words.format(ends)}"
+
+
+def _ratios(one: Departure) -> str:
+    if one.most == one.first:
+        return f"{times(one.ratio)} at N = {one.first}"
+    return f"{times(one.ratio)} at N = {one.first}, {times(one.most_ratio)} at N = {one.most}"
+
+
+def _as_bypassing(curve: Curve, one: Departure) -> bool:
+    """Whether reads lie below the expectation as its closed form has it for stores that bypass."""
+    if one.above or one.way != "reads":
+        return False
+    cells = [cell for cell in curve.cells if cell.size >= one.first]
+    return all(
+        (moved := cell.moved(one.source, "reads")) is None
+        or abs(moved - cell.bypassing_bytes) <= TOLERANCE * cell.bypassing_bytes
+        for cell in cells
+    )
+
+
+def _as_past(curve: Curve, some: Sequence[Departure]) -> str:
+    """Whether the largest ratios are those of the closed form past the caches."""
+    for one in some:
+        cell = curve.cell(one.most)
+        past = cell.past_bytes(one.way)
+        moved = cell.moved(one.source, one.way)
+        if not one.above or moved is None or abs(moved - past) > TOLERANCE * past:
+            return ""
+    return ", up to what the closed form has past the caches"
 
 
 def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
