@@ -32,6 +32,9 @@ DEFAULT_STRIDE = 16
 """Doubles: 128 bytes, so that no processor's line holds two of them."""
 DEFAULT_SIMULATE_S = 30.0
 
+MEASURING_SHARE = 0.75
+"""Of the budget: allocating, trying, validating and the report take the rest."""
+
 
 def _kernel(text: str, flag: str) -> str:
     del flag
@@ -177,7 +180,7 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
             "time to measure a size, on average; sizes that need more than others leave are left "
             "out",
             flag="--size-budget",
-            automatic="the budget over all sizes",
+            automatic="three quarters of the budget over all sizes",
         ),
     ] = None
 
@@ -186,7 +189,7 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
         asked = super().for_budget(budget_s)
         if asked.size_budget_s is not None:
             return asked
-        return asked.replace(size_budget_s=budget_s / asked.parts)
+        return asked.replace(size_budget_s=MEASURING_SHARE * budget_s / asked.parts)
 
     @property
     def parts(self) -> int:

@@ -50,9 +50,9 @@ def test_the_kernel_is_no_option_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("budget_s", "options", "share"),
     [
-        (60, {"sizes": "64,128,256"}, 20),
-        (60, {"sizes": "64,128", "threads": "1,2"}, 15),
-        (64, {}, 4),
+        (60, {"sizes": "64,128,256"}, 15),
+        (60, {"sizes": "64,128", "threads": "1,3"}, 11.25),
+        (64, {}, 3),
         (60, {"sizes": "64,128", "size_budget": "7s"}, 7),
     ],
 )

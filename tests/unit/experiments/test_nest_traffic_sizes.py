@@ -53,10 +53,10 @@ def test_a_range_without_a_step_has_one_ratio(first: int, last: int, multiple: i
     assert sizes[-1] == last
     assert sizes == sorted(set(sizes))
     assert 2 <= len(sizes) <= STEPS
-    assert all(size % multiple == 0 for size in sizes[1:-1])
+    assert all(size % multiple == 0 and size // multiple % 2 for size in sizes[1:-1])
     ratio = (last / first) ** (1 / (STEPS - 1))
     ideal = [first * ratio**step for step in range(STEPS)]
-    assert all(min(abs(size - one) for one in ideal) <= multiple / 2 for size in sizes)
+    assert all(min(abs(size - one) for one in ideal) <= multiple for size in sizes)
 
 
 @pytest.mark.parametrize(
