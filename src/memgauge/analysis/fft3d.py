@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
 from memgauge.analysis.fft3d_phases import bypasses, phase_figures, why_not_measured
 from memgauge.analysis.fft3d_ranks import NO_RUN, JobFacts, Rank, facts_of, ranks_of
 from memgauge.analysis.fft3d_scaling import step_figures
-from memgauge.analysis.fft3d_shape import NAME
+from memgauge.analysis.fft3d_shape import NAME, Pencils
 from memgauge.analysis.fft3d_tables import (
     phase_table,
     ranks_chart,
@@ -18,8 +19,9 @@ from memgauge.analysis.fft3d_tables import (
     scaling_phases_table,
     scaling_table,
 )
+from memgauge.analysis.fft3d_timeline import transform_chart
 from memgauge.analysis.figures import Figures
-from memgauge.analysis.section import Section, Verdict
+from memgauge.analysis.section import Chart, Section, Verdict
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.run import Run
 from memgauge.model.text import plain
@@ -48,13 +50,19 @@ def analyse(figures: Figures) -> Section:
         verdicts += [*_crowded(run, facts), *_cached(run, facts)]
     verdicts += _where(run, facts)
     tables = [phase_table(phases, last, bypass=bypass)] if phases else []
-    charts = [ranks_chart(ranks, last)] if phases else []
+    charts = [*_timeline(ranks, last), ranks_chart(ranks, last)] if phases else []
     if len(facts.steps) > 1 and steps:
         tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]
         charts.insert(0, scaling_chart(steps, facts))
     return msgspec.structs.replace(
         section, verdicts=verdicts, tables=[*tables, ranks_table(ranks, last)], charts=charts
     )
+
+
+def _timeline(ranks: Sequence[Rank], step: Pencils) -> Iterator[Chart]:
+    """Of the first rank that has one."""
+    found = (transform_chart(rank, step) for rank in ranks)
+    yield from islice((chart for chart in found if chart is not None), 1)
 
 
 def _checked(run: Run) -> Iterator[Verdict]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from memgauge.analysis.fft3d_phases import PhaseFigures, title_of
-from memgauge.analysis.fft3d_ranks import JobFacts, Rank, on, phases_in, seconds_of
+from memgauge.analysis.fft3d_phases import TITLES, PhaseFigures, title_of
+from memgauge.analysis.fft3d_ranks import JobFacts, Phase, Rank, on, phases_in, seconds_of
 from memgauge.analysis.fft3d_scaling import StepFigures, efficiency, speed_up
 from memgauge.analysis.fft3d_shape import Pencils
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Series, Table
@@ -162,9 +162,10 @@ def scaling_phases_table(steps: Sequence[StepFigures]) -> Table:
 
 
 def ranks_chart(ranks: Sequence[Rank], step: Pencils) -> Chart:
-    """A bar of phases for each rank."""
+    """A bar of phases for each rank; those of one name are added."""
     shown = [rank for rank in ranks if on(rank, step.grid.ranks)][:MOST_BARS]
     phases = phases_in([one for rank in shown for one in on(rank, step.grid.ranks)])
+    names = list(dict.fromkeys(_short(phase) for phase in phases))
     x: list[float | str] = [str(rank.rank) for rank in shown]
     return Chart(
         name="fft3d-ranks",
@@ -174,15 +175,29 @@ def ranks_chart(ranks: Sequence[Rank], step: Pencils) -> Chart:
         y=Axis(title="Time", unit="ms", from_zero=True),
         series=[
             Series(
-                name=title_of(phase),
+                name=name,
                 x=x,
-                y=[_ms(seconds_of(on(rank, step.grid.ranks), phase)) for rank in shown],
+                y=[
+                    _added(rank, step, [one for one in phases if _short(one) == name])
+                    for rank in shown
+                ],
             )
-            for phase in phases
+            for name in names
         ],
-        note="Medians over transforms."
+        note="Medians over transforms; all FFTs and both All2Alls are added."
         + (f" The first {MOST_BARS} ranks." if len(shown) == MOST_BARS else ""),
     )
+
+
+def _short(phase: Phase) -> str:
+    """A name for all phases of one colour."""
+    return TITLES.get(phase.name, title_of(phase))
+
+
+def _added(rank: Rank, step: Pencils, phases: Sequence[Phase]) -> float | None:
+    parts = [seconds_of(on(rank, step.grid.ranks), phase) for phase in phases]
+    known = [part for part in parts if part is not None]
+    return 1e3 * sum(known) if known else None
 
 
 def scaling_chart(steps: Sequence[StepFigures], facts: JobFacts) -> Chart:
@@ -214,7 +229,3 @@ def scaling_chart(steps: Sequence[StepFigures], facts: JobFacts) -> Chart:
         ],
         note="Bars from the slowest to the fastest transform.",
     )
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else 1e3 * seconds

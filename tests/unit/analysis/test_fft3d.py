@@ -288,9 +288,31 @@ def test_a_whole_job_says_where_its_ranks_are_and_draws_them(tmp_path: Path) -> 
     assert report.status == "complete; 1.00 s"
     assert any("rank-0 to rank-1" in text for text in texts(report))
     (chart,) = report.sections[0].charts
-    assert [series.name for series in chart.series][:3] == ["FFT 1", "re-sort 1", "All2All 1"]
-    assert chart.series[0].y == pytest.approx([1.0, 1.0])
+    assert [series.name for series in chart.series] == [
+        *("FFT", "re-sort 1", "All2All", "re-sort 2", "re-sort 3", "re-sort 4"),
+    ]
+    assert chart.series[0].y == pytest.approx([1.0 + 5.0 + 9.0] * 2)
     assert "Phases of each rank" in html(report)
+
+
+def test_a_transform_that_is_long_enough_is_drawn_over_time(tmp_path: Path) -> None:
+    run = job(tmp_path)
+    # The second of two transforms, each of 450 ms, begins at 1 s; 5 ms lie between readings.
+    rates = [profiles.steps((1.010, 1e6), (1.030, 3e6), (9, 1e6)), lambda _: 1e6]
+    counters = [profiles.reads(0), profiles.writes(1)]
+    samples = profiles.sampled(rates, counters, profiles.every(5 * MS, 2000 * MS))
+    regions = [*transform(2, 100 * MS, 10 * MS), *transform(2, 1000 * MS, 10 * MS)]
+    for rank in range(2):
+        rank_run(tmp_path, rank, regions, Made(counters, samples, 5 * MS))
+    chart = next(c for c in analyse_run(run).sections[0].charts if c.name == "fft3d-transform")
+    fft, resort = chart.regions[:2]
+    assert (fft.label, resort.label) == ("FFT 1", "re-sort 1")
+    assert (fft.start, fft.end, resort.end) == pytest.approx((0, 0.010, 0.030))
+    reads = next(one for one in chart.series if one.name.startswith("memory read"))
+    assert min(x for x in reads.x if isinstance(x, float)) >= -0.0051
+    assert max(x for x in reads.x if isinstance(x, float)) <= 0.4551
+    highest = max((y, x) for x, y in zip(reads.x, reads.y, strict=True) if y is not None)
+    assert 0.010 <= float(highest[1]) <= 0.030
 
 
 @pytest.mark.parametrize(
