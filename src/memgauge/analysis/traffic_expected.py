@@ -186,6 +186,8 @@ def _past(kernel: str, array: str, extents: Extents, sector_bytes: int) -> int |
     match kernel, array:
         case "gemv", "x":  # for each row
             return REAL_BYTES * extents["m"] * extents["n"]
+        case "gemv", "y":  # its line leaves between two rows
+            return sector_bytes * extents["m"]
         case "gemm", "B":  # for each row of A
             return REAL_BYTES * extents["n"] ** 3
         case "transpose", "b":  # for each row of a
