@@ -169,6 +169,15 @@ def _verdicts(done: SimulatedProgram) -> list[Verdict]:
                 text=f"{done.processes} processes are added up, each with caches of its own.",
             )
         )
+    if done.left_out_processes:
+        verdicts.append(
+            Verdict(
+                level="warning",
+                text=f"{done.left_out_processes} forked processes are left out: callgrind tells no "
+                "more of them than their counts with their parent's.",
+                remedy="simulate what they do as a program of its own",
+            )
+        )
     return verdicts
 
 

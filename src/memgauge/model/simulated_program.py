@@ -53,7 +53,9 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     instructions: Count | None
     """Executed; None: not counted."""
     processes: Count
-    """That were simulated, each with caches of its own."""
+    """That were simulated, each with caches of its own,"""
+    left_out_processes: Count | None
+    """and that forked from one of them without starting a program; None: not told."""
     exit_code: int | None
     signal: int | None
     """That ended it; None: it ended by itself."""

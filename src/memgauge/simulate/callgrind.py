@@ -28,12 +28,15 @@ from memgauge.simulate.valgrind import (
 )
 
 Events = dict[str, int]
+_ONLY_AT_START = "callgrind_control"
+"""Callgrind names it in its log as it starts a program, and not as a process forks."""
 
 
 class _Counted(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ended
     events: Events
     processes: int
+    left_out: int
     took_s: float
 
 
@@ -68,6 +71,7 @@ def simulate_by_callgrind(
         left_changed_at_most_bytes=levels.last.bytes * counted.processes,
         instructions=events["Ir"],
         processes=counted.processes,
+        left_out_processes=counted.left_out,
         exit_code=counted.ended.exit_code,
         signal=counted.ended.signal,
         took_s=counted.took_s,
@@ -104,7 +108,6 @@ def _execute(
         words = [
             valgrind.path,
             "--tool=callgrind",
-            "--quiet",
             "--cache-sim=yes",
             "--simulate-wb=yes",
             f"--I1={levels.instructions.option}",
@@ -119,12 +122,34 @@ def _execute(
         with running(words, output=output) as child:
             ended = how_it_ended(child)
         took_s = time.monotonic() - began
-        files = [totals_of(_text(path)) for path in sorted(directory.glob("out.*"))]
-        events = [found for found in files if found is not None]
-        if not events:
+        found = _events_by_process(directory)
+        own = {pid for pid in found if pid == child.pid or _is_fresh(directory, pid)}
+        if not own:
             raise nothing_counted(command, ended, said(directory))
-    total = {name: sum(one[name] for one in events) for name in events[0]}
-    return _Counted(ended=ended, events=total, processes=len(events), took_s=took_s)
+    total = {name: sum(found[pid][name] for pid in own) for name in found[min(own)]}
+    return _Counted(
+        ended=ended,
+        events=total,
+        processes=len(own),
+        left_out=len(found) - len(own),
+        took_s=took_s,
+    )
+
+
+def _events_by_process(directory: Path) -> dict[int, Events]:
+    found = {}
+    for path in directory.glob("out.*"):
+        pid = path.name.partition(".")[2]
+        events = totals_of(_text(path))
+        if events is not None and pid.isdecimal():
+            found[int(pid)] = events
+    return found
+
+
+def _is_fresh(directory: Path, pid: int) -> bool:
+    """Whether a process began at nothing: one that forked has the counts of its parent too."""
+    log = directory / f"log.{pid}"
+    return log.exists() and _ONLY_AT_START in _text(log)
 
 
 def _text(path: Path) -> str:

@@ -75,6 +75,7 @@ def simulate_by_trace(
         left_changed_at_most_bytes=left,
         instructions=None,
         processes=1,
+        left_out_processes=None,
         exit_code=ended.exit_code,
         signal=ended.signal,
         took_s=time.monotonic() - began,
