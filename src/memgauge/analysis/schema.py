@@ -6,6 +6,7 @@ from memgauge.analysis.cluster_document import ClusterDocument
 from memgauge.analysis.comparison_document import COMPARISON_VERSION, ComparisonDocument
 from memgauge.analysis.counters_document import COUNTERS_VERSION, CountersDocument
 from memgauge.analysis.document import DOCUMENT_VERSION, Document
+from memgauge.analysis.simulated_program import SIMULATION_VERSION, SimulationDocument
 from memgauge.model.cluster import CLUSTER_VERSION
 from memgauge.model.schema import schema_of
 
@@ -30,3 +31,9 @@ def counters_schema() -> dict[str, Any]:
 def cluster_schema() -> dict[str, Any]:
     """Of what `cluster --json` and `report --format json` of a combined run print."""
     return schema_of(ClusterDocument, f"cluster:{CLUSTER_VERSION}", "Nodes measured by memgauge")
+
+
+def simulation_schema() -> dict[str, Any]:
+    """Of what `simulate --json` prints; draft 2020-12."""
+    name = f"simulation:{SIMULATION_VERSION}"
+    return schema_of(SimulationDocument, name, "A program on caches simulated by memgauge")

@@ -9,6 +9,7 @@ from memgauge.analysis.schema import (
     comparison_schema,
     counters_schema,
     document_schema,
+    simulation_schema,
 )
 from memgauge.model.schema import record_schema, schema_text
 
@@ -18,6 +19,7 @@ SCHEMAS = {
     "comparison": comparison_schema,
     "counters": counters_schema,
     "cluster": cluster_schema,
+    "simulation": simulation_schema,
 }
 
 
@@ -30,7 +32,7 @@ SCHEMAS = {
     show_default=True,
     help="record: one line of records.jsonl; document: what --json prints; comparison: what "
     "compare --json prints; counters: what counters --json prints; cluster: what "
-    "cluster --json prints",
+    "cluster --json prints; simulation: what simulate --json prints",
 )
 def command(subject: str) -> None:
     """Print the JSON Schema of a run's records, or of a document that --json prints."""
