@@ -252,7 +252,9 @@ def test_a_killed_rank_leaves_what_was_measured(hosts: TwoHosts, tmp_path: Path)
     assert (end.status, end.reason) == ("interrupted", "SIGTERM")
     report = run([*survey("report", str(job.directory))], tmp_path)
     assert report.returncode == 0, report.stderr
-    assert "did not end by themselves" in report.stdout
+    said = " ".join(report.stdout.split())
+    assert "mga did not end by itself (the job was ended by SIGTERM)" in said
+    assert "mgb did not end by itself (its leading rank, 1, died without a word)" in said
     assert set(load_combined(job.directory).cluster.figures) == {"mga", "mgb"}
     assert job.left() == []
 

@@ -87,13 +87,17 @@ def _incomplete(combined: Combined) -> Iterator[Verdict]:
         for name, one in figures.items()
         if one.ended in {None, "interrupted", "failed"} or nodes[name].state != "done"
     ]
-    if short:
-        whys = Counter(nodes[name].why or figures[name].status for name in short)
-        why = "; ".join(list(whys)[:3])
+    by_why: dict[str, list[str]] = {}
+    for name in short:
+        by_why.setdefault(nodes[name].why or figures[name].status, []).append(name)
+    for why, names in list(by_why.items())[:MOST_SAID]:
         yield Verdict(
             level="warning",
-            text=f"The surveys of {some(short)} did not end by themselves ({why}): their figures "
-            f"are made of what was measured until then.",
+            text=f"{some(names)} did not end by itself ({why}): its figures are made of what was "
+            "measured until then."
+            if len(names) == 1
+            else f"{some(names)} did not end by themselves ({why}): their figures are made of what "
+            "was measured until then.",
         )
 
 

@@ -10,10 +10,12 @@ import msgspec
 
 from memgauge.model.cluster import (
     FIGURES_NAME,
+    LAST_WORD,
     MANIFEST_NAME,
     ClusterNode,
     Manifest,
     NodeFigures,
+    log_path,
     node_directory,
     read_figures,
     read_manifest,
@@ -62,8 +64,10 @@ class CombinedRun(Analysed):
         write_text(self.directory / "report.html", self.html())
 
 
-def load_combined(directory: Path) -> CombinedRun:
+def load_combined(directory: Path, *, ending: bool = False) -> CombinedRun:
     """A combined run from its directory, whole or not.
+
+    While it is `ending`, ranks may still be about to write why they end.
 
     Raises:
         RunFileError: its manifest is missing or cannot be read.
@@ -71,6 +75,9 @@ def load_combined(directory: Path) -> CombinedRun:
     from memgauge.analysis.cluster import Cluster
 
     manifest = read_manifest(directory)
+    if not ending:
+        nodes = [_with_death(directory, node) for node in manifest.nodes]
+        manifest = msgspec.structs.replace(manifest, nodes=nodes)
     figures: dict[str, NodeFigures] = {}
     missing: dict[str, str] = {}
     for node in manifest.nodes:
@@ -132,6 +139,20 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
     """
     encoded = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     write_bytes(directory / MANIFEST_NAME, encoded + b"\n")
+
+
+def _with_death(directory: Path, node: ClusterNode) -> ClusterNode:
+    """With the word that its leading rank was killed, where that one left none itself."""
+    if node.state not in {"measuring", "cut short"}:
+        return node
+    try:
+        said = log_path(directory, node.name).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return node
+    if LAST_WORD in said:
+        return node
+    why = f"its leading rank, {node.ranks[0]}, died without a word" if node.ranks else node.why
+    return msgspec.structs.replace(node, why=why)
 
 
 def _why(node: ClusterNode) -> str:

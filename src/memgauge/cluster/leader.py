@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 from memgauge.cluster.combined import write_figures
@@ -11,9 +12,17 @@ from memgauge.cluster.hosts import take_cpus
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import Alive, Finished, Piece, Ready, Role
 from memgauge.cluster.survey_child import SurveyChild
-from memgauge.model.cluster import FIGURES_NAME, LOGS_NAME, State, node_directory, read_manifest
+from memgauge.model.cluster import (
+    FIGURES_NAME,
+    LAST_WORD,
+    State,
+    log_path,
+    node_directory,
+    read_manifest,
+)
 from memgauge.model.errors import ExitCode, MemgaugeError
 from memgauge.model.runfile import RECORDS_NAME
+from memgauge.model.text import plain
 
 PIECE_BYTES = 1 << 20
 SENT_FILES = (RECORDS_NAME, FIGURES_NAME, "summary.txt")
@@ -47,12 +56,15 @@ class Leader:
     def _place(self) -> Path:
         return node_directory(self._directory, self._name)
 
+    @property
+    def _log(self) -> Path:
+        return log_path(self._directory, self._name)
+
     def begin(self) -> None:
         """Start the survey."""
-        log = self._directory / LOGS_NAME / f"{self._name}.log"
         arguments = [*self._arguments, "--output", str(self._place)]
         try:
-            self._child = SurveyChild(arguments, log)
+            self._child = SurveyChild(arguments, self._log)
         except MemgaugeError as error:
             self._mailbox.send(
                 0, Finished(state="failed", why=str(error), exit_code=None, elapsed_s=0.0)
@@ -72,10 +84,12 @@ class Leader:
             self._told_s = now_s
             self._mailbox.send(0, Alive())
 
-    def stop(self, wait_s: float) -> None:
-        """End the survey, which closes its records."""
+    def stop(self, wait_s: float, why: str) -> None:
+        """End the survey, which closes its records, and leave word that it was not this rank."""
         if self._child is not None:
             self._child.stop(wait_s)
+            with suppress(OSError), self._log.open("a", encoding="utf-8") as log:
+                log.write(f"{LAST_WORD} {plain(why)}\n")
 
     def _finish(self, child: SurveyChild, code: int) -> None:
         elapsed_s = child.elapsed_s

@@ -66,8 +66,8 @@ class Rank:
                 self._handle()
                 _refuse_to_wait_beyond(self._until_s)
                 time.sleep(SLEEP_S if self._leader is None else LEAD_EVERY_S)
-        except BaseException:
-            self._stop()
+        except BaseException as error:
+            self._stop(error)
             raise
         self._mailbox.send(0, Bye())
         self._drain()
@@ -86,12 +86,12 @@ class Rank:
                 gatherer.step()
                 time.sleep(GATHER_EVERY_S)
         except KeyboardInterrupt as error:
-            self._stop()
+            self._stop(error)
             gatherer.close(f"the job was ended by {str(error) or 'Ctrl-C'}")
             _save_what_is_there(directory, say)
             raise
-        except BaseException:
-            self._stop()
+        except BaseException as error:
+            self._stop(error)
             raise
         gatherer.close()
         combined = load_combined(directory)
@@ -147,9 +147,9 @@ class Rank:
             self._mailbox.receive()
             time.sleep(GATHER_EVERY_S)
 
-    def _stop(self) -> None:
+    def _stop(self, why: BaseException) -> None:
         if self._leader is not None:
-            self._leader.stop(STOP_S)
+            self._leader.stop(STOP_S, str(why) or type(why).__name__)
 
 
 def _refuse_to_wait_beyond(until_s: float) -> None:
@@ -173,6 +173,6 @@ def _save_what_is_there(directory: Path, say: Callable[[str], None]) -> None:
     """The report of a job that was ended; it may be killed on the way, and can be made later."""
     say(f"the job was ended: what was measured is kept; memgauge report {directory} shows it")
     try:
-        load_combined(directory).save()
+        load_combined(directory, ending=True).save()
     except MemgaugeError as error:
         say(str(error))

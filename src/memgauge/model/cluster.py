@@ -21,6 +21,9 @@ MANIFEST_NAME = "cluster.json"
 FIGURES_NAME = "figures.json"
 NODES_NAME = "nodes"
 LOGS_NAME = "logs"
+LAST_WORD = "cluster: this node's survey was stopped, since its leading rank got"
+"""What a leading rank that is told to end writes behind the words of its survey. One that is killed
+does not, which tells the node that died from those that were ended because of it."""
 
 State = Literal["waiting", "measuring", "done", "failed", "given up", "cut short"]
 """waiting: not yet begun. done: its survey ended by itself, whatever it says. failed: its survey
@@ -134,6 +137,11 @@ def is_cluster(path: Path) -> bool:
 def node_directory(directory: Path, name: str) -> Path:
     """Where a node's run is."""
     return directory / NODES_NAME / name
+
+
+def log_path(directory: Path, name: str) -> Path:
+    """Where a node's survey printed to."""
+    return directory / LOGS_NAME / f"{name}.log"
 
 
 def read_manifest(directory: Path) -> Manifest:

@@ -14,9 +14,11 @@ from memgauge.cluster.combined import (
 )
 from memgauge.model.cluster import (
     FIGURES_NAME,
+    LAST_WORD,
     MANIFEST_NAME,
     NodeFigures,
     is_name,
+    log_path,
     node_directory,
     read_figures,
     read_manifest,
@@ -95,7 +97,26 @@ def test_a_killed_node_is_combined_by_what_it_had_measured(tmp_path: Path) -> No
         "begun": "its survey ended before anything was measured",
         "never": "the job was ended by SIGTERM",
     }
-    assert "killed did not end by themselves" in " ".join(combined.text().split())
+    assert "killed did not end by itself (the job was ended by SIGTERM)" in " ".join(
+        combined.text().split()
+    )
+
+
+def test_the_node_that_died_is_told_from_those_that_were_ended(tmp_path: Path) -> None:
+    for name in ("dead", "ended"):
+        records_of(tmp_path, name, until=600)
+        log = log_path(tmp_path, name)
+        log.parent.mkdir(exist_ok=True)
+        log.write_text("preparing\n" + f"{LAST_WORD} SIGTERM\n" * (name == "ended"))
+    nodes = [
+        manifest_node(name, rank, state="cut short", why="the job was ended by SIGTERM")
+        for rank, name in enumerate(("dead", "ended"))
+    ]
+    write_manifest(tmp_path, manifest([], nodes=nodes))
+    told = load_combined(tmp_path).cluster.nodes
+    assert told["dead"].why == "its leading rank, 0, died without a word"
+    assert told["ended"].why == "the job was ended by SIGTERM"
+    assert load_combined(tmp_path, ending=True).cluster.nodes["dead"].why == told["ended"].why
 
 
 @pytest.mark.parametrize(
