@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Self
 
 from memgauge.experiments.nest_traffic_sizes import (
+    FINE_STEPS,
     STEPS,
     SizeRange,
     expand,
@@ -192,9 +193,14 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
         return asked.replace(size_budget_s=MEASURING_SHARE * budget_s / asked.parts)
 
     @property
+    def steps(self) -> int:
+        """Sizes of a range whose step is not said, about."""
+        return FINE_STEPS if self.is_fine else STEPS
+
+    @property
     def parts(self) -> int:
         """About what the budget is divided by: sizes and numbers of threads."""
-        sizes = STEPS if self.sizes is None else len(expand(self.sizes))
+        sizes = self.steps if self.sizes is None else len(expand(self.sizes, steps=self.steps))
         return max(1, sizes * len(self.threads or (1,)))
 
 

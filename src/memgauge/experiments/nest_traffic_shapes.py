@@ -48,11 +48,12 @@ def sizes_of(parameters: TrafficParameters) -> list[int]:
     """
     kernel = parameters.kernel
     if not KINDS[kernel].is_resort:
-        return expand(parameters.sizes or (_default(kernel),), WHOLE_LINES)
+        ranges = parameters.sizes or (_default(kernel),)
+        return expand(ranges, WHOLE_LINES, parameters.steps)
     grid = parameters.grid or DEFAULT_GRID
     divisor = divisor_of(grid)
     between = divisor if WHOLE_LINES % divisor else WHOLE_LINES
-    sizes = expand(parameters.sizes or (_default_of(divisor),), between)
+    sizes = expand(parameters.sizes or (_default_of(divisor),), between, parameters.steps)
     for size in sizes:
         check_grid(size, grid)
     return sizes

@@ -11,7 +11,8 @@ from memgauge.model.errors import RequestError
 from memgauge.model.text import quoted
 
 STEPS = 16
-"""Sizes of a range whose step is not said: of one ratio."""
+FINE_STEPS = 31
+"""Sizes of a range whose step is not said: of one ratio. Of a fine sweep, its square root."""
 
 WHOLE_LINES = 8
 """Sizes between the ends of a range are odd multiples of so many doubles, 64 bytes: even ones make
@@ -53,7 +54,7 @@ def write_sizes(value: object) -> str:
     return str(value)
 
 
-def expand(ranges: Sequence[SizeRange], multiple: int = 1) -> list[int]:
+def expand(ranges: Sequence[SizeRange], multiple: int = 1, steps: int = STEPS) -> list[int]:
     """The sizes, rising, each once; those between the ends of a ratio's range are odd multiples.
 
     Raises:
@@ -67,18 +68,18 @@ def expand(ranges: Sequence[SizeRange], multiple: int = 1) -> list[int]:
                 f"{MOST_SIZES}; take a larger step"
             )
         found.update(
-            range(one.first, one.last + 1, one.step) if one.step else _ratio(one, multiple)
+            range(one.first, one.last + 1, one.step) if one.step else _ratio(one, multiple, steps)
         )
     if len(found) > MOST_SIZES:
         raise RequestError(f"--sizes: {len(found)} are more than {MOST_SIZES}; ask for fewer")
     return sorted(found)
 
 
-def _ratio(asked: SizeRange, multiple: int) -> Iterator[int]:
+def _ratio(asked: SizeRange, multiple: int, steps: int) -> Iterator[int]:
     """One ratio from first to last; a short range has fewer."""
     yield asked.first
-    for step in range(1, STEPS - 1):
-        size = asked.first * (asked.last / asked.first) ** (step / (STEPS - 1))
+    for step in range(1, steps - 1):
+        size = asked.first * (asked.last / asked.first) ** (step / (steps - 1))
         rounded = (2 * round((size / multiple - 1) / 2) + 1) * multiple
         if asked.first < rounded < asked.last:
             yield rounded

@@ -53,6 +53,8 @@ def test_the_kernel_is_no_option_of_the_command() -> None:
         (60, {"sizes": "64,128,256"}, 15),
         (60, {"sizes": "64,128", "threads": "1,3"}, 11.25),
         (64, {}, 3),
+        (620, {}, 15),
+        (64, {"sizes": "640:64000", "sweep": "fine"}, 48 / 31),
         (60, {"sizes": "64,128", "size_budget": "7s"}, 7),
     ],
 )

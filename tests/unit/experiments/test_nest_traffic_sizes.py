@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memgauge.experiments.nest_traffic_sizes import (
+    FINE_STEPS,
     MOST_SIZES,
     STEPS,
     SizeRange,
@@ -57,6 +58,13 @@ def test_a_range_without_a_step_has_one_ratio(first: int, last: int, multiple: i
     ratio = (last / first) ** (1 / (STEPS - 1))
     ideal = [first * ratio**step for step in range(STEPS)]
     assert all(min(abs(size - one) for one in ideal) <= multiple for size in sizes)
+
+
+def test_a_fine_sweep_holds_the_sizes_of_a_coarse_one() -> None:
+    asked = (SizeRange(640, 64_000),)
+    coarse, fine = expand(asked, 8), expand(asked, 8, FINE_STEPS)
+    assert set(coarse) < set(fine)
+    assert len(fine) == FINE_STEPS
 
 
 @pytest.mark.parametrize(
