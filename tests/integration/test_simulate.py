@@ -1,0 +1,315 @@
+"""`memgauge simulate -- COMMAND` and `memgauge machines`, on programs of known traffic."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from memgauge.analysis.schema import simulation_schema
+
+pytestmark = pytest.mark.native
+
+MIB = 1 << 20
+MISSING = [name for name in ("valgrind", "gcc") if shutil.which(name) is None]
+simulates = pytest.mark.skipif(bool(MISSING), reason=f"{' and '.join(MISSING)} not installed")
+
+# L1 32 KiB, L2 1 MiB: nothing of the arrays below stays.
+SMALL = """
+name = "small"
+title = "two small levels"
+source = "made up"
+[[levels]]
+name = "L1"
+bytes = 32_768
+ways = 8
+[[levels]]
+name = "L2"
+bytes = 1_048_576
+ways = 16
+"""
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    char what = argv[1][0];
+    size_t count = strtoul(argv[2], 0, 10) / sizeof(double);
+    volatile double *array = aligned_alloc(4096, count * sizeof(double));
+    double sum = 0;
+    if (what == 'r' || what == 'm')
+        for (size_t i = 0; i < count; ++i) sum += array[i];
+    if (what == 'w' || what == 'f')
+        for (size_t i = 0; i < count; ++i) array[i] = 1;
+    if (what == 'f') {
+        pid_t child = fork();
+        if (child == 0) _exit(0);
+        waitpid(child, 0, 0);
+    }
+    if (what == 's') {
+        puts("sleeping");
+        fflush(stdout);
+        for (;;) array[0] += 1;
+    }
+    printf("sum %g\\n", sum);
+    return 7;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with `walk` and `small.toml`."""
+    folder = tmp_path_factory.mktemp("simulate")
+    (folder / "small.toml").write_text(SMALL)
+    (folder / "walk.c").write_text(SOURCE)
+    if shutil.which("gcc"):
+        subprocess.run(
+            ["gcc", "-O1", "-o", str(folder / "walk"), str(folder / "walk.c")], check=True
+        )
+    return folder
+
+
+def memgauge(
+    *arguments: str, cwd: Path, path: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **({"PATH": path} if path is not None else {})}
+    return subprocess.run(
+        [sys.executable, "-m", "memgauge", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def simulated(place: Path, *words: str, engine: str = "callgrind") -> dict[str, Any]:
+    """Of a walk on the small machine."""
+    arguments = ["simulate", "--machine", "small.toml", "--engine", engine, "--json", "--"]
+    done = memgauge(*arguments, *words, cwd=place)
+    assert done.returncode == 7, done.stderr
+    assert "sum " in done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def first_misses(program: dict[str, Any]) -> int:
+    """Of data, at level 1."""
+    rows = [row for row in program["levels"] if row["kind"] != "instructions"]
+    return sum(row["misses"] for row in rows if row["level"] == "L1")
+
+
+@simulates
+def test_reading_reads_each_line_once(place: Path) -> None:
+    found = simulated(place, "./walk", "r", str(64 * MIB))
+    assert found["read_bytes"] == pytest.approx(64 * MIB, rel=0.01)
+    assert found["program"]["load_read_bytes"] == pytest.approx(64 * MIB, rel=0.005)
+    assert found["write_bytes"] < MIB
+
+
+@simulates
+def test_writing_reads_each_line_and_writes_it_back(place: Path) -> None:
+    found = simulated(place, "./walk", "w", str(64 * MIB))
+    program = found["program"]
+    assert program["allocate_read_bytes"] == pytest.approx(64 * MIB, rel=0.005)
+    assert program["load_read_bytes"] < MIB
+    # What is left in the last level is not written yet.
+    assert found["write_bytes"] + program["left_changed_at_most_bytes"] >= 0.99 * 64 * MIB
+    assert found["write_bytes"] <= 1.01 * 64 * MIB
+    assert program["left_changed_at_most_bytes"] == MIB
+
+
+@simulates
+def test_the_trace_engine_counts_what_was_left_too(place: Path) -> None:
+    found = simulated(place, "./walk", "w", str(2 * MIB), engine="trace")
+    program = found["program"]
+    assert program["allocate_read_bytes"] == pytest.approx(2 * MIB, rel=0.05)
+    written = found["write_bytes"] + program["left_changed_bytes"]
+    assert written == pytest.approx(2 * MIB, rel=0.05)
+    assert 0 < program["left_changed_bytes"] <= MIB + 32768
+
+
+@simulates
+def test_both_engines_agree_on_a_common_machine(place: Path) -> None:
+    one = simulated(place, "./walk", "r", str(2 * MIB))["program"]
+    other = simulated(place, "./walk", "r", str(2 * MIB), engine="trace")["program"]
+    assert other["load_read_bytes"] == pytest.approx(one["load_read_bytes"], rel=0.03)
+
+    assert first_misses(other) == pytest.approx(first_misses(one), rel=0.03)
+
+
+@simulates
+def test_a_program_that_another_starts_counts_and_a_fork_does_not_count_twice(place: Path) -> None:
+    found = simulated(place, "sh", "-c", f"./walk f {8 * MIB}; ./walk r 64 >/dev/null; exit 7")
+    program = found["program"]
+    assert program["processes"] == 3
+    assert program["left_out_processes"] == 1
+    assert program["allocate_read_bytes"] == pytest.approx(8 * MIB, rel=0.05)
+
+
+@simulates
+def test_a_machine_that_writes_past_its_caches_does_so_by_trace_alone(place: Path) -> None:
+    words = ["simulate", "--machine", "power9-5mb", "--json", "--engine"]
+    walk = ["--", "./walk", "w", str(2 * MIB)]
+    traced = json.loads(memgauge(*words, "trace", *walk, cwd=place).stdout)["program"]
+    assert traced["bypass_write_bytes"] == pytest.approx(2 * MIB, rel=0.05)
+    assert traced["allocate_read_bytes"] < MIB / 4
+    other = json.loads(memgauge(*words, "callgrind", *walk, cwd=place).stdout)["program"]
+    assert other["bypass_write_bytes"] == 0
+    assert any("need --engine trace" in note for note in other["notes"])
+
+
+@simulates
+def test_output_and_exit_code_are_the_programs(place: Path) -> None:
+    done = memgauge("simulate", "--machine", "small.toml", "--", "./walk", "r", "4096", cwd=place)
+    assert done.returncode == 7
+    assert done.stdout == "sum 0\n"
+    assert "simulated: small, two small levels" in done.stderr
+    assert "nothing measured" in done.stderr
+    assert "Memory traffic, simulated on small" in done.stderr
+
+
+@simulates
+def test_the_document_follows_its_schema(place: Path) -> None:
+    found = simulated(place, "./walk", "r", "4096")
+    jsonschema.Draft202012Validator(simulation_schema()).validate(found)
+    assert found["basis"] == "simulated"
+    assert found["program"]["machine"]["name"] == "small"
+
+
+@simulates
+def test_a_page_is_written(place: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    arguments = ["simulate", "--machine", "small.toml", "--html", str(page), "--"]
+    done = memgauge(*arguments, "./walk", "r", "4096", cwd=place)
+    assert f"page: {page}" in done.stderr
+    assert "simulated: small" in page.read_text(encoding="utf-8")
+
+
+@simulates
+def test_a_signal_that_ends_the_program_is_told_as_a_shell_does(place: Path) -> None:
+    done = memgauge("simulate", "--", "sh", "-c", "kill -TERM $$", cwd=place)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "ended with signal 15" in done.stderr
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ending_it_leaves_nothing_and_keeps_what_was_counted(
+    place: Path, engine: str, number: signal.Signals
+) -> None:
+    """Ctrl-C reaches the whole group, as from a terminal; SIGTERM memgauge alone."""
+    words = ["simulate", "--machine", "small.toml", "--engine", engine, "--", "./walk"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memgauge", *words, "s", "64"],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "sleeping\n"
+    time.sleep(0.3)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 128 + number, told
+    assert "Memory traffic, simulated on small" in told
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_no_valgrind_says_what_to_install(place: Path, tmp_path: Path) -> None:
+    done = memgauge(
+        "simulate", "--machine", "small.toml", "--", "true", cwd=place, path=str(tmp_path)
+    )
+    assert done.returncode == 125
+    assert done.stderr == (
+        "memgauge: valgrind is not installed, and simulating a program needs it; install it "
+        "(Debian: apt-get install valgrind)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--", "no-such-program"], 127, "'no-such-program': command not found"),
+        (["--", "/etc/passwd"], 126, "'/etc/passwd': is no file that you may run"),
+        (["--machine", "xeon", "--", "true"], 125, "did you mean xeon-gold-6130?"),
+        (["--machine", "no.toml", "--", "true"], 125, "'no.toml': cannot be read"),
+        ([], 125, "simulate: give a command, after --"),
+        (["--engine", "magic", "--", "true"], 2, "'magic' is not one of 'callgrind', 'trace'"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_line(
+    place: Path, arguments: list[str], code: int, message: str
+) -> None:
+    if code in {126, 127} and shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed")
+    done = memgauge("simulate", *arguments, cwd=place)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@simulates
+def test_a_setuid_program_is_refused(place: Path, tmp_path: Path) -> None:
+    program = tmp_path / "raised"
+    shutil.copy(shutil.which("true") or "/bin/true", program)
+    program.chmod(0o4755)
+    done = memgauge("simulate", "--", str(program), cwd=place)
+    assert done.returncode == 125
+    assert "is setuid or setgid, which valgrind cannot execute" in done.stderr
+
+
+@simulates
+def test_a_program_of_another_architecture_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "foreign"
+    header = bytearray(Path(sys.executable).resolve().read_bytes()[:4096])
+    header[18:20] = (8).to_bytes(2, "little")  # e_machine: MIPS
+    program.write_bytes(header)
+    program.chmod(0o755)
+    for engine in ("callgrind", "trace"):
+        done = memgauge("simulate", "--engine", engine, "--", "./foreign", cwd=tmp_path)
+        assert done.returncode == 125
+        assert "'./foreign': valgrind simulated nothing of it" in done.stderr
+
+
+def test_all_are_listed_with_their_sizes(place: Path) -> None:
+    done = memgauge("machines", cwd=place)
+    assert done.returncode == 0
+    assert "power9-5mb: IBM POWER9" in done.stdout
+    assert "L3   22 MiB, 11 ways, shared by all cores, exclusive" in done.stdout
+
+
+def test_those_named_tell_sources_and_assumptions(place: Path) -> None:
+    done = memgauge("machines", "ampere-altra", "small.toml", cwd=place)
+    assert "assumed: write streaming begins after 4 whole lines" in done.stdout
+    assert "source: made up" in done.stdout
+
+
+def test_the_document_holds_what_was_asked_for(place: Path) -> None:
+    machines = json.loads(memgauge("machines", "hybrid-12", "--json", cwd=place).stdout)
+    assert [one["name"] for one in machines] == ["hybrid-12"]
+    assert machines[0]["levels"][2]["bytes"] == 18 * MIB
+
+
+def test_an_unknown_one_exits_with_two(place: Path) -> None:
+    done = memgauge("machines", "power", cwd=place)
+    assert done.returncode == 2
+    assert "did you mean power9-5mb?" in done.stderr

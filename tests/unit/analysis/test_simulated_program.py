@@ -1,0 +1,139 @@
+"""The report of a simulated program: labelled as such everywhere, what is not told left out."""
+
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from memgauge.analysis.schema import simulation_schema
+from memgauge.analysis.simulated_program import (
+    level_words,
+    simulated_report,
+    simulation_document,
+)
+from memgauge.model.cache_machine import CacheLevel, CacheMachine
+from memgauge.model.schema import schema_text
+from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
+from memgauge.reports.html import render as render_page
+from memgauge.reports.terminal import render
+
+PUBLISHED = Path(__file__).parents[3] / "docs" / "schema" / "simulation-1.json"
+MIB = 1 << 20
+MACHINE = CacheMachine(
+    name="made-up",
+    title="a made-up machine",
+    source="made up",
+    levels=[CacheLevel(name="L1", bytes=32768, ways=8)],
+    assumptions=["nothing is known"],
+)
+
+
+def done(**changes: object) -> SimulatedProgram:
+    made = SimulatedProgram(
+        command=["./program", "with \x1b[31mcolour"],
+        machine=MACHINE,
+        engine="trace",
+        valgrind="3.19.0",
+        levels=[ProgramLevel(level="L1", kind="all", accesses=200, misses=50)],
+        load_read_bytes=3 * MIB,
+        allocate_read_bytes=MIB,
+        instruction_read_bytes=None,
+        prefetch_read_bytes=0,
+        write_back_bytes=2 * MIB,
+        bypass_write_bytes=MIB,
+        left_changed_bytes=0,
+        left_changed_at_most_bytes=0,
+        instructions=None,
+        processes=1,
+        left_out_processes=None,
+        exit_code=0,
+        signal=None,
+        took_s=1.0,
+        notes=["instructions are not simulated"],
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def test_sums_are_of_all_causes() -> None:
+    document = simulation_document(done(instruction_read_bytes=5, prefetch_read_bytes=7))
+    assert document.read_bytes == 4 * MIB + 12
+    assert document.write_bytes == 3 * MIB
+    assert document.basis == "simulated"
+
+
+def test_the_document_follows_its_schema() -> None:
+    document = msgspec.to_builtins(simulation_document(done()))
+    jsonschema.Draft202012Validator.check_schema(simulation_schema())
+    jsonschema.Draft202012Validator(simulation_schema()).validate(document)
+
+
+def test_the_published_schema_is_that_of_the_types() -> None:
+    assert PUBLISHED.read_text() == schema_text(simulation_schema()), (
+        "run: memgauge schema --of simulation > docs/schema/simulation-1.json"
+    )
+
+
+def test_every_table_and_figure_says_that_it_is_simulated() -> None:
+    report = simulated_report(done())
+    assert "Simulated" in report.title
+    assert all("simulated on made-up" in t.title for s in report.sections for t in s.tables)
+    assert all("simulated" in one.label for one in report.headlines)
+    assert "nothing measured" in report.status
+
+
+def test_what_is_not_told_has_no_row() -> None:
+    names = [row[0] for row in simulated_report(done()).sections[0].tables[0].rows]
+    assert "read by instructions" not in names
+    assert "read by prefetchers" not in names
+    names = [
+        row[0]
+        for row in simulated_report(done(instruction_read_bytes=0)).sections[0].tables[0].rows
+    ]
+    assert "read by instructions" in names
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"left_changed_bytes": MIB}, "In the end 1.00 MiB more were changed"),
+        (
+            {"left_changed_bytes": None, "left_changed_at_most_bytes": 4 * MIB},
+            "Up to 4.00 MiB that were changed",
+        ),
+        ({"processes": 3}, "3 processes are added up"),
+        ({"left_out_processes": 2}, "2 forked processes are left out"),
+    ],
+)
+def test_what_a_reader_must_know_is_said(changes: dict[str, object], said: str) -> None:
+    verdicts = simulated_report(done(**changes)).sections[0].verdicts
+    assert any(said in verdict.text for verdict in verdicts)
+    plain = simulated_report(done()).sections[0].verdicts
+    assert not any(said in verdict.text for verdict in plain)
+
+
+def test_text_and_page_hold_the_assumptions_and_no_escapes() -> None:
+    report = simulated_report(done(signal=9, exit_code=None))
+    text = render(report)
+    assert "\x1b" not in text
+    assert "signal 9" in text
+    assert "nothing is known" in render_page(report)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "32 KiB, 8 ways, of each core"),
+        ({"ways": 0, "cores": 0}, "32 KiB, fully associative, shared by all cores"),
+        (
+            {"bytes": 10 * MIB, "cores": 2, "borrows_idle": True},
+            "10 MiB, 8 ways, shared by 2 cores, borrows those of idle cores",
+        ),
+        (
+            {"inclusion": "exclusive", "replacement": "tree-plru"},
+            "32 KiB, 8 ways, of each core, exclusive, tree-plru",
+        ),
+    ],
+)
+def test_a_level_in_words(changes: dict[str, object], words: str) -> None:
+    assert level_words(msgspec.structs.replace(MACHINE.levels[0], **changes)) == words
