@@ -194,11 +194,26 @@ def measure(  # noqa: PLR0913 - all but two by name
         return Result(execute(request, on_progress), request.directory)
 
 
-def survey(**options: Any) -> Result:
-    """Every experiment inside one budget. Options are those of `memgauge survey`."""
-    from memgauge.experiments.registry import EXPERIMENTS
+def survey(*, only: str | None = None, **options: Any) -> Result:
+    """Every experiment, or `only` some (`stream,latency`), inside one budget.
 
-    return _run(list(EXPERIMENTS), "survey", options)
+    Options are those of `memgauge survey`.
+    """
+    return _run(surveyed(only), "survey", options)
+
+
+def surveyed(only: str | None) -> list[str]:
+    """Names of the experiments of a survey; all unless some were chosen.
+
+    Raises:
+        RequestError: there is no such experiment.
+    """
+    from memgauge.experiments.registry import EXPERIMENTS
+    from memgauge.model.option import choices_option
+
+    if only is None:
+        return list(EXPERIMENTS)
+    return list(choices_option("", list(EXPERIMENTS)).parse(only, "--only"))
 
 
 def stream(**options: Any) -> Result:

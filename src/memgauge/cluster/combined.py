@@ -92,17 +92,28 @@ def load_combined(directory: Path, *, ending: bool = False) -> CombinedRun:
 def figures_of_node(directory: Path, node: ClusterNode) -> NodeFigures | str:
     """What the node made of its run, or is made of its records now; why there is neither."""
     place = node_directory(directory, node.name)
+    records_bytes = _records_bytes(place)
     if (place / FIGURES_NAME).is_file():
         try:
-            return read_figures(place / FIGURES_NAME)
+            found = read_figures(place / FIGURES_NAME)
         except MemgaugeError as error:
             return str(error)
-    if (place / RECORDS_NAME).is_file():
+        if records_bytes is None or found.records_bytes in {None, records_bytes}:
+            return found
+    if records_bytes is not None:
         try:
             return figures_of_records(place)
         except MemgaugeError as error:
             return f"{_why(node)}; {error}"
     return _why(node)
+
+
+def _records_bytes(place: Path) -> int | None:
+    """None: there are no records."""
+    try:
+        return (place / RECORDS_NAME).stat().st_size
+    except OSError:
+        return None
 
 
 def figures_of_records(place: Path) -> NodeFigures | str:
@@ -125,6 +136,7 @@ def write_figures(place: Path) -> str | None:
         found = figures_of_records(place)
         if isinstance(found, str):
             return found
+        found = msgspec.structs.replace(found, records_bytes=_records_bytes(place))
         write_bytes(place / FIGURES_NAME, msgspec.json.encode(found))
     except MemgaugeError as error:
         return str(error)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import click
 
+from memgauge import api
 from memgauge.commands.options import given
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import Option, counts_option, duration_option
@@ -82,7 +83,6 @@ def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> 
 
 def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
     from memgauge.cluster.mpi import launch, world
-    from memgauge.commands.survey import chosen_experiments
 
     if interrupted is not None:
         raise RequestError(
@@ -91,7 +91,7 @@ def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
         )
     options = build(RunOptions, **given(RunOptions, dict(values)))
     build(CommonParameters, **given(CommonParameters, dict(values)))
-    chosen_experiments(values.get("only"))
+    api.surveyed(values.get("only"))
     together = build(ClusterOptions, **given(ClusterOptions, dict(values)))
     seen = launch()
     if seen is None:
@@ -101,7 +101,7 @@ def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
             "'memgauge survey'"
         )
     found = world("cluster", finalize=False)
-    return _run(found, seen.launcher, options, together, _arguments(values))
+    return _run(found, seen.launcher, options, together, node_arguments(values))
 
 
 def _run(
@@ -150,7 +150,7 @@ def _say(text: str) -> None:
     click.echo(f"cluster: {plain(text)}", err=True)
 
 
-def _arguments(values: Mapping[str, Any]) -> list[str]:
+def node_arguments(values: Mapping[str, Any]) -> list[str]:
     """The words of a node's own survey: what was asked of all."""
     words = ["survey"]
     for struct in (CommonParameters, RunOptions):

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from memgauge import api
 from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
 from memgauge.commands.measure import measure, resume
 from memgauge.commands.options import given, options_of
 from memgauge.experiments.registry import EXPERIMENTS, load
 from memgauge.model.errors import RequestError
-from memgauge.model.option import choices_option
 from memgauge.model.parameters import CommonParameters, RunOptions, build
 
 only_option = click.option(
@@ -50,21 +50,10 @@ def command(interrupted: Path | None, only: str | None, **values: Any) -> int:
                 "but --budget, --precision and --json"
             )
         return resume(interrupted, options, given(RunOptions, values))
-    names = chosen_experiments(only)
-    chosen = [(one := load(name), _parameters(one.parameters, common)) for name in names]
+    chosen = [
+        (one := load(name), _parameters(one.parameters, common)) for name in api.surveyed(only)
+    ]
     return measure(chosen, options, name="survey")
-
-
-def chosen_experiments(only: str | None) -> tuple[str, ...]:
-    """Names of experiments from what was given; all where nothing was.
-
-    Raises:
-        RequestError: there is no such experiment.
-    """
-    if only is None:
-        return tuple(EXPERIMENTS)
-    names: tuple[str, ...] = choices_option("", list(EXPERIMENTS)).parse(only, "--only")
-    return names
 
 
 def _parameters(struct: type[CommonParameters], common: dict[str, Any]) -> CommonParameters:

@@ -125,6 +125,8 @@ class NodeFigures(msgspec.Struct, frozen=True, kw_only=True):
     sockets: int
     numa_nodes: int
     figures: list[FigureOfNode]
+    records_bytes: int | None = None
+    """Length of the records they were made of: a run that was resumed has more. None: not told."""
     problems: list[str] = []
     """Verdicts of its report that say that something is wrong: failed validations above all."""
 

@@ -81,6 +81,18 @@ def test_figures_of_a_node_are_used_as_its_own_analysis_made_them(tmp_path: Path
     assert load_combined(tmp_path).cluster.figures == {"one": made}
 
 
+def test_figures_of_a_run_that_was_resumed_are_made_anew(tmp_path: Path) -> None:
+    place = records_of(tmp_path, "one", until=600)
+    assert write_figures(place) is None
+    write_manifest(tmp_path, manifest(["one"]))
+    before = load_combined(tmp_path).cluster.figures["one"]
+    assert before.records_bytes == (place / "records.jsonl").stat().st_size
+    more = b"".join(encode(one) for one in list(records(16))[600:])
+    (place / "records.jsonl").write_bytes((place / "records.jsonl").read_bytes() + more)
+    after = load_combined(tmp_path).cluster.figures["one"]
+    assert (before.ended, after.ended) == (None, "budget")
+
+
 def test_a_killed_node_is_combined_by_what_it_had_measured(tmp_path: Path) -> None:
     whole = len(list(records(16)))
     records_of(tmp_path, "killed", until=whole // 2)
