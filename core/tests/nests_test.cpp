@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -242,6 +243,22 @@ TEST_CASE("a model is told every access of the running code, in its order") {
         CHECK(model.seen() == ran);
         CHECK(model.streams() == bases.size() + (spec.store_prefetch ? 1 : 0));
     }
+}
+
+TEST_CASE("loops that go on where the inner one ended run as one") {
+    const auto trips = [](const NestSpec& spec) {
+        return nests::as_run(nests::describe(spec)).parts[0].trips;
+    };
+    using Trips = std::array<std::size_t, 4>;
+    NestSpec spec = complexes(NestKind::s1cf_first, 2, 3, 5);
+    CHECK(trips(spec) == Trips{1, 1, 1, 30});
+    spec.store_prefetch = true;  // begins anew with each row
+    CHECK(trips(spec) == Trips{1, 2, 3, 5});
+    CHECK(trips(complexes(NestKind::s1cf_second, 2, 3, 5)) == Trips{1, 1, 5, 6});
+    CHECK(trips(complexes(NestKind::s1cf, 2, 3, 5)) == Trips{1, 1, 6, 5});
+    CHECK(trips(complexes(NestKind::s2cf, 2, 4, 5)) == Trips{1, 10, 3, 4});
+    CHECK(trips(complexes(NestKind::s1cf, 1, 1, 1)) == Trips{1, 1, 1, 1});
+    CHECK(trips(reals(NestKind::gemm, 0, 7)) == Trips{1, 7, 7, 7});
 }
 
 TEST_CASE("every trip loads what it needs, and all of what is written is stored once") {

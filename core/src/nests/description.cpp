@@ -98,6 +98,16 @@ Nest second(std::size_t outer, const NestShape& s) {
                      {s.x * s.y * s.rows, s.y * s.rows, s.rows, 1}});
 }
 
+// Whether each trip of `outer` begins where the last of `found`'s loop `inner` ended.
+bool goes_on(const Loops& loops, std::size_t outer, const Loops& found, std::size_t inner,
+             std::size_t references) noexcept {
+    for (std::size_t i = 0; i < references; ++i) {
+        const std::size_t past = found.trips[inner] * found.references[i].strides[inner];
+        if (loops.references[i].strides[outer] != past) return false;
+    }
+    return true;
+}
+
 Nest loops_of(const NestSpec& spec) {
     const NestShape& s = spec.shape;
     switch (spec.kind) {
@@ -149,6 +159,39 @@ Nest describe(const NestSpec& spec) {
     if (spec.shape.tile != 0) nest = tiled(nest, spec.shape.tile);
     nest.store_prefetch = spec.store_prefetch;
     return nest;
+}
+
+Loops joined(const Loops& loops, std::size_t references) noexcept {
+    Loops found;
+    for (std::size_t i = 0; i < references; ++i) {
+        found.references[i].first = loops.references[i].first;
+        found.references[i].strides[innermost] = loops.references[i].strides[innermost];
+    }
+    // Loops of more than one trip, from the innermost on, in the innermost places.
+    std::size_t free = innermost;
+    for (std::size_t loop = most_loops; loop-- > 0;) {
+        if (loops.trips[loop] == 1) continue;
+        const bool first = free == innermost;
+        if (!first && goes_on(loops, loop, found, free + 1, references)) {
+            found.trips[free + 1] *= loops.trips[loop];
+            continue;
+        }
+        found.trips[free] = loops.trips[loop];
+        for (std::size_t i = 0; i < references; ++i) {
+            found.references[i].strides[free] = loops.references[i].strides[loop];
+        }
+        --free;  // wraps when all places are taken: then no loop is left
+    }
+    return found;
+}
+
+Nest as_run(const Nest& nest) noexcept {
+    Nest found = nest;
+    if (nest.body == Body::dot || nest.store_prefetch) return found;
+    for (std::size_t part = 0; part < nest.part_count; ++part) {
+        found.parts[part] = joined(nest.parts[part], nest.references);
+    }
+    return found;
 }
 
 PrefetchRhythm prefetch_rhythm(const Nest& nest, const Reference& stored) noexcept {

@@ -48,6 +48,13 @@ struct Nest {
 // RequestError as arrays_of.
 Nest describe(const NestSpec& spec);
 
+// Loops that go on where the last trip of the loop inside them ended become one with it: the same
+// accesses in the same order, in fewer and longer innermost loops.
+Loops joined(const Loops& loops, std::size_t references) noexcept;
+
+// With joined loops, where neither sums nor prefetches depend on where innermost loops begin.
+Nest as_run(const Nest& nest) noexcept;
+
 // Rows of A that exist.
 std::size_t rows_of_a(const NestShape& shape) noexcept;
 

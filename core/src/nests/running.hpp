@@ -157,7 +157,8 @@ private:
 
 // `stopped` is asked each time the two innermost loops are done.
 template <class Arrays, class Stopped>
-void run(const Nest& nest, const Arrays& arrays, const Stopped& stopped) {
+void run(const Nest& described, const Arrays& arrays, const Stopped& stopped) {
+    const Nest nest = as_run(described);
     const auto all = [&](const auto& inner) {
         for (OuterLoops at(nest); !at.done() && !stopped(); at.advance()) {
             inner.rows(at.loops(), at.offsets());
