@@ -27,6 +27,17 @@ struct MemoryCounts {
 // What an access did to level 1.
 enum class Effect : std::uint8_t { none, marks, missed, past_caches };
 
+// What a level's set has of a line: the way, or -1.
+struct Place {
+    Set set = nullptr;
+    int way = -1;
+};
+
+struct Outcome {
+    Effect effect = Effect::none;
+    Place at;  // of level 1, where it has the line now
+};
+
 struct Piece {
     Line line = 0;
     std::uint8_t sector = 1;  // one bit
@@ -41,20 +52,19 @@ class Hierarchy {
 public:
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
-    [[gnu::always_inline]] inline Effect load(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] inline Outcome load(unsigned core, Piece piece, Asker asker) {
         const Place found = look(0, core, piece.line);
         if (holds(levels_[0], found, piece.sector)) {
             ++levels_[0].counts().hits;
             levels_[0].touch(found.set, found.way);
-            return Effect::none;
+            return {Effect::none, found};
         }
         if constexpr (many_cores) from_others(core, piece.line, false);
         ++levels_[0].counts().misses;
-        fill<0>(core, piece, asker, found);
-        return Effect::missed;
+        return {Effect::missed, {found.set, fill<0>(core, piece, asker, found)}};
     }
 
-    [[gnu::always_inline]] inline Effect store(unsigned core, Piece piece) {
+    [[gnu::always_inline]] inline Outcome store(unsigned core, Piece piece) {
         if constexpr (many_cores) from_others(core, piece.line, true);
         const Place found = look(0, core, piece.line);
         if (holds(levels_[0], found, piece.sector)) {
@@ -63,21 +73,26 @@ public:
             std::uint8_t& changed = levels_[0].changed(found.set, found.way);
             const bool had = (changed & piece.sector) != 0;
             changed |= piece.sector;
-            return had ? Effect::none : Effect::marks;
+            return {had ? Effect::none : Effect::marks, found};
         }
         ++levels_[0].counts().misses;
         const int way = fill<0>(core, piece, Asker::allocate, found);
         levels_[0].changed(found.set, way) |= piece.sector;
-        return Effect::missed;
+        return {Effect::missed, {found.set, way}};
     }
 
     // A store that goes past the caches where no level of the core has the sector.
-    Effect store_past(unsigned core, Piece piece);
+    Outcome store_past(unsigned core, Piece piece);
 
-    // Where level 1 keeps a line.
-    [[nodiscard]] Set nearest_set(unsigned core, Line line) const {
-        return levels_[0].template set<many_cores>(core, line, numbers_);
+    // Whether level 1 has that line there with the sector valid, and changed where that is asked.
+    [[nodiscard, gnu::always_inline]] inline bool is_nearest(Line line, std::uint8_t sector,
+                                                             Place at, bool changed) const {
+        const Level& level = levels_[0];
+        return level.tag(at.set, at.way) == line && holds(level, at, sector) &&
+               (!changed || (level.changed(at.set, at.way) & sector) != 0);
     }
+
+    [[gnu::always_inline]] inline void touch_nearest(Place at) { levels_[0].touch(at.set, at.way); }
 
     // Whether level 1 lost lines because a level behind it did, since asked last.
     [[nodiscard]] bool take_disturbed() { return std::exchange(disturbed_, false); }
@@ -93,12 +108,6 @@ public:
     void clear();
 
 private:
-    // What a level's set has of a line: the way, or -1.
-    struct Place {
-        Set set = nullptr;
-        int way = -1;
-    };
-
     [[nodiscard, gnu::always_inline]] inline Place look(std::size_t level, unsigned core,
                                                         Line line) const {
         const Set set = levels_[level].template set<many_cores>(core, line, numbers_);
@@ -233,12 +242,12 @@ Hierarchy<many_cores, sectored>::Hierarchy(const CacheMachine& machine,
 }
 
 template <bool many_cores, bool sectored>
-Effect Hierarchy<many_cores, sectored>::store_past(unsigned core, Piece piece) {
+Outcome Hierarchy<many_cores, sectored>::store_past(unsigned core, Piece piece) {
     if constexpr (many_cores) from_others(core, piece.line, true);
     if (held_anywhere(core, piece)) return store(core, piece);
     for (Level& level : levels()) ++level.counts().misses;
     ++memory_.bypasses;
-    return Effect::past_caches;
+    return {Effect::past_caches, {}};
 }
 
 template <bool many_cores, bool sectored>

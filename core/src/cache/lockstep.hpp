@@ -4,13 +4,13 @@
 // An access alters nothing if its line is where the last access to that set of level 1 went, and
 // has its marks: it is a hit and no more. So only two kinds of accesses are made for real: those of
 // a reference that comes to another sector, and those of a reference of whose set another line was
-// used since ("stale"). A whole step of the loop in which no reference came to another sector, and
-// in which all that was made for real were hits that changed no marks, will leave everything as it
-// is however often it is repeated: what it accesses is there and in the order in which it accesses
-// it. Then all steps up to the next border of a sector are one.
+// used since ("stale"). After a step in whose end level 1 still holds all that it accessed, with
+// their marks, one more such step would be hits only and leave the lines in the order in which they
+// are: then all steps up to the next border of a sector are one.
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -29,7 +29,9 @@ struct Track {
     StoreStream* store_stream = nullptr;
     std::uint64_t bypass_from = ~0ull;  // address from which on lines bypass
     Set set = nullptr;                  // of level 1, of its line; none: no level is asked
+    int way = -1;
     Line line = 0;
+    std::uint8_t sector = 1;
 };
 
 // Whether its accesses never reach over the border of a sector.
@@ -61,7 +63,9 @@ inline std::uint64_t steady_steps(std::int64_t stride, std::uint64_t sector_byte
 
 // The loop; `Caches` makes the accesses:
 //   bool is_here(address)   whether its set is simulated here
-//   Effect access(Track&)   for real, in the caches; tells `set` and `line`
+//   Effect access(Track&)   for real, in the caches; tells where level 1 has it
+//   bool again(Track&)      the same if it is where it was with its marks
+//   bool is_there(Track&)   whether it is
 //   bool take_disturbed()   whether level 1 lost lines to levels behind it since asked last
 template <class Caches>
 class Lockstep {
@@ -82,10 +86,11 @@ public:
 
     void run(std::uint64_t count) {
         count_ = count;
+        list_columns();
         std::uint64_t step = 0;
         while (step < count) {
-            const bool fixed = make(step);
-            step = fixed || stale_ == 0 ? next_border() : step + 1;
+            make(step, 0);
+            step = stale_ == 0 || all_there() ? columns_to(next_border(), step + 1) : step + 1;
         }
     }
 
@@ -96,25 +101,66 @@ public:
     }
 
 private:
+    // References that come to another sector in each step, of `run`'s loop.
+    void list_columns() {
+        for (std::size_t r = 0; r < size_; ++r) {
+            if (tracks_[r].steady_steps == 1) columns_ |= 1u << r;
+        }
+    }
+
     [[nodiscard]] std::uint64_t next_border() const {
         std::uint64_t next = count_;
-        for (std::size_t r = 0; r < size_; ++r) next = std::min(next, tracks_[r].crosses_at);
+        for (std::size_t r = 0; r < size_; ++r) {
+            if ((columns_ >> r & 1) == 0) next = std::min(next, tracks_[r].crosses_at);
+        }
         return next;
     }
 
-    // One step; whether it is one that could be repeated for ever.
-    bool make(std::uint64_t step) {
-        bool fixed = true;
-        for (std::size_t r = 0; r < size_; ++r) {
+    [[nodiscard]] bool all_there() const {
+        for (unsigned left = stale_ & ~columns_; left != 0; left &= left - 1) {
+            if (!caches_.is_there(tracks_[static_cast<unsigned>(std::countr_zero(left))])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Steps in which only columns come to other sectors, up to `end`. The step that is next.
+    std::uint64_t columns_to(std::uint64_t end, std::uint64_t step) {
+        if (columns_ == 0) return end;
+        for (; step < end; ++step) {
+            if (stale_ != 0) return step;
+            for (unsigned left = columns_; left != 0; left &= left - 1) {
+                const auto r = static_cast<unsigned>(std::countr_zero(left));
+                cross_column(tracks_[r], step);
+                if (stale_ >> r != 0) {
+                    make(step, r + 1);
+                    break;
+                }
+            }
+        }
+        return step;
+    }
+
+    void cross_column(Track& track, std::uint64_t step) {
+        track.access.address += static_cast<std::uint64_t>(track.stride);
+        track.crosses_at = step + 1;
+        track.set = nullptr;
+        if (!caches_.is_here(track.access.address)) return;
+        ++pieces_[static_cast<std::size_t>(track.access.kind)];
+        if (caches_.access(track) != Effect::past_caches) others_are_stale(track);
+    }
+
+    // What is left of a step, from a reference on.
+    void make(std::uint64_t step, std::size_t first) {
+        for (std::size_t r = first; r < size_; ++r) {
             Track& track = tracks_[r];
             if (track.crosses_at == step) {
                 cross(track, r, step);
-                fixed = false;
             } else if ((stale_ >> r & 1) != 0) {
-                fixed &= repeat(track, r, step);
+                repeat(track, r, step);
             }
         }
-        return fixed;
     }
 
     void cross(Track& track, std::size_t r, std::uint64_t step) {
@@ -127,10 +173,7 @@ private:
         const std::uint64_t here = track.crosses_at - step;
         pieces_[static_cast<std::size_t>(track.access.kind)] += here;
         const Effect effect = caches_.access(track);
-        if (effect == Effect::past_caches) {
-            track.set = nullptr;
-            return;
-        }
+        if (effect == Effect::past_caches) return;
         hits_ += here - 1;
         others_are_stale(track);
     }
@@ -140,27 +183,33 @@ private:
         return steps_to_border(track.access.address, track.stride, sector_bytes_);
     }
 
-    // A reference that is where it was; whether nothing changed but the order.
-    bool repeat(Track& track, std::size_t r, std::uint64_t step) {
+    // A reference that is where it was.
+    void repeat(Track& track, std::size_t r, std::uint64_t step) {
         stale_ &= ~(1u << r);
-        --hits_;  // it counts for itself
-        const Effect effect = caches_.access(track);
-        if (effect == Effect::past_caches) {
-            hits_ -= track.crosses_at - step - 1;
-            track.set = nullptr;
-            return false;
+        if (!caches_.again(track)) {
+            --hits_;  // it counts for itself
+            if (caches_.access(track) == Effect::past_caches) {
+                hits_ -= track.crosses_at - step - 1;
+                return;
+            }
         }
         others_are_stale(track);
-        return effect == Effect::none;
     }
 
     void others_are_stale(const Track& track) {
-        const bool all = caches_.take_disturbed();
+        if (caches_.take_disturbed()) [[unlikely]]
+            all_are_stale();
         for (std::size_t r = 0; r < size_; ++r) {
             const Track& other = tracks_[r];
             const bool used = other.set == track.set && other.line != track.line;
-            const bool is = used || (all && other.set != nullptr && &other != &track);
-            stale_ |= static_cast<unsigned>(is) << r;
+            stale_ |= static_cast<unsigned>(used) << r;
+        }
+        stale_ &= ~columns_;
+    }
+
+    void all_are_stale() {
+        for (std::size_t r = 0; r < size_; ++r) {
+            stale_ |= static_cast<unsigned>(tracks_[r].set != nullptr) << r;
         }
     }
 
@@ -168,7 +217,8 @@ private:
     std::uint64_t sector_bytes_;
     std::array<Track, most_streams> tracks_{};
     std::size_t size_ = 0;
-    unsigned stale_ = 0;
+    unsigned stale_ = 0;  // bits of references
+    unsigned columns_ = 0;
     std::uint64_t count_ = 0;
     std::uint64_t hits_ = 0;
     std::array<std::uint64_t, 3> pieces_{};

@@ -56,7 +56,7 @@ private:
     void store(unsigned core, const Access& access);
     void store_in_stream(unsigned core, const Access& access, StoreStream& stream);
     // Part of a write past the caches, or the begin of one, or a store as any.
-    Effect past_caches(unsigned core, Piece piece, std::uint64_t address, StoreStream& stream);
+    Outcome past_caches(unsigned core, Piece piece, std::uint64_t address, StoreStream& stream);
     void after_miss(unsigned core, std::uint64_t address, unsigned stream);
     void prefetch_ahead(unsigned core, const Access& access);
 
@@ -146,7 +146,7 @@ template <bool many_cores, bool sectored>
 void Simulation<many_cores, sectored>::load(unsigned core, const Access& access, Asker asker) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(access.kind)];
-        if (caches_.load(core, piece_at(address, access.stream), asker) == Effect::missed) {
+        if (caches_.load(core, piece_at(address, access.stream), asker).effect == Effect::missed) {
             after_miss(core, address, access.stream);
         }
     });
@@ -156,7 +156,7 @@ template <bool many_cores, bool sectored>
 void Simulation<many_cores, sectored>::store(unsigned core, const Access& access) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
-        if (caches_.store(core, piece_at(address, access.stream)) == Effect::missed) {
+        if (caches_.store(core, piece_at(address, access.stream)).effect == Effect::missed) {
             after_miss(core, address, access.stream);
         }
     });
@@ -169,20 +169,20 @@ void Simulation<many_cores, sectored>::store_in_stream(unsigned core, const Acce
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
         const bool past = detectors_[core].bypasses(stream, address);
         const Piece piece = piece_at(address, access.stream);
-        const Effect effect =
+        const auto [effect, at] =
             past ? past_caches(core, piece, address, stream) : caches_.store(core, piece);
         if (effect == Effect::missed) after_miss(core, address, access.stream);
     });
 }
 
 template <bool many_cores, bool sectored>
-Effect Simulation<many_cores, sectored>::past_caches(unsigned core, Piece piece,
-                                                     std::uint64_t address, StoreStream& stream) {
+Outcome Simulation<many_cores, sectored>::past_caches(unsigned core, Piece piece,
+                                                      std::uint64_t address, StoreStream& stream) {
     const std::uint64_t sector = address >> sector_bits_;
-    if (stream.bypassed_sector == sector) return Effect::past_caches;
-    const Effect effect = caches_.store_past(core, piece);
-    if (effect == Effect::past_caches) stream.bypassed_sector = sector;
-    return effect;
+    if (stream.bypassed_sector == sector) return {Effect::past_caches, {}};
+    const Outcome outcome = caches_.store_past(core, piece);
+    if (outcome.effect == Effect::past_caches) stream.bypassed_sector = sector;
+    return outcome;
 }
 
 template <bool many_cores, bool sectored>

@@ -17,23 +17,37 @@ struct Simulation<many_cores, sectored>::Tracked {
     [[nodiscard]] bool take_disturbed() { return simulation.caches_.take_disturbed(); }
 
     [[gnu::always_inline]] inline Effect access(Track& track) {
-        const Access& access = track.access;
-        const Piece piece = simulation.piece_at(access.address, access.stream);
+        const Piece piece = simulation.piece_at(track.access.address, track.access.stream);
         track.line = piece.line;
-        track.set = simulation.caches_.nearest_set(core, piece.line);
-        switch (access.kind) {
-            case AccessKind::load:
-                return simulation.caches_.load(core, piece, Asker::load);
-            case AccessKind::store_prefetch:
-                return simulation.caches_.load(core, piece, Asker::software_prefetch);
-            case AccessKind::store:
-                break;
-        }
-        if (access.address >= track.bypass_from) {
-            return simulation.past_caches(core, piece, access.address, *track.store_stream);
-        }
-        return simulation.caches_.store(core, piece);
+        track.sector = piece.sector;
+        const auto [effect, at] = made(track, piece);
+        track.set = at.set;
+        track.way = at.way;
+        return effect;
     }
+
+    [[gnu::always_inline]] inline Outcome made(Track& track, Piece piece) {
+        const Access& access = track.access;
+        if (access.kind == AccessKind::load) return caches().load(core, piece, Asker::load);
+        if (access.kind == AccessKind::store_prefetch) {
+            return caches().load(core, piece, Asker::software_prefetch);
+        }
+        if (access.address < track.bypass_from) return caches().store(core, piece);
+        return simulation.past_caches(core, piece, access.address, *track.store_stream);
+    }
+
+    [[nodiscard]] bool is_there(const Track& track) const {
+        return caches().is_nearest(track.line, track.sector, {track.set, track.way},
+                                   track.access.kind == AccessKind::store);
+    }
+
+    [[gnu::always_inline]] inline bool again(const Track& track) {
+        if (!is_there(track)) return false;
+        caches().touch_nearest({track.set, track.way});
+        return true;
+    }
+
+    [[nodiscard]] Hierarchy<many_cores, sectored>& caches() const { return simulation.caches_; }
 };
 
 template <bool many_cores, bool sectored>
