@@ -130,8 +130,9 @@ def test_without_mpirun_one_rank_does_it_all(tmp_path: Path) -> None:
     done = run(None, "--size", "20", "--output", str(tmp_path / "job"), "--json")
     assert done.returncode == 0, done.stderr
     assert right(read_run(tmp_path / "job"))
-    section = json.loads(done.stdout)["sections"][0]
-    assert section["name"] == "fft3d"
+    told = json.loads(done.stdout)
+    assert told["sections"][0]["name"] == "fft3d"
+    assert [step["grid"] for step in told["fft3d"]["steps"]] == ["1x1"]
 
 
 @pytest.mark.parametrize("kind", ["strong", "weak"])
@@ -179,6 +180,36 @@ def test_a_directory_with_a_run_is_kept(tmp_path: Path) -> None:
     (line,) = own_lines(done.stderr)
     assert "already holds a run" in line
     assert [path.name for path in out.iterdir()] == ["records.jsonl"]
+
+
+FAULTY = """
+import os, sys
+from memgauge.__main__ import main
+from memgauge.fft3d.devices import Host
+
+def no_memory(self, pencils):
+    raise MemoryError("nothing left")
+
+if "1" in {os.environ.get(name) for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")}:
+    Host.fft = no_memory
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_rank_that_fails_alone_says_why_and_ends_all(tmp_path: Path) -> None:
+    out = tmp_path / "job"
+    arguments = ["fft3d", "--size", "9", "--output", str(out)]
+    done = subprocess.run(
+        [str(MPIRUN), "-n", "3", sys.executable, "-c", FAULTY, *arguments],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert any("rank 1: the transform failed: nothing left" in it for it in own_lines(done.stderr))
+    assert "Rank 1 of 3: its work failed" in report(out)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from memgauge.analysis.checks import Check
 from memgauge.analysis.claims import Status
 from memgauge.analysis.crosschecks import crosschecks
 from memgauge.analysis.document_figure import Figure, figure
+from memgauge.analysis.fft3d_document import JobFigures, job_figures
 from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
@@ -150,6 +151,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Two groups of threads beside each other, for each work, team and regime."""
     traffic: list[NestFigures] = []
     """Loop nests: expected, simulated, measured."""
+    fft3d: JobFigures | None = None
+    """Of a job of `memgauge fft3d`."""
 
 
 def json_document(run: Run) -> Document:
@@ -182,6 +185,7 @@ def json_document(run: Run) -> Document:
         routes=route_figures(run),
         tiers=tier_figures(figures),
         traffic=traffic_figures(figures),
+        fft3d=job_figures(run),
     )
 
 

@@ -24,7 +24,7 @@ from memgauge.model.records import NOT_WATCHED
 TITLES = {FFT: "FFT", ALL2ALL: "All2All", COPY_IN: "copy in", COPY_OUT: "copy out"}
 
 
-class PhaseFigures(msgspec.Struct, frozen=True, kw_only=True):
+class PhaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     """One phase of one step. Times are seconds of a rank's median transform; bytes those of a rank.
 
     None: of no meaning for the phase, or not known.
@@ -68,7 +68,7 @@ class Traffic(msgspec.Struct, frozen=True):
 
 def phase_figures(
     ranks: Sequence[Rank], step: Pencils, *, bypass: bool = False
-) -> list[PhaseFigures]:
+) -> list[PhaseTimes]:
     """Of the transforms on so many ranks, in the order of the phases.
 
     `bypass`: the processor writes streams of stores past its caches.
@@ -83,7 +83,7 @@ def phase_figures(
         read, written = _expected(phase, step, bypass=bypass)
         traffic = measured.get(phase, Traffic(None, None))
         found.append(
-            PhaseFigures(
+            PhaseTimes(
                 title=title_of(phase),
                 least_s=min(known),
                 median_s=median(known),

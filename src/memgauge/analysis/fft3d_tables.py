@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from memgauge.analysis.fft3d_phases import TITLES, PhaseFigures, title_of
+from memgauge.analysis.fft3d_phases import TITLES, PhaseTimes, title_of
 from memgauge.analysis.fft3d_ranks import JobFacts, Phase, Rank, on, phases_in, seconds_of
 from memgauge.analysis.fft3d_scaling import StepFigures, efficiency, speed_up
 from memgauge.analysis.fft3d_shape import Pencils
@@ -17,7 +17,7 @@ MOST_BARS = 64
 """Ranks drawn; all are in the table."""
 
 
-def phase_table(phases: Sequence[PhaseFigures], step: Pencils, *, bypass: bool) -> Table:
+def phase_table(phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool) -> Table:
     """Phases in their order."""
     columns = [
         Column(title="phase"),
@@ -53,7 +53,7 @@ _WITH_BYPASS = (
 )
 
 
-def _phase_row(one: PhaseFigures) -> list[Cell]:
+def _phase_row(one: PhaseTimes) -> list[Cell]:
     speed = one.expected_bytes_per_s
     return [
         one.title,

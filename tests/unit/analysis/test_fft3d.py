@@ -9,6 +9,7 @@ from tests.unit.analysis import profiles
 from tests.unit.analysis.profiles import MS, Made
 from tests.unit.model import build
 
+from memgauge.analysis.document import json_document
 from memgauge.analysis.fft3d_phases import bypasses, phase_figures, why_not_measured
 from memgauge.analysis.fft3d_ranks import NO_RUN, facts_of, ranks_of, transforms_of
 from memgauge.analysis.fft3d_scaling import efficiency, speed_up, step_figures
@@ -313,6 +314,25 @@ def test_a_transform_that_is_long_enough_is_drawn_over_time(tmp_path: Path) -> N
     assert max(x for x in reads.x if isinstance(x, float)) <= 0.4551
     highest = max((y, x) for x, y in zip(reads.x, reads.y, strict=True) if y is not None)
     assert 0.010 <= float(highest[1]) <= 0.030
+
+
+def test_the_same_as_plain_data(tmp_path: Path) -> None:
+    run = job(tmp_path, "1x1:8 1x2:8", 2, scaling="strong")
+    rank_run(tmp_path, 0, [*transform(1, 0, 10 * MS), *transform(2, 1000 * MS, 5 * MS)])
+    rank_run(tmp_path, 1, transform(2, 1000 * MS, 8 * MS))
+    found = json_document(run).fft3d
+    assert found is not None
+    assert [(one.grid, one.size, one.transforms) for one in found.steps] == [
+        ("1x1", 8, 1),
+        ("1x2", 8, 1),
+    ]
+    assert found.steps[1].efficiency == pytest.approx(0.45 / 0.36 / 2)
+    assert len(found.steps[1].phases) == 9
+    assert [rank.transforms_s for rank in found.ranks] == [
+        [pytest.approx(0.225)],
+        [pytest.approx(0.36)],
+    ]
+    assert [rank.problem for rank in found.ranks] == [None, None]
 
 
 @pytest.mark.parametrize(
