@@ -3,8 +3,8 @@
 One execution with caches that hold nothing, by as many cores as the point has threads, each on
 arrays of its own; then everything changed is written back. The arrays of a core follow each other
 as those of a native `LoopNest` do: each in pages of its own, and shifted in them by 17 x 128 bytes
-against the one before. Those of the next core begin 2^40 bytes further on. Where parts of a machine
-share no cache, one of them is simulated and multiplied, see `nest_traffic_machines`.
+against the one before. Those of the next core follow. Where parts of a machine share no cache, one
+of them is simulated and multiplied, see `nest_traffic_machines`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from memgauge.model.units import format_duration
 PAGE_BYTES = 4096
 STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
-CORE_BYTES = 1 << 40
 
 FIRST_GUESS_S = 2e-8
 """Of simulating one trip of an innermost loop, before one was."""
@@ -86,14 +85,17 @@ def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyR
         yield _not_simulated(left_out, cost_s, limit_s)
 
 
-def layout(arrays: Sequence[_core.NestArray], core: int) -> list[int]:
-    """Where the arrays of a core begin."""
-    bases, page = [], FIRST_ADDRESS + core * CORE_BYTES
-    for index, array in enumerate(arrays):
-        stagger = index * STAGGER_BYTES
-        bases.append(page + stagger)
-        page += -(-(stagger + array.bytes) // PAGE_BYTES) * PAGE_BYTES
-    return bases
+def layout(arrays: Sequence[_core.NestArray], cores: int) -> list[list[int]]:
+    """Where the arrays of each core begin."""
+    found, page = [], FIRST_ADDRESS
+    for _ in range(cores):
+        bases = []
+        for index, array in enumerate(arrays):
+            stagger = index * STAGGER_BYTES
+            bases.append(page + stagger)
+            page += -(-(stagger + array.bytes) // PAGE_BYTES) * PAGE_BYTES
+        found.append(bases)
+    return found
 
 
 def _simulated(job: Job, threads: int) -> Simulated:
@@ -101,7 +103,7 @@ def _simulated(job: Job, threads: int) -> Simulated:
     arrays = job.spec.arrays
     model = _model(unit, threads)
     began = time.monotonic()
-    _core.simulate_nest(job.spec, [layout(arrays, core) for core in range(unit.cores)], model)
+    _core.simulate_nest(job.spec, layout(arrays, unit.cores), model)
     model.write_back_all()
     counts = model.counts()
     return Simulated(
@@ -118,12 +120,12 @@ def _simulated(job: Job, threads: int) -> Simulated:
         array_read_bytes=_by_array(arrays, counts.stream_read_bytes, times),
         levels=[
             SimulatedLevel(
-                level=level.name,
+                level=name,
                 hits=found.hits * times,
                 misses=found.misses * times,
                 write_backs=found.write_backs * times,
             )
-            for level, found in zip(unit.levels, counts.levels, strict=False)
+            for name, found in zip(model.level_names, counts.levels, strict=True)
         ],
         took_s=time.monotonic() - began,
     )

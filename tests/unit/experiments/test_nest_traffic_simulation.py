@@ -134,7 +134,7 @@ def test_arrays_lie_as_those_of_a_loop_nest_do() -> None:
         spec = _core.NestSpec(kernel, store_prefetch=False, **extents)
         nest = _core.LoopNest(team, spec, 2)
         real = [nest.address(0, 0, index) for index in range(len(spec.arrays))]
-        made = layout(spec.arrays, 0)
+        (made,) = layout(spec.arrays, 1)
         assert [at - real[0] for at in real] == [at - made[0] for at in made]
         assert (real[0] - made[0]) % 4096 == 0
         nest.close()
@@ -144,8 +144,8 @@ def test_arrays_of_no_core_touch_those_of_another() -> None:
     arrays = spec_of(points("gemm", "100000")[0]).arrays
     ends = [
         (begin, begin + array.bytes)
-        for core in range(3)
-        for begin, array in zip(layout(arrays, core), arrays, strict=True)
+        for bases in layout(arrays, 3)
+        for begin, array in zip(bases, arrays, strict=True)
     ]
     assert all(end <= later for (_, end), (later, _) in pairwise(ends))
 
@@ -210,6 +210,11 @@ def test_a_machine_of_too_few_cores_is_told_beside_the_others() -> None:
     assert told.message == "machine power9-5mb: has 22 cores, not 32; ask for fewer threads"
     assert {r.machine for r in records if isinstance(r, Simulated)} == {"this"}
     assert {r.cores for r in records if isinstance(r, Simulated)} == {32}
+
+
+def test_what_is_borrowed_is_a_level_of_its_own() -> None:
+    (found,) = simulated([job(points("gemm", "16")[0], load("power9-110mb"))])
+    assert [level.level for level in found.levels] == ["L1", "L2", "L3", "L3 borrowed"]
 
 
 def test_no_machine_no_records() -> None:
