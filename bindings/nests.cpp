@@ -50,36 +50,44 @@ void init_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t
     new (self) NestSpec(spec);
 }
 
-void check_operand(const NestArray& array, const BufferView& view, const std::string& what) {
+std::string operand_of(const NestSpec& spec, const NestArray& array) {
+    return "loop nest " + std::string(to_string(spec.kind)) + ", operand " + array.name;
+}
+
+void check_operand(const NestSpec& spec, const NestArray& array, const BufferView& view) {
     if (view.size() < array.bytes) {
-        throw RequestError(what + ": has " + std::to_string(view.size()) + " bytes of " +
-                           std::to_string(array.bytes) + "; give a larger one");
+        throw RequestError(operand_of(spec, array) + ": has " + std::to_string(view.size()) +
+                           " bytes of " + std::to_string(array.bytes) + "; give a larger one");
     }
     if (!view.is_aligned(alignof(double))) {
-        throw RequestError(what + ": does not begin at a multiple of 8 bytes; copy it");
+        throw RequestError(operand_of(spec, array) +
+                           ": does not begin at a multiple of 8 bytes; copy it");
+    }
+}
+
+void check_overlap(const NestSpec& spec, const std::vector<NestArray>& arrays,
+                   const std::vector<BufferView>& views) {
+    for (std::size_t i = 0; i + 1 < views.size(); ++i) {
+        if (!views[i].overlaps(views.back())) continue;
+        throw RequestError(operand_of(spec, arrays[i]) +
+                           ": overlaps what is written; give memory of its own");
     }
 }
 
 std::vector<BufferView> operands_of(const NestSpec& spec, const std::vector<nb::object>& operands) {
     const std::vector<NestArray> arrays = arrays_of(spec);
-    const std::string nest = "loop nest " + std::string(to_string(spec.kind));
     if (operands.size() != arrays.size()) {
-        throw RequestError(nest + " works on " + std::to_string(arrays.size()) +
-                           " arrays, not on " + std::to_string(operands.size()) +
-                           "; give one for each");
+        throw RequestError("loop nest " + std::string(to_string(spec.kind)) + " works on " +
+                           std::to_string(arrays.size()) + " arrays, not on " +
+                           std::to_string(operands.size()) + "; give one for each");
     }
     std::vector<BufferView> views;
+    views.reserve(arrays.size());
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-        const std::string what = nest + ", operand " + arrays[i].name;
-        views.emplace_back(operands[i], arrays[i].written, what);
-        check_operand(arrays[i], views.back(), what);
+        views.emplace_back(operands[i], arrays[i].written, "operand " + arrays[i].name);
+        check_operand(spec, arrays[i], views.back());
     }
-    for (std::size_t i = 0; i + 1 < views.size(); ++i) {
-        if (views[i].overlaps(views.back())) {
-            throw RequestError(nest + ": what is written overlaps operand " + arrays[i].name +
-                               "; give memory of its own");
-        }
-    }
+    check_overlap(spec, arrays, views);
     return views;
 }
 

@@ -188,7 +188,7 @@ def test_operands_that_would_be_overrun_or_mixed_up_are_refused() -> None:
         _core.execute_nest(spec, [random(16)[::2], a])
     with pytest.raises(RequestError, match=r"operand a: does not begin at a multiple of 8 bytes"):
         _core.execute_nest(spec, [memoryview(bytearray(80))[1:], a])
-    with pytest.raises(RequestError, match=r"what is written overlaps operand a; give memory"):
+    with pytest.raises(RequestError, match=r"operand a: overlaps what is written; give memory"):
         _core.execute_nest(spec, [a, a])
 
 

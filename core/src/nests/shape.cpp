@@ -175,6 +175,7 @@ std::vector<NestArray> arrays_of(const NestSpec& spec) {
     const auto bytes = bytes_of(spec);
     const std::size_t element_bytes = spec.kind >= NestKind::s1cf_first ? 16 : 8;
     std::vector<NestArray> arrays;
+    arrays.reserve(bytes.size());
     for (std::size_t i = 0; i < bytes.size() && !kind.arrays[i].empty(); ++i) {
         arrays.push_back({std::string(kind.arrays[i]), bytes[i], element_bytes, true, false});
     }
