@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from memgauge.analysis.section import Axis, Chart
 
 _MOST_POWERS = 10
-"""Ticks on an axis of powers of two; beyond that every second or third is left out."""
+"""Powers with a tick on a logarithmic axis; beyond that every second or third is left out."""
 
 _MOST_COUNTS = 8
 """Steps of a short axis of counts, each with a tick."""
 
+LABELS = ".12~g"
+"""Digits where twelve are enough, else a power of ten: three hundred zeros say nothing, and Vega
+takes minutes to shape a thousand such labels, also those it then leaves out."""
+
 _BYTES = (
-    "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, '~r') + ' TiB' : "
-    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~r') + ' GiB' : "
-    "datum.value >= 1048576 ? format(datum.value / 1048576, '~r') + ' MiB' : "
-    "datum.value >= 1024 ? format(datum.value / 1024, '~r') + ' KiB' : "
-    "format(datum.value, '~r') + ' B'"
+    "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, '.6~g') + ' TiB' : "
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.6~g') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '.6~g') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '.6~g') + ' KiB' : "
+    "format(datum.value, '.6~g') + ' B'"
 )
 
 
@@ -77,7 +81,7 @@ def axis(described: Axis, numbers: list[float], text: str) -> Any:
     elif described.unit == "%":
         settings["format"] = "~%"
     elif described.scale != "linear":
-        settings["format"] = "~r"
+        settings["format"] = LABELS
     if described.scale == "linear":
         settings["tickCount"] = 6
         if not described.unit and all(number == int(number) for number in numbers):
@@ -112,9 +116,9 @@ def _round_ends(numbers: list[float], described: Axis) -> list[float] | None:
     if described.scale == "log2":
         low, high = math.floor(math.log2(min(numbers))), math.ceil(math.log2(max(numbers)))
         return [2.0**low, 2.0 ** max(high, low + 1)]
-    steps = _decades(numbers)
-    below = max(step for step in steps if step <= min(numbers))
-    return [below, min(step for step in steps if step > max(numbers))]
+    lowest, highest = min(numbers), max(numbers)
+    below = max(step for step in _decades([lowest]) if step <= lowest)
+    return [below, min(step for step in _decades([highest]) if step > highest)]
 
 
 def _powers(chart: Chart) -> list[float]:
@@ -127,7 +131,10 @@ def _powers(chart: Chart) -> list[float]:
 
 
 def _decades(numbers: list[float]) -> list[float]:
-    """1, 2 and 5 times the powers of ten around the numbers."""
+    """1, 2 and 5 times the powers of ten around the numbers; of many powers, only some."""
     first, last = math.floor(math.log10(min(numbers))) - 1, math.ceil(math.log10(max(numbers))) + 1
-    powers = range(first, last + 1)
-    return [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
+    every = max(1, math.ceil((last - first) / (2 * _MOST_POWERS)))
+    steps = (1, 2, 5) if every == 1 else (1,)
+    # From a multiple, so that 1 stays a tick.
+    powers = range(math.ceil(first / every) * every, last + 1, every)
+    return [float(f"{step}e{power}") for power in powers for step in steps]

@@ -13,7 +13,7 @@ import altair as alt
 
 from memgauge.reports import cells
 from memgauge.reports.annotations import table_of
-from memgauge.reports.axes import title
+from memgauge.reports.axes import LABELS, title
 from memgauge.reports.channels import tooltip
 from memgauge.reports.points import column, named, rows
 
@@ -107,7 +107,7 @@ def _color(chart: Chart, measured: list[Row]) -> Any:
     if chart.y.unit == "%":
         legend["format"] = "~%"
     elif kind == "log":
-        legend["format"] = "~r"
+        legend["format"] = LABELS
     return alt.Color("y:Q", scale=scale, legend=legend)
 
 

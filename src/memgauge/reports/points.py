@@ -16,7 +16,9 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 _LARGEST = 1e300
-"""Beyond it the arithmetic of axes overflows; no measurement comes near."""
+_LEAST = 1e-280
+"""Beyond them the arithmetic of axes overflows, that of the distance between two such numbers too;
+no measurement comes near."""
 
 
 def rows(chart: Chart) -> list[Row]:
@@ -38,8 +40,9 @@ def drawable(value: float | str, axis: Axis) -> bool:
     """Whether a value has a place on the axis: finite, and above zero on a logarithmic one."""
     if isinstance(value, str):
         return True
-    lowest = -_LARGEST if axis.scale == "linear" else 1 / _LARGEST
-    return lowest <= value <= _LARGEST
+    if axis.scale == "linear":
+        return value == 0 or _LEAST <= abs(value) <= _LARGEST
+    return _LEAST <= value <= _LARGEST
 
 
 def x_numbers(chart: Chart) -> list[float]:

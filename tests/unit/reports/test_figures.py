@@ -2,6 +2,7 @@ import json
 import math
 import sys
 import xml.etree.ElementTree as ET
+from typing import Literal
 
 import altair as alt
 import pytest
@@ -77,6 +78,24 @@ def test_any_chart_of_a_stranger_is_drawn(chart: Chart) -> None:
     ET.fromstring(figures.svg(chart))  # noqa: S314
 
 
+@pytest.mark.parametrize("unit", ["", "ns", "B", "%"])
+@pytest.mark.parametrize("scale", ["log2", "log10"])
+def test_an_axis_has_few_ticks_with_short_labels_however_far_it_reaches(
+    scale: Literal["log2", "log10"], unit: str
+) -> None:
+    axis = Axis(title="Far", unit=unit, scale=scale)
+    far = Series(name="one", x=[1e-270, 1.0, 1e270], y=[1e-270, 1.0, 1e270])
+    chart = line(x=axis, y=axis, series=[far])
+    layers = figures.vega_lite(chart)["layer"]
+    axes = [layer["encoding"][name]["axis"] for layer in layers for name in ("x", "y")]
+    ticks = [drawn["values"] for drawn in axes if "values" in drawn]
+    assert ticks
+    assert all(2 < len(values) <= 60 for values in ticks)
+    drawn = texts(figures.svg(chart))
+    assert len(drawn) < 300
+    assert max(map(len, drawn)) < 30
+
+
 def test_hostile_text_stays_text() -> None:
     chart = hostile().sections[0].charts[0]
     root = ET.fromstring(figures.svg(chart))  # noqa: S314
@@ -97,6 +116,16 @@ def test_what_has_no_place_on_a_logarithmic_axis_is_a_gap(value: float) -> None:
     axis = Axis(title="Latency", unit="ns", scale="log10")
     chart = line(y=axis, series=[Series(name="one", x=[1.0, 2.0, 3.0], y=[1.0, value, 3.0])])
     assert [row["y"] for row in rows(chart)] == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("scale", ["linear", "log2", "log10"])
+def test_what_is_too_small_for_the_arithmetic_of_axes_is_a_gap(
+    scale: Literal["linear", "log2", "log10"],
+) -> None:
+    axis = Axis(title="Latency", unit="ns", scale=scale)
+    small = Series(name="one", x=[1.0, 2.0, 3.0], y=[5e-324, 1e-323, 1e-300])
+    assert rows(line(y=axis, series=[small])) == []
+    assert ET.fromstring(figures.svg(line(y=axis, series=[small]))).tag == f"{SVG}svg"  # noqa: S314
 
 
 def test_byte_axes_read_in_binary_units() -> None:
