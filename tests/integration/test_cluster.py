@@ -117,10 +117,10 @@ class Job:
 
 
 def on_two_hosts(hosts: TwoHosts, cwd: Path, *options: str, words: Sequence[str] = ()) -> Job:
-    """A job whose surveys take four seconds, a rank on each host."""
-    asked = ("cluster", "--budget", "4s", *words, "--output", str(cwd / "run"))
+    """A job whose surveys take three seconds, a rank on each host."""
+    asked = ("cluster", "--budget", "3s", *words, "--output", str(cwd / "run"))
     command = hosts.command(2, survey(*asked, made_up=True), options=options)
-    return Job(cwd, command, nodes=2, seconds=4)
+    return Job(cwd, command, nodes=2, seconds=3)
 
 
 def cpu_seconds(process: int) -> float:
@@ -283,10 +283,28 @@ def test_a_node_that_hangs_is_given_up(hosts: TwoHosts, tmp_path: Path) -> None:
     code, error = job.end()
     assert code != 0
     assert "mgb: given up: nothing was heard of rank 1" in error
-    assert "ending the job, since these would not: mgb" in error
+    assert "ending the job, since these would not: rank 1 of mgb" in error
     manifest = read_manifest(job.directory)
     assert manifest.ended
     assert nodes_of(job.directory)["mga"].state == "done"
     text = (job.directory / "summary.txt").read_text(encoding="utf-8")
     assert "1 given up" in text
+    assert job.left() == []
+
+
+@needs_hosts
+def test_a_node_that_is_only_late_is_told_to_end(hosts: TwoHosts, tmp_path: Path) -> None:
+    """Its survey is ended, which closes its records, and nothing need be aborted."""
+    words = ("--budget", "1s", "--grace", "2s", "--output", str(tmp_path / "run"))
+    command = hosts.command(2, survey("cluster", *words, made_up=True))
+    job = Job(tmp_path, command, nodes=2, seconds=30)
+    code, error = job.end()
+    assert code == 1, error
+    assert "mga: given up: it was not done 2.0" in error
+    assert "ending the job" not in error
+    for name in ("mga", "mgb"):
+        end = read_run(job.directory / "nodes" / name).end
+        assert end is not None
+        assert (end.status, end.reason) == ("interrupted", "SIGTERM")
+    assert set(load_combined(job.directory).cluster.figures) == {"mga", "mgb"}
     assert job.left() == []

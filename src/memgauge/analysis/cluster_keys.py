@@ -9,7 +9,9 @@ from memgauge.analysis.cluster_outliers import Judged, Key
 
 MOST_KEYS = 12
 
-_STREAM = re.compile(r"stream/(?P<kernel>[^/]+)/(?P<variant>[^/]+)/(?P<element>[^/]+)/(?P<t>\d+)t")
+_STREAM = re.compile(
+    r"stream/(?P<kernel>[^/]+)/(?P<variant>[^/]+)/(?P<element>[^/]+)/(?P<t>[0-9]{1,6})t"
+)
 _KERNELS = ("triad", "copy", "read", "write")
 _VARIANTS = ("tuned", "standard")
 

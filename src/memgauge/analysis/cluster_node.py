@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from statistics import median
 
@@ -11,7 +10,13 @@ from memgauge.analysis.figures import Figures, figures_of
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.report import status_line
 from memgauge.analysis.verdicts import run_verdicts
-from memgauge.model.cluster import CLUSTER_VERSION, FigureOfNode, NodeFigures
+from memgauge.model.cluster import (
+    CLUSTER_VERSION,
+    LEAST_VALUE,
+    MOST_VALUE,
+    FigureOfNode,
+    NodeFigures,
+)
 from memgauge.model.records import Environment
 from memgauge.model.run import Run
 
@@ -49,7 +54,7 @@ def node_figures(run: Run) -> NodeFigures:
 def _figures(found: list[Comparable]) -> list[FigureOfNode]:
     kept: dict[tuple[str, str], FigureOfNode] = {}
     for one in found:
-        if not one.name.startswith(_KEPT) or not math.isfinite(one.estimate.value):
+        if not one.name.startswith(_KEPT) or not LEAST_VALUE <= one.estimate.value <= MOST_VALUE:
             continue
         known = has_interval(one.estimate)
         made = FigureOfNode(

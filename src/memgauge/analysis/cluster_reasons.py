@@ -60,9 +60,9 @@ def reasons(node: NodeFigures, others: Usual) -> list[str]:
 
 
 def _shares(node: NodeFigures, others: Usual) -> Iterator[str]:
-    for kind, share in node.shares.items():
-        middle = others.shares.get(kind, 0.0)
-        if share > max(_LEAST_OF[kind], 2 * middle):
+    for kind, least in _LEAST_OF.items():
+        share, middle = node.shares.get(kind, 0.0), others.shares.get(kind, 0.0)
+        if share > max(least, 2 * middle):
             yield _DOING[kind].format(share, middle)
 
 

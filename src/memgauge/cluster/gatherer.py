@@ -21,6 +21,7 @@ from memgauge.cluster.messages import (
     Begin,
     Finished,
     Hello,
+    Leave,
     Piece,
     Ready,
     Role,
@@ -69,12 +70,6 @@ class Gatherer:
         """Whether every node has its end."""
         return bool(self._nodes) and all(node.state in OVER for node in self._nodes.values())
 
-    @property
-    def unresponsive(self) -> list[str]:
-        """Nodes and ranks that would not hear that they are to leave."""
-        given_up = [node.name for node in self._nodes.values() if node.state == "given up"]
-        return [*given_up, *(f"rank {rank}" for rank in self.manifest.unheard)]
-
     def hear(self, rank: int, message: AnyMessage) -> None:
         """What a rank told; of a node given up nothing is taken any more."""
         self._heard_s[rank] = self._clock()
@@ -111,6 +106,7 @@ class Gatherer:
                 began_s = self._measuring_s.get(rank)
                 elapsed_s = None if began_s is None else now_s - began_s
                 self._end(rank, "given up", why, None, elapsed_s)
+                self._mailbox.send(rank, Leave())  # whoever is only late is to make room
         for rank in self._next():
             self._measuring_s[rank] = self._heard_s[rank] = now_s  # who waits says nothing
             self._change(rank, state="measuring")

@@ -86,8 +86,9 @@ class Leader:
 
     def stop(self, wait_s: float, why: str) -> None:
         """End the survey, which closes its records, and leave word that it was not this rank."""
-        if self._child is not None:
-            self._child.stop(wait_s)
+        child, self._child = self._child, None
+        if child is not None:
+            child.stop(wait_s)
             with suppress(OSError), self._log.open("a", encoding="utf-8") as log:
                 log.write(f"{LAST_WORD} {plain(why)}\n")
 

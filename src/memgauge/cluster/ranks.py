@@ -38,8 +38,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     exit_code: int
     combined: CombinedRun
-    unresponsive: list[str] = []
-    """Who would hang in an orderly end, so that the job is to be aborted."""
+    unresponsive: list[int] = []
+    """Ranks that an orderly end would wait for in vain, so that the job is to be aborted."""
 
 
 class Rank:
@@ -51,6 +51,8 @@ class Rank:
         """Of each node's survey, but where it writes."""
         self._leader: Leader | None = None
         self._leaves = False
+        self._gone: set[int] = set()
+        """Who said good-bye to this rank."""
         self._until_s = time.monotonic() + FIRST_WORD_S
 
     def follow(self) -> None:
@@ -99,12 +101,14 @@ class Rank:
         return Outcome(
             exit_code=exit_code(combined),
             combined=combined,
-            unresponsive=gatherer.unresponsive or self.dismiss(),
+            unresponsive=self.dismiss(),
         )
 
     def _handle(self, gatherer: Gatherer | None = None) -> None:
         for rank, message in self._mailbox.receive():
-            if not self._obey(message) and gatherer is not None:
+            if isinstance(message, Bye):
+                self._gone.add(rank)
+            elif not self._obey(message) and gatherer is not None:
                 gatherer.hear(rank, message)
         if self._leader is not None:
             self._leader.step()
@@ -120,26 +124,25 @@ class Rank:
                 self._leader.begin()
             case Leave():
                 self._leaves = True
+                if self._leader is not None:
+                    self._leader.stop(STOP_S, "no more time")
             case _:
                 return False
         return True
 
-    def dismiss(self) -> list[str]:
+    def dismiss(self) -> list[int]:
         """Send all ranks home; those that do not say good-bye.
 
         MPI ends by waiting for all: with a rank that is dead, it would wait for ever.
         """
-        staying = set(range(self._mailbox.size))
-        for rank in staying:
+        for rank in range(self._mailbox.size):
             self._mailbox.send(rank, Leave())
-        self._mailbox.send(0, Bye())
         until_s = time.monotonic() + FAREWELL_S
-        while staying and time.monotonic() < until_s:
-            for rank, message in self._mailbox.receive():
-                if isinstance(message, Bye):
-                    staying.discard(rank)
+        others = set(range(self._mailbox.size)) - {self._mailbox.rank}
+        while others - self._gone and time.monotonic() < until_s:
+            self._handle()
             time.sleep(GATHER_EVERY_S)
-        return [f"rank {rank}" for rank in sorted(staying)]
+        return sorted(others - self._gone)
 
     def _drain(self) -> None:
         until_s = time.monotonic() + FAREWELL_S

@@ -13,6 +13,7 @@ import click
 
 from memgauge import api
 from memgauge.commands.options import given
+from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import Option, counts_option, duration_option
 from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
@@ -128,7 +129,7 @@ def _run(
     outcome = rank.gather(begun.manifest, begun.directory, _say)
     _present(outcome.combined, as_json=options.json)
     if outcome.unresponsive:
-        who = ", ".join(outcome.unresponsive[:8])
+        who = _named(outcome.unresponsive, outcome.combined.cluster.manifest)
         _say(f"ending the job, since these would not: {who}")
         world.abort(max(ExitCode.FAILED, outcome.exit_code))
     world.mpi.Finalize()
@@ -144,6 +145,13 @@ def _present(combined: Any, *, as_json: bool) -> None:
     else:
         print_report(combined.report, whole=False)
     say_where(combined.directory)
+
+
+def _named(ranks: list[int], manifest: Manifest) -> str:
+    """Ranks with their nodes."""
+    nodes = {rank: node.name for node in manifest.nodes for rank in node.ranks}
+    named = [f"rank {rank} of {nodes.get(rank, 'an unknown node')}" for rank in ranks[:8]]
+    return ", ".join(named) + (f" and {len(ranks) - 8} more" if len(ranks) > 8 else "")
 
 
 def _say(text: str) -> None:

@@ -29,7 +29,15 @@ State = Literal["waiting", "measuring", "done", "failed", "given up", "cut short
 """waiting: not yet begun. done: its survey ended by itself, whatever it says. failed: its survey
 ended with an error. given up: it was not heard of in time. cut short: the job was ended."""
 
+LEAST_VALUE, MOST_VALUE = 1e-9, 1e12
+"""In GB/s or ns; what lies beyond is no measurement, and would overflow ratios."""
+
 _Version = Annotated[int, msgspec.Meta(ge=1)]
+_Value = Annotated[float, msgspec.Meta(ge=LEAST_VALUE, le=MOST_VALUE)]
+_End = Annotated[float, msgspec.Meta(ge=0, le=MOST_VALUE)]
+_Share = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 31)]
+_Name = Annotated[str, msgspec.Meta(max_length=300)]
 
 
 class ClusterNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,19 +96,19 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 class FigureOfNode(msgspec.Struct, frozen=True, kw_only=True):
     """One figure of one node."""
 
-    name: str
+    name: _Name
     """Figures of equal names and regimes mean the same."""
-    regime: str
+    regime: _Name
     """Kind of distance between its threads; empty: there is but one."""
-    unit: str
+    unit: _Name
     direction: Literal["higher", "lower"]
     """Which is better."""
     statistic: str
     """What is counted, and how, in words."""
-    value: float
-    low: float | None
+    value: _Value
+    low: _End | None
     """Ends of the 95% interval; None: too few independent samples for one."""
-    high: float | None
+    high: _End | None
 
 
 class NodeFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,14 +124,14 @@ class NodeFigures(msgspec.Struct, frozen=True, kw_only=True):
     """None: killed, or still being written."""
     facts: dict[str, str]
     """Of machine and system, as they are told; compared word for word."""
-    shares: dict[str, float]
+    shares: dict[str, _Share]
     """Shares of processors' time: `steal`, `other programs`; missing: not told."""
-    clock_ghz: float | None
+    clock_ghz: _Value | None
     """Median of what was measured of the core clock, or what the kernel told."""
-    cpus: int
+    cpus: _Count
     """Online."""
-    sockets: int
-    numa_nodes: int
+    sockets: _Count
+    numa_nodes: _Count
     figures: list[FigureOfNode]
     records_bytes: int | None = None
     """Length of the records they were made of: a run that was resumed has more. None: not told."""

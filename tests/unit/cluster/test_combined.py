@@ -81,6 +81,17 @@ def test_figures_of_a_node_are_used_as_its_own_analysis_made_them(tmp_path: Path
     assert load_combined(tmp_path).cluster.figures == {"one": made}
 
 
+@pytest.mark.parametrize("value", ["0", "-1", "1e300", "NaN", '"x"', "null"])
+def test_figures_that_are_no_measurements_are_refused(value: str, tmp_path: Path) -> None:
+    place = node_directory(tmp_path, "one")
+    place.mkdir(parents=True)
+    made = msgspec.json.encode(node()).decode()
+    first = node().figures[0].value
+    (place / FIGURES_NAME).write_text(made.replace(f'"value":{first}', f'"value":{value}', 1))
+    write_manifest(tmp_path, manifest(["one"]))
+    assert FIGURES_NAME in load_combined(tmp_path).cluster.missing["one"]
+
+
 def test_figures_of_a_run_that_was_resumed_are_made_anew(tmp_path: Path) -> None:
     place = records_of(tmp_path, "one", until=600)
     assert write_figures(place) is None

@@ -12,6 +12,7 @@ from memgauge.cluster.messages import (
     Begin,
     Finished,
     Hello,
+    Leave,
     Piece,
     Ready,
     Role,
@@ -102,7 +103,7 @@ def test_all_nodes_measure_at_once_when_all_are_there(tmp_path: Path) -> None:
     assert job.begun() == [0, 1, 2]
     job.done(0, 1, 2)
     assert job.gatherer.is_over
-    assert job.gatherer.unresponsive == []
+    assert job.mailbox.take(Leave) == []
     assert {node.state for node in job.nodes.values()} == {"done"}
 
 
@@ -131,7 +132,7 @@ def test_a_silent_node_is_given_up_and_the_next_has_its_turn(tmp_path: Path) -> 
     assert job.mailbox.take(Begin) == [1]
     assert "n0: given up: nothing was heard of rank 0, which leads it, for 11 s" in job.said
     assert job.said[-1] == "1 of 2 nodes done, 1 measuring"
-    assert job.gatherer.unresponsive == ["n0"]
+    assert job.mailbox.take(Leave) == [0]
     job.done(0)  # too late: its state stands
     job.done(1)
     assert [node.state for node in job.nodes.values()] == ["given up", "done"]
@@ -161,7 +162,6 @@ def test_ranks_that_never_come_are_told(tmp_path: Path) -> None:
     job.later(2)
     assert job.mailbox.take(Role) == [0, 2]
     assert job.gatherer.manifest.unheard == [1]
-    assert job.gatherer.unresponsive == ["rank 1"]
 
 
 def test_a_failed_survey_is_told_and_no_straggler(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_failed_survey_is_told_and_no_straggler(tmp_path: Path) -> None:
     job.gatherer.hear(0, Finished(state="failed", why="no memory", exit_code=2, elapsed_s=1.0))
     assert job.said[-1] == "n0: failed: no memory"
     assert job.gatherer.is_over
-    assert job.gatherer.unresponsive == []
+    assert job.mailbox.take(Leave) == []
     assert (job.nodes["n0"].exit_code, job.nodes["n0"].why) == (2, "no memory")
 
 
