@@ -31,7 +31,6 @@ from memgauge.counters.opening import find
 from memgauge.experiments.base import REGIONS_FACT, Bench, Experiment, Group
 from memgauge.experiments.counted import TeamCounters, team_counters
 from memgauge.experiments.nest_traffic_bench import TrafficBench
-from memgauge.experiments.nest_traffic_cold import Sets, sets_for
 from memgauge.experiments.nest_traffic_cost import Preparation
 from memgauge.experiments.nest_traffic_machines import (
     Machines,
@@ -39,12 +38,12 @@ from memgauge.experiments.nest_traffic_machines import (
     simulation_of,
     sockets_of,
 )
+from memgauge.experiments.nest_traffic_memory import name_of, packed, sets_of
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.experiments.nest_traffic_points import (
     LEFT_OUT,
     Team,
     points_of,
-    set_bytes,
     spec_of,
     teams_of,
     with_facts,
@@ -58,13 +57,7 @@ from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.event_names import AUTOMATIC, NONE
 from memgauge.model.records import AnyRecord, Point, Sample, Warning
 from memgauge.model.system import System
-from memgauge.model.units import format_bytes, format_count
 from memgauge.system.memories import ORDINARY, Memories
-
-GROUP_SHARE = 0.75
-"""Of the available memory, that sizes which are open at once may take; one may take a little more.
-"""
-LARGEST_SHARE = 0.8
 
 NOT_COUNTED = "not_counted"
 """Fact of a team's first point: why there are no counters."""
@@ -85,9 +78,9 @@ class Traffic(Experiment):
         groups = []
         for team, points in zip(teams, points_of(parameters, machines, teams), strict=True):
             if parameters.simulate_only:
-                groups.append(Group(name=_name(team), points=points, bytes=0))
+                groups.append(Group(name=name_of(team), points=points, bytes=0))
             else:
-                groups += _packed(parameters, team, points, system)
+                groups += packed(parameters, team, points, system)
         return groups
 
     @contextmanager
@@ -115,7 +108,7 @@ class Traffic(Experiment):
             total_s = (parameters.size_budget_s or 0.0) * len(group.points)
             preparation = Preparation(
                 allocate=allocate,
-                sets=lambda point: _sets(point, cpus, system),
+                sets=lambda point: sets_of(point, cpus, system),
                 repetitions=parameters.repetitions,
                 pages=parameters.pages,
                 total_s=total_s,
@@ -190,53 +183,6 @@ def _refuse_too_many(
     for team in teams:
         if team.threads > max(machine.machine_cores for machine in named):
             simulation_of(named[0], [team.threads])
-
-
-def _packed(
-    parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
-) -> list[Group]:
-    """As few groups as memory allows, in the order of sizes: each has the counters for itself."""
-    packed: list[Group] = []
-    for point in _possible(parameters, points, system):
-        size = _sets(point, team.cpus, system).pool_bytes
-        together = packed[-1].bytes + size if packed else 0
-        if packed and together <= system.available_bytes * GROUP_SHARE:
-            last = packed.pop()
-            packed.append(Group(name=last.name, points=[*last.points, point], bytes=together))
-        else:
-            name = _name(team) if not packed else f"{_name(team)}, from N = {point.asked['size']}"
-            packed.append(Group(name=name, points=[point], bytes=size))
-    return packed
-
-
-def _possible(
-    parameters: TrafficParameters, points: Sequence[Point], system: System
-) -> list[Point]:
-    """Those of which one set fits into memory; of sizes that were asked for all must."""
-    room = int(system.available_bytes * LARGEST_SHARE)
-    fitting = [point for point in points if set_bytes(spec_of(point)) * point.threads <= room]
-    if len(fitting) < len(points) and (parameters.sizes is not None or not fitting):
-        raise RequestError(_too_large(points[len(fitting)], room, fitting))
-    return fitting
-
-
-def _too_large(point: Point, room: int, fitting: Sequence[Point]) -> str:
-    needed = set_bytes(spec_of(point)) * point.threads
-    largest = f"sizes up to {fitting[-1].asked['size']} of these fit" if fitting else "none fits"
-    return (
-        f"--sizes {point.asked['size']}: the arrays of {point.asked['kernel']} by "
-        f"{format_count(point.threads, 'thread')} take {format_bytes(needed)}, and "
-        f"{format_bytes(room)} of memory may be used: {largest}; --simulate-only needs no memory"
-    )
-
-
-def _sets(point: Point, cpus: Sequence[int], system: System) -> Sets:
-    arrays = [array.bytes for array in spec_of(point).arrays]
-    return sets_for(arrays, point.threads, cpus, system)
-
-
-def _name(team: Team) -> str:
-    return format_count(team.threads, "thread")
 
 
 def _per_socket(point: Point, system: System) -> list[int]:

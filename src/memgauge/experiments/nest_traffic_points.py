@@ -88,11 +88,6 @@ def spec_of(point: Point) -> _core.NestSpec:
     )
 
 
-def set_bytes(spec: _core.NestSpec) -> int:
-    """Of the arrays of one thread."""
-    return sum(array.bytes for array in spec.arrays)
-
-
 def element_traffic(spec: _core.NestSpec, kernel: str, extents: Mapping[str, int]) -> Element:
     """What an execution reads and writes by its elements, each once as far as caches can help.
 

@@ -1,0 +1,66 @@
+"""Which sizes of `traffic` are open at once, so that their arrays fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memgauge.experiments.base import Group
+from memgauge.experiments.nest_traffic_cold import Sets, sets_for
+from memgauge.experiments.nest_traffic_parameters import TrafficParameters
+from memgauge.experiments.nest_traffic_points import Team, spec_of
+from memgauge.model.errors import RequestError
+from memgauge.model.records import Point
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes, format_count
+
+GROUP_SHARE = 0.75
+"""Of the available memory, that sizes which are open at once may take."""
+LARGEST_SHARE = 0.8
+"""That one set of arrays may take."""
+
+
+def name_of(team: Team) -> str:
+    """As progress and errors call it."""
+    return format_count(team.threads, "thread")
+
+
+def packed(
+    parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
+) -> list[Group]:
+    """As few groups as memory allows, in the order of sizes: each has the counters for itself."""
+    found: list[Group] = []
+    for point, sets in _possible(parameters, team, points, system):
+        together = sets.pool_bytes + (found[-1].bytes if found else 0)
+        if found and together <= system.available_bytes * GROUP_SHARE:
+            last = found.pop()
+            found.append(Group(name=last.name, points=[*last.points, point], bytes=together))
+        else:
+            begins = f", from N = {point.asked['size']}" if found else ""
+            name = name_of(team) + begins
+            found.append(Group(name=name, points=[point], bytes=sets.pool_bytes))
+    return found
+
+
+def _possible(
+    parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
+) -> list[tuple[Point, Sets]]:
+    """Those of which one set fits into memory; of sizes that were asked for all must."""
+    room = int(system.available_bytes * LARGEST_SHARE)
+    all_sets = [(point, sets_of(point, team.cpus, system)) for point in points]
+    fitting = [(point, sets) for point, sets in all_sets if sets.laid_out_bytes <= room]
+    if len(fitting) < len(points) and (parameters.sizes is not None or not fitting):
+        point, sets = next(one for one in all_sets if one not in fitting)
+        largest = fitting[-1][0].asked["size"] if fitting else None
+        fits = "none fits" if largest is None else f"sizes up to {largest} of these fit"
+        raise RequestError(
+            f"--sizes {point.asked['size']}: the arrays of {parameters.kernel} by {name_of(team)} "
+            f"take {format_bytes(sets.bytes)}, and {format_bytes(room)} of memory may be used: "
+            f"{fits}; --simulate-only needs no memory"
+        )
+    return fitting
+
+
+def sets_of(point: Point, cpus: Sequence[int], system: System) -> Sets:
+    """How many sets of its arrays a point uses in turn."""
+    arrays = [array.bytes for array in spec_of(point).arrays]
+    return sets_for(arrays, point.threads, cpus, system)

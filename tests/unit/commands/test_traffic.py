@@ -1,0 +1,82 @@
+"""`memgauge traffic`: what is handed on, and what is said beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("memgauge._core")
+
+from memgauge.commands import traffic
+from memgauge.experiments.nest_traffic_parameters import TrafficParameters
+from memgauge.model.errors import RequestError
+from memgauge.model.parameters import RunOptions
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[TrafficParameters, RunOptions]]:
+    """What was to be measured."""
+    found: list[tuple[TrafficParameters, RunOptions]] = []
+
+    def measure(chosen: Any, options: RunOptions) -> int:
+        ((experiment, parameters),) = chosen
+        assert experiment.name == "traffic"
+        found.append((parameters, options))
+        return 0
+
+    monkeypatch.setattr(traffic, "measure", measure)
+    return found
+
+
+def run(*arguments: str) -> str:
+    """What is said on stderr."""
+    done = CliRunner().invoke(traffic.command, list(arguments), standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+    return done.stderr
+
+
+def test_the_kernel_and_the_options_are_handed_on(
+    asked: list[tuple[TrafficParameters, RunOptions]],
+) -> None:
+    run("gemv", "--sizes", "64:128:64,512", "--cap", "100", "--batched", "--budget", "5s")
+    ((parameters, options),) = asked
+    assert (parameters.kernel, parameters.cap, parameters.batched) == ("gemv", 100, True)
+    assert ",".join(map(str, parameters.sizes or ())) == "64:128:64,512"
+    assert options.budget_s == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--budget", "5s"],
+            (
+                "memgauge: measuring takes at most 5.00 s (--budget); simulating this about 30.0 s "
+                "at most (--simulate-up-to)"
+            ),
+        ),
+        (["--machine", "none"], "memgauge: measuring takes at most 1 min 00 s (--budget)"),
+        (
+            ["--machine", "power9-5mb,this", "--simulate-only", "--simulate-up-to", "2m"],
+            "memgauge: simulating power9-5mb, this about 2 min 00 s at most (--simulate-up-to)",
+        ),
+    ],
+)
+def test_how_long_it_may_take_is_said(
+    arguments: list[str], said: str, asked: list[tuple[TrafficParameters, RunOptions]]
+) -> None:
+    assert run("gemm", *arguments) == said + "\n"
+    assert len(asked) == 1
+
+
+def test_what_makes_no_sense_is_refused_before_anything_is_said(
+    asked: list[tuple[TrafficParameters, RunOptions]],
+) -> None:
+    with pytest.raises(RequestError, match="did you mean gemm"):
+        run("gemmm")
+    with pytest.raises(RequestError, match="--batched, --threads"):
+        run("gemm", "--batched", "--threads", "2")
+    assert not asked
