@@ -44,6 +44,7 @@ from memgauge.experiments.nest_traffic_points import (
     LEFT_OUT,
     Team,
     points_of,
+    small_spec,
     spec_of,
     teams_of,
     with_facts,
@@ -136,7 +137,8 @@ class Traffic(Experiment):
         if refused:
             why = "; ".join(refused)
             yield Warning(code="machine-not-simulated", message=why, experiment=self.name)
-        yield from simulate(jobs, parameters.simulate_s, len(system.allowed_cpus))
+        probe = small_spec(parameters)
+        yield from simulate(jobs, probe, parameters.simulate_s, len(system.allowed_cpus))
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Sizes that would take too long, and sets of arrays that caches may still hold."""

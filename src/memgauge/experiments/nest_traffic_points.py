@@ -14,7 +14,7 @@ from memgauge.experiments.nest_traffic_machines import (
     sockets_of,
 )
 from memgauge.experiments.nest_traffic_parameters import DEFAULT_GRID, TrafficParameters
-from memgauge.experiments.nest_traffic_shapes import cap_for, extents_of, sizes_of
+from memgauge.experiments.nest_traffic_shapes import cap_for, extents_of, probe_size, sizes_of
 from memgauge.model.cache_machine import with_cores
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
@@ -86,6 +86,13 @@ def spec_of(point: Point) -> _core.NestSpec:
     return _core.NestSpec(
         str(point.asked["kernel"]), store_prefetch=bool(point.asked["store_prefetch"]), **extents
     )
+
+
+def small_spec(parameters: TrafficParameters) -> _core.NestSpec:
+    """The kernel's loop nest of a size that takes no time."""
+    small = probe_size(parameters)
+    extents = extents_of(parameters, small, small)
+    return _core.NestSpec(parameters.kernel, store_prefetch=parameters.store_prefetch, **extents)
 
 
 def element_traffic(spec: _core.NestSpec, kernel: str, extents: Mapping[str, int]) -> Element:

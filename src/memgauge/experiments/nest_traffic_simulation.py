@@ -34,8 +34,10 @@ PAGE_BYTES = 4096
 STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
 
-FIRST_GUESS_S = 2e-8
-"""Of simulating one trip of an innermost loop, before one was."""
+FEW_TRIPS = 1 << 20
+"""Of innermost loops, that are simulated without asking how long that takes."""
+SLOWER_BEYOND = 2.0
+"""Times that a trip takes longer where caches are exceeded than in a small nest; assumed."""
 WORTH_THREADS_S = 0.2
 """Less is simulated by one thread."""
 
@@ -58,11 +60,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return self.spec.trips * self.simulation.unit.cores
 
 
-def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyRecord]:
+def simulate(
+    jobs: Sequence[Job], probe: _core.NestSpec, limit_s: float, threads: int
+) -> Iterator[AnyRecord]:
     """Simulate one by one, the cheapest first, as far as the limit reaches.
 
-    What it would exceed, by the speed of what was simulated before, is left out and told in the
-    end. At most so many `threads` simulate disjoint parts of the sets at once.
+    What would exceed it, by the speed of what was simulated before, is left out and told in the
+    end. The `probe`, a small nest, tells the speed where nothing was simulated before. At most so
+    many `threads` simulate disjoint parts of the sets at once.
     """
     deadline = time.monotonic() + limit_s
     trip_s: dict[str, float] = {}
@@ -70,7 +75,9 @@ def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyR
     left_out: list[Job] = []
     for job in sorted(jobs, key=lambda job: job.trips):
         machine = job.machine
-        cost_s = job.trips * trip_s.get(machine.name, FIRST_GUESS_S)
+        if machine.name not in trip_s:
+            trip_s[machine.name] = _first_trip_s(job, probe)
+        cost_s = job.trips * trip_s[machine.name]
         if cost_s > deadline - time.monotonic():
             left_out.append(job)
             continue
@@ -81,8 +88,16 @@ def simulate(jobs: Sequence[Job], limit_s: float, threads: int) -> Iterator[AnyR
         trip_s[machine.name] = made.took_s / job.trips
         yield made
     if left_out:
-        cost_s = sum(job.trips * trip_s.get(job.machine.name, FIRST_GUESS_S) for job in left_out)
+        cost_s = sum(job.trips * trip_s[job.machine.name] for job in left_out)
         yield _not_simulated(left_out, cost_s, limit_s)
+
+
+def _first_trip_s(job: Job, probe: _core.NestSpec) -> float:
+    """Seconds that a trip takes, by a small nest; nothing where there are few of them."""
+    if job.trips <= FEW_TRIPS:
+        return 0.0
+    small = msgspec.structs.replace(job, spec=probe)
+    return SLOWER_BEYOND * _simulated(small, 1).took_s / small.trips
 
 
 def layout(arrays: Sequence[_core.NestArray], cores: int) -> list[list[int]]:

@@ -68,8 +68,12 @@ def job(point: Point, machine: CacheMachine, *, whole: bool = False) -> Job:
     return Job(point=point, spec=spec_of(point), simulation=simulation)
 
 
+def records_of(jobs: Sequence[Job], threads: int = 1, limit_s: float = 60.0) -> list[AnyRecord]:
+    return list(simulate(jobs, _core.NestSpec("gemm", n=96), limit_s, threads))
+
+
 def simulated(jobs: Sequence[Job], threads: int = 1) -> list[Simulated]:
-    records = list(simulate(jobs, 60.0, threads))
+    records = records_of(jobs, threads)
     return [record for record in records if isinstance(record, Simulated)]
 
 
@@ -153,7 +157,7 @@ def test_arrays_of_no_core_touch_those_of_another() -> None:
 def test_the_cheapest_come_first_and_every_machine_is_declared_before() -> None:
     of = points("gemm", "24,16,32")
     other = msgspec.structs.replace(machine(1), name="other")
-    records = list(simulate([job(p, m) for m in (machine(1, 1), other) for p in of], 60.0, 1))
+    records = records_of([job(p, m) for m in (machine(1, 1), other) for p in of])
     declared: set[str] = set()
     sizes = []
     for record in records:
@@ -168,12 +172,13 @@ def test_the_cheapest_come_first_and_every_machine_is_declared_before() -> None:
 
 def test_a_machine_with_another_number_of_cores_is_declared_anew() -> None:
     jobs = [job(points("gemm", "16", threads)[0], machine(1, 0)) for threads in (1, 4)]
-    declared = [r.machine.cores for r in simulate(jobs, 60.0, 1) if isinstance(r, SimulatedMachine)]
+    declared = [r.machine.cores for r in records_of(jobs) if isinstance(r, SimulatedMachine)]
     assert declared == [1, 4]
 
 
 def test_what_exceeds_the_limit_is_told_and_the_rest_is_simulated() -> None:
-    records = list(simulate([job(p, machine(1)) for p in points("gemm", "16,4000,5000")], 1.0, 1))
+    jobs = [job(p, machine(1)) for p in points("gemm", "16,4000,5000")]
+    records = records_of(jobs, limit_s=1.0)
     assert [type(record) for record in records] == [SimulatedMachine, Simulated, Warning]
     told = records[-1]
     assert isinstance(told, Warning)
@@ -183,6 +188,16 @@ def test_what_exceeds_the_limit_is_told_and_the_rest_is_simulated() -> None:
     )
     assert told.remedy is not None
     assert told.remedy.startswith("give --simulate-up-to ")
+
+
+def test_a_small_nest_tells_the_speed_where_nothing_was_simulated_before() -> None:
+    jobs = [job(p, machine(1)) for p in points("gemm", "150,4000")]
+    first, second, told = records_of(jobs, limit_s=20.0)
+    assert isinstance(first, SimulatedMachine)
+    assert isinstance(second, Simulated)
+    assert isinstance(told, Warning)
+    alone = records_of(jobs[1:], limit_s=1.0)
+    assert [type(record) for record in alone] == [Warning]
 
 
 @pytest.mark.parametrize("name", ["power9-5mb", "power9-110mb", "xeon-gold-6130"])
