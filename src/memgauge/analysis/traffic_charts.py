@@ -129,11 +129,14 @@ def _bands(curve: Curve, source: str) -> list[Shade]:
 
 
 def _rules(curve: Curve, source: str) -> list[Rule]:
-    """Where caching ends at one size."""
-    band = curve.band(source)
-    if band is None or band.one_fits > band.all_fit:
-        return []
-    return [Rule(label=f"caching ends: {band.all_fit}", axis="x", value=float(band.all_fit))]
+    """Where caching ends at one size, and where it ends sooner for lines that are read in part."""
+    band, lines = curve.band(source), curve.band_of_lines(source)
+    rules = []
+    if band is not None and band.one_fits == band.all_fit:
+        rules.append((f"caching ends: {band.all_fit}", band.all_fit))
+    if lines is not None:
+        rules.append((f"whole lines fit to {lines.all_fit}", lines.all_fit))
+    return [Rule(label=label, axis="x", value=float(at)) for label, at in rules]
 
 
 def _note(sources: Sequence[str], band: Band | None) -> str:

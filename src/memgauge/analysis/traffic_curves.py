@@ -160,6 +160,17 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         sector = machine.sector_bytes if machine else None
         return self.band_for(self.cached_bytes(source), sector)
 
+    def band_of_lines(self, source: str) -> Band | None:
+        """The same where each piece that is read takes the place of a whole line, if that differs.
+
+        None where memory gives whole lines, or where nothing is walked in pieces of lines.
+        """
+        machine = self.machines.get(source)
+        if machine is None or machine.line_bytes == machine.sector_bytes:
+            return None
+        found = self.band_for(machine.cached_bytes, machine.line_bytes)
+        return None if found == self.band(source) else found
+
     def band_for(self, cached_bytes: int | None, sector_bytes: int | None = None) -> Band | None:
         """For caches that keep so much for a core, and get sectors of so many bytes."""
         if not cached_bytes:

@@ -17,6 +17,9 @@ from memgauge.analysis.traffic_curves import WAYS, Curve, Way
 TOLERANCE = 0.1
 """Of the expectation."""
 
+UNEVEN = 0.05
+"""Of a size: caches whose sets fill unevenly cease to hold so much sooner what has room there."""
+
 Place = Literal["before", "inside", "behind"]
 
 
@@ -73,11 +76,12 @@ def alone(curve: Curve, source: str) -> list[Alone]:
 def place(departure: Departure, band: tuple[float, float]) -> Place | None:
     """Where a departure begins, beside a band of sizes.
 
-    It begins above `before` and at `first` at the latest: before the band where `first` lies below
-    it, behind where `before` is already past its end. None: no size was looked at that would tell.
+    It begins above `before` and at `first` at the latest: before the band where `first` lies
+    clearly below it, behind where `before` is already past its end. None: no size was looked at
+    that would tell.
     """
     low, high = band
-    if departure.first < low:
+    if departure.first < low * (1 - UNEVEN):
         return "before"
     if departure.before is None:
         return "inside" if departure.first <= high else None

@@ -111,6 +111,9 @@ class SourceFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The largest size of which all arrays fit,"""
     one_fits: int | None
     """and the largest of which one does."""
+    lines_fit: int | None
+    """As `all_fit`, where each piece of a line that is read takes a whole line's place and that
+    matters; else None."""
     departures: list[DepartureFigures]
 
 
@@ -144,11 +147,13 @@ def _curve(curve: Curve) -> NestFigures:
 def _source(curve: Curve, source: str) -> SourceFigures:
     band = curve.band(source)
     ends = (band.all_fit, band.one_fits) if band else None
+    lines = curve.band_of_lines(source)
     return SourceFigures(
         source=source,
         cached_bytes=curve.cached_bytes(source),
         all_fit=band.all_fit if band else None,
         one_fits=band.one_fits if band else None,
+        lines_fit=lines.all_fit if lines else None,
         departures=[
             DepartureFigures(
                 way=one.way,

@@ -44,6 +44,7 @@ def _bands(curves: Sequence[Curve]) -> Table:
             Column(title="times there", digits=2),
             Column(title="times at the largest", digits=1, narrow=False),
             Column(title="writes leave from N", narrow=False),
+            Column(title="fit to N by whole lines", narrow=False),
         ],
         rows=[row for curve in curves for row in _band_rows(curve)],
         note="Reads leave the expectation at the first size from which they stay more than 10% "
@@ -55,7 +56,7 @@ def _band_rows(curve: Curve) -> Iterator[list[TableCell]]:
     for source in curve.sources:
         gone = {one.way: one for one in departures(curve, source) if one.above}
         reads, writes = gone.get("reads"), gone.get("writes")
-        band = curve.band(source)
+        band, lines = curve.band(source), curve.band_of_lines(source)
         yield [
             curve.title,
             source_name(source),
@@ -66,6 +67,7 @@ def _band_rows(curve: Curve) -> Iterator[list[TableCell]]:
             _told(reads.ratio) if reads else None,
             _told(reads.most_ratio if reads else None),
             writes.first if writes else None,
+            lines.all_fit if lines else None,
         ]
 
 

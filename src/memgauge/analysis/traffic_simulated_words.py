@@ -75,7 +75,7 @@ def _why(machine: CacheMachine) -> str:
 
 
 def _rereads(curve: Curve, machine: CacheMachine) -> Iterator[str]:
-    band = curve.band(machine.name)
+    band = curve.band_of_lines(machine.name) or curve.band(machine.name)
     for one in rereads(curve, machine):
         yield _reread_words(one, fits=band is not None and one.first < band.all_fit)
 

@@ -134,9 +134,27 @@ def _leave(curve: Curve, some: Sequence[Departure]) -> tuple[Level, str]:
     where = place(one, (band.all_fit, band.one_fits)) if one.above and band else None
     if band is None or where is None:
         return "note", text
+    by_lines = _by_lines(curve, one) if where == "before" else None
+    if by_lines is not None:
+        return "note", f"{text}, {by_lines}"
     level, words = PLACES[where]
     ends = f"(at {band_words(band)})" if where == "inside" else _where_it_ends(band)
     return level, f"{text}, {words.format(ends)}"
+
+
+def _by_lines(curve: Curve, one: Departure) -> str | None:
+    """Where caching ends because pieces of lines take the place of whole ones."""
+    band, lines = curve.band(one.source), curve.band_of_lines(one.source)
+    machine = curve.machines.get(one.source)
+    if band is None or lines is None or machine is None:
+        return None
+    if place(one, (lines.all_fit, lines.one_fits)) != "inside":
+        return None
+    return (
+        f"as caching ends (at {band_words(lines)}) where each piece of {machine.sector_bytes} B "
+        f"takes the place of a line of {machine.line_bytes} B; did it not, caching would end at "
+        f"{band_words(band)}"
+    )
 
 
 def _ratios(one: Departure) -> str:
