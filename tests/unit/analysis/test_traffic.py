@@ -178,7 +178,7 @@ def test_a_departure_inside_the_band_is_good_and_says_which_array() -> None:
 
 def test_a_departure_before_the_band_is_warned_of() -> None:
     points = [gemm_point(size) for size in SIZES]
-    run = gemm_run(predictions=[gemm_in(point, MIB // 2) for point in points], counted=None)
+    run = gemm_run(predictions=[gemm_in(point, MIB // 4) for point in points], counted=None)
     found = said(run, "Simulated on this machine")
     assert found.level == "warning"
     assert "before N = 467 to 809, where caching ends" in found.text
