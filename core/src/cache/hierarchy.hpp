@@ -25,7 +25,7 @@ struct MemoryCounts {
 };
 
 // What an access did to level 1.
-enum class Effect : std::uint8_t { none, marks, missed, past_caches };
+enum class Effect : std::uint8_t { none, missed, past_caches };
 
 // What a level's set has of a line: the way, or -1.
 struct Place {
@@ -44,41 +44,39 @@ struct Piece {
     std::uint8_t stream = 0;
 };
 
-// `many_cores`: lines of other cores are looked after. `sectored`: lines have more than one sector.
 // Levels are template parameters, counted from 0 here, so that the way through them is one piece of
 // code.
-template <bool many_cores, bool sectored>
+template <Traits traits>
 class Hierarchy {
 public:
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
     [[gnu::always_inline]] inline Outcome load(unsigned core, Piece piece, Asker asker) {
-        const Place found = look(0, core, piece.line);
-        if (holds(levels_[0], found, piece.sector)) {
-            ++levels_[0].counts().hits;
-            levels_[0].touch(found.set, found.way);
-            return {Effect::none, found};
-        }
-        if constexpr (many_cores) from_others(core, piece.line, false);
-        ++levels_[0].counts().misses;
-        return {Effect::missed, {found.set, fill<0>(core, piece, asker, found)}};
+        return use(core, piece, asker, false);
+    }
+    [[gnu::always_inline]] inline Outcome store(unsigned core, Piece piece) {
+        return use(core, piece, Asker::allocate, true);
     }
 
-    [[gnu::always_inline]] inline Outcome store(unsigned core, Piece piece) {
-        if constexpr (many_cores) from_others(core, piece.line, true);
-        const Place found = look(0, core, piece.line);
+    [[gnu::always_inline]] inline Outcome use(unsigned core, Piece piece, Asker asker, bool store) {
+        if constexpr (traits.many_cores) {
+            if (store) from_others(core, piece.line, true);
+        }
+        Place found = look(0, core, piece.line);
+        Effect effect = Effect::none;
         if (holds(levels_[0], found, piece.sector)) {
             ++levels_[0].counts().hits;
-            levels_[0].touch(found.set, found.way);
-            std::uint8_t& changed = levels_[0].changed(found.set, found.way);
-            const bool had = (changed & piece.sector) != 0;
-            changed |= piece.sector;
-            return {had ? Effect::none : Effect::marks, found};
+            levels_[0].template touch<traits>(found.set, found.way);
+        } else {
+            if constexpr (traits.many_cores) {
+                if (!store) from_others(core, piece.line, false);
+            }
+            ++levels_[0].counts().misses;
+            effect = Effect::missed;
+            found.way = fill<0>(core, piece, asker, found);
         }
-        ++levels_[0].counts().misses;
-        const int way = fill<0>(core, piece, Asker::allocate, found);
-        levels_[0].changed(found.set, way) |= piece.sector;
-        return {Effect::missed, {found.set, way}};
+        if (store) levels_[0].changed(found.set, found.way) |= piece.sector;
+        return {effect, found};
     }
 
     // A store that goes past the caches where no level of the core has the sector.
@@ -92,7 +90,9 @@ public:
                (!changed || (level.changed(at.set, at.way) & sector) != 0);
     }
 
-    [[gnu::always_inline]] inline void touch_nearest(Place at) { levels_[0].touch(at.set, at.way); }
+    [[gnu::always_inline]] inline void touch_nearest(Place at) {
+        levels_[0].template touch<traits>(at.set, at.way);
+    }
 
     // Whether level 1 lost lines because a level behind it did, since asked last.
     [[nodiscard]] bool take_disturbed() { return std::exchange(disturbed_, false); }
@@ -110,46 +110,63 @@ public:
 private:
     [[nodiscard, gnu::always_inline]] inline Place look(std::size_t level, unsigned core,
                                                         Line line) const {
-        const Set set = levels_[level].template set<many_cores>(core, line, numbers_);
-        return {set, levels_[level].find(set, line)};
+        const Set set = levels_[level].template set<traits>(core, line, numbers_);
+        return {set, levels_[level].template find<traits>(set, line)};
     }
 
     [[nodiscard]] static bool holds(const Level& level, Place at, std::uint8_t sector) {
-        if constexpr (sectored) return at.way >= 0 && (level.valid(at.set, at.way) & sector) != 0;
+        if constexpr (traits.sectored)
+            return at.way >= 0 && (level.valid(at.set, at.way) & sector) != 0;
         return at.way >= 0;
     }
 
     [[nodiscard]] static Marks marks_of(const Level& level, Place at) {
         const std::uint8_t changed = level.changed(at.set, at.way);
-        if constexpr (sectored) return {level.valid(at.set, at.way), changed};
+        if constexpr (traits.sectored) return {level.valid(at.set, at.way), changed};
         return {1, changed};
     }
+
+    static constexpr std::size_t inlined_levels = 3;
 
     // Asks level l and those behind it, or memory, and fills level l: what moves to the level in
     // front.
     template <std::size_t l>
-    Marks obtain(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] inline Marks obtain(unsigned core, Piece piece, Asker asker) {
         if constexpr (l == most_levels) {
             return from_memory(piece, asker);
         } else {
             if (l == count_) return from_memory(piece, asker);
-            const Level& level = levels_[l];
-            const Place found = look(l, core, piece.line);
-            if (holds(level, found, piece.sector)) return hit(l, found, piece, asker);
-            levels_[l].counts().misses += asker != Asker::hardware_prefetch;
-            if (level.inclusion() == Inclusion::exclusive) {
-                return obtain<l + 1>(core, piece, asker);
-            }
-            fill<l>(core, piece, asker, found);
-            return {piece.sector, 0};
+            if constexpr (l == inlined_levels) return obtain_far(core, piece, asker);
+            return obtain_at<l>(core, piece, asker);
         }
+    }
+
+    [[gnu::noinline]] Marks obtain_far(unsigned core, Piece piece, Asker asker) {
+        return obtain_at<inlined_levels>(core, piece, asker);
+    }
+
+    template <std::size_t l>
+    [[gnu::always_inline]] inline Marks obtain_at(unsigned core, Piece piece, Asker asker) {
+        const Level& level = levels_[l];
+        const Place found = look(l, core, piece.line);
+        if (holds(level, found, piece.sector)) return hit(l, found, piece, asker);
+        count(levels_[l].counts().misses, asker);
+        if (level.inclusion() == Inclusion::exclusive) {
+            return obtain<l + 1>(core, piece, asker);
+        }
+        fill<l>(core, piece, asker, found);
+        return {piece.sector, 0};
     }
 
     // Fills level l, which has not the sector, from behind. The way there.
     template <std::size_t l>
-    int fill(unsigned core, Piece piece, Asker asker, Place found) {
+    [[gnu::always_inline]] inline int fill(unsigned core, Piece piece, Asker asker, Place found) {
         const Marks moving = obtain<l + 1>(core, piece, asker);
         return place<l>(core, piece.line, moving, found);
+    }
+
+    static void count(std::uint64_t& counter, Asker asker) {
+        counter += traits.plain || asker != Asker::hardware_prefetch;
     }
 
     Marks from_memory(Piece piece, Asker asker) {
@@ -160,40 +177,40 @@ private:
 
     Marks hit(std::size_t l, Place found, Piece piece, Asker asker) {
         Level& level = levels_[l];
-        level.counts().hits += asker != Asker::hardware_prefetch;
+        count(level.counts().hits, asker);
         if (level.inclusion() == Inclusion::exclusive) {
             const Marks all = marks_of(level, found);
             level.release(found.set, found.way);
             return all;
         }
-        level.touch(found.set, found.way);
+        level.template touch<traits>(found.set, found.way);
         return {piece.sector, 0};
     }
 
     template <std::size_t l>
-    int place(unsigned core, Line line, Marks marks, Place at) {
+    [[gnu::always_inline]] inline int place(unsigned core, Line line, Marks marks, Place at) {
         const Level& level = levels_[l];
         if (at.way >= 0) {
             level.changed(at.set, at.way) |= marks.changed;
-            if constexpr (sectored) level.valid(at.set, at.way) |= marks.valid;
-            level.touch(at.set, at.way);
+            if constexpr (traits.sectored) level.valid(at.set, at.way) |= marks.valid;
+            level.template touch<traits>(at.set, at.way);
             return at.way;
         }
-        at.way = level.renew(at.set);
+        at.way = level.template renew<traits>(at.set);
         if (level.tag(at.set, at.way) != empty_way) evict<l>(core, at);
         level.tag(at.set, at.way) = line;
         level.changed(at.set, at.way) = marks.changed;
-        if constexpr (sectored) level.valid(at.set, at.way) = marks.valid;
+        if constexpr (traits.sectored) level.valid(at.set, at.way) = marks.valid;
         return at.way;
     }
 
     template <std::size_t l>
-    void place(unsigned core, Line line, Marks marks) {
+    [[gnu::noinline]] void place(unsigned core, Line line, Marks marks) {
         place<l>(core, line, marks, look(l, core, line));
     }
 
     template <std::size_t l>
-    void evict(unsigned core, Place at) {
+    [[gnu::always_inline]] inline void evict(unsigned core, Place at) {
         Level& level = levels_[l];
         const Line line = level.tag(at.set, at.way);
         Marks marks = marks_of(level, at);
@@ -208,7 +225,7 @@ private:
 
     // To level l as a line of which only that is valid, or to memory.
     template <std::size_t l>
-    void write_back(unsigned core, Line line, std::uint8_t changed) {
+    [[gnu::noinline]] void write_back(unsigned core, Line line, std::uint8_t changed) {
         if constexpr (l < most_levels) {
             if (l < count_) return place<l>(core, line, {changed, changed});
         }
@@ -232,35 +249,33 @@ private:
     bool disturbed_ = false;
 };
 
-template <bool many_cores, bool sectored>
-Hierarchy<many_cores, sectored>::Hierarchy(const CacheMachine& machine,
-                                           const std::vector<CacheLevel>& levels)
+template <Traits traits>
+Hierarchy<traits>::Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels)
     : count_(levels.size()),
       numbers_(static_cast<unsigned>(std::countr_zero(machine.line_bytes))),
       cores_(machine.cores) {
     for (std::size_t l = 0; l < count_; ++l) levels_[l] = Level(levels[l], machine);
 }
 
-template <bool many_cores, bool sectored>
-Outcome Hierarchy<many_cores, sectored>::store_past(unsigned core, Piece piece) {
-    if constexpr (many_cores) from_others(core, piece.line, true);
+template <Traits traits>
+Outcome Hierarchy<traits>::store_past(unsigned core, Piece piece) {
+    if constexpr (traits.many_cores) from_others(core, piece.line, true);
     if (held_anywhere(core, piece)) return store(core, piece);
     for (Level& level : levels()) ++level.counts().misses;
     ++memory_.bypasses;
     return {Effect::past_caches, {}};
 }
 
-template <bool many_cores, bool sectored>
-bool Hierarchy<many_cores, sectored>::held_anywhere(unsigned core, Piece piece) const {
+template <Traits traits>
+bool Hierarchy<traits>::held_anywhere(unsigned core, Piece piece) const {
     for (std::size_t l = 0; l < count_; ++l) {
         if (holds(levels_[l], look(l, core, piece.line), piece.sector)) return true;
     }
     return false;
 }
 
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::take_along(std::size_t l, unsigned core, Line line,
-                                                 Marks& marks) {
+template <Traits traits>
+void Hierarchy<traits>::take_along(std::size_t l, unsigned core, Line line, Marks& marks) {
     const auto sharing = [&](const Level& level) {
         return level.cores() == 0 ? cores_ : level.cores();
     };
@@ -279,15 +294,15 @@ void Hierarchy<many_cores, sectored>::take_along(std::size_t l, unsigned core, L
     }
 }
 
-template <bool many_cores, bool sectored>
-std::size_t Hierarchy<many_cores, sectored>::shared_level(unsigned core, unsigned other) const {
+template <Traits traits>
+std::size_t Hierarchy<traits>::shared_level(unsigned core, unsigned other) const {
     std::size_t l = 0;
     while (l < count_ && levels_[l].instance_of(core) != levels_[l].instance_of(other)) ++l;
     return l;
 }
 
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::from_others(unsigned core, Line line, bool take) {
+template <Traits traits>
+void Hierarchy<traits>::from_others(unsigned core, Line line, bool take) {
     for (unsigned other = 0; other < cores_; ++other) {
         if (other == core) continue;
         const std::size_t shared = shared_level(core, other);
@@ -303,21 +318,21 @@ void Hierarchy<many_cores, sectored>::from_others(unsigned core, Line line, bool
     }
 }
 
-template <bool many_cores, bool sectored>
+template <Traits traits>
 template <std::size_t l>
-void Hierarchy<many_cores, sectored>::write_back_to(std::size_t level, unsigned core, Line line,
-                                                    std::uint8_t changed) {
+void Hierarchy<traits>::write_back_to(std::size_t level, unsigned core, Line line,
+                                      std::uint8_t changed) {
     if constexpr (l < most_levels) {
         if (l < level) return write_back_to<l + 1>(level, core, line, changed);
     }
     write_back<l>(core, line, changed);
 }
 
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::prefetch(unsigned core, Piece piece) {
+template <Traits traits>
+void Hierarchy<traits>::prefetch(unsigned core, Piece piece) {
     const Place here = look(0, core, piece.line);
     if (holds(levels_[0], here, piece.sector)) return;
-    if constexpr (many_cores) from_others(core, piece.line, false);
+    if constexpr (traits.many_cores) from_others(core, piece.line, false);
     if (count_ > 1 && levels_[1].inclusion() != Inclusion::exclusive) {
         obtain<1>(core, piece, Asker::hardware_prefetch);
     } else {
@@ -325,8 +340,8 @@ void Hierarchy<many_cores, sectored>::prefetch(unsigned core, Piece piece) {
     }
 }
 
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::write_back_all() {
+template <Traits traits>
+void Hierarchy<traits>::write_back_all() {
     std::unordered_map<Line, std::uint8_t> changed;
     for (Level& level : levels()) {
         level.each_line([&](Set set, int way) {
@@ -340,8 +355,8 @@ void Hierarchy<many_cores, sectored>::write_back_all() {
     }
 }
 
-template <bool many_cores, bool sectored>
-void Hierarchy<many_cores, sectored>::clear() {
+template <Traits traits>
+void Hierarchy<traits>::clear() {
     for (Level& level : levels()) level.clear();
     numbers_.clear();
 }

@@ -5,7 +5,6 @@
 namespace memgauge::cache {
 namespace {
 
-constexpr std::size_t most_ranked_ways = 2 * ranks_in_vector;
 constexpr std::size_t cache_line = 64;
 constexpr std::int8_t no_rank = 127;
 
@@ -13,19 +12,26 @@ std::size_t rounded(std::size_t bytes, std::size_t to) {
     return (bytes + to - 1) / to * to;
 }
 
+unsigned slots_for(std::size_t ways) {
+    if (ways <= narrow_slots) return narrow_slots;
+    return ways <= wide_slots ? wide_slots : static_cast<unsigned>(ways);
+}
+
 }  // namespace
 
 Level::Level(const CacheLevel& level, const CacheMachine& machine)
-    : ways_(ways_of(level, machine)),
+    : slots_(slots_for(ways_of(level, machine))),
+      ways_(ways_of(level, machine)),
       count_(sets_of(level, machine)),
       instances_(instances_of(level, machine)),
-      quads_((ways_ + tags_in_quad - 1) / tags_in_quad),
       cores_(level.cores),
-      order_(level.replacement == Replacement::tree_plru ? Order::nodes
-             : ways_ <= most_ranked_ways                 ? Order::ranks
-                                                         : Order::stamps),
-      inclusion_(level.inclusion),
-      order_at_(quads_ * tags_in_quad * sizeof(Line)) {
+      inclusion_(level.inclusion) {
+    last_rank_ = all_ranks(static_cast<int>(ways_ - 1));
+    if (level.replacement == Replacement::tree_plru) {
+        order_ = Order::nodes;
+    } else if (ways_ > wide_slots) {
+        order_ = Order::stamps;
+    }
     const LineNumbers numbers(static_cast<unsigned>(std::countr_zero(machine.line_bytes)));
     if (std::has_single_bit(count_) && count_ <= numbers.lines_in_area()) {
         masked_ = true;
@@ -34,16 +40,19 @@ Level::Level(const CacheLevel& level, const CacheMachine& machine)
         // Exact for lines below 2^44.
         reciprocal_ = ~0ull / count_ + 1;
     }
-    const std::size_t order_bytes = order_ == Order::ranks   ? rounded(ways_, ranks_in_vector)
-                                    : order_ == Order::nodes ? sizeof(std::uint64_t)
-                                                             : ways_ * sizeof(std::uint64_t);
-    changed_at_ = order_at_ + order_bytes;
-    valid_at_ = changed_at_ + ways_;
-    const std::size_t sectors = machine.line_bytes / machine.sector_bytes;
-    record_bytes_ = rounded(valid_at_ + (sectors > 1 ? ways_ : 0), cache_line);
+    lay_out();
     const std::size_t bytes = instances_ * count_ * record_bytes_;
     sets_.reset(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{cache_line})));
     clear();
+}
+
+void Level::lay_out() {
+    order_at_ = rounded(slots_ * sizeof(Line), sizeof(std::uint64_t));
+    const std::size_t order_bytes =
+        order_ == Order::stamps ? ways_ * sizeof(std::uint64_t) : rounded(slots_, sizeof(Ranks));
+    changed_at_ = order_at_ + order_bytes;
+    valid_at_ = changed_at_ + slots_;
+    record_bytes_ = rounded(valid_at_ + slots_, cache_line);
 }
 
 void Level::clear() {
@@ -52,9 +61,9 @@ void Level::clear() {
     for (std::size_t i = 0; i < instances_ * count_; ++i) {
         const Set at = sets_.get() + i * record_bytes_;
         std::fill_n(tags(at), ways_, empty_way);
-        std::fill(tags(at) + ways_, tags(at) + quads_ * tags_in_quad, no_way);
+        std::fill(tags(at) + ways_, tags(at) + slots_, no_way);
         if (order_ != Order::ranks) continue;
-        std::fill_n(ranks(at), rounded(ways_, ranks_in_vector), no_rank);
+        std::fill_n(ranks(at), slots_, no_rank);
         for (std::size_t way = 0; way < ways_; ++way) {
             ranks(at)[way] = static_cast<std::int8_t>(way);
         }
@@ -74,6 +83,20 @@ void Level::release(Set set, int way) const {
     at[way] = static_cast<std::int8_t>(ways_ - 1);
 }
 
+void Level::touch_other(Set set, int way) const {
+    if (order_ == Order::nodes) {
+        touch_nodes(set, way);
+    } else {
+        stamps(set)[way] = ++clock_;
+    }
+}
+
+int Level::renew_other(Set set) const {
+    const int way = order_ == Order::nodes ? tree_victim(set) : oldest(set);
+    touch_other(set, way);
+    return way;
+}
+
 // Node 1 is the root, the children of node i are 2 i and 2 i + 1; bit i of the word: it points to
 // the upper half.
 void Level::touch_nodes(Set set, int way) const {
@@ -85,7 +108,7 @@ void Level::touch_nodes(Set set, int way) const {
 }
 
 int Level::tree_victim(Set set) const {
-    const int free = find(set, empty_way);
+    const int free = find<Traits{}>(set, empty_way);
     if (free >= 0) return free;
     const std::uint64_t nodes = *stamps(set);
     std::size_t node = 1;
@@ -98,7 +121,7 @@ int Level::oldest(Set set) const {
     return static_cast<int>(std::min_element(at, at + ways_) - at);
 }
 
-int Level::find_wide(Set set, Line line) const {
+int Level::find_other(Set set, Line line) const {
     const Line* const at = tags(set);
     const Line* const end = at + ways_;
     const Line* const found = std::find(at, end, line);

@@ -20,6 +20,14 @@ __extension__ using Wide = unsigned __int128;
 inline constexpr Line empty_way = ~Line{0};
 inline constexpr Line no_way = empty_way - 1;  // behind the last, to fill a vector
 
+// What a hierarchy need not care for is known when it is compiled.
+struct Traits {
+    bool many_cores = true;  // lines of other cores are looked after
+    bool sectored = true;    // lines have more than one sector
+    // One core, no prefetchers, and all levels: LRU, at most 32 ways, a power of two of sets.
+    bool plain = false;
+};
+
 struct Marks {
     std::uint8_t valid = 0;
     std::uint8_t changed = 0;
@@ -33,50 +41,41 @@ public:
     Level() = default;
     Level(const CacheLevel& level, const CacheMachine& machine);
 
-    template <bool many_cores>
+    template <Traits traits>
     [[nodiscard, gnu::always_inline]] inline Set set(unsigned core, Line line,
                                                      const LineNumbers& numbers) const {
-        std::size_t index = masked_ ? line & mask_ : remainder(numbers.line(line));
-        if constexpr (many_cores) index += instance_of(core) * count_;
+        std::size_t index = line & mask_;
+        if constexpr (!traits.plain) {
+            if (!masked_) index = remainder(numbers.line(line));
+        }
+        if constexpr (traits.many_cores) index += instance_of(core) * count_;
         return sets_.get() + index * record_bytes_;
     }
 
     // The way that holds the line, or -1.
+    template <Traits traits>
     [[nodiscard, gnu::always_inline]] inline int find(Set set, Line line) const {
-        switch (quads_) {
-            case 1:
-                return first_of(equal_tags<1>(tags(set), line));
-            case 2:
-                return first_of(equal_tags<2>(tags(set), line));
-            case 3:
-                return first_of(equal_tags<3>(tags(set), line));
-            case 4:
-                return first_of(equal_tags<4>(tags(set), line));
-            case 5: {
-                const unsigned front = equal_tags<4>(tags(set), line);
-                return first_of(front | equal_tags<1>(tags(set) + 16, line) << 16);
-            }
-            default:
-                return find_wide(set, line);
+        if (slots_ == narrow_slots) return first_of(equal_tags(tags(set), line));
+        if constexpr (!traits.plain) {
+            if (slots_ != wide_slots) return find_other(set, line);
         }
+        return first_of(equal_tags(tags(set), line) | equal_tags(tags(set) + narrow_slots, line)
+                                                          << narrow_slots);
     }
 
+    template <Traits traits>
     [[gnu::always_inline]] inline void touch(Set set, int way) const {
-        if (order_ == Order::ranks) {
+        if (traits.plain || order_ == Order::ranks) {
             touch_ranks(set, way);
-        } else if (order_ == Order::nodes) {
-            touch_nodes(set, way);
         } else {
-            stamps(set)[way] = ++clock_;
+            touch_other(set, way);
         }
     }
 
     // The way for a line that is not there, as if touched.
+    template <Traits traits>
     [[nodiscard, gnu::always_inline]] inline int renew(Set set) const {
-        if (order_ == Order::ranks) return renew_last(set);
-        const int way = order_ == Order::nodes ? tree_victim(set) : oldest(set);
-        touch(set, way);
-        return way;
+        return traits.plain || order_ == Order::ranks ? renew_last(set) : renew_other(set);
     }
 
     [[nodiscard]] Line& tag(Set set, int way) const { return tags(set)[way]; }
@@ -138,40 +137,44 @@ private:
         const std::int8_t old = at[way];
         if (old == 0) return;
         to_front(at, all_ranks(old));
-        if (ways_ > ranks_in_vector) to_front(at + ranks_in_vector, all_ranks(old));
+        if (slots_ != narrow_slots) to_front(at + ranks_in_vector, all_ranks(old));
     }
 
     [[nodiscard, gnu::always_inline]] inline int renew_last(Set set) const {
         std::int8_t* const at = ranks(set);
-        const Ranks last = all_ranks(static_cast<int>(ways_) - 1);
+        const Ranks last = last_rank_;
         unsigned mask = renew_ranks(at, last);
-        if (ways_ > ranks_in_vector) {
+        if (slots_ != narrow_slots) {
             mask |= renew_ranks(at + ranks_in_vector, last) << ranks_in_vector;
         }
         return std::countr_zero(mask);
     }
 
+    void lay_out();
+    void touch_other(Set set, int way) const;
+    [[nodiscard]] int renew_other(Set set) const;
+    [[nodiscard]] int find_other(Set set, Line line) const;
     void touch_nodes(Set set, int way) const;
     [[nodiscard]] int tree_victim(Set set) const;
     [[nodiscard]] int oldest(Set set) const;
-    [[nodiscard]] int find_wide(Set set, Line line) const;
 
+    Ranks last_rank_{};  // of the way that is next to be taken, in all lanes
+    Line mask_ = 0;
+    unsigned slots_ = 0;  // tags of a record
+    std::size_t record_bytes_ = 0;
+    std::size_t order_at_ = 0;
+    std::size_t changed_at_ = 0;
+    std::size_t valid_at_ = 0;
+    LevelCounts counts_;
     std::size_t ways_ = 0;
     std::size_t count_ = 0;  // sets of an instance
     std::size_t instances_ = 0;
-    std::size_t quads_ = 0;
     unsigned cores_ = 1;
     Order order_ = Order::ranks;
     Inclusion inclusion_ = Inclusion::non_inclusive;
     bool masked_ = false;
-    Line mask_ = 0;
     std::uint64_t reciprocal_ = 0;
-    std::size_t order_at_ = 0;
-    std::size_t changed_at_ = 0;
-    std::size_t valid_at_ = 0;
-    std::size_t record_bytes_ = 0;
     mutable std::uint64_t clock_ = 0;
-    LevelCounts counts_;
     std::unique_ptr<std::byte[], Free> sets_;
 };
 

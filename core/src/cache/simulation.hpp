@@ -11,7 +11,7 @@
 
 namespace memgauge::cache {
 
-template <bool many_cores, bool sectored>
+template <Traits traits>
 class Simulation final : public Engine {
 public:
     Simulation(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Part part);
@@ -67,14 +67,14 @@ private:
     unsigned sectors_mask_;
     bool watched_;
     bool plain_;  // nothing watches, nothing is prefetched, all sets are here
-    Hierarchy<many_cores, sectored> caches_;
+    Hierarchy<traits> caches_;
     std::vector<Detectors> detectors_;
     std::array<std::uint64_t, 3> pieces_{};  // by AccessKind
 };
 
-template <bool many_cores, bool sectored>
-Simulation<many_cores, sectored>::Simulation(const CacheMachine& machine,
-                                             const std::vector<CacheLevel>& levels, Part part)
+template <Traits traits>
+Simulation<traits>::Simulation(const CacheMachine& machine, const std::vector<CacheLevel>& levels,
+                               Part part)
     : machine_(machine),
       part_(part),
       line_bits_(static_cast<unsigned>(std::countr_zero(machine.line_bytes))),
@@ -85,10 +85,9 @@ Simulation<many_cores, sectored>::Simulation(const CacheMachine& machine,
       caches_(machine, levels),
       detectors_(machine.cores, Detectors(machine)) {}
 
-template <bool many_cores, bool sectored>
+template <Traits traits>
 template <class Each>
-void Simulation<many_cores, sectored>::pieces(std::uint64_t address, std::uint64_t bytes,
-                                              const Each& each) {
+void Simulation<traits>::pieces(std::uint64_t address, std::uint64_t bytes, const Each& each) {
     const std::uint64_t last = (address + bytes - 1) >> sector_bits_;
     for (std::uint64_t sector = address >> sector_bits_; sector <= last; ++sector) {
         const std::uint64_t begin = sector << sector_bits_;
@@ -96,9 +95,9 @@ void Simulation<many_cores, sectored>::pieces(std::uint64_t address, std::uint64
     }
 }
 
-template <bool many_cores, bool sectored>
-Piece Simulation<many_cores, sectored>::piece_at(std::uint64_t address, unsigned stream) {
-    if constexpr (!sectored) {
+template <Traits traits>
+Piece Simulation<traits>::piece_at(std::uint64_t address, unsigned stream) {
+    if constexpr (!traits.sectored) {
         return {caches_.numbers().number(address), 1, static_cast<std::uint8_t>(stream)};
     }
     const auto sector = static_cast<unsigned>(address >> sector_bits_) & sectors_mask_;
@@ -106,8 +105,8 @@ Piece Simulation<many_cores, sectored>::piece_at(std::uint64_t address, unsigned
             static_cast<std::uint8_t>(stream)};
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::one_plain(unsigned core, const Access& access) {
+template <Traits traits>
+void Simulation<traits>::one_plain(unsigned core, const Access& access) {
     const std::uint64_t last = access.address + access.bytes - 1;
     if ((access.address ^ last) >> sector_bits_ != 0) return one(core, access);
     const Piece piece = piece_at(access.address, access.stream);
@@ -120,8 +119,8 @@ void Simulation<many_cores, sectored>::one_plain(unsigned core, const Access& ac
     }
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::one(unsigned core, const Access& access) {
+template <Traits traits>
+void Simulation<traits>::one(unsigned core, const Access& access) {
     switch (access.kind) {
         case AccessKind::load:
             if (watched_) detectors_[core].load(access);
@@ -142,8 +141,8 @@ void Simulation<many_cores, sectored>::one(unsigned core, const Access& access) 
     if (machine_.prefetchers.stride) prefetch_ahead(core, access);
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::load(unsigned core, const Access& access, Asker asker) {
+template <Traits traits>
+void Simulation<traits>::load(unsigned core, const Access& access, Asker asker) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(access.kind)];
         if (caches_.load(core, piece_at(address, access.stream), asker).effect == Effect::missed) {
@@ -152,8 +151,8 @@ void Simulation<many_cores, sectored>::load(unsigned core, const Access& access,
     });
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::store(unsigned core, const Access& access) {
+template <Traits traits>
+void Simulation<traits>::store(unsigned core, const Access& access) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
         if (caches_.store(core, piece_at(address, access.stream)).effect == Effect::missed) {
@@ -162,9 +161,8 @@ void Simulation<many_cores, sectored>::store(unsigned core, const Access& access
     });
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::store_in_stream(unsigned core, const Access& access,
-                                                       StoreStream& stream) {
+template <Traits traits>
+void Simulation<traits>::store_in_stream(unsigned core, const Access& access, StoreStream& stream) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
         const bool past = detectors_[core].bypasses(stream, address);
@@ -175,9 +173,9 @@ void Simulation<many_cores, sectored>::store_in_stream(unsigned core, const Acce
     });
 }
 
-template <bool many_cores, bool sectored>
-Outcome Simulation<many_cores, sectored>::past_caches(unsigned core, Piece piece,
-                                                      std::uint64_t address, StoreStream& stream) {
+template <Traits traits>
+Outcome Simulation<traits>::past_caches(unsigned core, Piece piece, std::uint64_t address,
+                                        StoreStream& stream) {
     const std::uint64_t sector = address >> sector_bits_;
     if (stream.bypassed_sector == sector) return {Effect::past_caches, {}};
     const Outcome outcome = caches_.store_past(core, piece);
@@ -185,9 +183,8 @@ Outcome Simulation<many_cores, sectored>::past_caches(unsigned core, Piece piece
     return outcome;
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::after_miss(unsigned core, std::uint64_t address,
-                                                  unsigned stream) {
+template <Traits traits>
+void Simulation<traits>::after_miss(unsigned core, std::uint64_t address, unsigned stream) {
     if (!machine_.prefetchers.next_line) return;
     const std::uint64_t next = ((address >> line_bits_) + 1) << line_bits_;
     if (next >> page_bits != address >> page_bits) return;
@@ -195,8 +192,8 @@ void Simulation<many_cores, sectored>::after_miss(unsigned core, std::uint64_t a
            [&](std::uint64_t sector) { caches_.prefetch(core, piece_at(sector, stream)); });
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::prefetch_ahead(unsigned core, const Access& access) {
+template <Traits traits>
+void Simulation<traits>::prefetch_ahead(unsigned core, const Access& access) {
     constexpr std::uint64_t third = 3;
     const Steps& steps = detectors_[core].steps(access.stream);
     if (steps.step == 0 || steps.run < third) return;
@@ -210,8 +207,8 @@ void Simulation<many_cores, sectored>::prefetch_ahead(unsigned core, const Acces
     });
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::add_to(CacheCounts& counts) {
+template <Traits traits>
+void Simulation<traits>::add_to(CacheCounts& counts) {
     counts.loads += pieces_[static_cast<std::size_t>(AccessKind::load)];
     counts.stores += pieces_[static_cast<std::size_t>(AccessKind::store)];
     counts.store_prefetches += pieces_[static_cast<std::size_t>(AccessKind::store_prefetch)];
@@ -236,15 +233,15 @@ void Simulation<many_cores, sectored>::add_to(CacheCounts& counts) {
     counts.bypass_write_bytes += memory.bypasses << sector_bits_;
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::reset_counts() {
+template <Traits traits>
+void Simulation<traits>::reset_counts() {
     pieces_.fill(0);
     for (Level& level : caches_.levels()) level.counts() = {};
     caches_.memory() = {};
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::clear() {
+template <Traits traits>
+void Simulation<traits>::clear() {
     reset_counts();
     caches_.clear();
     detectors_.assign(machine_.cores, Detectors(machine_));

@@ -8,8 +8,8 @@
 
 namespace memgauge::cache {
 
-template <bool many_cores, bool sectored>
-struct Simulation<many_cores, sectored>::Tracked {
+template <Traits traits>
+struct Simulation<traits>::Tracked {
     Simulation& simulation;
     unsigned core;
 
@@ -47,11 +47,11 @@ struct Simulation<many_cores, sectored>::Tracked {
         return true;
     }
 
-    [[nodiscard]] Hierarchy<many_cores, sectored>& caches() const { return simulation.caches_; }
+    [[nodiscard]] Hierarchy<traits>& caches() const { return simulation.caches_; }
 };
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::walk(unsigned core, const Nest& nest) {
+template <Traits traits>
+void Simulation<traits>::walk(unsigned core, const Nest& nest) {
     std::vector<StridedAccess> references(nest.references.begin(), nest.references.end());
     std::vector<StridedAccess> after(nest.after.begin(), nest.after.end());
     for (std::uint64_t i = 0; i < nest.outer; ++i) {
@@ -65,16 +65,16 @@ void Simulation<many_cores, sectored>::walk(unsigned core, const Nest& nest) {
     }
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::step(unsigned core, std::span<StridedAccess> references) {
+template <Traits traits>
+void Simulation<traits>::step(unsigned core, std::span<StridedAccess> references) {
     for (StridedAccess& reference : references) {
         one(core, reference.first);
         reference.first.address += static_cast<std::uint64_t>(reference.stride);
     }
 }
 
-template <bool many_cores, bool sectored>
-bool Simulation<many_cores, sectored>::collapses(std::span<const StridedAccess> references) const {
+template <Traits traits>
+bool Simulation<traits>::collapses(std::span<const StridedAccess> references) const {
     return !machine_.prefetchers.next_line && !machine_.prefetchers.stride &&
            references.size() <= most_streams &&
            std::all_of(references.begin(), references.end(), [&](const StridedAccess& reference) {
@@ -82,10 +82,9 @@ bool Simulation<many_cores, sectored>::collapses(std::span<const StridedAccess> 
            });
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::walk_inner(unsigned core,
-                                                  std::span<StridedAccess> references,
-                                                  std::uint64_t count) {
+template <Traits traits>
+void Simulation<traits>::walk_inner(unsigned core, std::span<StridedAccess> references,
+                                    std::uint64_t count) {
     std::uint64_t done = 0;
     if (collapses(references)) {
         if (!watched_) return in_lockstep(core, references, count, nullptr);
@@ -102,11 +101,9 @@ void Simulation<many_cores, sectored>::walk_inner(unsigned core,
     for (; done < count; ++done) step(core, references);
 }
 
-template <bool many_cores, bool sectored>
-std::uint64_t Simulation<many_cores, sectored>::until_steady(unsigned core,
-                                                             std::span<StridedAccess> references,
-                                                             std::uint64_t count,
-                                                             Steadiness& steadiness) {
+template <Traits traits>
+std::uint64_t Simulation<traits>::until_steady(unsigned core, std::span<StridedAccess> references,
+                                               std::uint64_t count, Steadiness& steadiness) {
     std::uint64_t done = 0;
     while (done < count && !steadiness.is_steady(detectors_[core])) {
         for (std::size_t r = 0; r < references.size(); ++r) {
@@ -126,11 +123,9 @@ std::uint64_t Simulation<many_cores, sectored>::until_steady(unsigned core,
     return done;
 }
 
-template <bool many_cores, bool sectored>
-void Simulation<many_cores, sectored>::in_lockstep(unsigned core,
-                                                   std::span<StridedAccess> references,
-                                                   std::uint64_t count,
-                                                   const Steadiness* steadiness) {
+template <Traits traits>
+void Simulation<traits>::in_lockstep(unsigned core, std::span<StridedAccess> references,
+                                     std::uint64_t count, const Steadiness* steadiness) {
     Tracked tracked{*this, core};
     static_cast<void>(caches_.take_disturbed());
     Lockstep<Tracked> loop(tracked, machine_.sector_bytes);

@@ -12,7 +12,9 @@
 
 namespace memgauge::cache {
 
-inline constexpr unsigned tags_in_quad = 4;
+// Records of sets have room for so many tags, or for as many as needed.
+inline constexpr unsigned narrow_slots = 16;
+inline constexpr unsigned wide_slots = 2 * narrow_slots;
 inline constexpr unsigned ranks_in_vector = 16;
 
 using Ranks [[gnu::vector_size(ranks_in_vector)]] = std::int8_t;
@@ -28,23 +30,13 @@ using Ranks [[gnu::vector_size(ranks_in_vector)]] = std::int8_t;
     return _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(tags)), wanted);
 }
 
-// Bit w: tag w is the one.
-template <unsigned quads>
+// Bit w: tag w of 16 is the one.
 [[gnu::always_inline]] inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
-    static_assert(quads <= 4);
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
-    const __m128i none = _mm_setzero_si128();
-    const __m128i a = equal_quad(tags, wanted);
-    const __m128i b = quads > 1 ? equal_quad(tags + 4, wanted) : none;
-    if constexpr (quads <= 2) {
-        const __m128i ab = _mm_packs_epi32(a, b);
-        return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(ab, none)));
-    } else {
-        const __m128i c = equal_quad(tags + 8, wanted);
-        const __m128i d = quads > 3 ? equal_quad(tags + 12, wanted) : none;
-        const __m128i all = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-        return static_cast<unsigned>(_mm_movemask_epi8(all));
-    }
+    const __m128i front = _mm_packs_epi32(equal_quad(tags, wanted), equal_quad(tags + 4, wanted));
+    const __m128i back =
+        _mm_packs_epi32(equal_quad(tags + 8, wanted), equal_quad(tags + 12, wanted));
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(front, back)));
 }
 
 #else
@@ -55,10 +47,9 @@ template <unsigned quads>
     return mask;
 }
 
-template <unsigned quads>
 [[gnu::always_inline]] inline unsigned equal_tags(const std::uint32_t* tags, std::uint32_t tag) {
     unsigned mask = 0;
-    for (unsigned i = 0; i < quads * tags_in_quad; ++i) mask |= unsigned{tags[i] == tag} << i;
+    for (unsigned i = 0; i < narrow_slots; ++i) mask |= unsigned{tags[i] == tag} << i;
     return mask;
 }
 
