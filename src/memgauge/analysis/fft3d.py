@@ -7,8 +7,8 @@ from itertools import islice
 
 import msgspec
 
-from memgauge.analysis.fft3d_phases import bypasses, phase_figures, why_not_measured
-from memgauge.analysis.fft3d_ranks import NO_RUN, JobFacts, Rank, facts_of, ranks_of
+from memgauge.analysis.fft3d_phases import Timelines, bypasses, phase_figures, why_not_measured
+from memgauge.analysis.fft3d_ranks import NO_RUN, JobFacts, Rank, facts_of, on, ranks_of
 from memgauge.analysis.fft3d_scaling import step_figures
 from memgauge.analysis.fft3d_shape import NAME, Pencils
 from memgauge.analysis.fft3d_tables import (
@@ -41,8 +41,9 @@ def analyse(figures: Figures) -> Section:
         return msgspec.structs.replace(section, verdicts=[Verdict(level="problem", text=text)])
     ranks = ranks_of(run, facts)
     last = facts.steps[-1]
+    timelines = Timelines()
     bypass = bypasses(run.start.system.architecture)
-    phases = phase_figures(ranks, last, bypass=bypass)
+    phases = phase_figures(ranks, last, timelines, bypass=bypass)
     steps = [one for one in (step_figures(ranks, step) for step in facts.steps) if one is not None]
     verdicts = [*_checked(run), *_missing(ranks)]
     if phases and all(one.measured_read_bytes is None for one in phases):
@@ -50,7 +51,7 @@ def analyse(figures: Figures) -> Section:
         verdicts += [*_crowded(run, facts), *_cached(run, facts)]
     verdicts += _where(run, facts)
     tables = [phase_table(phases, last, bypass=bypass)] if phases else []
-    charts = [*_timeline(ranks, last), ranks_chart(ranks, last)] if phases else []
+    charts = [*_timeline(ranks, last, timelines), ranks_chart(ranks, last)] if phases else []
     if len(facts.steps) > 1 and steps:
         tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]
         charts.insert(0, scaling_chart(steps, facts))
@@ -59,10 +60,13 @@ def analyse(figures: Figures) -> Section:
     )
 
 
-def _timeline(ranks: Sequence[Rank], step: Pencils) -> Iterator[Chart]:
-    """Of the first rank that has one."""
-    found = (transform_chart(rank, step) for rank in ranks)
-    yield from islice((chart for chart in found if chart is not None), 1)
+def _timeline(ranks: Sequence[Rank], step: Pencils, timelines: Timelines) -> Iterator[Chart]:
+    """Of the first rank that recorded a transform, where that is long enough."""
+    taking_part = (rank for rank in ranks if on(rank, step.grid.ranks))
+    for rank in islice(taking_part, 1):
+        chart = transform_chart(rank, step, timelines)
+        if chart is not None:
+            yield chart
 
 
 def _checked(run: Run) -> Iterator[Verdict]:

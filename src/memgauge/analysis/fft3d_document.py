@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.fft3d_phases import PhaseTimes, bypasses, phase_figures
+from memgauge.analysis.fft3d_phases import PhaseTimes, Timelines, bypasses, phase_figures
 from memgauge.analysis.fft3d_ranks import facts_of, is_job, on, ranks_of
 from memgauge.analysis.fft3d_scaling import efficiency, speed_up, step_figures
 from memgauge.model.run import Run
@@ -57,6 +57,7 @@ def job_figures(run: Run) -> JobFigures | None:
     if facts is None or not facts.steps:
         return None
     ranks = ranks_of(run, facts)
+    timelines = Timelines()
     bypass = bypasses(run.start.system.architecture)
     steps = [one for one in (step_figures(ranks, step) for step in facts.steps) if one is not None]
     return JobFigures(
@@ -74,7 +75,7 @@ def job_figures(run: Run) -> JobFigures | None:
                 most_s=step.most_s,
                 speed_up=speed_up(step, steps[0]),
                 efficiency=efficiency(step, steps[0]),
-                phases=phase_figures(ranks, step.pencils, bypass=bypass),
+                phases=phase_figures(ranks, step.pencils, timelines, bypass=bypass),
             )
             for step in steps
         ],

@@ -15,9 +15,9 @@ from memgauge.analysis.fft3d_shape import (
     FFT,
     Pencils,
 )
-from memgauge.analysis.profile import profile_of
 from memgauge.analysis.profile_phases import roles_of
 from memgauge.analysis.profile_tables import counted
+from memgauge.analysis.profile_timeline import Timeline, timeline_of
 from memgauge.analysis.traffic_expected import expected
 from memgauge.model.records import NOT_WATCHED
 
@@ -66,8 +66,21 @@ class Traffic(msgspec.Struct, frozen=True):
     write_bytes: float | None
 
 
+class Timelines:
+    """Those of ranks, each read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Timeline | None] = {}
+
+    def of(self, rank: Rank) -> Timeline | None:
+        """None where it has no reading."""
+        if rank.rank not in self._known:
+            self._known[rank.rank] = None if rank.run is None else timeline_of(rank.run)[0]
+        return self._known[rank.rank]
+
+
 def phase_figures(
-    ranks: Sequence[Rank], step: Pencils, *, bypass: bool = False
+    ranks: Sequence[Rank], step: Pencils, timelines: Timelines, *, bypass: bool = False
 ) -> list[PhaseTimes]:
     """Of the transforms on so many ranks, in the order of the phases.
 
@@ -75,7 +88,7 @@ def phase_figures(
     """
     taken = [on(rank, step.grid.ranks) for rank in ranks]
     phases = phases_in([one for transforms in taken for one in transforms])
-    measured = _measured(ranks, step, phases)
+    measured = _measured(ranks, step, phases, timelines)
     found = []
     for phase in phases:
         times = [seconds_of(transforms, phase) for transforms in taken]
@@ -135,33 +148,26 @@ def _expected(phase: Phase, step: Pencils, *, bypass: bool) -> tuple[int | None,
 
 
 def _measured(
-    ranks: Sequence[Rank], step: Pencils, phases: Sequence[Phase]
+    ranks: Sequence[Rank], step: Pencils, phases: Sequence[Phase], timelines: Timelines
 ) -> dict[Phase, Traffic]:
     """Of re-sortings, by the counters that one rank of each node watched."""
     names = {resort.name for resort in step.resorts}
     taking_part = [rank for rank in ranks if rank.rank < step.grid.ranks]
-    nodes: dict[str, list[Rank]] = {}
-    for rank in taking_part:
-        nodes.setdefault(rank.node, []).append(rank)
-    counts = {
-        phase: [_node(there, step, phase) for there in nodes.values()]
-        for phase in phases
-        if phase.name in names
-    }
-    return {
-        phase: Traffic(
-            _sum([one.read_bytes for one in found], len(taking_part)),
-            _sum([one.write_bytes for one in found], len(taking_part)),
-        )
-        for phase, found in counts.items()
-    }
+    first = {rank.node: rank for rank in reversed(taking_part)}
+    found = {}
+    for phase in phases:
+        if phase.name in names:
+            parts = [_node(rank, step, phase, timelines.of(rank)) for rank in first.values()]
+            found[phase] = Traffic(
+                _sum([one.read_bytes for one in parts], len(taking_part)),
+                _sum([one.write_bytes for one in parts], len(taking_part)),
+            )
+    return found
 
 
-def _node(there: Sequence[Rank], step: Pencils, phase: Phase) -> Traffic:
+def _node(rank: Rank, step: Pencils, phase: Phase, timeline: Timeline | None) -> Traffic:
     """What the node's memory moved while its first rank was in that phase, for one transform."""
-    first = there[0]
-    timeline = profile_of(first.run).timeline if first.run is not None else None
-    spans = [one.spans[phase] for one in on(first, step.grid.ranks) if phase in one.spans]
+    spans = [one.spans[phase] for one in on(rank, step.grid.ranks) if phase in one.spans]
     if timeline is None or not spans:
         return Traffic(None, None)
     roles = roles_of(timeline)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.fft3d_phases import title_of
+from memgauge.analysis.fft3d_phases import Timelines, title_of
 from memgauge.analysis.fft3d_ranks import Rank, on
 from memgauge.analysis.fft3d_shape import Pencils
-from memgauge.analysis.profile import profile_of
 from memgauge.analysis.profile_chart import chart_of
 from memgauge.analysis.section import Band, Chart, Series
 
@@ -20,10 +19,10 @@ LEAST_BINS = 20
 """Of a timeline in a transform: with fewer nothing can be seen in it."""
 
 
-def transform_chart(rank: Rank, step: Pencils) -> Chart | None:
+def transform_chart(rank: Rank, step: Pencils, timelines: Timelines) -> Chart | None:
     """The rank's latest transform of a step; None where it is too short for its timeline."""
     taken = on(rank, step.grid.ranks)
-    timeline = profile_of(rank.run).timeline if rank.run is not None and taken else None
+    timeline = timelines.of(rank) if taken else None
     if timeline is None:
         return None
     spans = taken[-1].spans

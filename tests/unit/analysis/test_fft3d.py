@@ -10,7 +10,7 @@ from tests.unit.analysis.profiles import MS, Made
 from tests.unit.model import build
 
 from memgauge.analysis.document import json_document
-from memgauge.analysis.fft3d_phases import bypasses, phase_figures, why_not_measured
+from memgauge.analysis.fft3d_phases import Timelines, bypasses, phase_figures, why_not_measured
 from memgauge.analysis.fft3d_ranks import NO_RUN, facts_of, ranks_of, transforms_of
 from memgauge.analysis.fft3d_scaling import efficiency, speed_up, step_figures
 from memgauge.analysis.fft3d_shape import Grid, Pencils, transform_name, transform_ranks
@@ -149,7 +149,7 @@ def test_times_are_medians_of_a_rank_and_extremes_over_ranks(tmp_path: Path) -> 
     facts = facts_of(run)
     assert facts is not None
     ranks = ranks_of(run, facts)
-    figures = phase_figures(ranks, facts.steps[-1])
+    figures = phase_figures(ranks, facts.steps[-1], Timelines())
     assert [one.title for one in figures] == [
         *("FFT 1", "re-sort 1", "All2All 1", "re-sort 2", "FFT 2"),
         *("re-sort 3", "All2All 2", "re-sort 4", "FFT 3"),
@@ -178,7 +178,9 @@ def test_stores_in_order_are_read_first_where_they_do_not_bypass(
         rank_run(tmp_path, rank, transform(2, 0, MS))
     facts = facts_of(run)
     assert facts is not None
-    figures = phase_figures(ranks_of(run, facts), facts.steps[-1], bypass=bypasses(architecture))
+    figures = phase_figures(
+        ranks_of(run, facts), facts.steps[-1], Timelines(), bypass=bypasses(architecture)
+    )
     local = 4**3 // 2 * 16
     expected = [one.expected_read_bytes for one in figures if one.title.startswith("re-sort")]
     assert expected == [local * times for times in reads]
@@ -195,7 +197,9 @@ def test_counted_traffic_is_that_of_a_node_over_its_ranks(tmp_path: Path) -> Non
         rank_run(tmp_path, rank, transform(4, 0, 10 * MS), Made(counters, samples, MS))
     facts = facts_of(run)
     assert facts is not None
-    figures = {one.title: one for one in phase_figures(ranks_of(run, facts), facts.steps[-1])}
+    figures = {
+        one.title: one for one in phase_figures(ranks_of(run, facts), facts.steps[-1], Timelines())
+    }
     # 64 bytes a count, of ranks 0 and 2, which are the first of their nodes.
     read = 64 * 0.020 * 4e6 * (1 + 3) / 4
     assert figures["re-sort 1"].measured_read_bytes == pytest.approx(read, rel=0.06)
