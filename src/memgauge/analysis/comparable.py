@@ -21,6 +21,11 @@ SUSTAINED = "90th percentile of speed"
 BEST = "best of N passes"
 """How STREAM makes its figure; of whole passes over the arrays only."""
 
+TRAFFIC_CAVEAT = (
+    "of loop nests only speeds are compared; what they read and write is set against the "
+    "expectation in each run's own report"
+)
+
 Direction = Literal["higher", "lower"]
 
 
@@ -95,6 +100,7 @@ def of_run(figures: Figures, name: str) -> Source:
         complete=end is not None and end.status in {"complete", "budget"},
         traits=_traits(start.system),
         settings=_settings(start),
+        caveats=[TRAFFIC_CAVEAT] if figures.run.points_of("traffic") else [],
     )
 
 

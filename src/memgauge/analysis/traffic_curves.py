@@ -14,6 +14,7 @@ import msgspec
 
 from memgauge.analysis.figures import Figures, number_fact, text_fact
 from memgauge.analysis.hardware_counts import Kernel, counts_of_point
+from memgauge.analysis.section import Estimate
 from memgauge.analysis.traffic_expected import (
     LARGEST_SIZE,
     Band,
@@ -48,6 +49,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     simulated: dict[str, Simulated]
     """By machine."""
     measured: Measured | None
+    speed: Estimate | None
+    """GB/s of the elements that all cores read and write by themselves; None: nothing was run."""
 
     @property
     def not_counted(self) -> str:
@@ -263,6 +266,7 @@ def _cell(point: Point, figures: Figures) -> Cell | None:
         expected=expected,
         simulated=figures.run.simulated.get(point.point, {}),
         measured=measured(counts_of_point(point, kernel, figures), point.threads),
+        speed=figures.summaries[point.point][0].sustained,
     )
 
 

@@ -38,7 +38,7 @@ def _bands(curves: Sequence[Curve]) -> Table:
             Column(title="loop nest", narrow=len(curves) > 1),
             Column(title="by"),
             Column(title="caches of a core", unit="B"),
-            Column(title="all arrays fit to N"),
+            Column(title="all fits to N"),
             Column(title="one fits to N"),
             Column(title="reads leave from N"),
             Column(title="times there", digits=2),
@@ -48,7 +48,8 @@ def _bands(curves: Sequence[Curve]) -> Table:
         ],
         rows=[row for curve in curves for row in _band_rows(curve)],
         note="Reads leave the expectation at the first size from which they stay more than 10% "
-        "above it, up to the largest. Between the two N caching ends.",
+        "above it, up to the largest. Between the two other N caching ends. All: all arrays, or "
+        "all that is touched until a line is needed again; one: that which is needed again.",
     )
 
 
@@ -129,6 +130,7 @@ def _columns(machines: Sequence[str], *, counted: bool, narrow: bool) -> list[Co
     ]
     if counted:
         found.append(Column(title="measured, all of it", unit="B", narrow=False))
+    found.append(Column(title="executed at, by the program's own count", unit="GB/s", narrow=False))
     return found
 
 
@@ -146,6 +148,7 @@ def _row(cell: Cell, machines: Sequence[str], way: Way, *, counted: bool) -> lis
     row += [cell.moved(name, way) for name in machines]
     if counted:
         row.append(cell.moved(MEASURED, way))
+    row.append(cell.speed)
     return row
 
 

@@ -108,7 +108,7 @@ def _stays(curve: Curve, source: str) -> str:
     if band is None:
         return text
     if largest <= band.all_fit:
-        return f"{text}; all arrays fit the caches up to N = {band.all_fit}"
+        return f"{text}; caches hold what is needed again up to N = {band.all_fit}"
     if largest <= band.one_fits:
         return f"{text}, within the band {band_words(band)}"
     return f"{text}, past {_where_it_ends(band)}"
@@ -193,8 +193,14 @@ def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
     cells = [cell for curve in curves for cell in curve.cells]
     reasons = {cell.not_counted for cell in cells} - {""}
     ran = any("cpus" in cell.point.effective for cell in cells)
-    why = "; ".join(sorted(reasons)) or "no counter of memory traffic was read"
+    why = "; ".join(map(_short, sorted(reasons))) or "no counter of memory traffic was read"
     if not ran:
         why = "nothing was run, only simulated"
     text = f"There is no measured column: {why.removesuffix('.')}."
     yield Verdict(level="note", text=text, remedy="see 'memgauge counters'" if ran else None)
+
+
+def _short(reason: str) -> str:
+    """The first of several reasons, without its remedy; the record and `counters` have all."""
+    first = "; ".join(reason.split("; ")[:2])
+    return first.partition(" (")[0]

@@ -26,8 +26,9 @@ TIMELINE = "timeline"
     type=click.Choice([*TABLES, TIMELINE]),
     default=None,
     help="samples: a row for each thread and iteration; loads: for each time that single loads "
-    "took, of points that time them; timeline: for each reading of a profile's counters  "
-    "[default: timeline of a profile, else samples]",
+    "took, of points that time them; simulated: for each machine that a point was simulated on; "
+    "timeline: for each reading of a profile's counters  [default: timeline of a profile, "
+    "simulated of a run that measured nothing, else samples]",
 )
 @form_option(
     TIMELINE_EXPORTERS,
@@ -47,7 +48,7 @@ def command(run: Path, table: str | None, form: str, output: Path | None) -> Non
 
 
 def _pieces(run: Run, table: str | None, form: str) -> Iterable[bytes]:
-    chosen = table or (TIMELINE if run.lanes and not run.points else "samples")
+    chosen = table or _default(run)
     if chosen == TIMELINE:
         return _begun(TIMELINE_EXPORTERS[form](run))
     if form not in EXPORTERS:
@@ -56,6 +57,12 @@ def _pieces(run: Run, table: str | None, form: str) -> Iterable[bytes]:
             f"give {', '.join(EXPORTERS)}"
         )
     return [EXPORTERS[form](run, chosen)]
+
+
+def _default(run: Run) -> str:
+    if run.lanes and not run.points:
+        return TIMELINE
+    return "simulated" if run.simulated and not run.rounds else "samples"
 
 
 def _begun(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""What of a run can be exported as tidy tables: its samples, and its loads timed one by one.
+"""What of a run can be exported as tidy tables: samples, loads timed one by one, simulations.
 
 Rows hold None for what was not measured or does not apply, never zero. The columns are described
 in docs/records.md.
@@ -7,7 +7,7 @@ in docs/records.md.
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from memgauge.model.records import Point, Sample, Scalar, ThreadSample
+from memgauge.model.records import Point, Sample, Scalar, Simulated, ThreadSample
 from memgauge.model.run import Run
 
 Row = dict[str, Scalar]
@@ -42,12 +42,27 @@ _SAMPLES = _POINT | {
     "duration_ns": int,
 }
 _LOADS = _POINT | {"load_ns": int, "loads": int}
+_COUNTED = (
+    *("load_read_bytes", "allocate_read_bytes"),
+    *("software_prefetch_read_bytes", "hardware_prefetch_read_bytes"),
+    *("write_back_bytes", "bypass_write_bytes"),
+)
+_SIMULATED: dict[str, type] = {
+    **{name: kind for name, kind in _POINT.items() if name not in {"leg", "round"}},
+    "machine": str,
+    "cores": int,
+    "accesses": int,
+    "read_bytes": int,
+    "write_bytes": int,
+    **dict.fromkeys(_COUNTED, int),
+    "took_s": float,
+}
 
-TABLES = MappingProxyType({"samples": _SAMPLES, "loads": _LOADS})
+TABLES = MappingProxyType({"samples": _SAMPLES, "loads": _LOADS, "simulated": _SIMULATED})
 """By name of the table the columns that every run has, with their types.
 
 samples: a row for each iteration of each thread of each sample. loads: a row for each time that
-single loads of a sample took.
+single loads of a sample took. simulated: a row for each machine that a point was simulated on.
 """
 
 
@@ -64,6 +79,9 @@ def rows(run: Run, table: str = "samples") -> Iterator[Row]:
     varying = _of_threads if table == "samples" else _of_loads
     for name, point in run.points.items():
         constant = nothing | _of_point(run, point)
+        if table == "simulated":
+            yield from (constant | _of_machine(one) for one in run.simulated.get(name, {}).values())
+            continue
         for leg, sample in zip(run.legs[name], run.samples[name], strict=True):
             of_sample = constant | {"leg": leg, "round": sample.round}
             yield from (of_sample | row for row in varying(point, sample))
@@ -86,6 +104,19 @@ def _of_point(run: Run, point: Point) -> Row:
     row |= {f"asked.{name}": value for name, value in point.asked.items()}
     row |= {f"effective.{name}": value for name, value in point.effective.items()}
     return row
+
+
+def _of_machine(simulated: Simulated) -> Row:
+    """Bytes are those of all its cores."""
+    return {
+        "machine": simulated.machine,
+        "cores": simulated.cores,
+        "accesses": simulated.accesses,
+        "read_bytes": simulated.read_bytes,
+        "write_bytes": simulated.write_bytes,
+        **{name: getattr(simulated, name) for name in _COUNTED},
+        "took_s": simulated.took_s,
+    }
 
 
 def _of_loads(point: Point, sample: Sample) -> Iterator[Row]:
