@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.counters_trees import tracepoints
 
 from memgauge.model.marks import MARKS_NAME
 from memgauge.model.runfile import Run, read_run
@@ -210,6 +211,57 @@ def test_a_rank_that_fails_alone_says_why_and_ends_all(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert any("rank 1: the transform failed: nothing left" in it for it in own_lines(done.stderr))
     assert "Rank 1 of 3: its work failed" in report(out)
+
+
+COUNTED = """
+import os, sys, time
+from memgauge.__main__ import main
+from memgauge.fft3d import rounds
+from memgauge.fft3d.resorting import by_nest
+
+def resort(which, given, stored):
+    time.sleep(0.05)  # what is counted stays clear of the marks on both sides
+    by_nest(which, given, stored)
+    for _ in range(1000 if which.name == "resort 1" else 0):
+        os.sched_rr_get_interval(0)
+    for _ in range(500 if which.name == "resort 4" else 0):
+        os.sched_getparam(0)
+    time.sleep(0.05)
+
+rounds.by_nest = resort
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.whole_machine
+def test_traffic_of_re_sorting_is_measured_where_counters_can_be_read(tmp_path: Path) -> None:
+    """On a made-up machine of two channels, each of which counts every call as a line."""
+    if (reason := tracepoints.missing()) is not None:
+        pytest.skip(reason)
+    tree = tracepoints.intel_server(tmp_path / "tree")
+    out = tmp_path / "job"
+    arguments = ["fft3d", "--size", "8", "--repetitions", "2", "--components", "memory", "--json"]
+    with tracepoints.alone():
+        done = subprocess.run(
+            [sys.executable, "-c", COUNTED, *arguments, "--output", str(out)],
+            env=ENVIRONMENT | {"MEMGAUGE_SYSFS": str(tree.sysfs)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    (step,) = json.loads(done.stdout)["fft3d"]["steps"]
+    measured = {
+        phase["title"]: (phase["measured_read_bytes"], phase["measured_write_bytes"])
+        for phase in step["phases"]
+    }
+    lines = 2 * 64
+    assert measured["re-sort 1"] == pytest.approx((1000 * lines, 0), abs=8 * lines)
+    assert measured["re-sort 2"] == pytest.approx((0, 0), abs=8 * lines)
+    assert measured["re-sort 4"] == pytest.approx((0, 500 * lines), abs=8 * lines)
+    assert measured["FFT 1"] == (None, None)
+    assert "measured read" in " ".join(report(out).split())
 
 
 @pytest.fixture
