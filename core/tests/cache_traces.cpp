@@ -143,9 +143,54 @@ Deed random_walk(Dice& dice, const Ground& ground, unsigned core) {
     return walk;
 }
 
-Deed random_deed(Dice& dice, const Ground& ground, unsigned cores) {
+// Bytes after which addresses fall into the same set of a level again.
+std::int64_t span_of(Dice& dice, const CacheMachine& machine) {
+    const CacheLevel& level = machine.levels[dice.of<std::size_t>(0, machine.levels.size() - 1)];
+    return static_cast<std::int64_t>(level.ways == 0 ? machine.line_bytes
+                                                     : level.bytes / level.ways);
+}
+
+// A loop as kernels have it: long, all references at one pace, their bases often in conflict.
+Deed long_walk(Dice& dice, const Ground& ground, const CacheMachine& machine, unsigned core) {
+    Deed walk;
+    walk.what = Deed::What::walk;
+    walk.core = core;
+    const std::int64_t span = span_of(dice, machine);
+    const auto line = static_cast<std::int64_t>(machine.line_bytes);
+    const std::int64_t pace =
+        dice.among({std::int64_t{8}, std::int64_t{8}, std::int64_t{16}, std::int64_t{-8}, line,
+                    span, std::int64_t{0}, std::int64_t{24}});
+    const auto references = dice.of<std::uint8_t>(1, 4);
+    const std::uint64_t far = std::uint64_t{1} << 24U;
+    for (std::uint8_t index = 0; index < references; ++index) {
+        StridedAccess one;
+        one.first = random_access(dice, ground);
+        one.first.address = far + (one.first.address & ~std::uint64_t{7});
+        if (dice.one_in(2)) {
+            one.first.address = far + ground.begin / 64 * 64 +
+                                dice.of<std::uint64_t>(0, 5) * static_cast<std::uint64_t>(span);
+        }
+        one.first.bytes = dice.among({8U, 8U, 8U, 16U, 4U});
+        one.first.stream = index;
+        one.stride = dice.one_in(5) ? dice.among({std::int64_t{0}, line, span}) : pace;
+        walk.references.push_back(one);
+        walk.outer_strides.push_back(
+            dice.among({std::int64_t{0}, std::int64_t{8}, span, -line, std::int64_t{4096}}));
+    }
+    walk.count = dice.of<std::uint64_t>(50, 700);
+    walk.outer = dice.one_in(2) ? 1 : dice.of<std::uint64_t>(2, 4);
+    if (dice.one_in(4)) {
+        walk.after.push_back(random_reference(dice, ground, references));
+    }
+    return walk;
+}
+
+Deed random_deed(Dice& dice, const Ground& ground, const CacheMachine& machine) {
     Deed deed;
-    deed.core = dice.of(0U, cores - 1);
+    deed.core = dice.of(0U, machine.cores - 1);
+    if (dice.one_in(60)) {
+        return long_walk(dice, ground, machine, deed.core);
+    }
     if (dice.one_in(12)) {
         deed.what = dice.among({Deed::What::write_back_all, Deed::What::reset_counts});
         return deed;
@@ -230,7 +275,7 @@ Trace random_trace(std::uint64_t seed) {
                         dice.among<std::uint64_t>({200, 1000, 4096, 20000})};
     const unsigned deeds = dice.of(1U, 5U);
     while (trace.deeds.size() < deeds) {
-        trace.deeds.push_back(random_deed(dice, ground, trace.machine.cores));
+        trace.deeds.push_back(random_deed(dice, ground, trace.machine));
     }
     Deed end;
     end.what = Deed::What::write_back_all;
