@@ -90,12 +90,17 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
         machines[at : at + MACHINES_OF_A_TABLE]
         for at in range(0, len(machines), MACHINES_OF_A_TABLE)
     ] or [[]]
+    ran = any(cell.speed is not None for cell in curve.cells)
+    speed = [Column(title="executed at", unit="GB/s", narrow=False)] if ran else []
     for at, some in enumerate(chunks):
         yield Table(
             name="-".join([curve.slug, way, *([str(at + 1)] if at else [])]),
             title=f"{curve.title}: {VERBS[way]}, {_unit(curve)}",
-            columns=_columns(some, counted=counted, narrow=narrow),
-            rows=[_row(cell, some, way, counted=counted) for cell in curve.cells],
+            columns=[*_columns(some, counted=counted, narrow=narrow), *speed],
+            rows=[
+                [*_row(cell, some, way, counted=counted), *([cell.speed] if speed else [])]
+                for cell in curve.cells
+            ],
             note=_note(counted=counted),
         )
 
@@ -130,7 +135,6 @@ def _columns(machines: Sequence[str], *, counted: bool, narrow: bool) -> list[Co
     ]
     if counted:
         found.append(Column(title="measured, all of it", unit="B", narrow=False))
-    found.append(Column(title="executed at, by the program's own count", unit="GB/s", narrow=False))
     return found
 
 
@@ -148,7 +152,6 @@ def _row(cell: Cell, machines: Sequence[str], way: Way, *, counted: bool) -> lis
     row += [cell.moved(name, way) for name in machines]
     if counted:
         row.append(cell.moved(MEASURED, way))
-    row.append(cell.speed)
     return row
 
 

@@ -82,7 +82,7 @@ def _rereads(curve: Curve, machine: CacheMachine) -> Iterator[str]:
 
 def _reread_words(one: Reread, *, fits: bool) -> str:
     text = f"from N = {one.first} on {one.array} is read {times(one.times)}"
-    if one.last != one.first:
+    if times(one.last_times) != times(one.times):
         text += f", {times(one.last_times)} at N = {one.last}"
     if one.whole_lines is None:
         text += ": what was read of it has left the caches when it is needed again"

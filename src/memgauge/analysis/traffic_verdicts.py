@@ -158,7 +158,7 @@ def _by_lines(curve: Curve, one: Departure) -> str | None:
 
 
 def _ratios(one: Departure) -> str:
-    if one.most == one.first:
+    if times(one.most_ratio) == times(one.ratio):
         return f"{times(one.ratio)} at N = {one.first}"
     return f"{times(one.ratio)} at N = {one.first}, {times(one.most_ratio)} at N = {one.most}"
 
