@@ -16,6 +16,12 @@ from pathlib import Path
 
 import pytest
 from tests.counters_trees import tracepoints
+from tests.integration.two_hosts import (
+    environment,
+    missing_for_hosts,
+    missing_for_ranks,
+    two_hosts,
+)
 
 from memgauge.model.marks import MARKS_NAME
 from memgauge.model.runfile import Run, read_run
@@ -328,3 +334,28 @@ def test_ctrl_c_ends_the_job_and_what_was_recorded_is_kept(
     told = report(out)
     assert "interrupted" in told or "killed before its" in told
     assert "re-sort 4" in told
+
+
+def test_two_hosts_transform_together_and_what_lies_on_the_other_is_told(tmp_path: Path) -> None:
+    """Each has a directory of its own by the same name."""
+    reason = missing_for_ranks() or missing_for_hosts()
+    if reason is not None:
+        pytest.skip(reason)
+    out = tmp_path / "job"
+    out.mkdir()
+    program = command(None, "--size", "32", "--grid", "2x2", "--output", str(out))
+    with two_hosts(tmp_path) as hosts:
+        done = subprocess.run(
+            hosts.command(4, program, hide=str(out)),
+            env=ENVIRONMENT | environment() | ALLOWED,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    job = read_run(out)
+    assert right(job)
+    assert job.start.parameters["fft3d"]["nodes"] == "mga:0,2 mgb:1,3"
+    assert "Ranks 1,3 of 4: no run is there." in " ".join(report(out).split())
+    assert [(out / f"rank-{rank}").is_dir() for rank in range(4)] == [True, False, True, False]
