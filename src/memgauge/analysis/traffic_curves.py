@@ -49,6 +49,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     simulated: dict[str, Simulated]
     """By machine."""
     measured: Measured | None
+    readings: int
+    """Of the counters; where there are some and nothing is measured, all were set aside."""
     speed: Estimate | None
     """GB/s of the elements that all cores read and write by themselves; None: nothing was run."""
 
@@ -266,6 +268,7 @@ def _cell(point: Point, figures: Figures) -> Cell | None:
         expected=expected,
         simulated=figures.run.simulated.get(point.point, {}),
         measured=measured(counts_of_point(point, kernel, figures), point.threads),
+        readings=len(figures.run.counted_samples_of(point.point)),
         speed=figures.summaries[point.point][0].sustained,
     )
 

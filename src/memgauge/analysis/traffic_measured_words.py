@@ -28,8 +28,20 @@ def measured_readings(curve: Curve) -> Iterator[str]:
 
 def doubts(curve: Curve) -> Iterator[Verdict]:
     """Sizes with too little work, counters that could not be read or were never verified."""
+    yield from _set_aside(curve)
     yield from _too_little(curve)
     yield from _trust(curve)
+
+
+def _set_aside(curve: Curve) -> Iterator[Verdict]:
+    """Sizes of which no region was left."""
+    sizes = [str(cell.size) for cell in curve.cells if cell.readings and cell.measured is None]
+    if sizes:
+        text = (
+            f"At N = {', '.join(sizes)} no region can be used: pages came and went in each, whose "
+            f"traffic is too much beside the nest's."
+        )
+        yield Verdict(level="warning", text=text, remedy="more --repetitions, or larger sizes")
 
 
 def _too_little(curve: Curve) -> Iterator[Verdict]:

@@ -69,8 +69,8 @@ def _why(machine: CacheMachine) -> str:
     if not machine.store_streams.lines:
         return "; this model has no stores that bypass the caches"
     return (
-        f"; they bypass only after {machine.store_streams.lines} whole lines stored in a row with "
-        f"no strided stream under way"
+        f"; stores bypass only after {machine.store_streams.lines} whole lines stored in a row, "
+        f"with no strided stream under way"
     )
 
 

@@ -284,6 +284,21 @@ def test_too_little_work_is_told_with_what_drowns_it() -> None:
     assert departures(only(run), MEASURED) == []
 
 
+def test_regions_that_are_all_set_aside_are_told() -> None:
+    run = gemm_run((64, 512))
+    (name, *_), samples = run.points, run.samples
+    samples[name][:] = [
+        msgspec.structs.replace(
+            sample,
+            threads=[msgspec.structs.replace(one, page_faults=99) for one in sample.threads],
+        )
+        for sample in samples[name]
+    ]
+    found = said(run, "no region can be used")
+    assert found.text.startswith("At N = 64 no region can be used: pages came and went in each")
+    assert only(run).cells[0].moved(MEASURED, "reads") is None
+
+
 def test_write_allocate_is_told_from_counts() -> None:
     text = said(gemm_run(), "Measured (5").text
     assert "Each line is read before it is stored (write-allocate): 1.0" in text
