@@ -86,11 +86,14 @@ public:
 
     void run(std::uint64_t count) {
         count_ = count;
-        list_columns();
-        std::uint64_t step = 0;
-        while (step < count) {
-            make(step, 0);
-            step = stale_ == 0 || all_there() ? columns_to(next_border(), step + 1) : step + 1;
+        set_of_.fill(no_set);
+        for (std::size_t r = 0; r < size_; ++r) {
+            if (tracks_[r].steady_steps == 1) columns_ |= 1u << r;
+        }
+        Border border{.step = 0, .at = (1u << size_) - 1};
+        while (border.step < count) {
+            make(border.step, border.at);
+            border = next_border(border.step + 1);
         }
     }
 
@@ -101,40 +104,52 @@ public:
     }
 
 private:
-    // References that come to another sector in each step, of `run`'s loop.
-    void list_columns() {
-        for (std::size_t r = 0; r < size_; ++r) {
-            if (tracks_[r].steady_steps == 1) columns_ |= 1u << r;
-        }
+    // A step, and the references that come to another sector in it.
+    struct Border {
+        std::uint64_t step = 0;
+        unsigned at = 0;
+    };
+
+    static constexpr std::uint32_t no_set = 1;
+
+    [[nodiscard]] static unsigned first_of(unsigned bits) {
+        return static_cast<unsigned>(std::countr_zero(bits));
     }
 
-    [[nodiscard]] std::uint64_t next_border() const {
-        std::uint64_t next = count_;
-        for (std::size_t r = 0; r < size_; ++r) {
-            if ((columns_ >> r & 1) == 0) next = std::min(next, tracks_[r].crosses_at);
+    // The next step that is not like the one before.
+    [[nodiscard]] Border next_border(std::uint64_t step) {
+        Border border{.step = count_};
+        for (unsigned left = ((1u << size_) - 1) & ~columns_; left != 0; left &= left - 1) {
+            const unsigned r = first_of(left);
+            const std::uint64_t at = tracks_[r].crosses_at;
+            border.at =
+                (at < border.step ? 0 : border.at) | static_cast<unsigned>(at <= border.step) << r;
+            border.step = std::min(border.step, at);
         }
-        return next;
+        if (columns_ != 0) {
+            step = columns_to(border.step, step);
+        } else if (stale_ == 0 || all_there()) {
+            return border;
+        }
+        return step == border.step ? Border{step, border.at | columns_} : Border{step, columns_};
     }
 
     [[nodiscard]] bool all_there() const {
-        for (unsigned left = stale_ & ~columns_; left != 0; left &= left - 1) {
-            if (!caches_.is_there(tracks_[static_cast<unsigned>(std::countr_zero(left))])) {
-                return false;
-            }
+        for (unsigned left = stale_; left != 0; left &= left - 1) {
+            if (!caches_.is_there(tracks_[first_of(left)])) return false;
         }
         return true;
     }
 
-    // Steps in which only columns come to other sectors, up to `end`. The step that is next.
+    // Steps in which columns alone come to other sectors and nothing is stale, up to `end`. The
+    // step that is next.
     std::uint64_t columns_to(std::uint64_t end, std::uint64_t step) {
-        if (columns_ == 0) return end;
-        for (; step < end; ++step) {
-            if (stale_ != 0) return step;
+        for (; step < end && stale_ == 0; ++step) {
             for (unsigned left = columns_; left != 0; left &= left - 1) {
-                const auto r = static_cast<unsigned>(std::countr_zero(left));
-                cross_column(tracks_[r], step);
+                const unsigned r = first_of(left);
+                cross_column(tracks_[r], r);
                 if (stale_ >> r != 0) {
-                    make(step, r + 1);
+                    make(step, columns_, r + 1);
                     break;
                 }
             }
@@ -142,40 +157,51 @@ private:
         return step;
     }
 
-    void cross_column(Track& track, std::uint64_t step) {
+    void cross_column(Track& track, unsigned r) {
         track.access.address += static_cast<std::uint64_t>(track.stride);
-        track.crosses_at = step + 1;
-        track.set = nullptr;
         if (!caches_.is_here(track.access.address)) return;
         ++pieces_[static_cast<std::size_t>(track.access.kind)];
-        if (caches_.access(track) != Effect::past_caches) others_are_stale(track);
+        if (caches_.access(track) == Effect::past_caches) return;
+        look_for_disturbance();
+        stale_ |= meeting(track, r);
     }
 
-    // What is left of a step, from a reference on.
-    void make(std::uint64_t step, std::size_t first) {
-        for (std::size_t r = first; r < size_; ++r) {
-            Track& track = tracks_[r];
-            if (track.crosses_at == step) {
-                cross(track, r, step);
-            } else if ((stale_ >> r & 1) != 0) {
-                repeat(track, r, step);
+    // A step, from a reference on.
+    void make(std::uint64_t step, unsigned crossing, unsigned first = 0) {
+        const unsigned from_first = ~0u << first;
+        for (unsigned left = (crossing | stale_) & from_first; left != 0;) {
+            const unsigned r = first_of(left);
+            const unsigned bit = 1u << r;
+            stale_ &= ~bit;
+            if ((crossing & bit) != 0) {
+                cross(tracks_[r], r, step);
+            } else if (caches_.again(tracks_[r])) {
+                stale_ |= meets_[r];
+            } else {
+                repeat(tracks_[r], r, step);
             }
+            left = (crossing | stale_) & from_first & ~(bit | (bit - 1));
         }
     }
 
-    void cross(Track& track, std::size_t r, std::uint64_t step) {
+    void cross(Track& track, unsigned r, std::uint64_t step) {
         track.access.address = track.address + step * static_cast<std::uint64_t>(track.stride);
         const std::uint64_t steps = steps_from(track, step);
         track.crosses_at = steps >= count_ - step ? count_ : step + steps;
-        stale_ &= ~(1u << r);
-        track.set = nullptr;
+        leave(r);
         if (!caches_.is_here(track.access.address)) return;
         const std::uint64_t here = track.crosses_at - step;
         pieces_[static_cast<std::size_t>(track.access.kind)] += here;
         const Effect effect = caches_.access(track);
         if (effect == Effect::past_caches) return;
         hits_ += here - 1;
-        others_are_stale(track);
+        look_for_disturbance();
+        if ((columns_ >> r & 1) == 0) {
+            come(track, r);
+            stale_ |= meets_[r];
+        } else {
+            stale_ |= meeting(track, r);
+        }
     }
 
     [[nodiscard]] std::uint64_t steps_from(const Track& track, std::uint64_t step) const {
@@ -183,42 +209,71 @@ private:
         return steps_to_border(track.access.address, track.stride, sector_bytes_);
     }
 
-    // A reference that is where it was.
-    void repeat(Track& track, std::size_t r, std::uint64_t step) {
-        stale_ &= ~(1u << r);
-        if (!caches_.again(track)) {
-            --hits_;  // it counts for itself
-            if (caches_.access(track) == Effect::past_caches) {
-                hits_ -= track.crosses_at - step - 1;
-                return;
-            }
+    // A reference that is where it was, but its line is not.
+    [[gnu::noinline]] void repeat(Track& track, unsigned r, std::uint64_t step) {
+        --hits_;  // it counts for itself
+        if (caches_.access(track) == Effect::past_caches) {
+            hits_ -= track.crosses_at - step - 1;
+            leave(r);
+            return;
         }
-        others_are_stale(track);
+        look_for_disturbance();
+        stale_ |= meets_[r];
     }
 
-    void others_are_stale(const Track& track) {
-        if (caches_.take_disturbed()) [[unlikely]]
-            all_are_stale();
-        for (std::size_t r = 0; r < size_; ++r) {
-            const Track& other = tracks_[r];
-            const bool used = other.set == track.set && other.line != track.line;
-            stale_ |= static_cast<unsigned>(used) << r;
+    // References but columns that use other lines of the same set. One by one: what was stored
+    // alone a moment ago is late in coming back as part of a vector.
+    [[nodiscard]] unsigned meeting(const Track& track, unsigned r) const {
+        const std::uint32_t set = low_bits(track.set);
+        unsigned met = 0;
+        for (unsigned other = 0; other < size_; ++other) {
+            met |= static_cast<unsigned>(set_of_[other] == set && line_of_[other] != track.line)
+                   << other;
         }
-        stale_ &= ~columns_;
+        return met & ~(1u << r);
     }
 
-    void all_are_stale() {
+    void come(const Track& track, unsigned r) {
+        set_of_[r] = low_bits(track.set);
+        line_of_[r] = track.line;
+        meets_[r] = meeting(track, r);
+        for (unsigned left = meets_[r]; left != 0; left &= left - 1) {
+            meets_[first_of(left)] |= 1u << r;
+        }
+    }
+
+    void leave(unsigned r) {
+        for (unsigned left = meets_[r]; left != 0; left &= left - 1) {
+            meets_[first_of(left)] &= ~(1u << r);
+        }
+        meets_[r] = 0;
+        set_of_[r] = no_set;
+    }
+
+    // Sets of one level lie in less than 4 GiB, at multiples of their alignment.
+    [[nodiscard]] static std::uint32_t low_bits(Set set) {
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(set));
+    }
+
+    // Where a level behind took lines from level 1, any may be gone.
+    void look_for_disturbance() {
+        if (!caches_.take_disturbed()) [[likely]]
+            return;
         for (std::size_t r = 0; r < size_; ++r) {
-            stale_ |= static_cast<unsigned>(tracks_[r].set != nullptr) << r;
+            stale_ |= static_cast<unsigned>(set_of_[r] != no_set) << r;
         }
     }
 
     Caches& caches_;
     std::uint64_t sector_bytes_;
     std::array<Track, most_streams> tracks_{};
+    // Of references but columns: where their lines are, and which others they meet in sets.
+    std::array<std::uint32_t, most_streams> set_of_{};
+    std::array<Line, most_streams> line_of_{};
+    std::array<unsigned, most_streams> meets_{};
     std::size_t size_ = 0;
-    unsigned stale_ = 0;  // bits of references
-    unsigned columns_ = 0;
+    unsigned stale_ = 0;    // bits of references
+    unsigned columns_ = 0;  // that come to another sector in each step
     std::uint64_t count_ = 0;
     std::uint64_t hits_ = 0;
     std::array<std::uint64_t, 3> pieces_{};
