@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from memgauge.cluster.messages import Hello
+from memgauge.model.units import format_count
 from memgauge.system.owner import boot_id
 from memgauge.system.tree import Tree
 
@@ -90,8 +91,8 @@ def take_cpus(bound: list[int], environment: Mapping[str, str] = os.environ) -> 
     if granted.isdecimal() and int(granted) < len(allowed) and len(bound) < len(allowed):
         os.sched_setaffinity(0, bound)
         return len(bound), (
-            f"measured with the {len(bound)} CPUs that the ranks are bound to, since Slurm grants "
-            f"{granted} of the {len(allowed)} of the node"
+            f"measured with the {format_count(len(bound), 'CPU')} that the ranks are bound to, since "
+            f"Slurm grants {granted} of the {len(allowed)} of the node"
         )
     if len(bound) < len(allowed):
         return len(allowed), (
