@@ -23,7 +23,12 @@ VERBS: dict[Way, str] = {"reads": "read from memory", "writes": "written to memo
 
 def tables(curves: Sequence[Curve]) -> list[Table]:
     """The bands of all nests, then reads and writes of each by size."""
-    found = [_bands(curves)] if any(curve.sources for curve in curves) else []
+    ending = any(
+        curve.band(source) is not None or departures(curve, source)
+        for curve in curves
+        for source in curve.sources
+    )
+    found = [_bands(curves)] if ending else []
     for curve in curves:
         for way in WAYS:
             found += _by_size(curve, way)
