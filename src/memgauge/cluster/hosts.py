@@ -90,9 +90,10 @@ def take_cpus(bound: list[int], environment: Mapping[str, str] = os.environ) -> 
     granted = environment.get("SLURM_CPUS_ON_NODE", "")
     if granted.isdecimal() and int(granted) < len(allowed) and len(bound) < len(allowed):
         os.sched_setaffinity(0, bound)
+        taken = format_count(len(bound), "CPU")
         return len(bound), (
-            f"measured with the {format_count(len(bound), 'CPU')} that the ranks are bound to, since "
-            f"Slurm grants {granted} of the {len(allowed)} of the node"
+            f"measured with the {taken} that the ranks are bound to, since Slurm grants {granted} "
+            f"of the {len(allowed)} of the node"
         )
     if len(bound) < len(allowed):
         return len(allowed), (
