@@ -164,6 +164,7 @@ NestKind nest_kind_from_string(std::string_view name) {
 
 std::vector<NestKind> nest_kinds() {
     std::vector<NestKind> found;
+    found.reserve(kinds.size());
     for (std::size_t i = 0; i < kinds.size(); ++i) found.push_back(static_cast<NestKind>(i));
     return found;
 }
