@@ -13,7 +13,7 @@ from memgauge.analysis.traffic_expected import LARGEST_SIZE
 from memgauge.model.units import format_bytes
 
 MACHINES_OF_A_TABLE = 3
-"""More would not fit a terminal."""
+"""More would not fit a terminal; beside what was measured, one less."""
 
 FIGURES_APART = 100
 """From here on decimals say nothing."""
@@ -91,10 +91,8 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
     counted = MEASURED in curve.sources
     leaves = any(one.way == way for source in curve.sources for one in departures(curve, source))
     narrow = way == "reads" or leaves
-    chunks = [
-        machines[at : at + MACHINES_OF_A_TABLE]
-        for at in range(0, len(machines), MACHINES_OF_A_TABLE)
-    ] or [[]]
+    most = MACHINES_OF_A_TABLE - counted
+    chunks = [machines[at : at + most] for at in range(0, len(machines), most)] or [[]]
     ran = any(cell.speed is not None for cell in curve.cells)
     speed = [Column(title="executed at", unit="GB/s", narrow=False)] if ran else []
     for at, some in enumerate(chunks):

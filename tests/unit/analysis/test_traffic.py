@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import msgspec
@@ -9,7 +10,9 @@ import pytest
 from tests.unit.analysis import traffic_runs as made
 from tests.unit.analysis.traffic_runs import MIB, SIZES, Noise, gemm_in, gemm_point, machine
 
+from memgauge.analysis.document import json_document
 from memgauge.analysis.figures import figures_of
+from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Section, Verdict
 from memgauge.analysis.traffic import analyse
 from memgauge.analysis.traffic_curves import MEASURED, Curve, curves_of
@@ -17,6 +20,8 @@ from memgauge.analysis.traffic_departures import Departure, departures, place
 from memgauge.model.cache_machine import CacheLevel, Prefetchers, StoreStreams
 from memgauge.model.records import Point, Simulated
 from memgauge.model.run import Run
+from memgauge.reports.figures import vega_lite
+from memgauge.reports.terminal import render
 
 IN_5_MIB = 5 * MIB
 
@@ -344,3 +349,66 @@ def test_caches_that_hold_less_than_modelled_are_suspected() -> None:
 def test_caches_that_hold_more_than_modelled_are_suspected() -> None:
     run = gemm_run(counted=lambda point: both(gemm_in(point, 110 * MIB)))
     assert "seem to hold more than its model's" in said(run, "Measured reads differ").text
+
+
+# Tables and pictures
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_tables_of_many_machines_fit_a_terminal(counted: bool) -> None:
+    names = ["this", "power9-5mb", "power9-110mb", "xeon-gold-6130"]
+    points = [gemm_point(size) for size in SIZES]
+    run = made.run(
+        points,
+        machines=[machine(name) for name in names],
+        predictions=[gemm_in(point, IN_5_MIB, name) for point in points for name in names],
+        counted=(lambda point: both(gemm_in(point, IN_5_MIB))) if counted else None,
+    )
+    text = render(analyse_run(run), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "N: 64" not in text, "a table too wide is written cell by cell"
+    rows = [line for line in text.splitlines() if line.lstrip().startswith("1024 ")]
+    assert len(rows) == 2
+    assert sum("8194" in line for line in rows) == 2
+
+
+def test_a_picture_has_both_ways_of_each_source_and_what_is_expected() -> None:
+    (chart,) = section(gemm_run()).charts
+    assert [one.name for one in chart.series] == [
+        *("reads simulated on this machine", "writes simulated on this machine"),
+        *("measured reads", "measured writes", "expected reads", "expected writes"),
+    ]
+    assert [one.dashed for one in chart.series] == [False] * 4 + [True] * 2
+    (band,) = chart.bands
+    assert (band.start, band.end) == (467.0, 809.0)
+    measured = chart.series[2]
+    assert measured.low is not None
+    assert measured.high is not None
+    around = zip(measured.low, measured.y, measured.high, strict=True)
+    assert all((low or 0) < (y or 0) < (high or 0) for low, y, high in around)
+    assert chart.y.unit == "B"
+    told = json.dumps(vega_lite(chart))
+    assert "least and most of the regions" in told
+    assert "95% interval" not in told
+
+
+def test_a_resort_is_drawn_in_elements() -> None:
+    (chart,) = section(copies(lambda point, half: {"allocated": half, "written": half})).charts
+    assert "Elements of 16 B moved" in chart.y.title
+    assert chart.y.from_zero
+    assert [one.y[0] for one in chart.series] == [2.0, 1.0, 2.0, 1.0]
+
+
+def test_a_document_has_all_three_columns() -> None:
+    (found,) = json_document(gemm_run()).traffic
+    assert (found.kernel, found.cores) == ("gemm", 1)
+    assert [one.source for one in found.sources] == ["this", "measured"]
+    assert [(one.all_fit, one.one_fits) for one in found.sources] == [(467, 809)] * 2
+    (gone,) = found.sources[0].departures
+    assert (gone.first, gone.place) == (1024, "inside")
+    last = found.sizes[-1]
+    assert last.expected.read_bytes == 3 * 8 * 1024**2
+    assert last.simulated[0].array_read_bytes["B"] == 64 * 1024**3
+    assert last.measured is not None
+    assert last.measured.read is not None
+    assert last.measured.read.to_expected == pytest.approx(2731, rel=0.02)
