@@ -11,7 +11,7 @@ from memgauge.model.errors import RequestError, ValidationFailed
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.records import Warning
 from memgauge.model.runfile import default_directory, read_run
-from memgauge.results import Compared, Published, Result
+from memgauge.results import Compared, Published, Result, Simulation
 
 if TYPE_CHECKING:
     from memgauge.analysis.comparable import Source
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memgauge.experiments.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
     from memgauge.model.counters import BackEndState
+    from memgauge.model.simulated_program import Engine
     from memgauge.model.system import System
     from memgauge.runner.run import Progress
 
@@ -155,6 +156,28 @@ def machine(name: str = "this") -> CacheMachine:
     Raises:
         RequestError: there is none of that name, or the file is none of a machine.
     """
+    return _caches_of(name)
+
+
+def simulate(
+    command: Sequence[str], *, machine: str = "this", engine: Engine = "callgrind"
+) -> Simulation:
+    """Execute a program by valgrind and simulate what it reads from and writes to memory.
+
+    Its input and output are this program's. `engine`: callgrind (two levels, quicker) or trace (the
+    whole machine).
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: there is no such program.
+        RequestError: valgrind is missing, or cannot execute it; no such machine.
+        SimulationFailed: valgrind was started and simulated nothing.
+    """
+    from memgauge.simulation.program import simulate_program
+
+    return Simulation(simulate_program(command, _caches_of(machine), engine))
+
+
+def _caches_of(name: str) -> CacheMachine:
     from memgauge.machines.library import load as load_machine
     from memgauge.machines.this import THIS
 

@@ -16,6 +16,7 @@ from memgauge.model.runfile import Run
 if TYPE_CHECKING:
     from memgauge.analysis.comparison import Comparison, Row
     from memgauge.analysis.section import Report
+    from memgauge.model.simulated_program import SimulatedProgram
 
 
 class Analysed(ABC):
@@ -176,3 +177,32 @@ class Published(Analysed):
         found = hardware_bandwidth(published_counts(self.reference))
         made: dict[str, Any] = msgspec.to_builtins(hardware_figures(found))
         return made
+
+
+class Simulation(Analysed):
+    """What a program did to the simulated caches of a machine; nothing of it is measured."""
+
+    def __init__(self, program: SimulatedProgram) -> None:
+        self.program = program
+
+    @cached_property
+    def report(self) -> Report:
+        """Memory's reads and writes, and the misses of each level."""
+        from memgauge.analysis.simulated_program import simulated_report
+
+        return simulated_report(self.program)
+
+    def document(self) -> dict[str, Any]:
+        """The figures as plain data: what `--json` prints."""
+        import msgspec
+
+        from memgauge.analysis.simulated_program import simulation_document
+
+        made: dict[str, Any] = msgspec.to_builtins(simulation_document(self.program))
+        return made
+
+    def save(self, page: str | Path) -> None:
+        """Write the HTML page."""
+        from memgauge.reports.files import write_text
+
+        write_text(Path(page), self.html())

@@ -13,7 +13,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from memgauge import api
 from memgauge.analysis.schema import simulation_schema
+from memgauge.model.errors import RequestError
 
 pytestmark = pytest.mark.native
 
@@ -168,6 +170,19 @@ def test_a_machine_that_writes_past_its_caches_does_so_by_trace_alone(place: Pat
     other = json.loads(memgauge(*words, "callgrind", *walk, cwd=place).stdout)["program"]
     assert other["bypass_write_bytes"] == 0
     assert any("need --engine trace" in note for note in other["notes"])
+
+
+@simulates
+def test_the_python_function_gives_report_and_document(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    done = api.simulate(["./walk", "r", "4096"], machine="small.toml")
+    assert done.program.exit_code == 7
+    assert done.document()["read_bytes"] == done.program.read_bytes > 0
+    assert "Memory traffic, simulated on small" in done.text()
+    with pytest.raises(RequestError, match="engine 'magic'"):
+        api.simulate(["true"], machine="small.toml", engine="magic")  # type: ignore[arg-type]
 
 
 @simulates

@@ -25,19 +25,19 @@ ALLOWED: dict[str, set[str]] = {
     "system": {"model", NATIVE},
     "counters": {"system", "model", NATIVE},
     "experiments": {"machines", "system", "counters", "model", NATIVE},
-    "simulate": {"runner", "experiments", "machines", "system", "model", NATIVE},
+    "simulation": {"runner", "experiments", "machines", "system", "model", NATIVE},
     "runner": {"experiments", "machines", "counters", "system", "analysis", "model"},
     "results": {"reports", "analysis", "references", "model"},
     "fft3d": {"cluster", "runner", "counters", "system", "analysis", "model", NATIVE},
     "cluster": {"results", "reports", "analysis", "system", "model"},
     "api": {
-        "results", "runner", "experiments", "machines", "simulate", "counters", "system",
+        "results", "runner", "experiments", "machines", "simulation", "counters", "system",
         "reports", "analysis", "references", "model",
     },
     ROOT: {"api", "results", "model"},
     "commands": {
         ROOT, "api", "results", "cluster", "fft3d", "runner", "experiments", "machines",
-        "simulate", "counters", "system", "reports", "analysis", "references", "model",
+        "simulation", "counters", "system", "reports", "analysis", "references", "model",
     },
     "__main__": {"commands", "model", ROOT},
 }  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,11 +17,9 @@ from memgauge.model.errors import (
 )
 from memgauge.model.simulated_program import Engine
 from memgauge.model.text import plain
-from memgauge.simulate.program import ENGINES, simulate_program
-from memgauge.simulate.valgrind import SimulationFailed
-
-if TYPE_CHECKING:
-    from memgauge.model.simulated_program import SimulatedProgram
+from memgauge.results import Simulation
+from memgauge.simulation.program import ENGINES, simulate_program
+from memgauge.simulation.valgrind import SimulationFailed
 
 
 @click.command("simulate", context_settings={"allow_interspersed_args": False})
@@ -78,7 +75,7 @@ def command(
         machine = api.machine(name)
         output = sys.stderr.buffer if as_json else None
         done = simulate_program(command, machine, engine, output)
-        _present(done, page=page, as_json=as_json)
+        _present(Simulation(done), page=page, as_json=as_json)
     except (CommandNotFound, CommandNotExecutable):
         raise
     except MemgaugeError as error:
@@ -86,20 +83,14 @@ def command(
     return (done.exit_code or 0) if done.signal is None else 128 + done.signal
 
 
-def _present(done: SimulatedProgram, *, page: Path | None, as_json: bool) -> None:
-    from memgauge.analysis.simulated_program import simulated_report, simulation_document
-
+def _present(done: Simulation, *, page: Path | None, as_json: bool) -> None:
     if as_json:
-        print_json(simulation_document(done))
+        print_json(done.document())
     else:
         from memgauge.reports.terminal import Look, render
 
         look = Look.of(sys.stderr)
-        text = render(simulated_report(done), look.columns, look.color, look.encoding)
-        click.echo(text, err=True)
+        click.echo(render(done.report, look.columns, look.color, look.encoding), err=True)
     if page is not None:
-        from memgauge.reports.files import write_text
-        from memgauge.reports.html import render as render_page
-
-        write_text(page, render_page(simulated_report(done)))
+        done.save(page)
         click.echo(f"memgauge: page: {plain(str(page))}", err=True)

@@ -13,7 +13,7 @@ from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError
 from memgauge.model.simulated_program import Engine, SimulatedProgram
 from memgauge.model.text import quoted
-from memgauge.simulate.valgrind import check_command, find_valgrind
+from memgauge.simulation.valgrind import check_command, find_valgrind
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
@@ -41,9 +41,9 @@ def simulate_program(
     valgrind = find_valgrind()
     check_command(command)
     if engine == "trace":
-        from memgauge.simulate.lackey import simulate_by_trace
+        from memgauge.simulation.lackey import simulate_by_trace
 
         return simulate_by_trace(command, machine, valgrind, output)
-    from memgauge.simulate.callgrind import simulate_by_callgrind
+    from memgauge.simulation.callgrind import simulate_by_callgrind
 
     return simulate_by_callgrind(command, machine, valgrind, output)

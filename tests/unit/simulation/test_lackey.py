@@ -3,7 +3,7 @@
 import os
 import threading
 
-from memgauge.simulate.lackey import _whole_lines, records_of
+from memgauge.simulation.lackey import _whole_lines, records_of
 
 STORE = 1 << 32
 LINES = b"I  0401ab70,3\n S 1fff000698,8\n L 04222a,4\n M 1000,2\n==12== remark\nI  0401ab73,5\n"

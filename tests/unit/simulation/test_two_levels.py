@@ -6,7 +6,7 @@ import pytest
 from memgauge.machines import library
 from memgauge.model.cache_machine import CacheLevel, CacheMachine, Prefetchers
 from memgauge.model.errors import RequestError
-from memgauge.simulate.two_levels import Cache, nearest, two_levels
+from memgauge.simulation.two_levels import Cache, nearest, two_levels
 
 KIB, MIB = 1 << 10, 1 << 20
 

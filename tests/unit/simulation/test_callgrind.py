@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memgauge.simulate.callgrind import totals_of
+from memgauge.simulation.callgrind import totals_of
 
 HEAD = "# callgrind format\nversion: 1\npid: 7\npositions: line\nevents: Ir Dr Dw DLdmw\n"
 
@@ -26,7 +26,7 @@ def test_a_file_that_was_not_finished_has_none() -> None:
 
 
 def test_a_process_that_forked_is_told_by_its_log(tmp_path: Path) -> None:
-    from memgauge.simulate.callgrind import _is_fresh
+    from memgauge.simulation.callgrind import _is_fresh
 
     (tmp_path / "log.1").write_text("==1== For interactive control, run 'callgrind_control -h'.\n")
     (tmp_path / "log.2").write_text("==2== Command: same\n")

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 from memgauge.experiments.cache_native import cache_model
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
-from memgauge.simulate.valgrind import (
+from memgauge.simulation.valgrind import (
     Ended,
     Valgrind,
     how_it_ended,

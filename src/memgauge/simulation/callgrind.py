@@ -17,8 +17,8 @@ import msgspec
 
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
-from memgauge.simulate.two_levels import TwoLevels, two_levels
-from memgauge.simulate.valgrind import (
+from memgauge.simulation.two_levels import TwoLevels, two_levels
+from memgauge.simulation.valgrind import (
     Ended,
     Valgrind,
     how_it_ended,
