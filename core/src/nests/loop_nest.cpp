@@ -19,7 +19,7 @@ namespace {
 // Arrays of a set begin in different places of their pages, so that walks side by side do not meet
 // in the same set of a cache; at a whole line of any cache.
 constexpr std::size_t page_bytes = 4096;
-constexpr std::size_t stagger_bytes = 17 * 128;
+constexpr std::size_t stagger_bytes = std::size_t{17} * 128;
 
 std::size_t in_pages(std::size_t bytes) {
     return (bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -140,6 +140,7 @@ struct LoopNest::State {
     }
     [[nodiscard]] NestJob job(std::size_t rank, std::size_t repetitions) const {
         std::vector<InMemory> sets;
+        sets.reserve(repetitions);
         for (std::size_t i = 0; i < repetitions; ++i)
             sets.push_back(set(rank, (next + i) % copies));
         return {team, nest, booked, std::move(sets)};
@@ -169,10 +170,12 @@ LoopNest::~LoopNest() = default;
 Slice LoopNest::run(std::size_t repetitions, const StopCheck& stop) {
     State& state = *state_;
     std::vector<NestJob> jobs;
+    jobs.reserve(state.team.size());
     for (std::size_t rank = 0; rank < state.team.size(); ++rank) {
         jobs.push_back(state.job(rank, repetitions));
     }
     std::vector<Job*> pointers;
+    pointers.reserve(jobs.size());
     for (NestJob& job : jobs) pointers.push_back(&job);
     Slice slice = state.team.run(pointers, stop);
     state.next = (state.next + repetitions) % state.copies;
