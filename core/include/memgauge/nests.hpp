@@ -128,9 +128,9 @@ public:
     // `stop` is asked every 20 ms; Interrupted, and what was written is not to be looked at.
     Slice run(std::size_t repetitions, const StopCheck& stop = {});
     // What was written, compared with what the arrays read were filled with, for the sets that
-    // were used; nothing before the first run. Copies, re-sorts and STREAM: each element (epsilon 0 for what is only moved).
-    // GEMV: each element, summed in another order. GEMM: C r against A (B r) for a vector r that
-    // is not constant, in n^2 steps instead of n^3: one figure for each row.
+    // were used; nothing before the first run. Copies, re-sorts and STREAM: each element (epsilon 0
+    // for what is only moved). GEMV: each element, summed in another order. GEMM: C r against A (B
+    // r) for a vector r that is not constant, in n^2 steps instead of n^3: one figure for each row.
     [[nodiscard]] std::vector<NestValidation> validate(const StopCheck& stop = {});
     [[nodiscard]] std::vector<Backing> backing() const;  // of each thread's sets
     [[nodiscard]] const NestSpec& spec() const noexcept;
