@@ -25,10 +25,6 @@ from memgauge.cluster.combined import load_combined
 from memgauge.model.cluster import ClusterNode, Manifest, read_manifest
 from memgauge.model.runfile import read_run
 
-WHY_NO_RANKS = missing_for_ranks()
-WHY_NO_HOSTS = WHY_NO_RANKS or missing_for_hosts()
-needs_ranks = pytest.mark.skipif(WHY_NO_RANKS is not None, reason=str(WHY_NO_RANKS))
-needs_hosts = pytest.mark.skipif(WHY_NO_HOSTS is not None, reason=str(WHY_NO_HOSTS))
 pytestmark = [pytest.mark.whole_machine, pytest.mark.native]
 
 LIMIT_S = 100
@@ -37,8 +33,19 @@ GOING_ON = ("--mca", "orte_abort_on_non_zero_status", "0")
 too, but then it exits with 0 whatever happened."""
 
 
+@pytest.fixture(scope="module")
+def _ranks() -> None:
+    """Ranks can be started here."""
+    why = missing_for_ranks()
+    if why is not None:
+        pytest.skip(why)
+
+
 @pytest.fixture
-def hosts(tmp_path: Path) -> Iterator[TwoHosts]:
+def hosts(tmp_path: Path, _ranks: None) -> Iterator[TwoHosts]:
+    why = missing_for_hosts()
+    if why is not None:
+        pytest.skip(why)
     with two_hosts(tmp_path) as made:
         yield made
 
@@ -137,7 +144,7 @@ def _environment_of(process: Path) -> dict[str, str]:
     return dict(one.split("=", 1) for one in variables if "=" in one)
 
 
-@needs_ranks
+@pytest.mark.usefixtures("_ranks")
 def test_ranks_of_one_host_share_one_survey(tmp_path: Path) -> None:
     ranks = 8
     program = survey("survey", "--budget", "1s", "--json", "--output", "run", made_up=True)
@@ -152,7 +159,7 @@ def test_ranks_of_one_host_share_one_survey(tmp_path: Path) -> None:
     assert len(list((tmp_path / "run" / "nodes").iterdir())) == 1
 
 
-@needs_ranks
+@pytest.mark.usefixtures("_ranks")
 def test_ranks_that_wait_take_no_time(tmp_path: Path) -> None:
     program = survey("cluster", "--budget", "3s", "--output", str(tmp_path / "run"), made_up=True)
     job = Job(tmp_path, [*mpirun(4), *program], nodes=1, seconds=3)
@@ -167,7 +174,7 @@ def test_ranks_that_wait_take_no_time(tmp_path: Path) -> None:
     assert max(used) < 0.2
 
 
-@needs_ranks
+@pytest.mark.usefixtures("_ranks")
 def test_what_all_ranks_refuse_is_said_once(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "mine").touch()
@@ -178,7 +185,7 @@ def test_what_all_ranks_refuse_is_said_once(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "mine").exists()
 
 
-@needs_ranks
+@pytest.mark.usefixtures("_ranks")
 def test_a_launched_survey_without_mpi4py_says_what_to_install(tmp_path: Path) -> None:
     missing = tmp_path / "mpi4py"
     missing.mkdir()
@@ -202,7 +209,6 @@ def test_without_a_launcher_one_line_says_how_to_start_it(tmp_path: Path) -> Non
     assert len(done.stderr.splitlines()) == 1
 
 
-@needs_hosts
 def test_two_hosts_are_really_surveyed_in_turn(hosts: TwoHosts, tmp_path: Path) -> None:
     few = ("--only", "latency", "--pages", "4k", "--precision", "50%", "--budget", "40s")
     words = ("cluster", *few, "--nodes-at-once", "1", "--output", str(tmp_path / "run"))
@@ -222,7 +228,6 @@ def test_two_hosts_are_really_surveyed_in_turn(hosts: TwoHosts, tmp_path: Path) 
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
 
 
-@needs_hosts
 def test_without_a_shared_directory_files_come_through_mpi(hosts: TwoHosts, tmp_path: Path) -> None:
     place = tmp_path / "own"
     place.mkdir()
@@ -237,7 +242,6 @@ def test_without_a_shared_directory_files_come_through_mpi(hosts: TwoHosts, tmp_
     assert load_combined(place / "run").report.complete
 
 
-@needs_hosts
 def test_a_killed_rank_leaves_what_was_measured(hosts: TwoHosts, tmp_path: Path) -> None:
     job = on_two_hosts(hosts, tmp_path)
     job.wait_until_measuring()
@@ -259,7 +263,6 @@ def test_a_killed_rank_leaves_what_was_measured(hosts: TwoHosts, tmp_path: Path)
     assert job.left() == []
 
 
-@needs_hosts
 def test_the_others_go_on_where_the_launcher_lets_them(hosts: TwoHosts, tmp_path: Path) -> None:
     job = on_two_hosts(hosts, tmp_path, *GOING_ON, words=("--grace", "3s"))
     job.wait_until_measuring()
@@ -275,7 +278,6 @@ def test_the_others_go_on_where_the_launcher_lets_them(hosts: TwoHosts, tmp_path
     assert job.left() == []
 
 
-@needs_hosts
 def test_a_node_that_hangs_is_given_up(hosts: TwoHosts, tmp_path: Path) -> None:
     job = on_two_hosts(hosts, tmp_path, words=("--grace", "3s"))
     job.wait_until_measuring()
@@ -292,7 +294,6 @@ def test_a_node_that_hangs_is_given_up(hosts: TwoHosts, tmp_path: Path) -> None:
     assert job.left() == []
 
 
-@needs_hosts
 def test_a_node_that_is_only_late_is_told_to_end(hosts: TwoHosts, tmp_path: Path) -> None:
     """Its survey is ended, which closes its records, and nothing need be aborted."""
     words = ("--budget", "1s", "--grace", "2s", "--output", str(tmp_path / "run"))

@@ -61,7 +61,12 @@ def is_one_of_several() -> bool:
     seen = launch()
     if seen is None or seen.ranks == 1:
         return False
-    return seen.ranks is not None or world("survey", finalize=False).size > 1
+    if seen.ranks is not None:
+        return True
+    found = world("survey", finalize=False)
+    if found.size == 1:
+        found.mpi.Finalize()
+    return found.size > 1
 
 
 def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> int:
