@@ -35,7 +35,7 @@ def _together(sources: Sequence[str]) -> list[list[str]]:
 
 
 def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
-    each = _most(curve, sources) <= FEW_LEVELS
+    each = _most(curve, curve.sources) <= FEW_LEVELS
     counted = MEASURED in sources
     return Chart(
         name="-".join([curve.slug, sources[0]]),
