@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memgauge/counters/modelled.hpp"
@@ -468,13 +469,23 @@ TEST_CASE("arrays hold numbers between 1 and 2, no two neighbours alike, none wh
 
 TEST_CASE("what is run is booked as known traffic: each array once, and write-allocate") {
     Team team(some_cpus());
-    LoopNest nest = nest_of(team, reals(NestKind::gemv, 10, 6), 2);
     const KnownTraffic& known = KnownTraffic::instance();
-    const std::uint64_t read = known.read_bytes();
-    const std::uint64_t written = known.write_bytes();
-    nest.run(3);
-    CHECK(known.read_bytes() - read == team.size() * 3 * 8 * (60 + 6 + 10));
-    CHECK(known.write_bytes() - written == team.size() * 3 * 8 * 10);
+    const auto booked = [&](const NestSpec& spec) {
+        LoopNest nest = nest_of(team, spec, 2);
+        const std::uint64_t read = known.read_bytes();
+        const std::uint64_t written = known.write_bytes();
+        nest.run(3);
+        const std::uint64_t times = 3 * team.size();
+        return std::pair{(known.read_bytes() - read) / times,
+                         (known.write_bytes() - written) / times};
+    };
+    using Bytes = std::pair<std::uint64_t, std::uint64_t>;
+    NestSpec capped = reals(NestKind::gemv, 10, 6);
+    CHECK(booked(capped) == Bytes{8 * (60 + 6 + 10), 8 * 10});
+    capped.shape.cap = 3;
+    CHECK(booked(capped) == Bytes{8 * (60 + 6 + 10), 8 * 10});
+    CHECK(booked(reals(NestKind::strided_copy, 16, 7)) == Bytes{2 * 7 * 64, 7 * 64});
+    CHECK(booked(reals(NestKind::add, 0, 7)) == Bytes{3 * 7 * 8, 7 * 8});
 }
 
 TEST_CASE("arrays, elements and copies that are not there are refused") {

@@ -124,8 +124,9 @@ public:
     ~LoopNest();
 
     // Every thread executes the nest `repetitions` times, each stamped, going on with the next set.
-    // What the arrays hold once, and write-allocate, is booked as this process's known traffic.
-    // `stop` is asked every 20 ms; Interrupted, and what was written is not to be looked at.
+    // What the arrays hold once (of GEMV's matrix every walk), and write-allocate, is booked as
+    // this process's known traffic. `stop` is asked every 20 ms; Interrupted, and what was written
+    // is not to be looked at.
     Slice run(std::size_t repetitions, const StopCheck& stop = {});
     // What was written, compared with what the arrays read were filled with, for the sets that
     // were used; nothing before the first run. Copies, re-sorts and STREAM: each element (epsilon 0

@@ -55,17 +55,30 @@ std::size_t bytes_of_sets(const NestSpec& spec, const SetLayout& layout, std::si
 }
 
 // Traffic that an execution is known to ask for where nothing is kept from before: each array
-// once, those written read first.
+// once, those written read first; of a capped matrix every walk, of elements further apart than
+// lines a line each.
 struct Booked {
     std::uint64_t read_bytes = 0;
     std::uint64_t write_bytes = 0;
 };
 
-Booked booked_of(const std::vector<NestArray>& arrays) {
+std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array) {
+    constexpr std::size_t line_bytes = 64;
+    if (spec.kind == NestKind::gemv && array.name == "A") {
+        return trips_of(spec) * array.element_bytes;
+    }
+    if (spec.kind == NestKind::strided_copy && spec.shape.stride > 1) {
+        return line_bytes * std::min(spec.shape.n, (array.bytes + line_bytes - 1) / line_bytes);
+    }
+    return array.bytes;
+}
+
+Booked booked_of(const NestSpec& spec, const std::vector<NestArray>& arrays) {
     Booked booked;
     for (const NestArray& array : arrays) {
-        booked.read_bytes += array.bytes;
-        if (array.written) booked.write_bytes += array.bytes;
+        const std::uint64_t bytes = walked_bytes(spec, array);
+        booked.read_bytes += bytes;
+        if (array.written) booked.write_bytes += bytes;
     }
     return booked;
 }
@@ -111,7 +124,7 @@ struct LoopNest::State {
           spec(asked),
           nest(nests::describe(asked)),
           arrays(arrays_of(asked)),
-          booked(booked_of(arrays)),
+          booked(booked_of(asked, arrays)),
           layout(lay_out(arrays)),
           copies(sets) {
         const std::size_t bytes = bytes_of_sets(spec, layout, copies);
