@@ -35,7 +35,7 @@ STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
 
 FEW_TRIPS = 1 << 20
-"""Of innermost loops, that are simulated without asking how long that takes."""
+"""Of innermost loops: what is simulated without asking how long it takes, and tells no speed."""
 SLOWER_BEYOND = 2.0
 """Times that a trip takes longer where caches are exceeded than in a small nest; assumed."""
 WORTH_THREADS_S = 0.2
@@ -75,9 +75,9 @@ def simulate(
     left_out: list[Job] = []
     for job in sorted(jobs, key=lambda job: job.trips):
         machine = job.machine
-        if machine.name not in trip_s:
+        if machine.name not in trip_s and job.trips > FEW_TRIPS:
             trip_s[machine.name] = _first_trip_s(job, probe)
-        cost_s = job.trips * trip_s[machine.name]
+        cost_s = job.trips * trip_s.get(machine.name, 0.0)
         if cost_s > deadline - time.monotonic():
             left_out.append(job)
             continue
@@ -85,17 +85,16 @@ def simulate(
             declared[machine.name] = machine
             yield SimulatedMachine(machine=machine)
         made = _simulated(job, threads if cost_s > WORTH_THREADS_S else 1)
-        trip_s[machine.name] = made.took_s / job.trips
+        if job.trips > FEW_TRIPS:
+            trip_s[machine.name] = made.took_s / job.trips
         yield made
     if left_out:
-        cost_s = sum(job.trips * trip_s[job.machine.name] for job in left_out)
+        cost_s = sum(job.trips * trip_s.get(job.machine.name, 0.0) for job in left_out)
         yield _not_simulated(left_out, cost_s, limit_s)
 
 
 def _first_trip_s(job: Job, probe: _core.NestSpec) -> float:
-    """Seconds that a trip takes, by a small nest; nothing where there are few of them."""
-    if job.trips <= FEW_TRIPS:
-        return 0.0
+    """Seconds that a trip takes, by a small nest."""
     small = msgspec.structs.replace(job, spec=probe)
     return SLOWER_BEYOND * _simulated(small, 1).took_s / small.trips
 

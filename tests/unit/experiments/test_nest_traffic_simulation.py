@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,6 +16,7 @@ from tests.unit.experiments.machines import a_machine
 
 from memgauge import _core
 from memgauge.experiments import nest_traffic_simulation
+from memgauge.experiments.cache_native import cache_model
 from memgauge.experiments.nest_traffic import Traffic
 from memgauge.experiments.nest_traffic_machines import Simulation, simulation_of
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
@@ -198,6 +201,16 @@ def test_a_small_nest_tells_the_speed_where_nothing_was_simulated_before() -> No
     assert isinstance(told, Warning)
     alone = records_of(jobs[1:], limit_s=1.0)
     assert [type(record) for record in alone] == [Warning]
+
+
+def test_what_takes_no_time_tells_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow_to_make(*arguments: Any) -> _core.CacheModel:
+        time.sleep(0.05)
+        return cache_model(*arguments)
+
+    monkeypatch.setattr(nest_traffic_simulation, "cache_model", slow_to_make)
+    found = simulated([job(p, machine(1)) for p in points("gemm", "8,160")])
+    assert len(found) == 2, "160 would take minutes if a trip of it took as long as one of 8"
 
 
 @pytest.mark.parametrize("name", ["power9-5mb", "power9-110mb", "xeon-gold-6130"])
