@@ -407,7 +407,7 @@ TEST_CASE("accesses that make no sense are refused before anything is done") {
     CHECK(says(why({.address = base}, 1), "core 1 of 1"));
     CHECK(model.counts().loads == 0);
     const StridedAccess back = reference(1024, -8, AccessKind::load, 0);
-    CHECK(says(refusal([&] { model.walk(0, {&back, 1}, 1000); }), "ends beyond 2^48"));
+    CHECK(says(refusal([&] { model.walk(0, {&back, 1}, 1000); }), "goes below address 0"));
     const std::int64_t strides[] = {1, 2};
     CHECK(says(refusal([&] { model.walk(0, {&back, 1}, strides, 1, 1); }),
                "2 outer strides for 1 references"));
@@ -423,6 +423,16 @@ TEST_CASE("addresses in more areas than lines have numbers are refused") {
     model.clear();
     model.walk(0, {&far, 1}, 1023);
     CHECK(misses_of(model) == 1023);
+}
+
+TEST_CASE("what fails in another thread is told with the counts") {
+    CacheModel model(machine({level("L1", 4096, 4)}), 2);
+    const StridedAccess far = reference(64, 1 << 28, AccessKind::load, 0);
+    model.walk(0, {&far, 1}, 2000);  // odd lines, which are those of the second thread
+    CHECK(says(refusal([&] { static_cast<void>(model.counts()); }), "areas of 256 MiB"));
+    model.clear();
+    touch(model, {1});
+    CHECK(misses_of(model) == 1);
 }
 
 }  // namespace memgauge

@@ -3,6 +3,7 @@
 
 #include "cache/engine.hpp"
 #include "cache/geometry.hpp"
+#include "cache/workers.hpp"
 #include "memgauge/cache_model.hpp"
 
 namespace memgauge {
@@ -52,6 +53,9 @@ void check_steps(const CacheMachine& machine, Access access, std::int64_t stride
                  std::uint64_t steps) {
     check_access(machine, access);
     access.address = moved(access.address, stride, steps);
+    if (access.address >= address_end) {
+        refuse(machine, "a loop goes below address 0 or beyond 2^48; give other strides");
+    }
     check_access(machine, access);
 }
 
@@ -66,6 +70,7 @@ void check_nest(const CacheMachine& machine, const cache::Nest& nest) {
         const StridedAccess& reference = nest.references[r];
         const std::int64_t stride = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
         Access last = reference.first;
+        check_steps(machine, last, stride, nest.outer - 1);
         last.address = moved(last.address, stride, nest.outer - 1);
         check_steps(machine, reference.first, reference.stride, nest.count - 1);
         check_steps(machine, last, reference.stride, nest.count - 1);
@@ -89,14 +94,21 @@ std::uint64_t CacheCounts::write_bytes() const noexcept {
 struct CacheModel::State {
     CacheMachine machine;
     std::vector<CacheLevel> levels;
-    std::vector<std::unique_ptr<cache::Engine>> parts;
+    cache::Parts parts;
 
     State(CacheMachine of, unsigned threads)
-        : machine(std::move(of)), levels(cache::simulated_levels(machine)) {
+        : machine(std::move(of)),
+          levels(cache::simulated_levels(machine)),
+          parts(engines(machine, levels, threads)) {}
+
+    static std::vector<std::unique_ptr<cache::Engine>> engines(
+        const CacheMachine& machine, const std::vector<CacheLevel>& levels, unsigned threads) {
         cache::check_parts(machine, levels, threads);
+        std::vector<std::unique_ptr<cache::Engine>> made;
         for (unsigned i = 0; i < threads; ++i) {
-            parts.push_back(cache::make_engine(machine, levels, {.index = i, .count = threads}));
+            made.push_back(cache::make_engine(machine, levels, {.index = i, .count = threads}));
         }
+        return made;
     }
 
     void check_core(unsigned core) const {
@@ -105,11 +117,18 @@ struct CacheModel::State {
                                 std::to_string(machine.cores) + "; give a smaller number");
         }
     }
+};
 
-    template <class Do>
-    void each_part(const Do& work) {
-        for (const auto& part : parts) work(*part);
-    }
+// What a thread that comes later works on.
+struct OwnNest {
+    std::vector<StridedAccess> references;
+    std::vector<std::int64_t> outer_strides;
+    std::vector<StridedAccess> after;
+
+    explicit OwnNest(const cache::Nest& nest)
+        : references(nest.references.begin(), nest.references.end()),
+          outer_strides(nest.outer_strides.begin(), nest.outer_strides.end()),
+          after(nest.after.begin(), nest.after.end()) {}
 };
 
 CacheModel::CacheModel(CacheMachine machine, unsigned threads)
@@ -129,7 +148,13 @@ const std::vector<CacheLevel>& CacheModel::levels() const noexcept {
 void CacheModel::access(unsigned core, std::span<const Access> accesses) {
     state_->check_core(core);
     check_accesses(state_->machine, accesses);
-    state_->each_part([&](cache::Engine& part) { part.access(core, accesses); });
+    if (state_->parts.is_alone()) {
+        state_->parts.each([&](cache::Engine& part) { part.access(core, accesses); });
+        return;
+    }
+    std::vector<Access> own(accesses.begin(), accesses.end());
+    state_->parts.each(
+        [core, own = std::move(own)](cache::Engine& part) { part.access(core, own); });
 }
 
 void CacheModel::walk(unsigned core, std::span<const StridedAccess> references,
@@ -143,27 +168,33 @@ void CacheModel::walk(unsigned core, std::span<const StridedAccess> references,
     const cache::Nest nest{references, outer_strides, outer, count, after};
     state_->check_core(core);
     check_nest(state_->machine, nest);
-    state_->each_part([&](cache::Engine& part) { part.walk(core, nest); });
+    if (state_->parts.is_alone()) {
+        state_->parts.each([&](cache::Engine& part) { part.walk(core, nest); });
+        return;
+    }
+    state_->parts.each([core, outer, count, own = OwnNest(nest)](cache::Engine& part) {
+        part.walk(core, {own.references, own.outer_strides, outer, count, own.after});
+    });
 }
 
 void CacheModel::write_back_all() {
-    state_->each_part([](cache::Engine& part) { part.write_back_all(); });
+    for (cache::Engine* part : state_->parts.settled()) part->write_back_all();
 }
 
 CacheCounts CacheModel::counts() {
     CacheCounts counts;
     counts.levels.resize(state_->levels.size());
     counts.stream_read_bytes.resize(most_streams);
-    state_->each_part([&](cache::Engine& part) { part.add_to(counts); });
+    for (cache::Engine* part : state_->parts.settled()) part->add_to(counts);
     return counts;
 }
 
 void CacheModel::reset_counts() {
-    state_->each_part([](cache::Engine& part) { part.reset_counts(); });
+    for (cache::Engine* part : state_->parts.settled()) part->reset_counts();
 }
 
 void CacheModel::clear() {
-    state_->each_part([](cache::Engine& part) { part.clear(); });
+    for (cache::Engine* part : state_->parts.settled(true)) part->clear();
 }
 
 }  // namespace memgauge

@@ -66,7 +66,7 @@ private:
     unsigned sector_bits_;
     unsigned sectors_mask_;
     bool watched_;
-    bool plain_;  // nothing watches, nothing is prefetched, all sets are here
+    bool plain_;  // nothing watches, nothing is prefetched
     Hierarchy<traits> caches_;
     std::vector<Detectors> detectors_;
     std::array<std::uint64_t, 3> pieces_{};  // by AccessKind
@@ -81,7 +81,7 @@ Simulation<traits>::Simulation(const CacheMachine& machine, const std::vector<Ca
       sector_bits_(static_cast<unsigned>(std::countr_zero(machine.sector_bytes))),
       sectors_mask_(static_cast<unsigned>(machine.line_bytes / machine.sector_bytes - 1)),
       watched_(machine.store_streams.lines != 0 || machine.prefetchers.stride),
-      plain_(!watched_ && !machine.prefetchers.next_line && part.count == 1),
+      plain_(!watched_ && !machine.prefetchers.next_line),
       caches_(machine, levels),
       detectors_(machine.cores, Detectors(machine)) {}
 
@@ -109,6 +109,7 @@ template <Traits traits>
 void Simulation<traits>::one_plain(unsigned core, const Access& access) {
     const std::uint64_t last = access.address + access.bytes - 1;
     if ((access.address ^ last) >> sector_bits_ != 0) return one(core, access);
+    if (!is_here(access.address)) return;
     const Piece piece = piece_at(access.address, access.stream);
     ++pieces_[static_cast<std::size_t>(access.kind)];
     if (access.kind == AccessKind::store) {
