@@ -21,7 +21,14 @@ from memgauge.model.errors import RequestError
 from memgauge.model.system import System
 from memgauge.model.text import quoted
 
-SHIPPED = ("power9-5mb", "power9-110mb", "xeon-gold-6130", "ampere-altra", "hybrid-12")
+SHIPPED = (
+    "power9-5mb",
+    "power9-5mb-halves",
+    "power9-110mb",
+    "xeon-gold-6130",
+    "ampere-altra",
+    "hybrid-12",
+)
 NAMES = (THIS, *SHIPPED)
 _SUFFIX = ".toml"
 

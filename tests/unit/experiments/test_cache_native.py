@@ -5,6 +5,7 @@ import pytest
 from memgauge.experiments.cache_native import cache_model
 from memgauge.machines import library
 from memgauge.model.cache_machine import CacheMachine
+from memgauge.system.native import load_core
 
 pytestmark = pytest.mark.native
 
@@ -53,3 +54,24 @@ def test_idle_slices_serve_the_one_core_at_work() -> None:
     mib = 1 << 20
     assert second_pass_bytes(library.load("power9-110mb"), 90 * mib) == 0
     assert second_pass_bytes(library.load("power9-5mb"), 10 * mib) == 10 * mib
+
+
+def second_loop_reads(machine: CacheMachine, size: int) -> float:
+    """Per element, of S1CF's second loop nest on a 2 x 4 grid; 45 columns of `size`."""
+    core = load_core()
+    spec = core.NestSpec("s1cf-second", planes=size // 2, rows=size // 4, cols=45)
+    model = cache_model(machine)
+    far = 1 << 30
+    core.simulate_nest(spec, [[far * (at + 1) for at in range(len(spec.arrays))]], model)
+    return float(model.counts().read_bytes / spec.arrays[0].bytes)
+
+
+@pytest.mark.parametrize(("name", "size"), [("power9-5mb-halves", 724), ("power9-5mb", 540)])
+def test_the_second_loop_of_s1cf_leaves_the_cache_where_its_data_say(name: str, size: int) -> None:
+    """Equation 7 of the study: 5 half lines for each of size^2 / 8 elements fill 5 MiB.
+
+    Below, 2 reads an element; above, up to 5.
+    """
+    machine = library.load(name)
+    assert second_loop_reads(machine, size * 9 // 10) == pytest.approx(2, abs=0.15)
+    assert second_loop_reads(machine, size * 11 // 10) == pytest.approx(5, abs=0.15)

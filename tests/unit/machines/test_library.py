@@ -49,6 +49,7 @@ def test_levels_are_whole_sets_and_grow(machine: CacheMachine) -> None:
     ("name", "cached"),
     [
         ("power9-5mb", 5 * MIB),
+        ("power9-5mb-halves", 5 * MIB),
         ("power9-110mb", 110 * MIB),
         ("xeon-gold-6130", 23 * MIB),
         ("ampere-altra", 33 * MIB),

@@ -103,7 +103,10 @@ def test_amd_has_an_l3_of_victims() -> None:
 
 
 def test_a_virtual_machine_says_that_others_use_the_last_level() -> None:
-    assert any("a kvm: others may use the last level" in text for text in of(THREE, virtualisation="kvm").assumptions)
+    assert any(
+        "a kvm: others may use the last level" in text
+        for text in of(THREE, virtualisation="kvm").assumptions
+    )
 
 
 def test_a_machine_that_shows_nothing_cannot_be_simulated() -> None:
