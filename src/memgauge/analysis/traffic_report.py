@@ -24,7 +24,7 @@ VERBS: dict[Way, str] = {"reads": "read from memory", "writes": "written to memo
 def tables(curves: Sequence[Curve]) -> list[Table]:
     """The bands of all nests, then reads and writes of each by size."""
     ending = any(
-        curve.band(source) is not None or departures(curve, source)
+        curve.band(source) is not None or any(one.above for one in departures(curve, source))
         for curve in curves
         for source in curve.sources
     )

@@ -84,26 +84,25 @@ def _reread_words(one: Reread, *, fits: bool) -> str:
     text = f"from N = {one.first} on {one.array} is read {times(one.times)}"
     if times(one.last_times) != times(one.times):
         text += f", {times(one.last_times)} at N = {one.last}"
+    lines = ""
+    if one.whole_lines is not None:
+        size = format_bytes(one.whole_lines)
+        lines = f", so that {size} are read for each element of {one.element_bytes} B"
+    if fits:
+        return f"{text}{lines}: {_conflicts(one.first)}"
     if one.whole_lines is None:
-        text += ": what was read of it has left the caches when it is needed again"
-    else:
-        text += (
-            f": its stride is longer than the caches hold, so that {format_bytes(one.whole_lines)} "
-            f"are read for each element of {one.element_bytes} B"
-        )
-    return text + _conflicts(one.first, fits=fits)
+        return f"{text}: what was read of it has left the caches when it is needed again"
+    return f"{text}: its stride is longer than the caches hold{lines}"
 
 
-def _conflicts(size: int, *, fits: bool) -> str:
-    """Where there should be room: addresses a power of two apart."""
-    if not fits:
-        return ""
+def _conflicts(size: int) -> str:
+    """Where there should be room."""
     if power_of_two(size) >= EVEN:
         return (
-            f". There should be room for it at N = {size}; this is a multiple of "
-            f"{power_of_two(size)}, and addresses a power of two apart meet in few sets"
+            f"the caches have room for it, but N = {size} is a multiple of {power_of_two(size)}, "
+            f"and addresses a power of two apart meet in few sets"
         )
-    return f". There should be room for it at N = {size}: what is needed meets in few sets"
+    return f"the caches have room for it at N = {size}, but what is needed meets in few sets"
 
 
 def _kept(curve: Curve, machine: CacheMachine) -> Iterator[str]:

@@ -189,6 +189,14 @@ def test_a_departure_before_the_band_is_warned_of() -> None:
     assert "before N = 467 to 809, where caching ends" in found.text
 
 
+def test_conflicts_are_suspected_where_there_is_room() -> None:
+    points = [gemm_point(size) for size in (96, 160, 256)]
+    predictions = [gemm_in(point, 8 * 200**2) for point in points]
+    text = said(gemm_run(predictions=predictions, sizes=(96, 160, 256), counted=None), "Simu").text
+    assert "N = 256 is a multiple of 256, and addresses a power of two apart meet in few" in text
+    assert "its stride is longer" not in text
+
+
 def test_stores_that_bypass_are_said_to() -> None:
     run = copies(lambda point, half: {"allocated": 0.0, "written": 0.0, "bypassed": half})
     text = said(run, "Simulated on this machine").text
