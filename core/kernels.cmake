@@ -10,13 +10,19 @@ else()
   set(memgauge_no_vectorizer -fno-vectorize -fno-slp-vectorize)
 endif()
 
+# Half of a sanitized build was to optimise what the sanitizers add to kernels. Nothing is lost: what
+# they find here does not ask for an optimiser, and kernels know no object's size.
+if(MEMGAUGE_SANITIZE)
+  set(memgauge_isa_plain -O0)
+endif()
+
 # One table of kernels in isa_<name>.cpp; what follows the name are its flags.
 # -ffp-contract=off: no fused multiply-add, so that every variant gives the same bits.
 function(memgauge_add_isa name)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/kernels/isa_${name}.cpp)
   target_sources(memgauge_core PRIVATE ${source})
-  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-    "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${ARGN}")
+  set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
+    "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${memgauge_isa_plain};${ARGN}")
 endfunction()
 
 memgauge_add_isa(generic)
@@ -33,11 +39,11 @@ endif()
 
 # The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.
 set_source_files_properties(src/kernels/standard.cpp src/kernels/translated.cpp src/nests/execute.cpp
-  PROPERTIES COMPILE_OPTIONS
+  PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
   "-ffp-contract=off;${memgauge_no_idioms}")
 
 # Accesses of a chosen size at a chosen distance: each must stay what it is.
-set_source_files_properties(src/memory/access_walk.cpp PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(src/memory/access_walk.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
   "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms}")
 
 # A test that reads the emitted instructions; it has nothing to say of unoptimised builds.
