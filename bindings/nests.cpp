@@ -185,7 +185,8 @@ void register_loop_nest(nb::module_& module) {
              nb::keep_alive<1, 2>(), ReleaseGil())
         .def("run", &run, nb::arg("repetitions") = 1, ReleaseGil())
         .def("validate", &validate, ReleaseGil())
-        .def("array", &array, nb::arg("rank"), nb::arg("copy"), nb::arg("index"))
+        .def("array", &array, nb::arg("rank"), nb::arg("copy"), nb::arg("index"),
+             nb::sig("def array(self, rank: int, copy: int, index: int) -> memoryview"))
         .def("address", &address, nb::arg("rank"), nb::arg("copy"), nb::arg("index"))
         .def("corrupt", &corrupt, nb::arg("rank"), nb::arg("array"), nb::arg("element"),
              ReleaseGil())
@@ -201,7 +202,9 @@ void register_nests(nb::module_& module) {
     register_loop_nest(module);
     module.def("simulate_nest", &simulate_nest, nb::arg("spec"), nb::arg("bases"), nb::arg("model"),
                ReleaseGil());
-    module.def("execute_nest", &execute_nest, nb::arg("spec"), nb::arg("operands"));
+    module.def("execute_nest", &execute_nest, nb::arg("spec"), nb::arg("operands"),
+               nb::sig("def execute_nest(spec: NestSpec, operands: Sequence[ReadableBuffer]) -> "
+                       "None"));
 }
 
 }  // namespace memgauge::bindings
