@@ -84,9 +84,11 @@ cross-test: ## the C++ tests of aarch64 and ppc64le under qemu-user
 	@$(MAKE) --no-print-directory core-test PRESET=ppc64le
 
 wheel: $(VENV)/.dev ## source archive and wheel in dist/, checked
-	@rm -rf dist
+	@.ci/provide compiler
+	@rm -rf dist $(VENV)/.wheel
 	@$(STEP) "source archive and, from it, the wheel" $(BIN)/python -m build
 	@$(BIN)/python .ci/check_wheel.py dist
+	@touch $(VENV)/.wheel
 
 # ---- set-up --------------------------------------------------------------------------------
 
@@ -109,9 +111,17 @@ $(VENV)/.tools: pyproject.toml $(VENV)/.made
 	@$(STEP) "build tools" $(PIP) --group build
 	@touch $@
 
+# From the wheel in dist/ where `make wheel` made it, in this environment, of the sources as they
+# are: that saves compiling them again. pip takes a wheel of the same version for the one installed.
 $(VENV)/.installed: $(SOURCES) $(VENV)/.tools
 	@.ci/provide compiler
-	@$(STEP) "memgauge" $(PIP) --no-build-isolation $(if $(wildcard $(VENV)/.editable),--editable) .
+	@if [ -e $(VENV)/.wheel ] && [ ! -e $(VENV)/.editable ] && [ -e dist ] && \
+		[ -z "$$(find $(SOURCES) -newer dist/*.tar.gz)" ]; then \
+		$(STEP) "memgauge, from dist/" $(PIP) dist/*.whl && \
+		$(PIP) --force-reinstall --no-deps dist/*.whl; \
+	else \
+		$(STEP) "memgauge" $(PIP) --no-build-isolation $(if $(wildcard $(VENV)/.editable),--editable) .; \
+	fi
 	@touch $@
 
 $(VENV)/.test: pyproject.toml $(VENV)/.made
