@@ -1,8 +1,4 @@
-"""Whether MPI is there, and the little of it that memgauge uses.
-
-A launcher (mpirun, srun) is seen in the environment, without loading MPI. `world` loads mpi4py,
-which starts MPI, and refuses with one line that says what to install.
-"""
+"""MPI as memgauge uses it: `world` loads mpi4py, which starts MPI, or says what to install."""
 
 from __future__ import annotations
 
@@ -13,20 +9,12 @@ from typing import Any
 
 import msgspec
 
+from memgauge.cluster.launch import Launch, launch
 from memgauge.cluster.library import choose_library
 from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 
 INSTALL = "pip install 'memgauge[mpi]' for this Python, on every node"
-
-
-class Launch(msgspec.Struct, frozen=True):
-    """What started this process as one rank of several."""
-
-    launcher: str
-    """As a person names it: `mpirun`, `srun`."""
-    ranks: int | None
-    """None: the environment does not tell."""
 
 
 class World(msgspec.Struct, frozen=True):
@@ -44,47 +32,6 @@ class World(msgspec.Struct, frozen=True):
     def abort(self, code: int) -> None:
         """End every rank at once, this one too; nothing behind it runs."""
         self.communicator.Abort(code)
-
-
-_SIZES = (
-    ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
-    ("MV2_COMM_WORLD_SIZE", "mpirun of MVAPICH"),
-    # Of the step, not of the job: a batch script's own commands have SLURM_NTASKS, and are alone.
-    ("SLURM_STEP_NUM_TASKS", "srun"),
-    ("PMI_SIZE", "mpiexec"),
-    ("PALS_SIZE", "mpiexec of PALS"),
-)
-"""Variable that holds the number of ranks, and whose it is. The first that is set is believed."""
-
-_RANKS = (("PMIX_RANK", "a PMIx launcher"), ("PMI_RANK", "a PMI launcher"))
-"""Of launchers that tell a rank and no number of them."""
-
-LAUNCH_PREFIXES = (
-    *("OMPI_", "ORTE_", "PRTE_", "PMIX_", "PMI_", "PMI2_"),
-    *("HYDRA_", "HYDI_", "I_MPI_HYDRA_", "MPIR_", "MPI_LOCAL", "MV2_COMM_", "PALS_"),
-)
-"""Variables by which a launcher makes a process a rank. Slurm's own are not among them: a child
-without PMI_ and PMIX_ variables is no rank to any MPI library."""
-
-
-def launch(environment: Mapping[str, str] = os.environ) -> Launch | None:
-    """The launcher that started this process; None: there is none to be seen."""
-    for variable, name in _SIZES:
-        text = environment.get(variable, "")
-        if text.isdecimal() and len(text) < 10:
-            return Launch(name, int(text))
-    return next((Launch(name, None) for variable, name in _RANKS if variable in environment), None)
-
-
-def without_launch(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment of a child that is no rank."""
-    made = {name: value for name, value in environment.items() if not _is_launch(name)}
-    made.pop("SLURM_STEP_NUM_TASKS", None)
-    return made
-
-
-def _is_launch(name: str) -> bool:
-    return name.startswith(LAUNCH_PREFIXES)
 
 
 def world(

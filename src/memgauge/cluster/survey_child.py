@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from memgauge.cluster.mpi import without_launch
+from memgauge.cluster.launch import without_launch
 from memgauge.model.errors import SystemFailure
 from memgauge.model.text import plain
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,24 +9,21 @@ from typing import Annotated, Any
 import click
 
 from memgauge import api
+from memgauge.cluster.launch import speaks_for_all
 from memgauge.commands.options import given
+from memgauge.commands.speaking import wait_for_the_speaker
 from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
-from memgauge.model.option import Option, counts_option, duration_option
+from memgauge.model.option import Option, duration_option
 from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
 from memgauge.model.text import plain
+from memgauge.model.units import parse_count
 
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
-_FIRST_SPEAKS_S = 2.0
 MOST_NODES = 1_000_000
 
 
 def _at_once(text: str, flag: str) -> int:
-    numbers = counts_option("", 1, MOST_NODES).parse(text, flag)
-    if len(numbers) != 1:
-        raise RequestError(f"{flag} '{plain(text)}' is not one number; write such as 1")
-    first: int = numbers[0]
-    return first
+    return parse_count(text, flag, 1, MOST_NODES)
 
 
 class ClusterOptions(Parameters, frozen=True, kw_only=True):
@@ -56,7 +50,8 @@ class ClusterOptions(Parameters, frozen=True, kw_only=True):
 
 def is_one_of_several() -> bool:
     """Whether a launcher started this process beside others."""
-    from memgauge.cluster.mpi import launch, world
+    from memgauge.cluster.launch import launch
+    from memgauge.cluster.mpi import world
 
     seen = launch()
     if seen is None or seen.ranks == 1:
@@ -80,15 +75,14 @@ def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> 
     try:
         return _survey_nodes(values, interrupted)
     except MemgaugeError:
-        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
-            # The launcher ends this rank meanwhile, without a word, where the first failed too.
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            time.sleep(_FIRST_SPEAKS_S)
+        if not speaks_for_all():
+            wait_for_the_speaker()
         raise
 
 
 def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
-    from memgauge.cluster.mpi import launch, world
+    from memgauge.cluster.launch import launch
+    from memgauge.cluster.mpi import world
 
     if interrupted is not None:
         raise RequestError(

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 
 from memgauge import api
+from memgauge.cluster.launch import speaks_for_all
 from memgauge.commands.measure import present, save
 from memgauge.commands.options import given, options_of
+from memgauge.commands.speaking import wait_for_the_speaker
 from memgauge.fft3d.job import Job, RankFailed
-from memgauge.fft3d.launcher import start_of
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.model.errors import ExitCode, MemgaugeError
 from memgauge.model.parameters import build
 from memgauge.model.termination import Terminated
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
-
-GRACE_S = 2.0
-"""Before ranks that say nothing end: many a launcher ends all at the first that fails, and the one
-that tells why must have told it."""
 
 
 class _OneSpeaks(click.Command):
@@ -36,9 +31,9 @@ class _OneSpeaks(click.Command):
         try:
             return super().make_context(*args, **extra)
         except click.ClickException:
-            if start_of().speaks:
+            if speaks_for_all():
                 raise
-            _wait_for_the_speaker()
+            wait_for_the_speaker()
             raise click.exceptions.Exit(ExitCode.CANNOT_BE_MET) from None
 
 
@@ -53,7 +48,7 @@ def command(*, as_json: bool, **values: Any) -> int:
     compares the result with a whole 3-D FFT and prints what all ranks took and, of the re-sortings,
     what traffic is expected. 'memgauge report DIR' prints it again, also of a job that was killed.
     """
-    job = Job(start_of())
+    job = Job(speaks=speaks_for_all())
     try:
         parameters = build(Fft3dParameters, **given(Fft3dParameters, values))
 
@@ -71,7 +66,7 @@ def command(*, as_json: bool, **values: Any) -> int:
     except MemgaugeError as error:
         if job.speaks:
             raise
-        _wait_for_the_speaker()
+        wait_for_the_speaker()
         return error.exit_code
     except KeyboardInterrupt as error:
         _leave(job, error)
@@ -81,12 +76,6 @@ def command(*, as_json: bool, **values: Any) -> int:
     code = present(result, as_json=as_json)
     save(result)
     return code
-
-
-def _wait_for_the_speaker() -> None:
-    """A signal of the launcher meanwhile ends this process without a word."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    time.sleep(GRACE_S)
 
 
 def _leave(job: Job, error: KeyboardInterrupt) -> None:

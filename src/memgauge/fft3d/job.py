@@ -12,7 +12,6 @@ import msgspec
 
 from memgauge.fft3d.combined import Combined
 from memgauge.fft3d.devices import Device
-from memgauge.fft3d.launcher import Start, one_thread_each
 from memgauge.fft3d.mpi_thread import MpiThread
 from memgauge.fft3d.own_work import OwnWork
 from memgauge.fft3d.parameters import Fft3dParameters
@@ -45,8 +44,9 @@ class RankFailed(SystemFailure):
 class Job:
     """A job that this process is a rank of. Its methods are called by the main thread."""
 
-    def __init__(self, start: Start) -> None:
-        self._start = start
+    def __init__(self, *, speaks: bool) -> None:
+        """`speaks`: whether its launcher made this rank the first, or there is no launcher."""
+        self._speaks = speaks
         self._thread = MpiThread()
         self._world: World | None = None
         self._combined: Combined | None = None
@@ -56,7 +56,7 @@ class Job:
     @property
     def speaks(self) -> bool:
         """Whether this rank says what concerns all."""
-        return self._start.speaks if self._world is None else self._world.rank == 0
+        return self._speaks if self._world is None else self._world.rank == 0
 
     def run(
         self,
@@ -74,7 +74,6 @@ class Job:
             KeyboardInterrupt: Ctrl-C or a signal; call `interrupted`, and leave by os._exit, for
                 the MPI thread may wait for a rank that is gone.
         """
-        one_thread_each()
         world = self._thread.call(open_world)
         self._world = world
         try:

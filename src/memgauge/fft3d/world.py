@@ -5,6 +5,7 @@ Every function here is called by the MPI thread.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from importlib import import_module
@@ -96,6 +97,7 @@ def open_world() -> World:
     Raises:
         RequestError: something is not installed, or the library is not the launcher's.
     """
+    one_thread_each()
     try:
         import_module("numpy")
     except ImportError as error:
@@ -104,6 +106,12 @@ def open_world() -> World:
     here = started.communicator.Split_type(started.mpi.COMM_TYPE_SHARED)
     own = (started.mpi.Get_processor_name(), here.allgather(started.rank))
     return World(started, _nodes(started.communicator.allgather(own)))
+
+
+def one_thread_each() -> None:
+    """Keep NumPy from starting threads of its own: the ranks are what runs side by side."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _nodes(told: Sequence[tuple[str, list[int]]]) -> list[Node]:

@@ -5,42 +5,8 @@ from typing import Any
 import pytest
 
 from memgauge.cluster import mpi
-from memgauge.cluster.mpi import Launch, launch, without_launch, world
+from memgauge.cluster.mpi import world
 from memgauge.model.errors import RequestError
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({}, None),
-        ({"OMPI_COMM_WORLD_SIZE": "4"}, Launch("mpirun of Open MPI", 4)),
-        ({"PMI_SIZE": "8", "PMI_RANK": "3"}, Launch("mpiexec", 8)),
-        ({"SLURM_STEP_NUM_TASKS": "2", "PMI_SIZE": "2"}, Launch("srun", 2)),
-        ({"PMIX_RANK": "0"}, Launch("a PMIx launcher", None)),
-        ({"OMPI_COMM_WORLD_SIZE": "many"}, None),
-        # A batch script's own commands, which srun did not start, have these.
-        ({"SLURM_NTASKS": "32", "SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}, None),
-    ],
-)
-def test_a_launcher_is_seen_in_the_environment(
-    environment: dict[str, str], expected: Launch | None
-) -> None:
-    assert launch(environment) == expected
-
-
-def test_a_child_is_no_rank() -> None:
-    environment = {
-        "PATH": "/bin",
-        "OMPI_COMM_WORLD_SIZE": "4",
-        "PMIX_RANK": "1",
-        "PMI_FD": "5",
-        "SLURM_STEP_NUM_TASKS": "4",
-        "SLURM_JOB_ID": "7",
-        "OMP_NUM_THREADS": "2",
-    }
-    child = without_launch(environment)
-    assert launch(child) is None
-    assert child == {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "2"}
 
 
 def communicator(size: int) -> SimpleNamespace:

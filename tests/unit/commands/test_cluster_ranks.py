@@ -74,7 +74,10 @@ def test_a_survey_is_one_of_several_where_a_launcher_says_so(
     [
         (["cluster"], "no launcher started it"),
         (["cluster", "--nodes-at-once", "0"], "--nodes-at-once"),
-        (["cluster", "--nodes-at-once", "1,2"], "--nodes-at-once '1,2' is not one number"),
+        (
+            ["cluster", "--nodes-at-once", "1,2"],
+            "--nodes-at-once '1,2' is not a whole number from 1 to 1000000",
+        ),
         (["cluster", "--grace", "-1s"], "--grace '-1s' is negative"),
         (["cluster", "--only", "strem"], "--only 'strem' is not known; choose from stream"),
         (["survey", "--only", "cluster"], "--only 'cluster' is not known"),

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from memgauge.__main__ import main
-from memgauge.commands import fft3d
+from memgauge.commands import speaking
 from memgauge.fft3d.world import open_world
 from memgauge.model.errors import RequestError
 
@@ -15,7 +15,7 @@ def rank(monkeypatch: pytest.MonkeyPatch) -> None:
     """One rank of two that is not the first."""
     monkeypatch.setenv("PMI_RANK", "1")
     monkeypatch.setenv("PMI_SIZE", "2")
-    monkeypatch.setattr(fft3d, "GRACE_S", 0.0)
+    monkeypatch.setattr(speaking, "GRACE_S", 0.0)
     monkeypatch.setattr("signal.signal", lambda *_: None)
 
 

@@ -1,0 +1,92 @@
+"""Launchers of MPI programs (mpirun, srun), as the environment shows them; no MPI is loaded.
+
+What is known here is known whether or not MPI can be: above all which of many ranks speaks for all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import msgspec
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """What started this process as one rank of several."""
+
+    launcher: str
+    """As a person names it: `mpirun`, `srun`."""
+    ranks: int | None
+    """None: the environment does not tell."""
+    rank: int | None = None
+    """Which of them this process is; None: not told."""
+
+
+_STEP_RANKS = "SLURM_STEP_NUM_TASKS"
+"""Of the step, not of the job: a batch script's own commands have SLURM_NTASKS, and are alone."""
+
+_SIZES = (
+    ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
+    ("MV2_COMM_WORLD_SIZE", "mpirun of MVAPICH"),
+    ("PMI_SIZE", "mpiexec"),
+    ("PALS_SIZE", "mpiexec of PALS"),
+    # Last: MPICH's mpirun may start one helper of its own on each node by a step of srun.
+    (_STEP_RANKS, "srun"),
+)
+"""Variable that holds the number of ranks, and whose it is. The first that is set is believed."""
+
+_RANKS = (
+    "OMPI_COMM_WORLD_RANK",
+    "MV2_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "PMIX_RANK",
+    "PALS_RANKID",
+)
+_STEP_RANK = "SLURM_PROCID"
+
+_UNCOUNTED = (("PMIX_RANK", "a PMIx launcher"), ("PMI_RANK", "a PMI launcher"))
+"""Of launchers that tell a rank and no number of them."""
+
+LAUNCH_PREFIXES = (
+    *("OMPI_", "ORTE_", "PRTE_", "PMIX_", "PMI_", "PMI2_"),
+    *("HYDRA_", "HYDI_", "I_MPI_HYDRA_", "MPIR_", "MPI_LOCAL", "MV2_COMM_", "PALS_"),
+)
+"""Variables by which a launcher makes a process a rank. Slurm's own are not among them: a child
+without PMI_ and PMIX_ variables is no rank to any MPI library."""
+
+
+def launch(environment: Mapping[str, str] = os.environ) -> Launch | None:
+    """The launcher that started this process; None: there is none to be seen."""
+    rank = _rank(environment)
+    for variable, name in _SIZES:
+        ranks = _number(environment, variable)
+        if ranks is not None:
+            is_step = ranks == _number(environment, _STEP_RANKS)
+            return Launch("srun" if is_step and variable == "PMI_SIZE" else name, ranks, rank)
+    uncounted = (name for variable, name in _UNCOUNTED if variable in environment)
+    return next((Launch(name, None, rank) for name in uncounted), None)
+
+
+def speaks_for_all(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this process says what concerns all ranks: the first, or one started alone."""
+    return not _rank(environment)
+
+
+def without_launch(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of a child that is no rank."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(LAUNCH_PREFIXES) and name != _STEP_RANKS
+    }
+
+
+def _rank(environment: Mapping[str, str]) -> int | None:
+    names = [*_RANKS, *([_STEP_RANK] if _STEP_RANKS in environment else [])]
+    told = (_number(environment, name) for name in names)
+    return next((rank for rank in told if rank is not None), None)
+
+
+def _number(environment: Mapping[str, str], name: str) -> int | None:
+    text = environment.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
