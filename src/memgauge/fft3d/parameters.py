@@ -7,11 +7,16 @@ from typing import Annotated
 from memgauge.analysis.fft3d_shape import Grid, grid_of
 from memgauge.counters.components import NAMES
 from memgauge.model.errors import RequestError
-from memgauge.model.option import Option, choice_option, choices_option
+from memgauge.model.option import (
+    Option,
+    choice_option,
+    choices_option,
+    count_option,
+    directory_option,
+)
 from memgauge.model.parameters import Parameters
 from memgauge.model.text import quoted
-from memgauge.model.units import parse_count
-from memgauge.runner.profile_parameters import parse_rate
+from memgauge.runner.profile_parameters import rate_option
 
 LARGEST_SIZE = 65_536
 """4 PiB of complex doubles."""
@@ -32,24 +37,6 @@ def parse_grid(text: str, option: str) -> Grid:
     return grid
 
 
-def _parse_size(text: str, flag: str) -> int:
-    return parse_count(text, flag, 1, LARGEST_SIZE)
-
-
-def _parse_repetitions(text: str, flag: str) -> int:
-    return parse_count(text, flag, 1, MOST_REPETITIONS)
-
-
-def _path(text: str, flag: str) -> str:
-    if not text or "\0" in text:
-        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
-    return text
-
-
-def _rate_text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
 class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     """One job."""
 
@@ -64,16 +51,12 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     ] = None
     size: Annotated[
         int,
-        Option(help="points each way", metavar="N", parse=_parse_size),
+        count_option("points each way", 1, LARGEST_SIZE),
     ] = 128
     device: Annotated[str, choice_option("where the 1-D FFTs are computed", DEVICES)] = "cpu"
     repetitions: Annotated[
         int,
-        Option(
-            help="transforms to time, after one that is not",
-            metavar="N",
-            parse=_parse_repetitions,
-        ),
+        count_option("transforms to time, after one that is not", 1, MOST_REPETITIONS),
     ] = 5
     scaling: Annotated[
         str | None,
@@ -93,13 +76,7 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     ] = "auto"
     rate_hz: Annotated[
         float,
-        Option(
-            help="samples a second of each rank's timeline",
-            metavar="HZ",
-            parse=parse_rate,
-            write=_rate_text,
-            flag="--rate",
-        ),
+        rate_option("samples a second of each rank's timeline"),
     ] = 100.0
     components: Annotated[
         tuple[str, ...] | None,
@@ -107,10 +84,8 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     ] = None
     output: Annotated[
         str | None,
-        Option(
-            help="directory to write the run into, on a file system that all ranks see",
-            metavar="DIR",
-            parse=_path,
+        directory_option(
+            "directory to write the run into, on a file system that all ranks see",
             automatic="memgauge-runs/TIME-fft3d",
         ),
     ] = None

@@ -71,6 +71,27 @@ def choices_option(
     )
 
 
+def count_option(
+    help: str,  # noqa: A002
+    low: int,
+    high: int,
+    *,
+    automatic: str | None = None,
+) -> Option:
+    """One whole number; native value `int`."""
+    return Option(
+        help=help,
+        metavar="N",
+        parse=lambda text, flag: units.parse_count(text, flag, low, high),
+        automatic=automatic,
+    )
+
+
+def directory_option(help: str, *, automatic: str) -> Option:  # noqa: A002
+    """Where to write; native value `str`."""
+    return Option(help=help, metavar="DIR", parse=_path, automatic=automatic)
+
+
 def size_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
     """A size; native value `int` bytes."""
     return Option(
@@ -178,6 +199,12 @@ def _chosen(name: str, flag: str, choices: Sequence[str]) -> str:
     if name not in choices:
         raise RequestError(f"{flag} {quoted(name)} is not known; choose from {', '.join(choices)}")
     return name
+
+
+def _path(text: str, flag: str) -> str:
+    if not text or "\0" in text:
+        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
+    return text
 
 
 def _join(values: object) -> str:

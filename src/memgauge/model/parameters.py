@@ -26,6 +26,7 @@ from memgauge.model.option import (
     Option,
     choice_option,
     counts_option,
+    directory_option,
     duration_option,
     share_option,
     switch_option,
@@ -190,12 +191,6 @@ class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
             )
 
 
-def _path(text: str, flag: str) -> str:
-    if not text or "\0" in text:
-        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
-    return text
-
-
 class RunOptions(Parameters, frozen=True, kw_only=True):
     """How a run is made, whatever it measures."""
 
@@ -205,11 +200,8 @@ class RunOptions(Parameters, frozen=True, kw_only=True):
     ] = 0.01
     output: Annotated[
         str | None,
-        Option(
-            help="directory to write the run into",
-            metavar="DIR",
-            parse=_path,
-            automatic="memgauge-runs/TIME-EXPERIMENT",
+        directory_option(
+            "directory to write the run into", automatic="memgauge-runs/TIME-EXPERIMENT"
         ),
     ] = None
     json: Annotated[bool, switch_option("print one JSON document and nothing else")] = False

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from memgauge.counters.components import NAMES
 from memgauge.model.errors import RequestError
-from memgauge.model.option import Option, choices_option
+from memgauge.model.option import Option, choices_option, directory_option
 from memgauge.model.parameters import Parameters
 from memgauge.model.text import quoted
 
@@ -27,6 +27,11 @@ def parse_rate(text: str, option: str) -> float:
             f"{HIGHEST_RATE_HZ:g}; write one, such as 100"
         )
     return rate_hz
+
+
+def rate_option(help: str) -> Option:  # noqa: A002
+    """`--rate`; native value `float`."""
+    return Option(help=help, metavar="HZ", parse=parse_rate, write=_number, flag="--rate")
 
 
 def parse_pid(text: str, option: str) -> int:
@@ -57,12 +62,6 @@ def parse_events(text: str, option: str) -> tuple[str, ...]:
     return stripped
 
 
-def _path(text: str, flag: str) -> str:
-    if not text or "\0" in text:
-        raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
-    return text
-
-
 def _number(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
@@ -85,13 +84,7 @@ class ProfileParameters(Parameters, frozen=True, kw_only=True):
     ] = None
     rate_hz: Annotated[
         float,
-        Option(
-            help="samples a second; slow sources take fewer",
-            metavar="HZ",
-            parse=parse_rate,
-            write=_number,
-            flag="--rate",
-        ),
+        rate_option("samples a second; slow sources take fewer"),
     ] = 100.0
     components: Annotated[
         tuple[str, ...] | None,
@@ -110,12 +103,7 @@ class ProfileParameters(Parameters, frozen=True, kw_only=True):
     ] = None
     output: Annotated[
         str | None,
-        Option(
-            help="directory to write the run into",
-            metavar="DIR",
-            parse=_path,
-            automatic="memgauge-runs/TIME-profile",
-        ),
+        directory_option("directory to write the run into", automatic="memgauge-runs/TIME-profile"),
     ] = None
 
     @property
