@@ -9,6 +9,7 @@ from memgauge.analysis.cluster import Combined, UnlikeNode, same_machine
 from memgauge.analysis.cluster_keys import label_of
 from memgauge.analysis.cluster_outliers import LEAST_NODES, Outlier
 from memgauge.analysis.section import Verdict
+from memgauge.model.text import few
 from memgauge.model.units import format_count
 
 MOST_NAMED = 8
@@ -37,9 +38,7 @@ def verdicts(combined: Combined) -> list[Verdict]:
 
 def some(names: Sequence[str]) -> str:
     """A few of the names, and how many more."""
-    shown = ", ".join(names[:MOST_NAMED])
-    more = len(names) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return few(names, MOST_NAMED)
 
 
 def outlier_text(one: Outlier) -> str:

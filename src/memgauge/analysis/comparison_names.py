@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from memgauge.model.text import few
+
 MOST_NAMED = 4
 """Figures named in a sentence; the page and --json name all."""
 
@@ -13,9 +15,7 @@ def labels_of(sources: Sequence[object]) -> list[str]:
 
 def named(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
-    shown = ", ".join(names[:MOST_NAMED])
-    more = len(names) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return few(names, MOST_NAMED)
 
 
 def shortened(names: Sequence[str]) -> tuple[str, list[str]]:

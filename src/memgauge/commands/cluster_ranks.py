@@ -14,16 +14,13 @@ from memgauge.commands.options import given
 from memgauge.commands.speaking import wait_for_the_speaker
 from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
-from memgauge.model.option import Option, duration_option
+from memgauge.model.option import count_option, duration_option
 from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
-from memgauge.model.text import plain
-from memgauge.model.units import parse_count
+from memgauge.model.text import few, plain
 
 MOST_NODES = 1_000_000
-
-
-def _at_once(text: str, flag: str) -> int:
-    return parse_count(text, flag, 1, MOST_NODES)
+MOST_NAMED = 8
+"""Ranks named in a sentence."""
 
 
 class ClusterOptions(Parameters, frozen=True, kw_only=True):
@@ -31,11 +28,11 @@ class ClusterOptions(Parameters, frozen=True, kw_only=True):
 
     nodes_at_once: Annotated[
         int | None,
-        Option(
-            help="nodes that measure at once; 1: in turn, so that none disturbs another by what "
-            "they share",
-            metavar="COUNT",
-            parse=_at_once,
+        count_option(
+            "nodes that measure at once; 1: in turn, so that none disturbs another by what they "
+            "share",
+            1,
+            MOST_NODES,
             automatic="all",
         ),
     ] = None
@@ -149,8 +146,8 @@ def _present(combined: Any, *, as_json: bool) -> None:
 def _named(ranks: list[int], manifest: Manifest) -> str:
     """Ranks with their nodes."""
     nodes = {rank: node.name for node in manifest.nodes for rank in node.ranks}
-    named = [f"rank {rank} of {nodes.get(rank, 'an unknown node')}" for rank in ranks[:8]]
-    return ", ".join(named) + (f" and {len(ranks) - 8} more" if len(ranks) > 8 else "")
+    named = [f"rank {rank} of {nodes.get(rank, 'an unknown node')}" for rank in ranks]
+    return few(named, MOST_NAMED)
 
 
 def _say(text: str) -> None:

@@ -9,7 +9,7 @@ import click
 from memgauge import api
 from memgauge.commands.output import print_json, print_report
 from memgauge.model.errors import ExitCode, RequestError
-from memgauge.model.text import plain
+from memgauge.model.text import few, plain
 from memgauge.model.units import parse_share
 from memgauge.references.library import NAMES, PREFIX, load
 from memgauge.results import Compared
@@ -98,5 +98,4 @@ def _gate(compared: Compared, share: float) -> int:
 
 
 def _some(names: list[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return plain(", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else ""))
+    return plain(few(names, MOST_NAMED))

@@ -21,7 +21,7 @@ from memgauge.model.errors import (
 from memgauge.model.parameters import build
 from memgauge.model.records import Warning
 from memgauge.model.runfile import default_directory
-from memgauge.model.termination import Terminated
+from memgauge.model.termination import Terminated, shell_exit_code
 from memgauge.model.text import plain
 from memgauge.results import Result
 from memgauge.runner.profile import ProfileRequest, Watched, Watcher, profile
@@ -136,7 +136,7 @@ def _exit_code(done: Watched) -> int:
     """The program's own, as shells have it; 0 of one that was attached to."""
     if done.ended is None:
         return 0
-    return (done.ended.exit_code or 0) if done.ended.signal is None else 128 + done.ended.signal
+    return shell_exit_code(done.ended.exit_code, done.ended.signal)
 
 
 def _say(text: str) -> None:

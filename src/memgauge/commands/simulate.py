@@ -14,12 +14,13 @@ from memgauge.model.errors import (
     CommandNotFound,
     MemgaugeError,
     RequestError,
+    SimulationFailed,
 )
 from memgauge.model.simulated_program import Engine
+from memgauge.model.termination import shell_exit_code
 from memgauge.model.text import plain
 from memgauge.results import Simulation
 from memgauge.simulation.program import ENGINES, simulate_program
-from memgauge.simulation.valgrind import SimulationFailed
 
 
 @click.command("simulate", context_settings={"allow_interspersed_args": False})
@@ -80,7 +81,7 @@ def command(
         raise
     except MemgaugeError as error:
         raise SimulationFailed(str(error)) from error
-    return (done.exit_code or 0) if done.signal is None else 128 + done.signal
+    return shell_exit_code(done.exit_code, done.signal)
 
 
 def _present(done: Simulation, *, page: Path | None, as_json: bool) -> None:

@@ -13,7 +13,7 @@ class ExitCode(IntEnum):
     SLOWER = 4
     """`compare --fail-if-slower` found a figure that is."""
     PROFILE_FAILED = 125
-    """`profile` failed before the command was started,"""
+    """`profile` failed before the command was started, or `simulate` failed,"""
     NOT_EXECUTABLE = 126
     """the command may not be run,"""
     NOT_FOUND = 127
@@ -72,8 +72,14 @@ class ProfileFailed(MemgaugeError):
     exit_code = ExitCode.PROFILE_FAILED
 
 
+class SimulationFailed(MemgaugeError):
+    """Simulating a program failed, whatever the program itself did."""
+
+    exit_code = ExitCode.PROFILE_FAILED
+
+
 class CommandNotExecutable(MemgaugeError):
-    """The command to profile may not be run."""
+    """The command to profile or simulate may not be run."""
 
     exit_code = ExitCode.NOT_EXECUTABLE
 

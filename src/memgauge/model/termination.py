@@ -19,6 +19,14 @@ ENDING_SIGNALS = (
 """What users, terminals and batch systems send, and what ends a process that does nothing."""
 
 
+def shell_exit_code(exit_code: int | None, signal_number: int | None) -> int:
+    """Of a program that ended, as shells have it: 128 + N where signal N ended it.
+
+    0 where neither is told.
+    """
+    return (exit_code or 0) if signal_number is None else 128 + signal_number
+
+
 class Terminated(KeyboardInterrupt):
     """A signal asked the program to end. What unwinds on Ctrl-C unwinds on this."""
 
@@ -29,7 +37,7 @@ class Terminated(KeyboardInterrupt):
     @property
     def exit_code(self) -> int:
         """As shells have it."""
-        return 128 + self.signal_number
+        return shell_exit_code(None, self.signal_number)
 
 
 @contextmanager

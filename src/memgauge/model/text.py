@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _LONGEST_QUOTE = 60
 # ECMA-48: control sequences (CSI ... final byte), control strings (OSC, DCS, PM, APC up to ST or
@@ -24,6 +25,13 @@ def plain(text: str) -> str:
     text = _ESCAPES.sub("", text)
     spaced = "".join(" " if char in "\t\n\r\v\f\x85\u2028\u2029" else char for char in text)
     return "".join(char for char in spaced if not unicodedata.category(char).startswith("C"))
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """The first of the names, and how many more there are: `a, b and 3 more`."""
+    shown = ", ".join(names[:most])
+    more = len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def quoted(text: str) -> str:

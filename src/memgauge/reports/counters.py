@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memgauge.analysis.verify_words import NEVER, verdict_text
 from memgauge.model.counters import EventVerdict, State
+from memgauge.model.text import few
 from memgauge.model.units import format_count
 
 if TYPE_CHECKING:
@@ -164,11 +165,8 @@ def _worth(event: Event) -> str:
 def _places(event: Event) -> str:
     if not event.instances:
         return "no place here"
-    shown = ", ".join(event.instances[:_MOST_PLACES])
-    more = len(event.instances) - _MOST_PLACES
-    return f"{format_count(len(event.instances), 'place')}: {shown}" + (
-        f" and {more} more" if more > 0 else ""
-    )
+    places = format_count(len(event.instances), "place")
+    return f"{places}: {few(event.instances, _MOST_PLACES)}"
 
 
 def _verdict(verdict: EventVerdict | None) -> str:

@@ -19,13 +19,13 @@ from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
 from memgauge.simulation.two_levels import TwoLevels, two_levels
 from memgauge.simulation.valgrind import (
-    Ended,
     Valgrind,
     how_it_ended,
     nothing_counted,
     running,
     said,
 )
+from memgauge.system.program import Ended
 
 Events = dict[str, int]
 _ONLY_AT_START = "callgrind_control"

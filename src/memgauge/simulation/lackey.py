@@ -20,12 +20,12 @@ from memgauge.experiments.cache_native import cache_model
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
 from memgauge.simulation.valgrind import (
-    Ended,
     Valgrind,
     how_it_ended,
     nothing_counted,
     running,
 )
+from memgauge.system.program import Ended
 
 if TYPE_CHECKING:
     from memgauge import _core

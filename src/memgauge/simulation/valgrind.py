@@ -24,19 +24,14 @@ from memgauge.model.errors import (
     ExitCode,
     MemgaugeError,
     RequestError,
+    SimulationFailed,
 )
 from memgauge.model.text import plain, quoted
 from memgauge.runner.profile_signals import passing_on
-from memgauge.system.program import candidates, check_startable
+from memgauge.system.program import Ended, candidates, check_startable
 
 INSTALL = "install it (Debian: apt-get install valgrind)"
 _KILL_AFTER_S = 5.0
-
-
-class SimulationFailed(MemgaugeError):
-    """Simulating failed, whatever the program itself did: exit codes as `profile` has them."""
-
-    exit_code = ExitCode.PROFILE_FAILED
 
 
 class Valgrind(msgspec.Struct, frozen=True):
@@ -45,13 +40,6 @@ class Valgrind(msgspec.Struct, frozen=True):
     path: str
     version: str
     """Such as `3.19.0`."""
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """How the program ended; one of them is None."""
-
-    exit_code: int | None
-    signal: int | None
 
 
 def find_valgrind() -> Valgrind:
@@ -120,7 +108,7 @@ def running(
 def how_it_ended(child: subprocess.Popen[bytes]) -> Ended:
     """Waits for it."""
     code = child.wait()
-    return Ended(None, -code) if code < 0 else Ended(code, None)
+    return Ended(signal=-code) if code < 0 else Ended(exit_code=code)
 
 
 def said(directory: Path) -> str:

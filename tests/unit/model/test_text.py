@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.model.text import plain, quoted
+from memgauge.model.text import few, plain, quoted
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,8 @@ def test_nothing_that_steers_a_terminal_is_left(text: str) -> None:
 
 def test_a_quotation_is_short() -> None:
     assert quoted("x" * 1000) == "'" + "x" * 57 + "...'"
+
+
+def test_a_few_names_stand_for_many() -> None:
+    assert few(["a", "b"], 2) == "a, b"
+    assert few(["a", "b", "c", "d"], 2) == "a, b and 2 more"
