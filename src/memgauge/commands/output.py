@@ -10,10 +10,23 @@ import click
 import msgspec
 
 from memgauge.analysis.section import Report
+from memgauge.cluster.launch import launch
 from memgauge.model.system import System
 
 if TYPE_CHECKING:
     from memgauge.reports.terminal import Look
+
+
+def look_of_stdout() -> Look:
+    """What stdout can show.
+
+    Of a rank always plain text: Open MPI gives its ranks a terminal even where mpirun's own output
+    goes to a file, and what is written there cannot be told.
+    """
+    from memgauge.reports.terminal import Look
+
+    look = Look.of(sys.stdout)
+    return look if launch() is None else Look(encoding=look.encoding)
 
 
 def print_report(report: Report, *, whole: bool = True) -> None:
@@ -21,25 +34,23 @@ def print_report(report: Report, *, whole: bool = True) -> None:
 
     Not whole: where a page beside it holds all rows of long tables.
     """
-    from memgauge.reports.terminal import Look, render
+    from memgauge.reports.terminal import render
 
-    look = Look.of(sys.stdout)
+    look = look_of_stdout()
     click.echo(render(report, look.columns, look.color, look.encoding, whole=whole))
 
 
 def print_system(system: System) -> None:
     """What was found about a machine."""
-    from memgauge.reports.terminal import Look, render_system
+    from memgauge.reports.terminal import render_system
 
-    look = Look.of(sys.stdout)
+    look = look_of_stdout()
     click.echo(render_system(system, look.columns, look.color, look.encoding))
 
 
 def print_text(render: Callable[[Look], str]) -> None:
     """What a renderer makes for this output."""
-    from memgauge.reports.terminal import Look
-
-    click.echo(render(Look.of(sys.stdout)), nl=False)
+    click.echo(render(look_of_stdout()), nl=False)
 
 
 def print_json(document: Any) -> None:
