@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.parameters import RunOptions
 from memgauge.model.runfile import default_directory
 from memgauge.model.text import plain
+from memgauge.system.software import memgauge_version
 
 
 class Begun(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ def begin(  # noqa: PLR0913, PLR0917 - what a manifest holds
     _make(directory)
     manifest = Manifest(
         format_version=CLUSTER_VERSION,
-        memgauge_version=_version(),
+        memgauge_version=memgauge_version(),
         cluster_id=uuid.uuid4().hex[:12],
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         launcher=launcher,
@@ -70,10 +70,3 @@ def _make(directory: Path) -> None:
         raise RequestError(
             f"{shown}: cannot hold a run: {error.strerror}; name another directory"
         ) from error
-
-
-def _version() -> str:
-    try:
-        return version("memgauge")
-    except PackageNotFoundError:
-        return "not installed"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from memgauge.fft3d.combined import Combined
 from memgauge.fft3d.devices import Device
+from memgauge.fft3d.job_run import JobRun
 from memgauge.fft3d.mpi_thread import MpiThread
 from memgauge.fft3d.own_work import OwnWork
 from memgauge.fft3d.parameters import Fft3dParameters
@@ -49,7 +49,7 @@ class Job:
         self._speaks = speaks
         self._thread = MpiThread()
         self._world: World | None = None
-        self._combined: Combined | None = None
+        self._run: JobRun | None = None
         self.directory: Path | None = None
         """Of the job, once it is agreed."""
 
@@ -79,13 +79,13 @@ class Job:
         try:
             plan = self._thread.call(agreed_plan, world, parameters, available_bytes())
             device = self._thread.call(agreed_device, world, plan)
-            self._open_combined(world, plan, system)
+            self._open_run(world, plan, system)
             on_begin(plan.directory, world.ranks)
             found = self._watched(world, plan, device, system)
             # Of all ranks, so that what is read now is whole.
             self._thread.call(world.wait_for_all)
-            if self._combined is not None:
-                self._combined.end("complete", validations=found)
+            if self._run is not None:
+                self._run.end("complete", validations=found)
         except AgreedError as error:
             self._give_up(str(error))
             self._thread.call(world.leave)
@@ -98,9 +98,9 @@ class Job:
 
     def interrupted(self, reason: str) -> None:
         """Record that a signal ended it."""
-        if self._combined is not None:
+        if self._run is not None:
             with suppress(MemgaugeError):
-                self._combined.end("interrupted", reason)
+                self._run.end("interrupted", reason)
 
     def end_all(self) -> None:
         """End every rank, this one too."""
@@ -110,15 +110,15 @@ class Job:
             os._exit(1)
 
     def _give_up(self, reason: str) -> None:
-        if self._combined is not None:
+        if self._run is not None:
             with suppress(MemgaugeError):
-                self._combined.end("failed", reason)
+                self._run.end("failed", reason)
 
-    def _open_combined(self, world: World, plan: Plan, system: System) -> None:
+    def _open_run(self, world: World, plan: Plan, system: System) -> None:
         problem = None
         if world.rank == 0:
             try:
-                self._combined = Combined(world, plan, system)
+                self._run = JobRun(world, plan, system)
             except MemgaugeError as error:
                 problem = str(error)
         self._thread.call(world.agree, problem)

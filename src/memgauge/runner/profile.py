@@ -7,10 +7,8 @@ goes wrong with memgauge once the program runs ends or delays the program: it is
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +19,6 @@ from memgauge.model.errors import SystemFailure
 from memgauge.model.marks import MARKS_NAME
 from memgauge.model.parameters import texts
 from memgauge.model.records import (
-    FORMAT_VERSION,
     AnyRecord,
     Process,
     RunEnd,
@@ -35,10 +32,10 @@ from memgauge.runner.profile_lanes import Lanes, Totals
 from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, read_marks
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.runner.profile_signals import passing_on
-from memgauge.system.clock import clock_record, stamp_clock
+from memgauge.runner.start import run_start
+from memgauge.system.clock import stamp_clock
 from memgauge.system.environment import EnvironmentMonitor
 from memgauge.system.program import Attached, Ended, Program, Subject, adopt_orphans
-from memgauge.system.software import software_versions
 
 ENVIRONMENT_EVERY_S = 1.0
 
@@ -268,20 +265,7 @@ class _Recording:
             ) from error
 
     def _start(self) -> RunStart:
-        versions = software_versions()
-        return RunStart(
-            format_version=FORMAT_VERSION,
-            memgauge_version=versions["memgauge"],
-            run_id=uuid.uuid4().hex[:12],
-            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            experiments=["profile"],
-            parameters={"profile": texts(self._request.parameters)},
-            budget_s=0.0,
-            precision=0.0,
-            clock=clock_record(),
-            system=self._request.system,
-            software=versions,
-        )
+        return run_start({"profile": texts(self._request.parameters)}, self._request.system)
 
 
 def _left_behind(count: int) -> Warning:

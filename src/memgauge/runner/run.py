@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -18,7 +16,6 @@ from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters, texts
 from memgauge.model.records import (
-    FORMAT_VERSION,
     AnyRecord,
     Point,
     RunEnd,
@@ -34,15 +31,14 @@ from memgauge.runner.cell import Cell
 from memgauge.runner.effective_memory import with_memory
 from memgauge.runner.requirements import require_placement
 from memgauge.runner.rounds import Rounds
+from memgauge.runner.start import run_start
 from memgauge.runner.waves import Planned, needs, waves
-from memgauge.system.clock import clock_record
 from memgauge.system.environment import EnvironmentMonitor
 from memgauge.system.memories import Memories, opened
 from memgauge.system.memory_limits import require_memory
 from memgauge.system.memory_room import room
 from memgauge.system.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.placement import within
-from memgauge.system.software import software_versions
 
 REPORT_RESERVE_S = 6.0
 """Kept at the end of the budget for validation and the report,"""
@@ -128,21 +124,11 @@ def _prior(request: Request) -> Run | None:
 
 
 def _start(request: Request) -> RunStart:
-    versions = software_versions()
-    return RunStart(
-        format_version=FORMAT_VERSION,
-        memgauge_version=versions["memgauge"],
-        run_id=uuid.uuid4().hex[:12],
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        experiments=[experiment.name for experiment, _ in request.experiments],
-        parameters={
-            experiment.name: texts(parameters) for experiment, parameters in request.experiments
-        },
+    return run_start(
+        {experiment.name: texts(parameters) for experiment, parameters in request.experiments},
+        request.system,
         budget_s=request.budget_s,
         precision=request.precision,
-        clock=clock_record(),
-        system=request.system,
-        software=versions,
         resumed=request.resume,
     )
 

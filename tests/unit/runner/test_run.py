@@ -17,6 +17,7 @@ from memgauge.model.records import Point, Sample
 from memgauge.model.runfile import read_run
 from memgauge.model.system import System
 from memgauge.runner import run as runner
+from memgauge.runner import start
 from memgauge.runner.cell import PASSES
 from memgauge.system.memories import ORDINARY, Memories
 
@@ -33,7 +34,7 @@ def no_native_core(monkeypatch: pytest.MonkeyPatch) -> None:
         calibration_error_ppm=0.0,
         epoch_raw_ns=0,
     )
-    monkeypatch.setattr(runner, "clock_record", lambda: clock)
+    monkeypatch.setattr(start, "clock_record", lambda: clock)
 
 
 def request(

@@ -6,9 +6,7 @@ runs of the ranks, as they wrote it themselves.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Literal
 
@@ -16,14 +14,14 @@ from memgauge.analysis.fft3d_shape import NAME
 from memgauge.fft3d.plan import Plan
 from memgauge.fft3d.world import World
 from memgauge.model.parameters import texts
-from memgauge.model.records import FORMAT_VERSION, RunEnd, RunStart, Scalar, Validation
+from memgauge.model.records import RunEnd, RunStart, Scalar, Validation
 from memgauge.model.runfile import RunWriter
 from memgauge.model.system import System
-from memgauge.system.clock import clock_record, stamp_clock
-from memgauge.system.software import software_versions
+from memgauge.runner.start import run_start
+from memgauge.system.clock import stamp_clock
 
 
-class Combined:
+class JobRun:
     """Written by the first rank.
 
     Raises:
@@ -60,24 +58,11 @@ class Combined:
 
 
 def _start(world: World, plan: Plan, system: System) -> RunStart:
-    versions = software_versions()
     asked: dict[str, Scalar] = {
         **texts(plan.parameters),
         "ranks": world.ranks,
         "nodes": " ".join(node.key for node in world.nodes),
         "steps": " ".join(f"{step.pencils.grid}:{step.pencils.size}" for step in plan.steps),
     }
-    return RunStart(
-        format_version=FORMAT_VERSION,
-        memgauge_version=versions["memgauge"],
-        run_id=uuid.uuid4().hex[:12],
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        experiments=[NAME],
-        parameters={NAME: asked},
-        budget_s=0.0,
-        precision=0.0,
-        clock=clock_record(),
-        system=system,
-        software=versions
-        | {"mpi": world.library, "mpi4py": version("mpi4py"), "numpy": version("numpy")},
-    )
+    libraries = {"mpi": world.library, "mpi4py": version("mpi4py"), "numpy": version("numpy")}
+    return run_start({NAME: asked}, system, software=libraries)

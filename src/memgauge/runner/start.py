@@ -1,0 +1,42 @@
+"""The first record of a run, whatever it is of."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from memgauge.model.records import FORMAT_VERSION, RunStart, Scalar
+from memgauge.model.system import System
+from memgauge.system.clock import clock_record
+from memgauge.system.software import software_versions
+
+
+def run_start(  # noqa: PLR0913 - what a first record holds
+    parameters: Mapping[str, dict[str, Scalar]],
+    system: System,
+    *,
+    budget_s: float = 0.0,
+    precision: float = 0.0,
+    resumed: bool = False,
+    software: Mapping[str, str] | None = None,
+) -> RunStart:
+    """Begun now: `parameters` in text form by experiment, in their order.
+
+    Budget and precision are 0 of what has none. `software`: versions beside those of every run.
+    """
+    versions = software_versions()
+    return RunStart(
+        format_version=FORMAT_VERSION,
+        memgauge_version=versions["memgauge"],
+        run_id=uuid.uuid4().hex[:12],
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        experiments=list(parameters),
+        parameters=dict(parameters),
+        budget_s=budget_s,
+        precision=precision,
+        clock=clock_record(),
+        system=system,
+        software={**versions, **(software or {})},
+        resumed=resumed,
+    )
