@@ -124,7 +124,7 @@ TEST_CASE("lru keeps as many lines as ways and nothing of one more") {
 }
 
 TEST_CASE("lru evicts what was used longest ago, however many ways there are") {
-    for (const std::size_t ways : {2, 3, 8, 16, 20, 32, 33, 100}) {
+    for (const std::size_t ways : {2u, 3u, 8u, 16u, 20u, 32u, 33u, 100u}) {
         CAPTURE(ways);
         CacheModel model(one_set(ways));
         for (std::uint64_t line = 1; line <= ways; ++line) touch(model, {line});

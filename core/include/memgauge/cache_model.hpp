@@ -186,6 +186,8 @@ public:
     ~CacheModel();
     CacheModel(CacheModel&&) noexcept;
     CacheModel& operator=(CacheModel&&) noexcept;
+    CacheModel(const CacheModel&) = delete;
+    CacheModel& operator=(const CacheModel&) = delete;
 
     [[nodiscard]] const CacheMachine& machine() const noexcept;
     // As simulated: the machine's, and borrowed ones among them.

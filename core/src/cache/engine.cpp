@@ -12,7 +12,7 @@ namespace {
 bool is_plain(const CacheMachine& machine, const std::vector<CacheLevel>& levels) {
     const LineNumbers numbers(static_cast<unsigned>(std::countr_zero(machine.line_bytes)));
     return !machine.prefetchers.next_line && !machine.prefetchers.stride &&
-           std::all_of(levels.begin(), levels.end(), [&](const CacheLevel& level) {
+           std::ranges::all_of(levels, [&](const CacheLevel& level) {
                const std::size_t sets = sets_of(level, machine);
                return level.replacement == Replacement::lru &&
                       ways_of(level, machine) <= wide_slots && std::has_single_bit(sets) &&

@@ -51,14 +51,14 @@ class Hierarchy {
 public:
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
-    [[gnu::always_inline]] inline Outcome load(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] Outcome load(unsigned core, Piece piece, Asker asker) {
         return use(core, piece, asker, false);
     }
-    [[gnu::always_inline]] inline Outcome store(unsigned core, Piece piece) {
+    [[gnu::always_inline]] Outcome store(unsigned core, Piece piece) {
         return use(core, piece, Asker::allocate, true);
     }
 
-    [[gnu::always_inline]] inline Outcome use(unsigned core, Piece piece, Asker asker, bool store) {
+    [[gnu::always_inline]] Outcome use(unsigned core, Piece piece, Asker asker, bool store) {
         if constexpr (traits.many_cores) {
             if (store) from_others(core, piece.line, true);
         }
@@ -83,14 +83,14 @@ public:
     Outcome store_past(unsigned core, Piece piece);
 
     // Whether level 1 has that line there with the sector valid, and changed where that is asked.
-    [[nodiscard, gnu::always_inline]] inline bool is_nearest(Line line, std::uint8_t sector,
-                                                             Place at, bool changed) const {
+    [[nodiscard, gnu::always_inline]] bool is_nearest(Line line, std::uint8_t sector, Place at,
+                                                      bool changed) const {
         const Level& level = levels_[0];
         return level.tag(at.set, at.way) == line && holds(level, at, sector) &&
                (!changed || (level.changed(at.set, at.way) & sector) != 0);
     }
 
-    [[gnu::always_inline]] inline void touch_nearest(Place at) {
+    [[gnu::always_inline]] void touch_nearest(Place at) {
         levels_[0].template touch<traits>(at.set, at.way);
     }
 
@@ -108,8 +108,8 @@ public:
     void clear();
 
 private:
-    [[nodiscard, gnu::always_inline]] inline Place look(std::size_t level, unsigned core,
-                                                        Line line) const {
+    [[nodiscard, gnu::always_inline]] Place look(std::size_t level, unsigned core,
+                                                 Line line) const {
         const Set set = levels_[level].template set<traits>(core, line, numbers_);
         return {set, levels_[level].template find<traits>(set, line)};
     }
@@ -131,7 +131,7 @@ private:
     // Asks level l and those behind it, or memory, and fills level l: what moves to the level in
     // front.
     template <std::size_t l>
-    [[gnu::always_inline]] inline Marks obtain(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] Marks obtain(unsigned core, Piece piece, Asker asker) {
         if constexpr (l == most_levels) {
             return from_memory(piece, asker);
         } else {
@@ -146,7 +146,7 @@ private:
     }
 
     template <std::size_t l>
-    [[gnu::always_inline]] inline Marks obtain_at(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] Marks obtain_at(unsigned core, Piece piece, Asker asker) {
         const Level& level = levels_[l];
         const Place found = look(l, core, piece.line);
         if (holds(level, found, piece.sector)) return hit(l, found, piece, asker);
@@ -160,7 +160,7 @@ private:
 
     // Fills level l, which has not the sector, from behind. The way there.
     template <std::size_t l>
-    [[gnu::always_inline]] inline int fill(unsigned core, Piece piece, Asker asker, Place found) {
+    [[gnu::always_inline]] int fill(unsigned core, Piece piece, Asker asker, Place found) {
         const Marks moving = obtain<l + 1>(core, piece, asker);
         return place<l>(core, piece.line, moving, found);
     }
@@ -188,7 +188,7 @@ private:
     }
 
     template <std::size_t l>
-    [[gnu::always_inline]] inline int place(unsigned core, Line line, Marks marks, Place at) {
+    [[gnu::always_inline]] int place(unsigned core, Line line, Marks marks, Place at) {
         const Level& level = levels_[l];
         if (at.way >= 0) {
             level.changed(at.set, at.way) |= marks.changed;
@@ -210,7 +210,7 @@ private:
     }
 
     template <std::size_t l>
-    [[gnu::always_inline]] inline void evict(unsigned core, Place at) {
+    [[gnu::always_inline]] void evict(unsigned core, Place at) {
         Level& level = levels_[l];
         const Line line = level.tag(at.set, at.way);
         Marks marks = marks_of(level, at);
@@ -229,7 +229,7 @@ private:
         if constexpr (l < most_levels) {
             if (l < count_) return place<l>(core, line, {changed, changed});
         }
-        memory_.write_backs += static_cast<unsigned>(std::popcount(changed));
+        memory_.write_backs += traits.sectored ? static_cast<unsigned>(std::popcount(changed)) : 1u;
     }
 
     void take_along(std::size_t l, unsigned core, Line line, Marks& marks);

@@ -42,8 +42,8 @@ public:
     Level(const CacheLevel& level, const CacheMachine& machine);
 
     template <Traits traits>
-    [[nodiscard, gnu::always_inline]] inline Set set(unsigned core, Line line,
-                                                     const LineNumbers& numbers) const {
+    [[nodiscard, gnu::always_inline]] Set set(unsigned core, Line line,
+                                              const LineNumbers& numbers) const {
         std::size_t index = line & mask_;
         if constexpr (!traits.plain) {
             if (!masked_) index = remainder(numbers.line(line));
@@ -54,7 +54,7 @@ public:
 
     // The way that holds the line, or -1.
     template <Traits traits>
-    [[nodiscard, gnu::always_inline]] inline int find(Set set, Line line) const {
+    [[nodiscard, gnu::always_inline]] int find(Set set, Line line) const {
         if (slots_ == narrow_slots) return first_of(equal_tags(tags(set), line));
         if constexpr (!traits.plain) {
             if (slots_ != wide_slots) return find_other(set, line);
@@ -64,7 +64,7 @@ public:
     }
 
     template <Traits traits>
-    [[gnu::always_inline]] inline void touch(Set set, int way) const {
+    [[gnu::always_inline]] void touch(Set set, int way) const {
         if (traits.plain || order_ == Order::ranks) {
             touch_ranks(set, way);
         } else {
@@ -74,7 +74,7 @@ public:
 
     // The way for a line that is not there, as if touched.
     template <Traits traits>
-    [[nodiscard, gnu::always_inline]] inline int renew(Set set) const {
+    [[nodiscard, gnu::always_inline]] int renew(Set set) const {
         return traits.plain || order_ == Order::ranks ? renew_last(set) : renew_other(set);
     }
 
@@ -132,7 +132,7 @@ private:
         return line - quotient * count_;
     }
 
-    [[gnu::always_inline]] inline void touch_ranks(Set set, int way) const {
+    [[gnu::always_inline]] void touch_ranks(Set set, int way) const {
         std::int8_t* const at = ranks(set);
         const std::int8_t old = at[way];
         if (old == 0) return;
@@ -140,7 +140,7 @@ private:
         if (slots_ != narrow_slots) to_front(at + ranks_in_vector, all_ranks(old));
     }
 
-    [[nodiscard, gnu::always_inline]] inline int renew_last(Set set) const {
+    [[nodiscard, gnu::always_inline]] int renew_last(Set set) const {
         std::int8_t* const at = ranks(set);
         const Ranks last = last_rank_;
         unsigned mask = renew_ranks(at, last);

@@ -19,7 +19,7 @@ public:
 
     explicit LineNumbers(unsigned line_bits) : line_bits_(line_bits) {}
 
-    [[nodiscard, gnu::always_inline]] inline Line number(std::uint64_t address) {
+    [[nodiscard, gnu::always_inline]] Line number(std::uint64_t address) {
         const std::uint64_t area = address >> area_bits;
         const Recent& recent = recent_[area % recent_.size()];
         if (recent.area != area) [[unlikely]]

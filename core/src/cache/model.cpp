@@ -44,8 +44,7 @@ void check_accesses(const CacheMachine& machine, std::span<const Access> accesse
 std::uint64_t moved(std::uint64_t address, std::int64_t stride, std::uint64_t steps) {
     const auto to =
         static_cast<Wide>(address) + static_cast<Wide>(stride) * static_cast<Wide>(steps);
-    return to < 0 || to >= static_cast<Wide>(address_end) ? address_end
-                                                          : static_cast<std::uint64_t>(to);
+    return to < 0 || to >= Wide{address_end} ? address_end : static_cast<std::uint64_t>(to);
 }
 
 // Strides are monotonous: the first and the last step tell of all between.
@@ -105,6 +104,7 @@ struct CacheModel::State {
         const CacheMachine& machine, const std::vector<CacheLevel>& levels, unsigned threads) {
         cache::check_parts(machine, levels, threads);
         std::vector<std::unique_ptr<cache::Engine>> made;
+        made.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
             made.push_back(cache::make_engine(machine, levels, {.index = i, .count = threads}));
         }

@@ -32,7 +32,7 @@ public:
 private:
     void one(unsigned core, const Access& access);
     // The same where nothing watches.
-    [[gnu::always_inline]] inline void one_plain(unsigned core, const Access& access);
+    [[gnu::always_inline]] void one_plain(unsigned core, const Access& access);
     // Lockstep's caches.
     struct Tracked;
     void walk_inner(unsigned core, std::span<StridedAccess> references, std::uint64_t count);
@@ -106,7 +106,7 @@ Piece Simulation<traits>::piece_at(std::uint64_t address, unsigned stream) {
 }
 
 template <Traits traits>
-void Simulation<traits>::one_plain(unsigned core, const Access& access) {
+inline void Simulation<traits>::one_plain(unsigned core, const Access& access) {
     const std::uint64_t last = access.address + access.bytes - 1;
     if ((access.address ^ last) >> sector_bits_ != 0) return one(core, access);
     if (!is_here(access.address)) return;

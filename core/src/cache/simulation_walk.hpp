@@ -16,7 +16,7 @@ struct Simulation<traits>::Tracked {
     [[nodiscard]] bool is_here(std::uint64_t address) const { return simulation.is_here(address); }
     [[nodiscard]] bool take_disturbed() { return simulation.caches_.take_disturbed(); }
 
-    [[gnu::always_inline]] inline Effect access(Track& track) {
+    [[gnu::always_inline]] Effect access(Track& track) {
         const Piece piece = simulation.piece_at(track.access.address, track.access.stream);
         track.line = piece.line;
         track.sector = piece.sector;
@@ -26,7 +26,7 @@ struct Simulation<traits>::Tracked {
         return effect;
     }
 
-    [[gnu::always_inline]] inline Outcome made(Track& track, Piece piece) {
+    [[gnu::always_inline]] Outcome made(Track& track, Piece piece) {
         const Access& access = track.access;
         if (access.kind == AccessKind::load) return caches().load(core, piece, Asker::load);
         if (access.kind == AccessKind::store_prefetch) {
@@ -41,7 +41,7 @@ struct Simulation<traits>::Tracked {
                                    track.access.kind == AccessKind::store);
     }
 
-    [[gnu::always_inline]] inline bool again(const Track& track) {
+    [[gnu::always_inline]] bool again(const Track& track) {
         if (!is_there(track)) return false;
         caches().touch_nearest({track.set, track.way});
         return true;
@@ -77,7 +77,7 @@ template <Traits traits>
 bool Simulation<traits>::collapses(std::span<const StridedAccess> references) const {
     return !machine_.prefetchers.next_line && !machine_.prefetchers.stride &&
            references.size() <= most_streams &&
-           std::all_of(references.begin(), references.end(), [&](const StridedAccess& reference) {
+           std::ranges::all_of(references, [&](const StridedAccess& reference) {
                return stays_within_sectors(reference, machine_.sector_bytes);
            });
 }

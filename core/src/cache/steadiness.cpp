@@ -39,8 +39,7 @@ Steadiness::Steadiness(const CacheMachine& machine, std::span<const StridedAcces
       references_(references.size()),
       possible_(can_be_steady(references)) {
     if (references.empty()) return;
-    strides_ = rules_.strided != 0 &&
-               std::any_of(references.begin(), references.end(), [&](const StridedAccess& r) {
+    strides_ = rules_.strided != 0 && std::ranges::any_of(references, [&](const StridedAccess& r) {
                    return makes_strided_steps(r, machine.line_bytes);
                });
     possible_ = possible_ && (!strides_ || rules_.window >= references_);

@@ -14,7 +14,7 @@ Worker::Worker(std::unique_ptr<Engine> engine)
 
 Worker::~Worker() {
     {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         ends_ = true;
         waiting_.clear();
     }
