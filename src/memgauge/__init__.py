@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memgauge.api import (
+        combined,
         compare,
         compare_counters,
         counters,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MemgaugeError",
     "Result",
+    "combined",
     "compare",
     "compare_counters",
     "counters",

@@ -16,6 +16,7 @@ from memgauge.results import Compared, Published, Result, Simulation
 if TYPE_CHECKING:
     from memgauge.analysis.comparable import Source
     from memgauge.analysis.comparison import Comparison
+    from memgauge.cluster.combined import CombinedRun
     from memgauge.counters.regions import Counters
     from memgauge.experiments.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
@@ -97,6 +98,17 @@ def load(path: str | Path) -> Result:
     """
     found = Path(path)
     return Result(read_run(found), found if found.is_dir() else found.parent)
+
+
+def combined(path: str | Path) -> CombinedRun:
+    """A combined run of nodes (`memgauge cluster`) from its directory, whole or not.
+
+    Raises:
+        RunFileError: it is none, or of a newer version.
+    """
+    from memgauge.cluster.combined import load_combined
+
+    return load_combined(Path(path))
 
 
 def published(name: str) -> Published:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.analysis.cluster_nodes import manifest
 
 import memgauge
+from memgauge.cluster.combined import write_manifest
 from memgauge.model.errors import RequestError, RunFileError
 
 
@@ -37,6 +39,15 @@ def test_unknown_options_are_named(tmp_path: Path) -> None:
 def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RunFileError):
         memgauge.load(tmp_path / "nowhere")
+
+
+def test_combined_runs_are_loaded_by_a_function_of_their_own(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest(["one"]))
+    assert "one has no figures" in memgauge.combined(tmp_path).text()
+    with pytest.raises(RunFileError, match="a combined run of many nodes; give the run of one"):
+        memgauge.load(tmp_path)
+    with pytest.raises(RunFileError):
+        memgauge.combined(tmp_path / "nowhere")
 
 
 def test_names_are_those_promised() -> None:

@@ -31,8 +31,8 @@ ALLOWED: dict[str, set[str]] = {
     "fft3d": {"cluster", "runner", "counters", "system", "analysis", "model", NATIVE},
     "cluster": {"results", "reports", "analysis", "system", "model"},
     "api": {
-        "results", "runner", "experiments", "machines", "simulation", "counters", "system",
-        "reports", "analysis", "references", "model",
+        "results", "cluster", "runner", "experiments", "machines", "simulation", "counters",
+        "system", "reports", "analysis", "references", "model",
     },
     ROOT: {"api", "results", "model"},
     "commands": {

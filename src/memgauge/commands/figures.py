@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from memgauge import api
-from memgauge.cluster.combined import load_combined
 from memgauge.commands.options import form_option, output_option, run_argument
 from memgauge.model.cluster import is_cluster
 from memgauge.model.text import plain
@@ -28,7 +27,7 @@ FORMATS = {
 @output_option("directory to write into  [default: figures inside the run]")
 def command(run: Path, form: str, output: Path | None) -> None:
     """Write every picture of a run, or of a combined run of nodes, as a file of its own."""
-    result = load_combined(run) if is_cluster(run) else api.load(run)
+    result = api.combined(run) if is_cluster(run) else api.load(run)
     directory = output or result.directory / "figures"
     for section in result.report.sections:
         for chart in section.charts:

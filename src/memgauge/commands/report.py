@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
-from memgauge.cluster.combined import CombinedRun, load_combined
+from memgauge.cluster.combined import CombinedRun
 from memgauge.commands.measure import save
 from memgauge.commands.options import run_argument
 from memgauge.commands.output import print_json, print_report
@@ -38,7 +38,7 @@ def command(run: Path, form: str | None) -> None:
         _published(str(run), form)
         return
     if is_cluster(run):
-        _render(load_combined(run), form)
+        _render(api.combined(run), form)
         return
     result = api.load(run)
     if form == "stream":
