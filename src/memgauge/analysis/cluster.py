@@ -7,6 +7,7 @@ import msgspec
 from memgauge.analysis.cluster_outliers import Judged, Outlier, judge
 from memgauge.analysis.cluster_reasons import Usual, reasons, usual
 from memgauge.model.cluster import ClusterNode, Manifest, NodeFigures
+from memgauge.model.units import format_count
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,8 +90,7 @@ def combine(cluster: Cluster) -> Combined:
 def kind_of(figures: NodeFigures) -> str:
     """What nodes must share to be compared. Memory is not in it: too little is worth telling."""
     processor = figures.facts.get("processor") or figures.facts.get("architecture") or "unknown"
-    threads = f"{figures.cpus} thread{'s' * (figures.cpus != 1)}"
-    parts = [processor, threads]
+    parts = [processor, format_count(figures.cpus, "thread")]
     if figures.sockets > 1:
         parts.append(f"{figures.sockets} sockets")
     if figures.numa_nodes > 1:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from memgauge.analysis.cluster import Cluster, Combined, Group, combine
+from memgauge.analysis.cluster import Combined, Group
 from memgauge.analysis.cluster_charts import MOST_ROWS, charts
 from memgauge.analysis.cluster_keys import digits_for, key_figures, label_of
 from memgauge.analysis.cluster_outliers import Key, Spread
@@ -18,11 +18,6 @@ from memgauge.model.units import format_count
 TITLE = "Memory survey of a cluster"
 _TERMINAL_KEYS = 3
 """Key figures of a node that an 80-column terminal has room for."""
-
-
-def analyse_cluster(cluster: Cluster) -> Report:
-    """Everything a renderer needs, whatever of the nodes is there."""
-    return report_of(combine(cluster))
 
 
 def report_of(combined: Combined) -> Report:

@@ -13,6 +13,7 @@ import re
 import msgspec
 
 from memgauge.model.nests import extents_of
+from memgauge.model.units import format_count
 
 NAME = "fft3d"
 ELEMENT_BYTES = 16
@@ -115,7 +116,7 @@ class Pencils(msgspec.Struct, frozen=True, kw_only=True):
 
 def transform_name(ranks: int) -> str:
     """Of the region around one whole transform on so many ranks."""
-    return f"transform, {ranks} rank{'s' * (ranks != 1)}"
+    return f"transform, {format_count(ranks, 'rank')}"
 
 
 def transform_ranks(name: str) -> int | None:

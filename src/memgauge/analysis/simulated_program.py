@@ -10,7 +10,7 @@ import shlex
 import msgspec
 
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, Verdict
-from memgauge.model.cache_machine import CacheLevel, CacheMachine
+from memgauge.model.cache_machine import CacheLevel
 from memgauge.model.simulated_program import SimulatedProgram
 from memgauge.model.text import plain
 from memgauge.model.units import KIB, MIB
@@ -122,11 +122,6 @@ def level_words(level: CacheLevel) -> str:
         *(["borrows those of idle cores"] if level.borrows_idle else []),
     ]
     return ", ".join(words)
-
-
-def machine_words(machine: CacheMachine) -> str:
-    """All levels on one line."""
-    return "; ".join(f"{level.name} {level_words(level)}" for level in machine.levels)
 
 
 def _status(done: SimulatedProgram) -> str:

@@ -40,7 +40,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def in_words(self) -> str:
         """Such as `node17 (ranks 4-7)`."""
-        return f"{self.name} (rank{'s' * (len(self.ranks) > 1)} {format_cpu_list(self.ranks)})"
+        noun = "rank" if len(self.ranks) == 1 else "ranks"
+        return f"{self.name} ({noun} {format_cpu_list(self.ranks)})"
 
 
 class World:

@@ -5,14 +5,18 @@ import msgspec
 import pytest
 from tests.unit.analysis.cluster_nodes import FACTS, alike, cluster, manifest_node, node
 
-from memgauge.analysis.cluster import combine
+from memgauge.analysis.cluster import Cluster, combine
 from memgauge.analysis.cluster_charts import MOST_ROWS, TILES
 from memgauge.analysis.cluster_document import ClusterDocument, cluster_document
-from memgauge.analysis.cluster_report import analyse_cluster, report_of
+from memgauge.analysis.cluster_report import report_of
 from memgauge.analysis.schema import cluster_schema
 from memgauge.analysis.section import Report
 from memgauge.model.schema import schema_text
 from memgauge.reports import html, terminal
+
+
+def analysed(of: Cluster) -> Report:
+    return report_of(combine(of))
 
 
 def texts(report: Report) -> str:
@@ -41,7 +45,7 @@ def test_a_slow_node_is_named_with_its_reasons() -> None:
 
 
 def test_a_slow_node_without_a_recorded_reason_is_said_to_have_none() -> None:
-    report = analyse_cluster(cluster(alike(20) | {"node7": node(0.7)}))
+    report = analysed(cluster(alike(20) | {"node7": node(0.7)}))
     (told,) = [one for one in report.verdicts if one.text.startswith("node7")]
     assert "nothing else that was recorded of it is unlike the others" in told.text
     assert told.remedy is not None
@@ -50,12 +54,12 @@ def test_a_slow_node_without_a_recorded_reason_is_said_to_have_none() -> None:
 
 def test_alike_nodes_are_said_to_be() -> None:
     assert "No node is unlike the others (80 figures of 20 nodes" in texts(
-        analyse_cluster(cluster(alike(20)))
+        analysed(cluster(alike(20)))
     )
 
 
 def test_two_nodes_are_too_few_for_outliers_and_that_is_said() -> None:
-    report = analyse_cluster(cluster({"one": node(), "other": node(0.5)}))
+    report = analysed(cluster({"one": node(), "other": node(0.5)}))
     assert "No outliers can be told among 2 nodes" in texts(report)
     assert not any(section.name == "unlike" for section in report.sections)
     (chart,) = report.sections[0].charts
@@ -78,7 +82,7 @@ def test_missing_nodes_are_named_and_why() -> None:
     nodes = [manifest_node(f"node{at}", at) for at in range(7)]
     nodes.append(manifest_node("dead", 7, state="given up", why="nothing was heard of it"))
     made = cluster(alike(7), {"dead": "nothing was heard of it"}, nodes=nodes, unheard=[9])
-    report = analyse_cluster(made)
+    report = analysed(made)
     assert not report.complete
     assert report.status.startswith("7 of 8 nodes measured; 1 given up; at once")
     assert "dead has no figures: nothing was heard of it." in texts(report)
@@ -88,7 +92,7 @@ def test_missing_nodes_are_named_and_why() -> None:
 
 
 def test_a_job_that_was_killed_is_no_complete_one() -> None:
-    report = analyse_cluster(cluster(alike(7), ended=False))
+    report = analysed(cluster(alike(7), ended=False))
     assert not report.complete
     assert "the job was killed before its end, or still goes on" in report.status
 
@@ -96,17 +100,17 @@ def test_a_job_that_was_killed_is_no_complete_one() -> None:
 def test_name_spaces_of_one_machine_are_told() -> None:
     nodes = [manifest_node(name, boot="same") for name in ("one", "other")]
     figures = {"one": node(), "other": node()}
-    at_once = analyse_cluster(cluster(figures, nodes=nodes))
+    at_once = analysed(cluster(figures, nodes=nodes))
     assert "one, other are one machine under 2 host names (one boot): measured at once" in texts(
         at_once
     )
-    in_turn = analyse_cluster(cluster(figures, nodes=nodes, nodes_at_once=1))
+    in_turn = analysed(cluster(figures, nodes=nodes, nodes_at_once=1))
     assert "measured at once" not in texts(in_turn)
 
 
 def test_problems_of_nodes_are_passed_on() -> None:
     figures = alike(3) | {"bad": node(problems=["Validation failed."])}
-    report = analyse_cluster(cluster(figures))
+    report = analysed(cluster(figures))
     assert [one.text for one in report.verdicts if one.level == "problem"] == [
         "bad: Validation failed."
     ]
@@ -115,7 +119,7 @@ def test_problems_of_nodes_are_passed_on() -> None:
 def test_versions_that_differ_are_told() -> None:
     figures = alike(2) | {"old": node(memgauge_version="0.0.1")}
     assert "different versions of memgauge: 0.1.0 on 2, 0.0.1 on 1" in texts(
-        analyse_cluster(cluster(figures))
+        analysed(cluster(figures))
     )
 
 
@@ -128,7 +132,7 @@ def test_the_published_schema_is_the_present_one() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 7, MOST_ROWS, MOST_ROWS + 1, 200])
 def test_reports_of_any_size_are_drawn_and_printed(count: int) -> None:
-    report = analyse_cluster(cluster(alike(count)))
+    report = analysed(cluster(alike(count)))
     charts = report.sections[0].charts
     if count <= MOST_ROWS:
         assert [chart.name for chart in charts] == ["cluster-nodes"] * (count > 1)
@@ -144,7 +148,7 @@ def test_reports_of_any_size_are_drawn_and_printed(count: int) -> None:
 
 
 def test_no_node_at_all_is_a_report_too() -> None:
-    report = analyse_cluster(cluster({}, {"one": "it was measuring when the job was killed"}))
+    report = analysed(cluster({}, {"one": "it was measuring when the job was killed"}))
     assert "no node was measured" in report.machine
     assert html.render(report)
 
