@@ -15,7 +15,7 @@ import msgspec
 from memgauge import _core
 from memgauge.model.counters import Counter, Event, State
 from memgauge.model.errors import UnknownEvent
-from memgauge.model.text import quoted
+from memgauge.model.text import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from memgauge.counters.host import Host
@@ -129,8 +129,5 @@ def counter_of(event: Event, instance: str, *, slot: int, route: str, **further:
 
 def unknown(asked: str, known: Sequence[str]) -> UnknownEvent:
     """The error for an event nobody knows, with the nearest names."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(asked, known, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}?" if near else "'memgauge counters' lists them"
+    hint = did_you_mean(asked, known, most=3) or "'memgauge counters' lists them"
     return UnknownEvent(f"event {quoted(asked)}: not known here; {hint}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from difflib import get_close_matches
 
 import msgspec
 
@@ -17,7 +16,7 @@ from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 from memgauge.model.event_names import AUTOMATIC, WHOLE, split_events
 from memgauge.model.records import CounterSet
-from memgauge.model.text import quoted
+from memgauge.model.text import did_you_mean, quoted
 
 NONE_KNOWN = "the machine shows no counter of memory traffic, as most virtual ones do not"
 
@@ -64,11 +63,8 @@ def _named(text: str, host: Host) -> list[Event]:
             f"'memgauge counters' lists the events"
         )
     if back_end not in BACK_ENDS:
-        near = get_close_matches(back_end, BACK_ENDS, n=3, cutoff=0.4) or BACK_ENDS
-        raise UnknownEvent(
-            f"event {quoted(text)}: no back end is named {quoted(back_end)}; did you mean "
-            f"{' or '.join(near)}?"
-        )
+        hint = did_you_mean(back_end, BACK_ENDS, most=3) or f"choose from {', '.join(BACK_ENDS)}"
+        raise UnknownEvent(f"event {quoted(text)}: no back end is named {quoted(back_end)}; {hint}")
     return load(back_end, host).find(rest)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import cache
 
 import msgspec
@@ -38,6 +37,7 @@ from memgauge.counters.perf_pmu import DEVICES, Pmu, PublishedEvent, tree_of
 from memgauge.counters.perf_scale import worth
 from memgauge.model.counters import Event
 from memgauge.model.errors import RequestError, UnknownEvent
+from memgauge.model.text import did_you_mean
 
 _SOURCE = "published by the kernel"
 _RAW = "Documentation/ABI/testing/sysfs-bus-event_source-devices-format"
@@ -162,8 +162,8 @@ def _pmus(catalogue: Catalogue, name: str) -> list[Pmu]:
             f"event 'perf:{name}/': the PMU is listed, but its type cannot be read; it may be "
             "going away: try again"
         )
-    near = get_close_matches(name, families_here, n=3, cutoff=0.7)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(families_here)}"
+    meant = did_you_mean(name, families_here, most=3, alike=0.7)
+    hint = meant or f"it has {', '.join(families_here)}"
     raise UnknownEvent(f"event 'perf:{name}/': this machine shows no PMU {name}; {hint}")
 
 

@@ -15,13 +15,12 @@ planewise ones: these are assumptions, under which the four make a 3-D FFT.
 from __future__ import annotations
 
 import math
-from difflib import get_close_matches
 from typing import Literal
 
 import msgspec
 
 from memgauge.model.errors import RequestError
-from memgauge.model.text import quoted
+from memgauge.model.text import did_you_mean, quoted
 
 REAL_BYTES, COMPLEX_BYTES = 8, 16
 
@@ -216,11 +215,8 @@ def parse_kernel(text: str) -> str:
     name = text.strip().lower().replace("_", "-")
     if name in KINDS:
         return name
-    near = get_close_matches(name, KINDS, n=1, cutoff=0.4)
-    meant = f"did you mean {near[0]}? " if near else ""
-    raise RequestError(
-        f"kernel {quoted(text)}: there is none of that name; {meant}choose from {', '.join(KINDS)}"
-    )
+    meant = f"{did_you_mean(name, KINDS)} choose from {', '.join(KINDS)}".lstrip()
+    raise RequestError(f"kernel {quoted(text)}: there is none of that name; {meant}")
 
 
 def divisor_of(grid: Grid) -> int:

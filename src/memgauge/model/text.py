@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _LONGEST_QUOTE = 60
 # ECMA-48: control sequences (CSI ... final byte), control strings (OSC, DCS, PM, APC up to ST or
@@ -32,6 +32,17 @@ def few(names: Sequence[str], most: int) -> str:
     shown = ", ".join(names[:most])
     more = len(names) - most
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def did_you_mean(name: str, known: Iterable[str], most: int = 1, alike: float = 0.4) -> str:
+    """`did you mean a or b?`, of the names nearest to one; empty where none is near.
+
+    `alike`: from 0 (anything) to 1 (equal), by `difflib`.
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=most, cutoff=alike)
+    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def quoted(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.model.text import few, plain, quoted
+from memgauge.model.text import did_you_mean, few, plain, quoted
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,9 @@ def test_a_quotation_is_short() -> None:
 def test_a_few_names_stand_for_many() -> None:
     assert few(["a", "b"], 2) == "a, b"
     assert few(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+
+
+def test_the_nearest_name_is_suggested_where_one_is_near() -> None:
+    assert did_you_mean("gemmm", ["gemv", "gemm"]) == "did you mean gemm?"
+    assert did_you_mean("gemmm", ["gemv", "gemm"], most=2) == "did you mean gemm or gemv?"
+    assert not did_you_mean("zzz", ["gemv", "gemm"])
