@@ -8,11 +8,12 @@ import click
 
 from memgauge.commands.cluster_ranks import ClusterOptions, survey_nodes
 from memgauge.commands.options import options_of
+from memgauge.commands.speaking import OneSpeaks
 from memgauge.commands.survey import only_option
 from memgauge.model.parameters import CommonParameters, RunOptions
 
 
-@click.command("cluster")
+@click.command("cluster", cls=OneSpeaks)
 @options_of(CommonParameters, RunOptions, ClusterOptions)
 @only_option
 def command(**values: Any) -> int:

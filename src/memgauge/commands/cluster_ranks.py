@@ -64,22 +64,32 @@ def is_one_of_several() -> bool:
 def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> int:
     """Be one rank of the job, whatever the launcher; returns the exit code.
 
-    What all ranks refuse is said by the first of them.
+    What all ranks refuse is said by the first of them. That MPI is missing may be so on one node
+    only: each rank says it that its launcher leaves the time.
 
     Raises:
         RequestError: no launcher, no MPI, or options that cannot be met.
     """
     try:
-        return _survey_nodes(values, interrupted)
+        options, together, launcher = _asked(values, interrupted)
+    except MemgaugeError as error:
+        if speaks_for_all():
+            raise
+        wait_for_the_speaker()
+        return error.exit_code
+    try:
+        return _survey_nodes(launcher, options, together, node_arguments(values))
     except MemgaugeError:
         if not speaks_for_all():
             wait_for_the_speaker()
         raise
 
 
-def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
+def _asked(
+    values: Mapping[str, Any], interrupted: Path | None
+) -> tuple[RunOptions, ClusterOptions, str]:
+    """What the command line asks for, and the launcher's name; no MPI is loaded."""
     from memgauge.cluster.launch import launch
-    from memgauge.cluster.mpi import world
 
     if interrupted is not None:
         raise RequestError(
@@ -97,38 +107,35 @@ def _survey_nodes(values: Mapping[str, Any], interrupted: Path | None) -> int:
             "memgauge cluster' or 'srun memgauge cluster', or measure this machine alone with "
             "'memgauge survey'"
         )
-    found = world("cluster", finalize=False)
-    return _run(found, seen.launcher, options, together, node_arguments(values))
+    return options, together, seen.launcher
 
 
-def _run(
-    world: Any,
-    launcher: str,
-    options: RunOptions,
-    together: ClusterOptions,
-    arguments: list[str],
+def _survey_nodes(
+    launcher: str, options: RunOptions, together: ClusterOptions, arguments: list[str]
 ) -> int:
+    from memgauge.cluster.mpi import world
     from memgauge.cluster.ranks import Rank
     from memgauge.cluster.start import begin
 
-    rank = Rank(world, arguments)
-    if world.rank != 0:
+    found = world("cluster", finalize=False)
+    rank = Rank(found, arguments)
+    if found.rank != 0:
         rank.follow()
-        world.mpi.Finalize()
+        found.mpi.Finalize()
         return ExitCode.DONE
     try:
-        begun = begin(world, launcher, options, together.nodes_at_once, together.grace_s, arguments)
+        begun = begin(found, launcher, options, together.nodes_at_once, together.grace_s, arguments)
     except MemgaugeError:
         if not rank.dismiss():
-            world.mpi.Finalize()
+            found.mpi.Finalize()
         raise
     outcome = rank.gather(begun.manifest, begun.directory, _say)
     _present(outcome.combined, as_json=options.json)
     if outcome.unresponsive:
         who = _named(outcome.unresponsive, outcome.combined.cluster.manifest)
         _say(f"ending the job, since these would not: {who}")
-        world.abort(max(ExitCode.FAILED, outcome.exit_code))
-    world.mpi.Finalize()
+        found.abort(max(ExitCode.FAILED, outcome.exit_code))
+    found.mpi.Finalize()
     return outcome.exit_code
 
 

@@ -13,7 +13,7 @@ from memgauge import api
 from memgauge.cluster.launch import speaks_for_all
 from memgauge.commands.measure import present, save
 from memgauge.commands.options import given, options_of
-from memgauge.commands.speaking import wait_for_the_speaker
+from memgauge.commands.speaking import OneSpeaks, wait_for_the_speaker
 from memgauge.fft3d.job import Job, RankFailed
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.model.errors import ExitCode, MemgaugeError
@@ -23,21 +23,7 @@ from memgauge.model.text import plain
 from memgauge.model.units import format_count
 
 
-class _OneSpeaks(click.Command):
-    """Of all ranks one says what is wrong with the command line."""
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Parse; the other ranks end with the same code."""
-        try:
-            return super().make_context(*args, **extra)
-        except click.ClickException:
-            if speaks_for_all():
-                raise
-            wait_for_the_speaker()
-            raise click.exceptions.Exit(ExitCode.CANNOT_BE_MET) from None
-
-
-@click.command("fft3d", cls=_OneSpeaks)
+@click.command("fft3d", cls=OneSpeaks)
 @options_of(Fft3dParameters)
 @click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
 def command(*, as_json: bool, **values: Any) -> int:
@@ -80,18 +66,16 @@ def command(*, as_json: bool, **values: Any) -> int:
 
 def _leave(job: Job, error: KeyboardInterrupt) -> None:
     """End at once: MPI may wait for ranks that are gone."""
-    by = str(error) if isinstance(error, Terminated) else "Ctrl-C"
+    signalled = isinstance(error, Terminated)
+    by = str(error) if signalled else "Ctrl-C"
     code = error.exit_code if isinstance(error, Terminated) else ExitCode.INTERRUPTED
     job.interrupted(by)
     if job.speaks:
         what = (
             "" if job.directory is None else f"; what was recorded: memgauge report {job.directory}"
         )
-        click.echo(
-            f"memgauge: fft3d: ended by {by}, which mpirun also sends when another rank has ended"
-            f"{plain(what)}",
-            err=True,
-        )
+        also = ", which mpirun also sends when another rank has ended" if signalled else ""
+        click.echo(f"memgauge: fft3d: ended by {by}{also}{plain(what)}", err=True)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -11,6 +11,7 @@ from memgauge import api
 from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
 from memgauge.commands.measure import measure, resume
 from memgauge.commands.options import given, options_of
+from memgauge.commands.speaking import OneSpeaks
 from memgauge.experiments.registry import EXPERIMENTS, load
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import CommonParameters, RunOptions, build
@@ -22,7 +23,7 @@ only_option = click.option(
 )
 
 
-@click.command("survey")
+@click.command("survey", cls=OneSpeaks)
 @options_of(CommonParameters, RunOptions)
 @only_option
 @click.option(

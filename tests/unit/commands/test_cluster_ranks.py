@@ -5,6 +5,7 @@ import click
 import pytest
 
 from memgauge.__main__ import main
+from memgauge.commands import speaking
 from memgauge.commands.cluster_ranks import is_one_of_several, node_arguments
 from memgauge.commands.options import given
 from memgauge.commands.root import root
@@ -114,3 +115,30 @@ def test_what_the_first_rank_refuses_the_others_leave_to_it(
         monkeypatch.setenv("OMPI_COMM_WORLD_RANK", rank)
         assert main(["survey", "--only", "nothing"]) == 2
         assert len(slept) == waits
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cluster", "--nothing"],
+        ["survey", "--nothing"],
+        ["cluster", "--budget", "1x"],
+        ["cluster", "--nodes-at-once", "0"],
+        ["survey", "--only", "nothing"],
+        ["survey", "--resume", "run"],
+    ],
+)
+def test_other_ranks_than_the_first_leave_what_all_refuse_to_it(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(speaking, "GRACE_S", 0.0)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", "1")
+    assert main(words) == 2
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setenv("PMI_RANK", "0")
+    assert main(words) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
