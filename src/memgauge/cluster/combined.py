@@ -22,6 +22,7 @@ from memgauge.model.cluster import (
 )
 from memgauge.model.errors import MemgaugeError
 from memgauge.model.runfile import RECORDS_NAME, read_run
+from memgauge.model.units import format_duration
 from memgauge.reports.files import write_bytes, write_text
 from memgauge.results import Analysed
 
@@ -126,6 +127,9 @@ def figures_of_records(place: Path) -> NodeFigures | str:
 
     run = read_run(place)
     if not any(run.samples.values()):
+        if run.end is not None and run.end.status == "budget":
+            spent = format_duration(run.starts[-1].budget_s)
+            return f"its budget of {spent} was spent on preparing; give more --budget"
         return "its survey ended before anything was measured"
     return node_figures(run)
 

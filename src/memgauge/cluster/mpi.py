@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -65,7 +66,10 @@ def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
     try:
         # Ranks talk from one thread only; MPI need not guard itself, nor start threads for that.
         import_module("mpi4py").rc(thread_level="funneled", finalize=finalize)
-        return import_module("mpi4py.MPI")
+        with warnings.catch_warnings():
+            # Of a launcher that is not the library's, which is said below in one line.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return import_module("mpi4py.MPI")
     except ModuleNotFoundError:
         raise RequestError(f"{what}{by}: mpi4py is not installed; {INSTALL}") from None
     except (ImportError, RuntimeError, OSError) as error:

@@ -125,6 +125,15 @@ def test_a_killed_node_is_combined_by_what_it_had_measured(tmp_path: Path) -> No
     )
 
 
+def test_a_budget_that_was_too_short_is_the_reason(tmp_path: Path) -> None:
+    place = records_of(tmp_path, "hasty", until=1)
+    end = RunEnd(status="budget", elapsed_s=21.0, rounds=0)
+    with (place / "records.jsonl").open("ab") as file:
+        file.write(encode(end))
+    why = write_figures(place)
+    assert why == "its budget of 1 min 00 s was spent on preparing; give more --budget"
+
+
 def test_the_node_that_died_is_told_from_those_that_were_ended(tmp_path: Path) -> None:
     for name in ("dead", "ended"):
         records_of(tmp_path, name, until=600)

@@ -1,4 +1,6 @@
 import sys
+import warnings
+from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -32,6 +34,22 @@ def test_the_world_is_what_mpi_says(monkeypatch: pytest.MonkeyPatch) -> None:
     found = world("survey", {"OMPI_COMM_WORLD_SIZE": "4"})
     assert (found.rank, found.size, found.library) == (3, 4, "Open MPI v9.8.7")
     assert found.communicator.handlers == ["return"]
+
+
+def test_mpi4pys_warning_of_a_wrong_launcher_is_left_to_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, 1)
+    found = import_module
+
+    def warning(name: str) -> object:
+        if name == "mpi4py.MPI":
+            warnings.warn("suspicious MPI execution environment", RuntimeWarning, stacklevel=1)
+        return found(name)
+
+    monkeypatch.setattr(mpi, "import_module", warning)
+    with pytest.raises(RequestError, match="it is not the launcher's MPI"):
+        world("fft3d", {"PMI_SIZE": "8"})
 
 
 def test_ranks_that_do_not_see_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
