@@ -83,7 +83,7 @@ constexpr std::size_t batch = 4096;
 template <class Make>
 void in_batches(CacheModel& model, unsigned core, std::size_t count, const Make& make) {
     const nb::gil_scoped_release released;
-    std::vector<Access> accesses;
+    std::vector<CacheAccess> accesses;
     for (std::size_t begin = 0; begin < count; begin += batch) {
         accesses.clear();
         for (std::size_t i = begin; i < count && i < begin + batch; ++i) {
@@ -113,9 +113,9 @@ void access(CacheModel& self, const nb::object& addresses, unsigned core, std::u
             std::string_view kind, unsigned stream) {
     const BufferView view(addresses, false, "addresses of accesses");
     check_records(view, sizeof(std::uint64_t), "addresses of accesses");
-    Access access{.bytes = bytes,
-                  .kind = named(kinds, "kind of access", kind),
-                  .stream = stream_number(stream)};
+    CacheAccess access{.bytes = bytes,
+                       .kind = named(kinds, "kind of access", kind),
+                       .stream = stream_number(stream)};
     const auto* const from = static_cast<const std::byte*>(view.data());
     in_batches(self, core, view.size() / sizeof(std::uint64_t), [&](std::size_t i) {
         std::memcpy(&access.address, from + i * sizeof(std::uint64_t), sizeof(std::uint64_t));
@@ -132,7 +132,7 @@ struct Record {
 };
 static_assert(sizeof(Record) == 16);
 
-Access access_of(const Record& record) {
+CacheAccess access_of(const Record& record) {
     if (record.kind > static_cast<std::uint8_t>(AccessKind::store_prefetch)) {
         throw RequestError("trace: kind " + std::to_string(record.kind) +
                            " does not exist; 0 is load, 1 store, 2 store prefetch");
@@ -226,11 +226,17 @@ void register_cache(nb::module_& module) {
     nb::class_<CacheModel>(module, "CacheModel", nb::is_final())
         .def(nb::init<CacheMachine, unsigned>(), nb::arg("machine"), nb::arg("threads") = 1)
         .def("access", &access, nb::arg("addresses"), nb::kw_only(), nb::arg("core") = 0,
-             nb::arg("bytes") = 8, nb::arg("kind") = "load", nb::arg("stream") = 0)
-        .def("trace", &trace, nb::arg("records"), nb::kw_only(), nb::arg("core") = 0)
+             nb::arg("bytes") = 8, nb::arg("kind") = "load", nb::arg("stream") = 0,
+             nb::sig("def access(self, addresses: ReadableBuffer, *, core: int = 0, "
+                     "bytes: int = 8, kind: str = 'load', stream: int = 0) -> None"))
+        .def("trace", &trace, nb::arg("records"), nb::kw_only(), nb::arg("core") = 0,
+             nb::sig("def trace(self, records: ReadableBuffer, *, core: int = 0) -> None"))
         .def("walk", &walk, nb::arg("references"), nb::arg("count"), nb::kw_only(),
              nb::arg("core") = 0, nb::arg("outer_strides") = nb::none(), nb::arg("outer") = 1,
-             nb::arg("after") = std::vector<Reference>{})
+             nb::arg("after") = std::vector<Reference>{},
+             nb::sig("def walk(self, references: Sequence[tuple[int, int, int, str]], count: int, "
+                     "*, core: int = 0, outer_strides: Sequence[int] | None = None, "
+                     "outer: int = 1, after: Sequence[tuple[int, int, int, str]] = ()) -> None"))
         .def("write_back_all", &CacheModel::write_back_all, ReleaseGil())
         .def("counts", &CacheModel::counts, ReleaseGil())
         .def("reset_counts", &CacheModel::reset_counts, ReleaseGil())

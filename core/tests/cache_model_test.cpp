@@ -55,7 +55,7 @@ StridedAccess reference(std::uint64_t address, std::int64_t stride, AccessKind k
 void touch(CacheModel& model, std::vector<std::uint64_t> lines, AccessKind kind = AccessKind::load,
            unsigned core = 0) {
     for (const std::uint64_t line : lines) {
-        const Access access{.address = line * 64, .bytes = 8, .kind = kind};
+        const CacheAccess access{.address = line * 64, .bytes = 8, .kind = kind};
         model.access(core, {&access, 1});
     }
 }
@@ -108,7 +108,7 @@ TEST_CASE(
 
 TEST_CASE("an access that reaches over a border is two pieces") {
     CacheModel model(machine({level("L1", 4096, 4)}));
-    const Access access{.address = base + 60, .bytes = 8};
+    const CacheAccess access{.address = base + 60, .bytes = 8};
     model.access(0, {&access, 1});
     CHECK(model.counts().loads == 2);
     CHECK(misses_of(model) == 2);
@@ -396,8 +396,8 @@ TEST_CASE("threads that do not part the sets are refused") {
 
 TEST_CASE("accesses that make no sense are refused before anything is done") {
     CacheModel model(machine({level("L1", 4096, 4)}));
-    const auto why = [&](Access access, unsigned core = 0) {
-        const Access both[] = {{.address = base}, access};
+    const auto why = [&](CacheAccess access, unsigned core = 0) {
+        const CacheAccess both[] = {{.address = base}, access};
         return refusal([&] { model.access(core, both); });
     };
     CHECK(says(why({.address = base, .bytes = 0}), "an access of 0 bytes"));

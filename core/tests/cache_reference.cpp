@@ -289,7 +289,7 @@ void PlainCaches::prefetch(unsigned core, std::uint64_t sector, unsigned stream)
     load(core, sector, second ? 1 : 0, Cause::hardware_prefetch, stream);
 }
 
-void PlainCaches::follow_steps(PlainCore& core, const Access& access) {
+void PlainCaches::follow_steps(PlainCore& core, const CacheAccess& access) {
     auto& stream = core.streams[access.stream];
     if (stream.last) {
         const auto step = static_cast<std::int64_t>(access.address - *stream.last);
@@ -305,7 +305,7 @@ void PlainCaches::follow_steps(PlainCore& core, const Access& access) {
     stream.last = access.address;
 }
 
-PlainCore::StoreStream& PlainCaches::store_stream(PlainCore& core, const Access& access) {
+PlainCore::StoreStream& PlainCaches::store_stream(PlainCore& core, const CacheAccess& access) {
     const StoreStreams& rule = machine_.store_streams;
     PlainCore::StoreStream* found = nullptr;
     for (auto& one : core.stores) {
@@ -354,7 +354,7 @@ bool PlainCaches::bypassed(unsigned core, std::uint64_t sector, PlainCore::Store
     return true;
 }
 
-void PlainCaches::piece(unsigned core, const Access& access, const Piece& piece,
+void PlainCaches::piece(unsigned core, const CacheAccess& access, const Piece& piece,
                         PlainCore::StoreStream* stream) {
     const std::uint64_t line = line_of(piece.sector);
     const bool bypass = stream != nullptr && is_to_bypass(cores_[core], *stream, piece.sector);
@@ -393,7 +393,7 @@ void PlainCaches::prefetch_next_line(unsigned core, const Piece& piece, unsigned
     }
 }
 
-void PlainCaches::prefetch_stride(unsigned core, const Access& access) {
+void PlainCaches::prefetch_stride(unsigned core, const CacheAccess& access) {
     const auto& stream = cores_[core].streams[access.stream];
     if (!machine_.prefetchers.stride || stream.step == 0 || stream.equal_steps < 3) {
         return;
@@ -409,7 +409,7 @@ void PlainCaches::prefetch_stride(unsigned core, const Access& access) {
     }
 }
 
-void PlainCaches::access(unsigned core, const Access& access) {
+void PlainCaches::access(unsigned core, const CacheAccess& access) {
     PlainCore& kept = cores_[core];
     ++kept.clock;
     PlainCore::StoreStream* stream = nullptr;
@@ -434,7 +434,7 @@ void PlainCaches::walk(unsigned core, std::span<const StridedAccess> references,
         const auto rounds = static_cast<std::int64_t>(round);
         for (std::uint64_t step = 0; step < count; ++step) {
             for (std::size_t index = 0; index < references.size(); ++index) {
-                Access one = references[index].first;
+                CacheAccess one = references[index].first;
                 one.address = sum(one.address,
                                   rounds * outer_strides[index] +
                                       static_cast<std::int64_t>(step) * references[index].stride);
@@ -442,7 +442,7 @@ void PlainCaches::walk(unsigned core, std::span<const StridedAccess> references,
             }
         }
         for (const StridedAccess& last : after) {
-            Access one = last.first;
+            CacheAccess one = last.first;
             one.address = sum(one.address, rounds * last.stride);
             access(core, one);
         }

@@ -71,7 +71,7 @@ class PlainCaches {
 public:
     explicit PlainCaches(const CacheMachine& machine);
 
-    void access(unsigned core, const Access& access);
+    void access(unsigned core, const CacheAccess& access);
     void walk(unsigned core, std::span<const StridedAccess> references,
               std::span<const std::int64_t> outer_strides, std::uint64_t outer, std::uint64_t count,
               std::span<const StridedAccess> after);
@@ -107,15 +107,15 @@ private:
     void clean_others(unsigned core, std::uint64_t line);
     void prefetch(unsigned core, std::uint64_t sector, unsigned stream);
 
-    void follow_steps(PlainCore& core, const Access& access);
-    PlainCore::StoreStream& store_stream(PlainCore& core, const Access& access);
+    void follow_steps(PlainCore& core, const CacheAccess& access);
+    PlainCore::StoreStream& store_stream(PlainCore& core, const CacheAccess& access);
     [[nodiscard]] bool is_to_bypass(const PlainCore& core, const PlainCore::StoreStream& stream,
                                     std::uint64_t sector) const;
-    void piece(unsigned core, const Access& access, const Piece& piece,
+    void piece(unsigned core, const CacheAccess& access, const Piece& piece,
                PlainCore::StoreStream* stream);
     bool bypassed(unsigned core, std::uint64_t sector, PlainCore::StoreStream& stream);
     void prefetch_next_line(unsigned core, const Piece& piece, unsigned stream);
-    void prefetch_stride(unsigned core, const Access& access);
+    void prefetch_stride(unsigned core, const CacheAccess& access);
 
     CacheMachine machine_;
     std::vector<CacheLevel> levels_;               // borrowed ones among them

@@ -16,8 +16,8 @@
 
 namespace {
 
-using memgauge::Access;
 using memgauge::AccessKind;
+using memgauge::CacheAccess;
 using memgauge::CacheCounts;
 using memgauge::CacheMachine;
 using memgauge::CacheModel;
@@ -72,7 +72,7 @@ void carry_out(CacheModel& model, const Deed& deed) {
 void carry_out(PlainCaches& plain, const Deed& deed) {
     switch (deed.what) {
         case Deed::What::access:
-            for (const Access& access : deed.accesses) {
+            for (const CacheAccess& access : deed.accesses) {
                 plain.access(deed.core, access);
             }
             return;
@@ -107,8 +107,8 @@ void write_out(Deed& deed) {
     if (deed.what != Deed::What::walk) {
         return;
     }
-    const auto at = [](const Access& first, std::int64_t step) {
-        Access one = first;
+    const auto at = [](const CacheAccess& first, std::int64_t step) {
+        CacheAccess one = first;
         one.address += static_cast<std::uint64_t>(step);
         return one;
     };
@@ -208,8 +208,8 @@ TEST_CASE("the plain model reads each line of a stream once and writes back what
                       {.name = "L2", .bytes = 4096, .ways = 4}};
     PlainCaches plain{machine};
     for (std::uint64_t at = 0; at < 65'536; at += 8) {
-        plain.access(0, Access{.address = at, .kind = AccessKind::load});
-        plain.access(0, Access{.address = (1U << 20U) + at, .kind = AccessKind::store});
+        plain.access(0, CacheAccess{.address = at, .kind = AccessKind::load});
+        plain.access(0, CacheAccess{.address = (1U << 20U) + at, .kind = AccessKind::store});
     }
     plain.write_back_all();
     const CacheCounts& counts = plain.counts();
@@ -229,7 +229,7 @@ TEST_CASE("the plain model keeps the tree's order by hand") {
     PlainCaches plain{machine};
     const auto load = [&](std::uint64_t line) {
         const auto before = plain.counts().levels[0].hits;
-        plain.access(0, Access{.address = line * 64});
+        plain.access(0, CacheAccess{.address = line * 64});
         return plain.counts().levels[0].hits > before;
     };
     for (std::uint64_t line = 0; line < 5; ++line) {

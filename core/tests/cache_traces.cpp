@@ -93,8 +93,8 @@ struct Ground {
     std::uint64_t bytes;
 };
 
-Access random_access(Dice& dice, const Ground& ground) {
-    Access access;
+CacheAccess random_access(Dice& dice, const Ground& ground) {
+    CacheAccess access;
     access.address = ground.begin + dice.of<std::uint64_t>(0, ground.bytes - 1);
     access.bytes = dice.among({1U, 4U, 8U, 8U, 16U, 64U, 100U});
     if (!dice.one_in(3)) {
@@ -106,8 +106,8 @@ Access random_access(Dice& dice, const Ground& ground) {
     return access;
 }
 
-std::vector<Access> random_accesses(Dice& dice, const Ground& ground) {
-    std::vector<Access> accesses;
+std::vector<CacheAccess> random_accesses(Dice& dice, const Ground& ground) {
+    std::vector<CacheAccess> accesses;
     const unsigned count = dice.of(1U, 24U);
     while (accesses.size() < count) {
         accesses.push_back(random_access(dice, ground));
@@ -207,7 +207,7 @@ const char* name_of(AccessKind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
-std::ostream& operator<<(std::ostream& out, const Access& access) {
+std::ostream& operator<<(std::ostream& out, const CacheAccess& access) {
     return out << name_of(access.kind) << ' ' << access.address << '+' << access.bytes << " stream "
                << unsigned{access.stream};
 }
@@ -246,7 +246,7 @@ void tell(std::ostream& out, const Deed& deed) {
             return;
         case Deed::What::access:
             out << "core " << deed.core << '\n';
-            for (const Access& access : deed.accesses) {
+            for (const CacheAccess& access : deed.accesses) {
                 out << "    " << access << '\n';
             }
             return;

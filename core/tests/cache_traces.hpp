@@ -15,7 +15,7 @@ struct Deed {
     enum class What { access, walk, write_back_all, reset_counts };
     What what = What::access;
     unsigned core = 0;
-    std::vector<Access> accesses;
+    std::vector<CacheAccess> accesses;
     std::vector<StridedAccess> references;
     std::vector<std::int64_t> outer_strides;
     std::vector<StridedAccess> after;

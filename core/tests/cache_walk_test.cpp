@@ -72,7 +72,7 @@ CacheMachine random_machine(Dice& dice) {
 
 StridedAccess random_reference(Dice& dice, std::uint8_t stream, const CacheMachine& machine) {
     StridedAccess reference;
-    Access& first = reference.first;
+    CacheAccess& first = reference.first;
     first.bytes = dice.one_of({8u, 8u, 16u, 4u});
     first.kind = dice.one_of({AccessKind::load, AccessKind::load, AccessKind::store,
                               AccessKind::store, AccessKind::store_prefetch});
@@ -118,7 +118,7 @@ Loop random_loop(Dice& dice, const CacheMachine& machine) {
 
 void one_by_one(CacheModel& model, const Loop& loop) {
     const auto at = [](const StridedAccess& reference, std::uint64_t steps, std::int64_t stride) {
-        Access access = reference.first;
+        CacheAccess access = reference.first;
         access.address += steps * static_cast<std::uint64_t>(stride);
         return access;
     };
@@ -127,12 +127,12 @@ void one_by_one(CacheModel& model, const Loop& loop) {
             for (std::size_t r = 0; r < loop.references.size(); ++r) {
                 StridedAccess reference = loop.references[r];
                 reference.first = at(reference, o, loop.outer_strides[r]);
-                const Access access = at(reference, i, reference.stride);
+                const CacheAccess access = at(reference, i, reference.stride);
                 model.access(loop.core, {&access, 1});
             }
         }
         for (const StridedAccess& reference : loop.after) {
-            const Access access = at(reference, o, reference.stride);
+            const CacheAccess access = at(reference, o, reference.stride);
             model.access(loop.core, {&access, 1});
         }
     }

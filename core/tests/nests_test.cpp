@@ -38,8 +38,8 @@ class RecordedModel {
 public:
     explicit RecordedModel(unsigned cores = 1) : cores_(cores) {}
 
-    void access(unsigned core, std::span<const Access> accesses) {
-        for (const Access& access : accesses) {
+    void access(unsigned core, std::span<const CacheAccess> accesses) {
+        for (const CacheAccess& access : accesses) {
             cores_.at(core).push_back({access.kind, access.address, access.bytes});
             order_.push_back(core);
             streams_ = std::max<unsigned>(streams_, access.stream + 1U);
@@ -68,7 +68,7 @@ public:
 private:
     void step(unsigned core, std::span<const StridedAccess> references, std::uint64_t i) {
         for (const StridedAccess& reference : references) {
-            Access moved = reference.first;
+            CacheAccess moved = reference.first;
             moved.address += i * static_cast<std::uint64_t>(reference.stride);
             access(core, std::span(&moved, 1));
         }

@@ -100,9 +100,10 @@ struct CacheLevel {
 // from the first border of lines at or after the stream's begin.
 //
 // No piece bypasses while a strided stream is under way: when the core made, in this access or
-// within the `window` before it, a strided step. The steps of an access stream (Access::stream)
-// lead from each of its loads and stores to the next; a step is strided if it is of at least a
-// line, forth or back, and it and the `strided` - 1 before it are of one length and direction.
+// within the `window` before it, a strided step. The steps of an access stream
+// (CacheAccess::stream) lead from each of its loads and stores to the next; a step is strided if it
+// is of at least a line, forth or back, and it and the `strided` - 1 before it are of one length
+// and direction.
 struct StoreStreams {
     unsigned lines = 0;    // 0: stores never bypass
     unsigned streams = 4;  // at most 16
@@ -133,7 +134,7 @@ struct CacheMachine {
     Prefetchers prefetchers;
 };
 
-struct Access {
+struct CacheAccess {
     std::uint64_t address = 0;  // it ends at 2^48 or before
     std::uint32_t bytes = 8;    // at least 1
     AccessKind kind = AccessKind::load;
@@ -144,7 +145,7 @@ inline constexpr unsigned most_streams = 16;
 
 // One reference of an inner loop: in step i it accesses address + i * stride.
 struct StridedAccess {
-    Access first;
+    CacheAccess first;
     std::int64_t stride = 0;
 };
 
@@ -197,7 +198,7 @@ public:
     // beyond 2^48, before anything is done; and when addresses lie in as many areas of 256 MiB
     // (from 0 on) as have 2^32 lines together (1,024 at 64 bytes), after which only clear() makes
     // sense.
-    void access(unsigned core, std::span<const Access> accesses);
+    void access(unsigned core, std::span<const CacheAccess> accesses);
     // for i in 0..count: each of `references` in order. As access() of the same one by one.
     void walk(unsigned core, std::span<const StridedAccess> references, std::uint64_t count);
     // for i in 0..outer: walk, then each reference's address moves on by outer_strides; then each

@@ -8,7 +8,7 @@
 
 namespace memgauge::cache {
 
-void Detectors::step(const Access& access) {
+void Detectors::step(const CacheAccess& access) {
     Steps& steps = steps_[access.stream];
     const auto step = static_cast<std::int64_t>(access.address - steps.last_address);
     if (steps.begun) {

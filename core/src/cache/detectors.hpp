@@ -32,13 +32,13 @@ public:
     explicit Detectors(const CacheMachine& machine)
         : rules_(machine.store_streams), line_bytes_(machine.line_bytes) {}
 
-    void load(const Access& access) {
+    void load(const CacheAccess& access) {
         ++clock_;
         step(access);
     }
 
     // The store stream that it is part of.
-    StoreStream& store(const Access& access) {
+    StoreStream& store(const CacheAccess& access) {
         ++clock_;
         step(access);
         StoreStream& stream = continued(access.address);
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    void step(const Access& access);
+    void step(const CacheAccess& access);
     StoreStream& continued(std::uint64_t address);
 
     // Later than any window or gap after nothing.

@@ -24,7 +24,7 @@ struct Nest {
 class Engine {
 public:
     virtual ~Engine() = default;
-    virtual void access(unsigned core, std::span<const Access> accesses) = 0;
+    virtual void access(unsigned core, std::span<const CacheAccess> accesses) = 0;
     virtual void walk(unsigned core, const Nest& nest) = 0;
     virtual void write_back_all() = 0;
     // Adds what this part counted.

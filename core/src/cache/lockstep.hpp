@@ -21,7 +21,7 @@ namespace memgauge::cache {
 
 // One reference of the loop.
 struct Track {
-    Access access;  // in the step in which it came to its sector
+    CacheAccess access;  // in the step in which it came to its sector
     std::uint64_t address = 0;
     std::int64_t stride = 0;
     std::uint64_t crosses_at = 0;    // step

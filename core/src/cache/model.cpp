@@ -17,7 +17,7 @@ constexpr std::uint64_t address_end = 1ull << cache::address_bits;
     throw RequestError("cache model of " + machine.name + ": " + why);
 }
 
-void check_access(const CacheMachine& machine, const Access& access) {
+void check_access(const CacheMachine& machine, const CacheAccess& access) {
     if (access.stream >= most_streams) {
         refuse(machine, "access stream " + std::to_string(access.stream) + "; give 0 to " +
                             std::to_string(most_streams - 1));
@@ -29,15 +29,15 @@ void check_access(const CacheMachine& machine, const Access& access) {
     }
 }
 
-void check_accesses(const CacheMachine& machine, std::span<const Access> accesses) {
+void check_accesses(const CacheMachine& machine, std::span<const CacheAccess> accesses) {
     bool good = true;
-    for (const Access& access : accesses) {
+    for (const CacheAccess& access : accesses) {
         const std::uint64_t last = access.address + access.bytes - 1;
         good &= access.stream < most_streams && access.bytes != 0 &&
                 (access.address | last) < address_end;
     }
     if (good) return;
-    for (const Access& access : accesses) check_access(machine, access);
+    for (const CacheAccess& access : accesses) check_access(machine, access);
 }
 
 // Address after `steps` of `stride`, or what check_access refuses.
@@ -48,7 +48,7 @@ std::uint64_t moved(std::uint64_t address, std::int64_t stride, std::uint64_t st
 }
 
 // Strides are monotonous: the first and the last step tell of all between.
-void check_steps(const CacheMachine& machine, Access access, std::int64_t stride,
+void check_steps(const CacheMachine& machine, CacheAccess access, std::int64_t stride,
                  std::uint64_t steps) {
     check_access(machine, access);
     access.address = moved(access.address, stride, steps);
@@ -68,7 +68,7 @@ void check_nest(const CacheMachine& machine, const cache::Nest& nest) {
     for (std::size_t r = 0; r < nest.references.size() && nest.count != 0; ++r) {
         const StridedAccess& reference = nest.references[r];
         const std::int64_t stride = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
-        Access last = reference.first;
+        CacheAccess last = reference.first;
         check_steps(machine, last, stride, nest.outer - 1);
         last.address = moved(last.address, stride, nest.outer - 1);
         check_steps(machine, reference.first, reference.stride, nest.count - 1);
@@ -145,14 +145,14 @@ const std::vector<CacheLevel>& CacheModel::levels() const noexcept {
     return state_->levels;
 }
 
-void CacheModel::access(unsigned core, std::span<const Access> accesses) {
+void CacheModel::access(unsigned core, std::span<const CacheAccess> accesses) {
     state_->check_core(core);
     check_accesses(state_->machine, accesses);
     if (state_->parts.is_alone()) {
         state_->parts.each([&](cache::Engine& part) { part.access(core, accesses); });
         return;
     }
-    std::vector<Access> own(accesses.begin(), accesses.end());
+    std::vector<CacheAccess> own(accesses.begin(), accesses.end());
     state_->parts.each(
         [core, own = std::move(own)](cache::Engine& part) { part.access(core, own); });
 }

@@ -16,11 +16,11 @@ class Simulation final : public Engine {
 public:
     Simulation(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Part part);
 
-    void access(unsigned core, std::span<const Access> accesses) override {
+    void access(unsigned core, std::span<const CacheAccess> accesses) override {
         if (plain_) {
-            for (const Access& access : accesses) one_plain(core, access);
+            for (const CacheAccess& access : accesses) one_plain(core, access);
         } else {
-            for (const Access& access : accesses) one(core, access);
+            for (const CacheAccess& access : accesses) one(core, access);
         }
     }
     void walk(unsigned core, const Nest& nest) override;
@@ -30,9 +30,9 @@ public:
     void clear() override;
 
 private:
-    void one(unsigned core, const Access& access);
+    void one(unsigned core, const CacheAccess& access);
     // The same where nothing watches.
-    [[gnu::always_inline]] void one_plain(unsigned core, const Access& access);
+    [[gnu::always_inline]] void one_plain(unsigned core, const CacheAccess& access);
     // Lockstep's caches.
     struct Tracked;
     void walk_inner(unsigned core, std::span<StridedAccess> references, std::uint64_t count);
@@ -52,13 +52,13 @@ private:
     }
     [[nodiscard]] Piece piece_at(std::uint64_t address, unsigned stream);
 
-    void load(unsigned core, const Access& access, Asker asker);
-    void store(unsigned core, const Access& access);
-    void store_in_stream(unsigned core, const Access& access, StoreStream& stream);
+    void load(unsigned core, const CacheAccess& access, Asker asker);
+    void store(unsigned core, const CacheAccess& access);
+    void store_in_stream(unsigned core, const CacheAccess& access, StoreStream& stream);
     // Part of a write past the caches, or the begin of one, or a store as any.
     Outcome past_caches(unsigned core, Piece piece, std::uint64_t address, StoreStream& stream);
     void after_miss(unsigned core, std::uint64_t address, unsigned stream);
-    void prefetch_ahead(unsigned core, const Access& access);
+    void prefetch_ahead(unsigned core, const CacheAccess& access);
 
     CacheMachine machine_;
     Part part_;
@@ -106,7 +106,7 @@ Piece Simulation<traits>::piece_at(std::uint64_t address, unsigned stream) {
 }
 
 template <Traits traits>
-inline void Simulation<traits>::one_plain(unsigned core, const Access& access) {
+inline void Simulation<traits>::one_plain(unsigned core, const CacheAccess& access) {
     const std::uint64_t last = access.address + access.bytes - 1;
     if ((access.address ^ last) >> sector_bits_ != 0) return one(core, access);
     if (!is_here(access.address)) return;
@@ -121,7 +121,7 @@ inline void Simulation<traits>::one_plain(unsigned core, const Access& access) {
 }
 
 template <Traits traits>
-void Simulation<traits>::one(unsigned core, const Access& access) {
+void Simulation<traits>::one(unsigned core, const CacheAccess& access) {
     switch (access.kind) {
         case AccessKind::load:
             if (watched_) detectors_[core].load(access);
@@ -143,7 +143,7 @@ void Simulation<traits>::one(unsigned core, const Access& access) {
 }
 
 template <Traits traits>
-void Simulation<traits>::load(unsigned core, const Access& access, Asker asker) {
+void Simulation<traits>::load(unsigned core, const CacheAccess& access, Asker asker) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(access.kind)];
         if (caches_.load(core, piece_at(address, access.stream), asker).effect == Effect::missed) {
@@ -153,7 +153,7 @@ void Simulation<traits>::load(unsigned core, const Access& access, Asker asker) 
 }
 
 template <Traits traits>
-void Simulation<traits>::store(unsigned core, const Access& access) {
+void Simulation<traits>::store(unsigned core, const CacheAccess& access) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
         if (caches_.store(core, piece_at(address, access.stream)).effect == Effect::missed) {
@@ -163,7 +163,8 @@ void Simulation<traits>::store(unsigned core, const Access& access) {
 }
 
 template <Traits traits>
-void Simulation<traits>::store_in_stream(unsigned core, const Access& access, StoreStream& stream) {
+void Simulation<traits>::store_in_stream(unsigned core, const CacheAccess& access,
+                                         StoreStream& stream) {
     pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
         const bool past = detectors_[core].bypasses(stream, address);
@@ -194,7 +195,7 @@ void Simulation<traits>::after_miss(unsigned core, std::uint64_t address, unsign
 }
 
 template <Traits traits>
-void Simulation<traits>::prefetch_ahead(unsigned core, const Access& access) {
+void Simulation<traits>::prefetch_ahead(unsigned core, const CacheAccess& access) {
     constexpr std::uint64_t third = 3;
     const Steps& steps = detectors_[core].steps(access.stream);
     if (steps.step == 0 || steps.run < third) return;

@@ -27,7 +27,7 @@ struct Simulation<traits>::Tracked {
     }
 
     [[gnu::always_inline]] Outcome made(Track& track, Piece piece) {
-        const Access& access = track.access;
+        const CacheAccess& access = track.access;
         if (access.kind == AccessKind::load) return caches().load(core, piece, Asker::load);
         if (access.kind == AccessKind::store_prefetch) {
             return caches().load(core, piece, Asker::software_prefetch);

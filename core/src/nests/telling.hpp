@@ -77,7 +77,7 @@ public:
                                  : walk(references, loops.trips[innermost]);
             return;
         }
-        const Access& stored = references[nest_.written()].first;
+        const CacheAccess& stored = references[nest_.written()].first;
         if (nest_.store_prefetch && j % rhythm.period == 0) {
             one(prefetch_of(stored, rhythm.ahead * nest_.element_bytes));
         }
@@ -117,12 +117,13 @@ private:
     }
 
     // Of one byte, so that it concerns one sector only, however the arrays are aligned.
-    [[nodiscard]] Access prefetch_of(const Access& stored, std::size_t ahead_bytes) const {
+    [[nodiscard]] CacheAccess prefetch_of(const CacheAccess& stored,
+                                          std::size_t ahead_bytes) const {
         return {stored.address + ahead_bytes, 1, AccessKind::store_prefetch,
                 static_cast<std::uint8_t>(nest_.references)};
     }
 
-    void one(const Access& access) {
+    void one(const CacheAccess& access) {
         model_.access(core_, std::span(&access, 1));
         patience_.told(1);
     }
