@@ -2,7 +2,7 @@
 
     python -m benchmarks.resort [--sizes 64,128,256] [--grid 2x4] [--rounds 15]
 
-Of one process's part of N x N x N complex doubles on the grid. In each round NumPy's
+Of one rank's part of N x N x N complex doubles on the grid. In each round NumPy's
 `out[...] = given.transpose(...)` and every loop nest re-sort the same arrays once, in changing
 order; each ratio pairs times of one round, and above 1 the nest is the faster. Then S1CF as one
 loop nest against the same as two, with the traffic study's index orders and in tiles. What each
@@ -29,7 +29,8 @@ import numpy as np
 
 from benchmarks.rounds import Ratios, table
 from memgauge import _core
-from memgauge.model.nests import Grid, extents_of
+from memgauge.model.grid import Grid, parse_grid
+from memgauge.model.nests import extents_of
 
 TILE = 8
 """Columns of complex doubles: two lines of 64 bytes read at a time."""
@@ -130,8 +131,7 @@ def main() -> None:
     parser.add_argument("--grid", default="2x4")
     parser.add_argument("--rounds", type=int, default=15)
     asked = parser.parse_args()
-    rows, _, columns = asked.grid.partition("x")
-    grid = int(rows), int(columns)
+    grid = parse_grid(asked.grid, "--grid")
     against_numpy, fused = [], []
     for size in map(int, asked.sizes.split(",")):
         for kernel in ORDERS:

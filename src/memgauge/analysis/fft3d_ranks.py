@@ -8,9 +8,10 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import NAME, Pencils, grid_of, transform_ranks
+from memgauge.analysis.fft3d_shape import NAME, Pencils, transform_ranks
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import MemgaugeError
+from memgauge.model.grid import grid_of
 from memgauge.model.records import Region, Scalar
 from memgauge.model.run import Run
 from memgauge.model.runfile import read_run

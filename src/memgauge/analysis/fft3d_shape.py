@@ -12,6 +12,7 @@ import re
 
 import msgspec
 
+from memgauge.model.grid import Grid
 from memgauge.model.nests import extents_of
 from memgauge.model.units import format_count
 
@@ -27,40 +28,7 @@ COPY_IN = "copy in"
 COPY_OUT = "copy out"
 """To and from a GPU, around each FFT there."""
 
-_GRID = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 _TRANSFORM = re.compile(r"transform, ([1-9][0-9]{0,8}) ranks?")
-
-
-class Grid(msgspec.Struct, frozen=True):
-    """Ranks in rows and columns; the rank of row i and column j is i * columns + j."""
-
-    rows: int
-    columns: int
-
-    @property
-    def ranks(self) -> int:
-        """All of them."""
-        return self.rows * self.columns
-
-    @property
-    def divisor(self) -> int:
-        """Sizes that the grid divides are the multiples of this."""
-        return math.lcm(self.rows, self.columns)
-
-    def __str__(self) -> str:
-        return f"{self.rows}x{self.columns}"
-
-
-def grid_of(text: str) -> Grid | None:
-    """The grid that a text such as `2x4` names; None where it names none."""
-    found = _GRID.fullmatch(text.strip())
-    return Grid(int(found[1]), int(found[2])) if found else None
-
-
-def square_grids(ranks: int) -> list[Grid]:
-    """All grids of so many ranks with no more rows than columns, the most square first."""
-    rows = [row for row in range(1, math.isqrt(ranks) + 1) if ranks % row == 0]
-    return [Grid(row, ranks // row) for row in reversed(rows)]
 
 
 class Resort(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,12 +66,11 @@ class Pencils(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def resorts(self) -> list[Resort]:
         """The four, in their order. See docs/fft3d.md for the layouts between them."""
-        grid = (self.grid.rows, self.grid.columns)
         return [
             Resort(
                 name=f"resort {number}",
                 kind=kind,
-                extents=extents_of(kind, self.size, grid=grid),
+                extents=extents_of(kind, self.size, grid=self.grid),
             )
             for number, kind in enumerate(RESORTS, start=1)
         ]

@@ -6,7 +6,6 @@ arrays of its own, are divided by them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -24,6 +23,8 @@ from memgauge.analysis.traffic_expected import (
 )
 from memgauge.analysis.traffic_measured import Flow, Measured, measured
 from memgauge.model.cache_machine import CacheMachine, with_cores
+from memgauge.model.grid import grid_of
+from memgauge.model.nests import EXTENTS
 from memgauge.model.records import Point, Simulated
 from memgauge.model.units import format_count
 
@@ -233,17 +234,13 @@ def _at_work(machine: CacheMachine, cores: int) -> CacheMachine:
     return with_cores(machine, max(1, cores // sockets))
 
 
-_EXTENTS = ("m", "n", "cap", "stride", "planes", "rows", "cols", "x", "y")
-_GRID = re.compile(r"[1-9][0-9]{0,8}x[1-9][0-9]{0,8}", re.ASCII)
-
-
 def _is_sound(point: Point) -> bool:
     """Whether extents and grid, as far as they are told, are what a nest can have."""
-    facts = [*(point.effective.get(name) for name in _EXTENTS), point.asked.get("cap")]
+    facts = [*(point.effective.get(name) for name in EXTENTS), point.asked.get("cap")]
     told = [fact for fact in facts if fact is not None]
     grid = point.asked.get("grid")
     return all(type(fact) is int and fact > 0 for fact in told) and (
-        grid is None or _GRID.fullmatch(str(grid)) is not None
+        grid is None or grid_of(str(grid)) is not None
     )
 
 

@@ -21,13 +21,14 @@ from fractions import Fraction
 
 import msgspec
 
+from memgauge.model.grid import grid_of
 from memgauge.model.nests import (
     COMPLEX_BYTES,
+    EXTENTS,
     KINDS,
     REAL_BYTES,
     Extents,
     arrays_of,
-    rows_of_a,
     trips_of,
 )
 from memgauge.model.records import Point
@@ -37,8 +38,6 @@ SECTOR_BYTES = 64
 
 LARGEST_SIZE = 1 << 40
 """A band that begins beyond is none."""
-
-_EXTENTS = ("m", "n", "cap", "stride", "planes", "rows", "cols", "x", "y")
 
 
 class ExpectedArray(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +155,7 @@ def expected_of(
     """Of a point of `traffic`; None where it does not say what its nest is."""
     kernel = point.asked.get("kernel")
     facts = point.effective
-    extents = {name: int(str(facts[name])) for name in _EXTENTS if facts.get(name) is not None}
+    extents = {name: int(str(facts[name])) for name in EXTENTS if facts.get(name) is not None}
     kind = KINDS.get(str(kernel))
     if kind is None or not set(kind.extents) <= set(extents):
         return None
@@ -209,14 +208,6 @@ def _past_first_resort(kernel: str, array: str, extents: Extents, sector_bytes: 
     return walks * min(each * sector_bytes, whole)
 
 
-def cached_read_bytes(of: Expected, extents: Extents) -> int:
-    """Reads where a capped matrix stays cached after all: its rows that exist, once."""
-    if of.kernel != "gemv":
-        return of.read_bytes
-    again = extents["m"] - rows_of_a(extents)
-    return of.read_bytes - REAL_BYTES * again * extents["n"]
-
-
 def band_of(point: Point, cached_bytes: int, *, sector_bytes: int = SECTOR_BYTES) -> Band | None:
     """Sizes over which caches that keep so many bytes for a core cease to hold what is needed.
 
@@ -224,12 +215,12 @@ def band_of(point: Point, cached_bytes: int, *, sector_bytes: int = SECTOR_BYTES
     nest is too large, as with a capped GEMV of a small cap.
     """
     asked = point.asked
-    rows, _, columns = str(asked.get("grid") or "1x1").partition("x")
+    grid = grid_of(str(asked.get("grid")))
     cap = asked.get("cap")
     return band(
         str(asked.get("kernel")),
         cached_bytes,
-        processes=int(rows) * int(columns or 1),
+        ranks=grid.ranks if grid else 1,
         cap=None if cap is None else int(str(cap)),
         sector_bytes=sector_bytes,
     )
@@ -239,15 +230,15 @@ def band(
     kernel: str,
     cached_bytes: int,
     *,
-    processes: int = 1,
+    ranks: int = 1,
     cap: int | None = None,
     sector_bytes: int = SECTOR_BYTES,
 ) -> Band | None:
-    """As `band_of`, for a kind of nest by its size; `processes`: of the grid of the FFT.
+    """As `band_of`, for a kind of nest by its size; `ranks`: of the grid of the FFT.
 
     Sizes need not be such that the grid divides them.
     """
-    touched = _touched(kernel, processes, cap, sector_bytes)
+    touched = _touched(kernel, ranks, cap, sector_bytes)
     if touched is None:
         return None
     all_fit, one_fits = (_largest(needed, cached_bytes) for needed in touched)
@@ -260,7 +251,7 @@ Needed = Callable[[int], Fraction]
 
 
 def _touched(
-    kernel: str, processes: int, cap: int | None, sector_bytes: int
+    kernel: str, ranks: int, cap: int | None, sector_bytes: int
 ) -> tuple[Needed, Needed] | None:
     """Bytes by the size: of all that must fit, and of the array that is come back to alone."""
 
@@ -284,7 +275,7 @@ def _touched(
         case "s1cf" | "s1pf":
             return strided(COMPLEX_BYTES, Fraction)
         case "s1cf-second" | "s1pf-second":
-            return strided(COMPLEX_BYTES, lambda n: Fraction(n * n, processes))
+            return strided(COMPLEX_BYTES, lambda n: Fraction(n * n, ranks))
     return None
 
 

@@ -15,20 +15,24 @@ from memgauge.experiments.nest_traffic_sizes import (
 from memgauge.model import units
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import NONE, events_option
-from memgauge.model.nests import KINDS, parse_kernel
-from memgauge.model.option import Option, counts_option, duration_option, switch_option
+from memgauge.model.grid import Grid, grid_option
+from memgauge.model.nests import KINDS, STUDY_GRID, parse_kernel
+from memgauge.model.option import (
+    Option,
+    count_option,
+    counts_option,
+    duration_option,
+    switch_option,
+)
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.text import quoted
 
 AUTO, STUDY, NO_MACHINE = "auto", "study", "none"
 
-LARGEST_GRID = 1 << 16
 LARGEST_CAP = 1 << 24
 LARGEST_STRIDE = 1 << 24
 MOST_REPETITIONS_ASKED = 100_000
 
-DEFAULT_GRID = (2, 4)
-"""The study's."""
 DEFAULT_STRIDE = 16
 """Doubles: 128 bytes, so that no processor's line holds two of them."""
 DEFAULT_SIMULATE_S = 30.0
@@ -40,15 +44,6 @@ MEASURING_SHARE = 0.75
 def _kernel(text: str, flag: str) -> str:
     del flag
     return parse_kernel(text)
-
-
-def _grid(text: str, flag: str) -> tuple[int, int]:
-    rows, x, columns = text.strip().lower().partition("x")
-    if not x:
-        raise RequestError(
-            f"{flag} {quoted(text)} is not ROWSxCOLUMNS; write the grid of processes, such as 2x4"
-        )
-    return _whole(rows, flag, LARGEST_GRID), _whole(columns, flag, LARGEST_GRID)
 
 
 def _whole(text: str, flag: str, most: int) -> int:
@@ -80,15 +75,6 @@ def _machines(text: str, flag: str) -> tuple[str, ...]:
     return names
 
 
-def _bounded(help_: str, most: int, automatic: str) -> Option:
-    return Option(
-        help=help_,
-        metavar="N",
-        parse=lambda text, flag: _whole(text, flag, most),
-        automatic=automatic,
-    )
-
-
 _kernel_option = Option(help="loop nest", metavar="KERNEL", parse=_kernel)
 _sizes_option = Option(
     help="sizes N: 64:2048 in about 16 steps of one ratio, 64:2048:64 in steps of 64, or a list",
@@ -97,13 +83,6 @@ _sizes_option = Option(
     write=write_sizes,
     repeatable=True,
     automatic="the kernel's own",
-)
-_grid_option = Option(
-    help="processes that the 3-D FFT of a re-sorting routine is divided among",
-    metavar="ROWSxCOLUMNS",
-    parse=_grid,
-    write=lambda grid: grid if isinstance(grid, str) else "x".join(map(str, grid)),
-    automatic="2x4, the study's",
 )
 _repetitions_option = Option(
     help="executions between two readings: auto (50 ms of them), study (514 - 0.246 N, from "
@@ -136,21 +115,29 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
     batched: Annotated[
         bool, switch_option("a thread on each physical core, each on arrays of its own")
     ] = False
-    grid: Annotated[tuple[int, int] | None, _grid_option] = None
+    grid: Annotated[
+        Grid | None,
+        grid_option(
+            "ranks that the 3-D FFT of a re-sorting routine is divided among",
+            automatic=f"{STUDY_GRID}, the study's",
+        ),
+    ] = None
     cap: Annotated[
         int | None,
-        _bounded(
+        count_option(
             "rows and columns that the matrix of gemv has at most; it is walked again for more",
+            1,
             LARGEST_CAP,
-            "so that it is 2.5 times what a core may keep of it, as 1280 was in the study",
+            automatic="2.5 times what a core may keep of it, as 1280 was in the study",
         ),
     ] = None
     stride: Annotated[
         int | None,
-        _bounded(
+        count_option(
             "doubles from one element to the next, of strided-copy",
+            1,
             LARGEST_STRIDE,
-            f"{DEFAULT_STRIDE}, 128 bytes",
+            automatic=f"{DEFAULT_STRIDE}, 128 bytes",
         ),
     ] = None
     store_prefetch: Annotated[

@@ -13,12 +13,12 @@ from memgauge.experiments.nest_traffic_machines import (
     simulation_of,
     sockets_of,
 )
-from memgauge.experiments.nest_traffic_parameters import DEFAULT_GRID, TrafficParameters
+from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.experiments.nest_traffic_shapes import cap_for, extents_of, probe_size, sizes_of
 from memgauge.model.cache_machine import with_cores
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
-from memgauge.model.nests import KINDS
+from memgauge.model.nests import EXTENTS, KINDS, STUDY_GRID
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import System
 from memgauge.system.placement import POLICIES, UNKNOWN_CACHE_BYTES, cpus_for
@@ -79,9 +79,7 @@ def points_of(
 def spec_of(point: Point) -> _core.NestSpec:
     """The loop nest that a point executes."""
     extents = {
-        name: int(value)
-        for name in ("m", "n", "cap", "stride", "planes", "rows", "cols", "x", "y")
-        if (value := point.effective.get(name)) is not None
+        name: int(value) for name in EXTENTS if (value := point.effective.get(name)) is not None
     }
     return _core.NestSpec(
         str(point.asked["kernel"]), store_prefetch=bool(point.asked["store_prefetch"]), **extents
@@ -151,12 +149,12 @@ def _point(
 def _asked(
     parameters: TrafficParameters, machines: Machines, size: int, cap: int | None
 ) -> dict[str, Scalar]:
-    grid = parameters.grid or DEFAULT_GRID
+    grid = parameters.grid or STUDY_GRID
     return {
         "kernel": parameters.kernel,
         "size": size,
         "batched": parameters.batched,
-        "grid": "x".join(map(str, grid)) if KINDS[parameters.kernel].is_resort else None,
+        "grid": str(grid) if KINDS[parameters.kernel].is_resort else None,
         "cap": cap,
         "store_prefetch": parameters.store_prefetch,
         "machines": machines.names,

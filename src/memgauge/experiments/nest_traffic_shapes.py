@@ -10,12 +10,12 @@ import math
 from collections.abc import Sequence
 
 from memgauge.experiments.nest_traffic_parameters import (
-    DEFAULT_GRID,
     DEFAULT_STRIDE,
     TrafficParameters,
 )
 from memgauge.experiments.nest_traffic_sizes import WHOLE_LINES, SizeRange, expand
-from memgauge.model.nests import KINDS, REAL_BYTES, Extents, check_grid, divisor_of
+from memgauge.model.grid import check_divides
+from memgauge.model.nests import KINDS, REAL_BYTES, STUDY_GRID, Extents
 from memgauge.model.nests import extents_of as extents_of_size
 
 CAP_MULTIPLE = 2.5
@@ -50,12 +50,12 @@ def sizes_of(parameters: TrafficParameters) -> list[int]:
     if not KINDS[kernel].is_resort:
         ranges = parameters.sizes or (_default(kernel),)
         return expand(ranges, WHOLE_LINES, parameters.steps)
-    grid = parameters.grid or DEFAULT_GRID
-    divisor = divisor_of(grid)
+    grid = parameters.grid or STUDY_GRID
+    divisor = grid.divisor
     between = divisor if WHOLE_LINES % divisor else WHOLE_LINES
     sizes = expand(parameters.sizes or (_default_of(divisor),), between, parameters.steps)
     for size in sizes:
-        check_grid(size, grid)
+        check_divides(grid, size, "--sizes")
     return sizes
 
 
@@ -64,7 +64,7 @@ def extents_of(parameters: TrafficParameters, size: int, cap: int | None) -> Ext
     return extents_of_size(
         parameters.kernel,
         size,
-        grid=parameters.grid or DEFAULT_GRID,
+        grid=parameters.grid or STUDY_GRID,
         cap=cap,
         stride=parameters.stride or DEFAULT_STRIDE,
     )
@@ -74,7 +74,7 @@ def probe_size(parameters: TrafficParameters) -> int:
     """A size of which executing the kernel takes milliseconds at most."""
     kernel = parameters.kernel
     if KINDS[kernel].is_resort:
-        divisor = divisor_of(parameters.grid or DEFAULT_GRID)
+        divisor = (parameters.grid or STUDY_GRID).divisor
         return max(1, 64 // divisor) * divisor
     return _PROBES.get(kernel, 1 << 16)
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import Grid, Pencils, square_grids
+from memgauge.analysis.fft3d_shape import Pencils
 from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid, check_divides, square_grids
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -47,18 +48,8 @@ def cut(size: int, ranks: int, grid: Grid | None) -> Pencils:
             f"--grid {chosen}: has more ranks than pencils: --size {size} is cut into {size} each "
             "way at most; ask for a larger size or start fewer ranks"
         )
-    if size % chosen.divisor:
-        raise RequestError(
-            f"--size {size}: the grid {chosen} does not divide it; the nearest that it divides: "
-            f"{' and '.join(map(str, nearest_sizes(size, chosen.divisor)))}"
-        )
+    check_divides(chosen, size, "--size")
     return Pencils(size=size, grid=chosen)
-
-
-def nearest_sizes(size: int, divisor: int) -> list[int]:
-    """The largest multiple below and the smallest above."""
-    below = size // divisor * divisor
-    return [one for one in (below, below + divisor) if one > 0]
 
 
 def _other_ranks(grid: Grid, ranks: int) -> str:

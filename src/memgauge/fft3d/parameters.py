@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from memgauge.analysis.fft3d_shape import Grid, grid_of
 from memgauge.counters.components import NAMES
-from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid, grid_option
 from memgauge.model.option import (
-    Option,
     choice_option,
     choices_option,
     count_option,
     directory_option,
 )
 from memgauge.model.parameters import Parameters
-from memgauge.model.text import quoted
 from memgauge.runner.profile_parameters import rate_option
 
 LARGEST_SIZE = 65_536
@@ -27,27 +24,12 @@ SCALINGS = ("strong", "weak")
 CHECKS = ("auto", "whole", "waves")
 
 
-def parse_grid(text: str, option: str) -> Grid:
-    """Rows and columns of ranks, such as `2x4`."""
-    grid = grid_of(text)
-    if grid is None:
-        raise RequestError(
-            f"{option} {quoted(text)} is no grid of ranks; write rows and columns, such as 2x4"
-        )
-    return grid
-
-
 class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     """One job."""
 
     grid: Annotated[
         Grid | None,
-        Option(
-            help="rows and columns of ranks",
-            metavar="RxC",
-            parse=parse_grid,
-            automatic="the most square one of all ranks",
-        ),
+        grid_option("rows and columns of ranks", automatic="the most square one of all ranks"),
     ] = None
     size: Annotated[
         int,

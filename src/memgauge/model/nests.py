@@ -4,8 +4,8 @@ The nests themselves are the core's (`nests.hpp`, `NestSpec`); here is what can 
 without it. Source of GEMV, GEMM and the re-sorting routines' index orders: D. Barry and others,
 "Memory Traffic and Complete Application Profiling with PAPI Multi-Component Measurements".
 
-The re-sorting routines work on what one process of an r x c grid has of N x N x N complex doubles.
-S1CF has PLANES = N/r, ROWS = N/c, COLS = N. S2CF joins Y = c blocks, one from each process of a
+The re-sorting routines work on what one rank of an r x c grid has of N x N x N complex doubles.
+S1CF has PLANES = N/r, ROWS = N/c, COLS = N. S2CF joins Y = c blocks, one from each rank of a
 row of the grid: PLANES = N/c, X = N/r, ROWS = N/c of each. The planewise pair, S1PF and S2PF, has
 planes and columns exchanged, and serves the exchange within a column of the grid, so that r and c
 are exchanged too. The study tells neither the extents of the second routines nor anything of the
@@ -20,16 +20,18 @@ from typing import Literal
 import msgspec
 
 from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid, check_divides
 from memgauge.model.text import did_you_mean, quoted
 
 REAL_BYTES, COMPLEX_BYTES = 8, 16
 
-Grid = tuple[int, int]
-"""Processes in rows and columns."""
+STUDY_GRID = Grid(2, 4)
+"""That of the study's measurements."""
 
 Extents = dict[str, int]
-"""In elements, by the names that the core's `NestSpec` has for them."""
-
+"""In elements, by the names that the core's `NestSpec` has for them:"""
+EXTENTS = ("m", "n", "cap", "stride", "planes", "rows", "cols", "x", "y")
+"""those that follow from a size."""
 
 Walk = Literal["in order", "in strides", "apart"]
 """How the innermost loop walks arrays: next to next, further apart, or not at all: then one element
@@ -68,7 +70,7 @@ class NestKind(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_resort(self) -> bool:
-        """Whether it is of the 3-D FFT, on a grid of processes."""
+        """Whether it is of the 3-D FFT, on a grid of ranks."""
         return self.element_bytes == COMPLEX_BYTES
 
 
@@ -92,7 +94,7 @@ def _stream(name: str, words: str, read: str, written: str) -> NestKind:
     )
 
 
-_SIZE_OF_FFT = "points of the 3-D FFT each way, of which a process of the grid has its part"
+_SIZE_OF_FFT = "points of the 3-D FFT each way, of which a rank of the grid has its part"
 
 
 def _first(
@@ -219,30 +221,11 @@ def parse_kernel(text: str) -> str:
     raise RequestError(f"kernel {quoted(text)}: there is none of that name; {meant}")
 
 
-def divisor_of(grid: Grid) -> int:
-    """Sizes that a grid divides are the multiples of this."""
-    return math.lcm(*grid)
-
-
-def check_grid(size: int, grid: Grid) -> None:
-    """Raise RequestError, with the nearest size that does, where a grid does not divide a size."""
-    divisor = divisor_of(grid)
-    if size > 0 and size % divisor == 0:
-        return
-    below = size // divisor * divisor
-    above = below + divisor
-    nearest = below if 0 < size - below <= above - size and below else above
-    raise RequestError(
-        f"size {size}: a grid of {grid[0]}x{grid[1]} processes does not divide it, N/{grid[0]} and "
-        f"N/{grid[1]} must be whole; the nearest that works is {nearest}"
-    )
-
-
 def extents_of(
     kernel: str,
     size: int,
     *,
-    grid: Grid = (2, 4),
+    grid: Grid = STUDY_GRID,
     cap: int | None = None,
     stride: int = 16,
 ) -> Extents:
@@ -256,7 +239,7 @@ def extents_of(
     """
     kind = KINDS[parse_kernel(kernel)]
     if kind.is_resort:
-        check_grid(size, grid)
+        check_divides(grid, size)
         return _of_grid(kind, size, grid)
     match kind.name:
         case "gemv":
@@ -272,7 +255,7 @@ def extents_of(
 
 def _of_grid(kind: NestKind, size: int, grid: Grid) -> Extents:
     colwise = kind.name.startswith(("s1c", "s2c"))
-    outer, rows = size // grid[0], size // grid[1]
+    outer, rows = size // grid.rows, size // grid.columns
     if not colwise:
         outer, rows = rows, outer
     if kind.name.startswith("s1"):

@@ -13,9 +13,10 @@ from memgauge.analysis.document import json_document
 from memgauge.analysis.fft3d_phases import Timelines, bypasses, phase_figures, why_not_measured
 from memgauge.analysis.fft3d_ranks import NO_RUN, facts_of, ranks_of, transforms_of
 from memgauge.analysis.fft3d_scaling import efficiency, speed_up, step_figures
-from memgauge.analysis.fft3d_shape import Grid, Pencils, transform_name, transform_ranks
+from memgauge.analysis.fft3d_shape import Pencils, transform_name, transform_ranks
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Report
+from memgauge.model.grid import Grid
 from memgauge.model.records import (
     NOT_WATCHED,
     AnyRecord,

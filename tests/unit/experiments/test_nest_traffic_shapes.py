@@ -39,7 +39,7 @@ def test_the_kernel_s_own_sizes_make_sense(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", [name for name, kind in KINDS.items() if kind.is_resort])
 @pytest.mark.parametrize("grid", ["2x4", "4x2", "1x1", "3x5", "8x8"])
-def test_a_process_has_its_part_of_the_cube(kernel: str, grid: str) -> None:
+def test_a_rank_has_its_part_of_the_cube(kernel: str, grid: str) -> None:
     rows, columns = map(int, grid.split("x"))
     size = 4 * math.lcm(rows, columns)
     nest = spec(kernel, size, grid=grid)
@@ -75,14 +75,18 @@ def test_strides_and_grids_are_the_options_or_the_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "grid", "nearest"),
-    [("63", "2x4", "64"), ("3", "2x4", "4"), ("75,100", "3x5", "105")],
+    ("sizes", "grid", "refused", "nearest"),
+    [
+        ("63", "2x4", 63, "60 and 64"),
+        ("3", "2x4", 3, "4"),
+        ("75,100", "3x5", 100, "90 and 105"),
+    ],
 )
 def test_a_grid_that_does_not_divide_names_the_nearest_size(
-    sizes: str, grid: str, nearest: str
+    sizes: str, grid: str, refused: int, nearest: str
 ) -> None:
     with pytest.raises(
-        RequestError, match=rf"a grid of {grid} .*the nearest that works is {nearest}$"
+        RequestError, match=rf"--sizes {refused}: the grid {grid} does not .* divides: {nearest}$"
     ):
         sizes_of(parameters("s1cf", sizes=sizes, grid=grid))
 

@@ -3,7 +3,7 @@ import math
 import pytest
 from tests.unit.fft3d.made_up_ranks import MadeUpComm, on_ranks
 
-from memgauge.analysis.fft3d_shape import Grid, Pencils
+from memgauge.analysis.fft3d_shape import Pencils
 from memgauge.fft3d.checking import (
     Error,
     compare,
@@ -16,6 +16,7 @@ from memgauge.fft3d.checking import (
 from memgauge.fft3d.decomposition import Block
 from memgauge.fft3d.fields import Noise, Waves
 from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'memgauge[mpi]')")
 

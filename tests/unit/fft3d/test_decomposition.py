@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.analysis.fft3d_shape import Grid, Pencils, grid_of, square_grids
+from memgauge.analysis.fft3d_shape import Pencils
 from memgauge.fft3d.decomposition import (
     block_of,
     cut,
-    nearest_sizes,
     rank_counts,
     strong_steps,
     weak_steps,
 )
 from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid, grid_of
 
 grids = st.builds(Grid, st.integers(1, 6), st.integers(1, 6))
 
@@ -27,22 +27,6 @@ def test_blocks_hold_every_pencil_once(grid: Grid, times: int) -> None:
     assert {len(block.first) * len(block.second) * pencils.size for block in blocks} == {
         pencils.local_elements
     }
-
-
-@given(st.integers(1, 400), st.integers(1, 64))
-def test_the_nearest_sizes_are_divided_and_lie_around(size: int, divisor: int) -> None:
-    found = nearest_sizes(size, divisor)
-    assert all(one % divisor == 0 and one > 0 for one in found)
-    assert found[-1] > size
-    assert all(abs(one - size) <= divisor for one in found)
-
-
-@given(st.integers(1, 500))
-def test_the_first_grid_is_the_most_square(ranks: int) -> None:
-    found = square_grids(ranks)
-    assert all(grid.ranks == ranks and grid.rows <= grid.columns for grid in found)
-    assert [grid.rows for grid in found] == sorted((g.rows for g in found), reverse=True)
-    assert found[-1] == Grid(1, ranks)
 
 
 def test_another_grid_is_taken_where_the_most_square_does_not_divide() -> None:
@@ -98,17 +82,3 @@ def test_weak_steps_keep_the_work_of_a_rank_nearly(size: int, ranks: int) -> Non
         assert one.size % one.grid.divisor == 0
         wanted = size * one.grid.ranks ** (1 / 3)
         assert abs(one.size - wanted) <= max(one.grid.divisor / 2, one.grid.divisor - wanted) + 1e-6
-
-
-@pytest.mark.parametrize("text", ["2x4", " 16x1 "])
-def test_a_grid_is_read(text: str) -> None:
-    found = grid_of(text)
-    assert found is not None
-    assert str(found) == text.strip()
-
-
-@pytest.mark.parametrize(
-    "text", ["", "2", "2x", "0x4", "2x4x1", "-2x4", "2X4", "2 x 4", "9999999x1"]
-)
-def test_what_is_no_grid_is_none(text: str) -> None:
-    assert grid_of(text) is None

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from memgauge.analysis.fft3d_shape import Grid
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.fft3d.plan import agreed_plan, array_bytes
 from memgauge.fft3d.world import AgreedError, Node
 from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid
 from memgauge.model.parameters import build, texts
 
 MIB = 1 << 20

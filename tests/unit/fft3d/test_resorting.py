@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from memgauge.analysis.fft3d_shape import Grid, Pencils, Resort
+from memgauge.analysis.fft3d_shape import Pencils, Resort
 from memgauge.fft3d.resorting import by_nest, by_transpose
+from memgauge.model.grid import Grid
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'memgauge[mpi]')")
 
