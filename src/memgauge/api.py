@@ -191,7 +191,7 @@ def simulate(
 
 def _caches_of(name: str) -> CacheMachine:
     from memgauge.machines.library import load as load_machine
-    from memgauge.machines.this import THIS
+    from memgauge.model.cache_machine import THIS
 
     return load_machine(name, system() if name == THIS else None)
 

@@ -7,9 +7,10 @@ from statistics import median
 
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.traffic_causes import LITTLE
-from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Cell, Curve, times
+from memgauge.analysis.traffic_curves import MEASURED, WAYS, Cell, Curve, times
 from memgauge.analysis.traffic_departures import TOLERANCE
 from memgauge.analysis.traffic_measured_words import allocated_share
+from memgauge.model.cache_machine import THIS
 
 
 def agreement(curve: Curve) -> Iterator[Verdict]:

@@ -79,7 +79,7 @@ def store_spans(curve: Curve, machine: str) -> list[StoreSpan]:
 
 
 def _stores(cell: Cell, name: str) -> StoreSpan | None:
-    simulated, stored = cell.simulated.get(name), cell.expected.stored_bytes
+    simulated, stored = cell.simulated.get(name), cell.expected.write_bytes
     if simulated is None or not stored:
         return None
     allocated = simulated.allocate_read_bytes / simulated.cores / stored

@@ -7,8 +7,17 @@ from typing import Literal
 
 from memgauge.analysis.section import Axis, Chart, Rule, Series
 from memgauge.analysis.section import Band as Shade
-from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Cell, Curve, Way, band_text
+from memgauge.analysis.traffic_curves import (
+    MEASURED,
+    WAYS,
+    Cell,
+    Curve,
+    Way,
+    band_text,
+    machine_name,
+)
 from memgauge.analysis.traffic_expected import Band
+from memgauge.model.cache_machine import THIS
 from memgauge.model.units import format_bytes
 
 FEW_LEVELS = 12
@@ -56,12 +65,8 @@ def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
 
 def _title(sources: Sequence[str]) -> str:
     words = ["measured"] if MEASURED in sources else []
-    machines = [_where(source) for source in sources if source != MEASURED]
+    machines = [machine_name(source) for source in sources if source != MEASURED]
     return " and ".join([*words, *(f"simulated on {name}" for name in machines)])
-
-
-def _where(source: str) -> str:
-    return "this machine" if source == THIS else source
 
 
 def _y(curve: Curve, *, each: bool) -> Axis:
@@ -100,7 +105,7 @@ def _source(curve: Curve, source: str, way: Way, *, each: bool) -> Series:
     simulated = source != MEASURED
     flows = [None if simulated else cell.flow(way) for cell in curve.cells]
     return Series(
-        name=f"{way} simulated on {_where(source)}" if simulated else f"measured {way}",
+        name=f"{way} simulated on {machine_name(source)}" if simulated else f"measured {way}",
         x=[float(cell.size) for cell in curve.cells],
         y=[_drawn(cell, cell.moved(source, way), each=each) for cell in curve.cells],
         low=[

@@ -22,7 +22,7 @@ from memgauge.analysis.traffic_expected import (
     expected_of,
 )
 from memgauge.analysis.traffic_measured import Flow, Measured, measured
-from memgauge.model.cache_machine import CacheMachine, with_cores
+from memgauge.model.cache_machine import THIS, CacheMachine, with_cores
 from memgauge.model.grid import grid_of
 from memgauge.model.nests import EXTENTS
 from memgauge.model.records import Point, Simulated
@@ -31,9 +31,6 @@ from memgauge.model.units import format_count
 NAME = "traffic"
 MEASURED = "measured"
 """The source that is no machine of the model."""
-THIS = "this"
-"""The machine of the model that is the one measured on."""
-
 USUAL_LINE_BYTES = 64
 
 Way = Literal["reads", "writes"]
@@ -268,6 +265,11 @@ def _cell(point: Point, figures: Figures) -> Cell | None:
         readings=len(figures.run.counted_samples_of(point.point)),
         speed=figures.summaries[point.point][0].sustained,
     )
+
+
+def machine_name(source: str) -> str:
+    """Of a machine of the model, in a sentence."""
+    return "this machine" if source == THIS else source
 
 
 def times(ratio: float) -> str:

@@ -90,11 +90,6 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
         """Read for loads, while cached: all but what stores read."""
         return sum(array.read_bytes for array in self.arrays.values() if not array.write_bytes)
 
-    @property
-    def stored_bytes(self) -> int:
-        """Written, of sectors that stores change, while cached."""
-        return self.write_bytes
-
 
 class Band(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes N over which caching ends.

@@ -11,9 +11,10 @@ from statistics import median
 
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.traffic_causes import LITTLE, MOST
-from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Cell, Curve, Way, times
+from memgauge.analysis.traffic_curves import MEASURED, WAYS, Cell, Curve, Way, times
 from memgauge.analysis.traffic_departures import TOLERANCE, departures
 from memgauge.analysis.verify_words import trust_in
+from memgauge.model.cache_machine import THIS
 from memgauge.model.units import format_bytes, format_duration
 
 OVERREAD = 0.02
@@ -88,9 +89,9 @@ def cached_cells(curve: Curve) -> list[Cell]:
 def allocated_share(cell: Cell) -> float | None:
     """Of what is stored, what was read beyond the loads: 1 where each line is read first."""
     flow, expected = cell.flow("reads"), cell.expected
-    if flow is None or not expected.stored_bytes:
+    if flow is None or not expected.write_bytes:
         return None
-    return (flow.bytes.value - expected.load_bytes) / expected.stored_bytes
+    return (flow.bytes.value - expected.load_bytes) / expected.write_bytes
 
 
 def _stores(curve: Curve) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _stores(curve: Curve) -> Iterator[str]:
         share
         for cell in cached_cells(curve)
         if (share := allocated_share(cell)) is not None
-        and cell.expected.stored_bytes > TOLERANCE * cell.expected.load_bytes
+        and cell.expected.write_bytes > TOLERANCE * cell.expected.load_bytes
     ]
     if not shares:
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Cell as TableCell
 from memgauge.analysis.section import Column, Estimate, Table
-from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Cell, Curve, Way
+from memgauge.analysis.traffic_curves import MEASURED, WAYS, Cell, Curve, Way, machine_name
 from memgauge.analysis.traffic_departures import departures
 from memgauge.analysis.traffic_expected import LARGEST_SIZE
 from memgauge.model.units import format_bytes
@@ -79,11 +79,7 @@ def _band_rows(curve: Curve) -> Iterator[list[TableCell]]:
 
 def source_name(source: str) -> str:
     """`measured`, or a machine's name with the word that says that it is none's figure."""
-    return source if source == MEASURED else f"{_machine(source)}, simulated"
-
-
-def _machine(name: str) -> str:
-    return "this machine" if name == THIS else name
+    return source if source == MEASURED else f"{machine_name(source)}, simulated"
 
 
 def _by_size(curve: Curve, way: Way) -> Iterator[Table]:

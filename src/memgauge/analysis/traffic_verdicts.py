@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.traffic_agreement import agreement
 from memgauge.analysis.traffic_causes import EVEN, power_of_two
-from memgauge.analysis.traffic_curves import MEASURED, THIS, WAYS, Curve, band_words, times
+from memgauge.analysis.traffic_curves import MEASURED, WAYS, Curve, band_words, machine_name, times
 from memgauge.analysis.traffic_departures import (
     TOLERANCE,
     Departure,
@@ -69,7 +69,7 @@ def _by(curve: Curve, source: str) -> str:
 def _named(source: str) -> str:
     if source == MEASURED:
         return "Measured"
-    return f"Simulated on {'this machine' if source == THIS else source}"
+    return f"Simulated on {machine_name(source)}"
 
 
 def _where(curve: Curve, source: str) -> tuple[Level, str]:

@@ -14,7 +14,15 @@ from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.units import format_duration
 
-_KERNELS = "\n".join(f"{name:13}{kind.size}" for name, kind in KINDS.items())
+
+def _kernels() -> str:
+    """Names, by what a size is of them."""
+    by_size: dict[str, list[str]] = {}
+    for name, kind in KINDS.items():
+        by_size.setdefault(kind.size, []).append(name)
+    return "\n".join(f"{', '.join(names)}:\n  {size}" for size, names in by_size.items())
+
+
 _HELP = f"""Compare what a kernel should read and write with what caches and counters make of it.
 
 By size N: expected in closed form; simulated with the caches of this and other machines; measured
@@ -23,7 +31,7 @@ in the caches, and so often as makes counters reliable it is repeated.
 
 \b
 KERNEL and what N is of it:
-{_KERNELS}
+{_kernels()}
 """
 
 

@@ -52,7 +52,7 @@ from memgauge.experiments.nest_traffic_points import (
 from memgauge.experiments.nest_traffic_shapes import probe_size
 from memgauge.experiments.nest_traffic_simulation import Job, simulate
 from memgauge.experiments.nest_traffic_sizes import SizeRange
-from memgauge.machines.this import THIS
+from memgauge.model.cache_machine import THIS
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.event_names import AUTOMATIC, NONE

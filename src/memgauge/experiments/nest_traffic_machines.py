@@ -9,8 +9,7 @@ import msgspec
 
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.machines.library import load
-from memgauge.machines.this import THIS
-from memgauge.model.cache_machine import CacheMachine, with_cores
+from memgauge.model.cache_machine import THIS, CacheMachine, with_cores
 from memgauge.model.errors import RequestError
 from memgauge.model.system import System
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import os
 import tomllib
-from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 import msgspec
 
-from memgauge.machines.this import THIS, this_machine
-from memgauge.model.cache_machine import CacheMachine
+from memgauge.machines.this import this_machine
+from memgauge.model.cache_machine import THIS, CacheMachine
 from memgauge.model.errors import RequestError
 from memgauge.model.system import System
-from memgauge.model.text import quoted
+from memgauge.model.text import did_you_mean, quoted
 
 SHIPPED = (
     "power9-5mb",
@@ -111,9 +110,8 @@ def _parsed(text: str, where: str) -> CacheMachine:
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.4)
-    meant = f"did you mean {near[0]}? " if near else ""
+    choices = f"{did_you_mean(name.lower(), NAMES)} choose from {', '.join(NAMES)}".lstrip()
     return (
-        f"machine {quoted(name)}: there is none of that name; {meant}choose from "
-        f"{', '.join(NAMES)}, or give the path of a TOML file"
+        f"machine {quoted(name)}: there is none of that name; {choices}, or give the path of a "
+        "TOML file"
     )

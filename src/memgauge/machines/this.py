@@ -14,11 +14,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memgauge.model.cache_machine import CacheLevel, CacheMachine, Inclusion
+from memgauge.model.cache_machine import THIS, CacheLevel, CacheMachine, Inclusion
 from memgauge.model.errors import RequestError
 from memgauge.model.system import Cache, Cpu, System
 
-THIS = "this"
 ASSUMED_WAYS = 16
 """Of a cache whose ways and sets the system does not show."""
 _LINES = {"ppc64le": 128, "ppc64": 128}

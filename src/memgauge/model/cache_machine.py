@@ -8,6 +8,9 @@ import msgspec
 
 from memgauge.model.errors import RequestError
 
+THIS = "this"
+"""The name of the machine that memgauge runs on."""
+
 Replacement = Literal["lru", "tree-plru"]
 Inclusion = Literal["non-inclusive", "inclusive", "exclusive"]
 Positive = Annotated[int, msgspec.Meta(ge=1)]

@@ -120,8 +120,8 @@ def test_the_resorts_are_the_studys() -> None:
     assert of("s2cf", bypass=True) == (1, 1)
     assert of("s2cf", bypass=True, prefetched=True) == (2, 1)
     second = expected("s1cf-second", extents_of("s1cf-second", 800))
-    assert second.past_read_bytes == 5 * second.stored_bytes
-    assert second.past_write_bytes == second.stored_bytes
+    assert second.past_read_bytes == 5 * second.write_bytes
+    assert second.past_write_bytes == second.write_bytes
 
 
 @pytest.mark.parametrize(("kernel", "reads"), STREAMS.items())
