@@ -35,7 +35,7 @@ from memgauge.experiments.nest_traffic_cost import Preparation
 from memgauge.experiments.nest_traffic_machines import (
     Machines,
     machines_of,
-    simulation_of,
+    part_of,
     sockets_of,
 )
 from memgauge.experiments.nest_traffic_memory import name_of, packed, sets_of
@@ -129,11 +129,11 @@ class Traffic(Experiment):
         for machine in machines.of:
             for point in points:
                 try:
-                    simulation = simulation_of(machine, _per_socket(point, system))
+                    part = part_of(machine, _per_socket(point, system))
                 except RequestError as error:
                     refused[str(error)] = None
                 else:
-                    jobs.append(Job(point=point, spec=spec_of(point), simulation=simulation))
+                    jobs.append(Job(point=point, spec=spec_of(point), part=part))
         if refused:
             why = "; ".join(refused)
             yield Warning(code="machine-not-simulated", message=why, experiment=self.name)
@@ -184,7 +184,7 @@ def _refuse_too_many(
         return
     for team in teams:
         if team.threads > max(machine.machine_cores for machine in named):
-            simulation_of(named[0], [team.threads])
+            part_of(named[0], [team.threads])
 
 
 def _per_socket(point: Point, system: System) -> list[int]:

@@ -26,7 +26,7 @@ class Machines(msgspec.Struct, frozen=True, kw_only=True):
         return ",".join(machine.name for machine in self.of) or "none"
 
 
-class Simulation(msgspec.Struct, frozen=True, kw_only=True):
+class MachinePart(msgspec.Struct, frozen=True, kw_only=True):
     """A machine as it is simulated for a number of threads."""
 
     machine: CacheMachine
@@ -71,7 +71,7 @@ def sockets_of(cpus: Sequence[int], system: System) -> list[int]:
     return list(counts.values())
 
 
-def simulation_of(machine: CacheMachine, per_socket: Sequence[int]) -> Simulation:
+def part_of(machine: CacheMachine, per_socket: Sequence[int]) -> MachinePart:
     """What must be simulated of a machine for threads on its sockets.
 
     A socket is simulated; of several that work alike, one. Of a socket whose cores share caches in
@@ -94,7 +94,7 @@ def simulation_of(machine: CacheMachine, per_socket: Sequence[int]) -> Simulatio
     unit = msgspec.structs.replace(
         at_work, cores=group, idle_cores=at_work.idle_cores if group == at_work.cores else 0
     )
-    return Simulation(machine=at_work, unit=unit, times=threads // group)
+    return MachinePart(machine=at_work, unit=unit, times=threads // group)
 
 
 def _group(machine: CacheMachine) -> int:

@@ -10,7 +10,7 @@ from memgauge import _core
 from memgauge.experiments.nest_traffic_machines import (
     Machines,
     here,
-    simulation_of,
+    part_of,
     sockets_of,
 )
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
@@ -169,10 +169,10 @@ def _in_part(machines: Machines, team: Team) -> str | None:
     found = []
     for machine in machines.of:
         try:
-            simulation = simulation_of(machine, team.per_socket)
+            part = part_of(machine, team.per_socket)
         except RequestError:
             continue
-        if simulation.times > 1:
+        if part.times > 1:
             found.append(machine.name)
     return ",".join(found) or None
 

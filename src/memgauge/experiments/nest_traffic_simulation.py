@@ -17,7 +17,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.cache_native import cache_model
-from memgauge.experiments.nest_traffic_machines import Simulation
+from memgauge.experiments.nest_traffic_machines import MachinePart
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError
 from memgauge.model.records import (
@@ -47,17 +47,17 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     point: Point
     spec: _core.NestSpec
-    simulation: Simulation
+    part: MachinePart
 
     @property
     def machine(self) -> CacheMachine:
         """With all cores at work."""
-        return self.simulation.machine
+        return self.part.machine
 
     @property
     def trips(self) -> int:
         """Of innermost loops that are simulated."""
-        return self.spec.trips * self.simulation.unit.cores
+        return self.spec.trips * self.part.unit.cores
 
 
 def simulate(
@@ -113,7 +113,7 @@ def layout(arrays: Sequence[_core.NestArray], cores: int) -> list[list[int]]:
 
 
 def _simulated(job: Job, threads: int) -> Simulated:
-    unit, times = job.simulation.unit, job.simulation.times
+    unit, times = job.part.unit, job.part.times
     arrays = job.spec.arrays
     model = _model(unit, threads)
     began = time.monotonic()

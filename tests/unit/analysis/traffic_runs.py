@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
+from tests.unit.analysis.hardware import counter
 from tests.unit.analysis.runs import start, system
 
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
@@ -194,24 +195,7 @@ def records(
 
 
 def _counters() -> list[Counter]:
-    return [
-        Counter(
-            name=f"perf:imc/{quantity}/@imc_0",
-            event=f"perf:imc/{quantity}/",
-            back_end="perf",
-            quantity=quantity,
-            domain="memory",
-            scope="controller",
-            unit="B",
-            scale=64.0,
-            scale_source="test",
-            instance="imc_0",
-            socket=0,
-            slot=slot,
-            route="group",
-        )
-        for slot, quantity in enumerate(COUNTED)
-    ]
+    return [counter(way, ("imc_0", 0), slot=slot) for slot, way in enumerate(COUNTED)]
 
 
 class _Clock:

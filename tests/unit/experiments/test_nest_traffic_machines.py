@@ -9,7 +9,7 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.experiments.machines import a_machine
 
-from memgauge.experiments.nest_traffic_machines import machines_of, simulation_of, sockets_of
+from memgauge.experiments.nest_traffic_machines import machines_of, part_of, sockets_of
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 from memgauge.model.errors import RequestError
@@ -54,7 +54,7 @@ def machine(*shared: int, name: str = "m", borrows: bool = False, cores: int = 2
 def test_the_smallest_part_that_shares_nothing_is_simulated(
     shared: tuple[int, ...], threads: int, unit: int, times: int
 ) -> None:
-    found = simulation_of(machine(*shared), [threads])
+    found = part_of(machine(*shared), [threads])
     assert (found.unit.cores, found.times) == (unit, times)
     assert found.machine.cores == threads
     assert found.machine.idle_cores == 24 - threads
@@ -62,24 +62,24 @@ def test_the_smallest_part_that_shares_nothing_is_simulated(
 
 def test_cores_that_borrow_are_not_told_apart() -> None:
     lent = machine(1, 2, borrows=True)
-    some = simulation_of(lent, [4])
+    some = part_of(lent, [4])
     assert (some.unit.cores, some.unit.idle_cores, some.times) == (4, 20, 1)
-    busy = simulation_of(lent, [24])
+    busy = part_of(lent, [24])
     assert (busy.unit.cores, busy.unit.idle_cores, busy.times) == (2, 0, 12)
 
 
 def test_of_two_sockets_of_this_machine_one_is_simulated() -> None:
     here = machine(1, 0, name="this")
-    found = simulation_of(here, [8, 8])
+    found = part_of(here, [8, 8])
     assert (found.machine.cores, found.unit.cores, found.times) == (8, 8, 2)
     with pytest.raises(RequestError, match="machine this: 8 and 7 threads on its sockets are not"):
-        simulation_of(here, [8, 7])
+        part_of(here, [8, 7])
 
 
 def test_sockets_of_this_machine_are_one_of_another() -> None:
-    assert simulation_of(machine(1, 0), [8, 8]).unit.cores == 16
+    assert part_of(machine(1, 0), [8, 8]).unit.cores == 16
     with pytest.raises(RequestError, match="machine m: has 24 cores, not 32; ask for fewer"):
-        simulation_of(machine(1, 0), [16, 16])
+        part_of(machine(1, 0), [16, 16])
 
 
 def test_threads_are_counted_by_socket() -> None:

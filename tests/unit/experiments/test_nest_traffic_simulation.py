@@ -18,7 +18,7 @@ from memgauge import _core
 from memgauge.experiments import nest_traffic_simulation
 from memgauge.experiments.cache_native import cache_model
 from memgauge.experiments.nest_traffic import Traffic
-from memgauge.experiments.nest_traffic_machines import Simulation, simulation_of
+from memgauge.experiments.nest_traffic_machines import MachinePart, part_of
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.experiments.nest_traffic_points import spec_of
 from memgauge.experiments.nest_traffic_simulation import Job, layout, simulate
@@ -64,11 +64,11 @@ def points(kernel: str, sizes: str, threads: int = 1, *, prefetch: bool = False)
 
 
 def job(point: Point, machine: CacheMachine, *, whole: bool = False) -> Job:
-    simulation = simulation_of(machine, [point.threads])
+    part = part_of(machine, [point.threads])
     if whole:
         at_work = with_cores(machine, point.threads)
-        simulation = Simulation(machine=at_work, unit=at_work, times=1)
-    return Job(point=point, spec=spec_of(point), simulation=simulation)
+        part = MachinePart(machine=at_work, unit=at_work, times=1)
+    return Job(point=point, spec=spec_of(point), part=part)
 
 
 def records_of(jobs: Sequence[Job], threads: int = 1, limit_s: float = 60.0) -> list[AnyRecord]:
