@@ -192,13 +192,13 @@ def test_a_directory_with_a_run_is_kept(tmp_path: Path) -> None:
 FAULTY = """
 import os, sys
 from memgauge.__main__ import main
-from memgauge.fft3d.devices import Host
+from memgauge.fft3d.devices import Cpu
 
 def no_memory(self, pencils):
     raise MemoryError("nothing left")
 
 if "1" in {os.environ.get(name) for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")}:
-    Host.fft = no_memory
+    Cpu.fft = no_memory
 sys.exit(main(sys.argv[1:]))
 """
 

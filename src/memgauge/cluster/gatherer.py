@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 
 from memgauge.cluster.combined import write_manifest
-from memgauge.cluster.hosts import Host, hosts_of
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import (
     AnyMessage,
@@ -26,6 +25,7 @@ from memgauge.cluster.messages import (
     Ready,
     Role,
 )
+from memgauge.cluster.nodes import Node, nodes_of
 from memgauge.model.cluster import ClusterNode, Manifest, State, node_directory
 from memgauge.model.units import format_count, format_duration
 
@@ -125,26 +125,26 @@ class Gatherer:
         return self.manifest
 
     def _assign(self) -> None:
-        hosts = hosts_of(self._hellos)
+        found = nodes_of(self._hellos)
         unheard = sorted(set(range(self._mailbox.size)) - set(self._hellos))
-        self._nodes = {host.ranks[0]: _node(host) for host in hosts}
+        self._nodes = {node.ranks[0]: _waiting(node) for node in found}
         self.manifest = msgspec.structs.replace(self.manifest, unheard=unheard)
         self._write()  # nodes look for it, to know whether they see this directory
-        nodes = format_count(len(hosts), "node")
+        nodes = format_count(len(found), "node")
         self._say(f"{nodes}, {format_count(self._mailbox.size, 'rank')}; into {self._directory}")
-        for host in hosts:
-            for rank in host.ranks:
+        for node in found:
+            for rank in node.ranks:
                 self._heard_s[rank] = self._clock()
-                self._mailbox.send(rank, self._role(host, rank, len(hosts)))
+                self._mailbox.send(rank, self._role(node, rank, len(found)))
 
-    def _role(self, host: Host, rank: int, nodes: int) -> Role:
+    def _role(self, node: Node, rank: int, nodes: int) -> Role:
         manifest = self.manifest
         at_once = min(manifest.nodes_at_once or nodes, nodes)
         turns = -(-nodes // at_once)
         return Role(
-            leads=rank == host.ranks[0],
-            name=host.name,
-            bound=host.bound,
+            leads=rank == node.ranks[0],
+            name=node.name,
+            bound=node.bound,
             directory=str(self._directory),
             cluster_id=manifest.cluster_id,
             alive_every_s=min(max(1.0, nodes / MOST_HEARD_PER_S), manifest.grace_s / 3),
@@ -223,12 +223,12 @@ class Gatherer:
         self._say(", ".join(parts))
 
 
-def _node(host: Host) -> ClusterNode:
+def _waiting(node: Node) -> ClusterNode:
     return ClusterNode(
-        name=host.name,
-        hostname=host.hostname,
-        boot=host.boot,
-        ranks=host.ranks,
-        cpus=len(host.bound),
+        name=node.name,
+        hostname=node.hostname,
+        boot=node.boot,
+        ranks=node.ranks,
+        cpus=len(node.bound),
         cpus_why="",
     )

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from memgauge.cluster.combined import write_figures
-from memgauge.cluster.hosts import take_cpus
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import Alive, Finished, Piece, Ready, Role
+from memgauge.cluster.nodes import take_cpus
 from memgauge.cluster.survey_child import SurveyChild
 from memgauge.model.cluster import (
     FIGURES_NAME,

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from memgauge.cluster.messages import AnyMessage
-from memgauge.cluster.mpi import World
+from memgauge.cluster.mpi import StartedMpi
 
 _TAG = 6
 _encoder = msgspec.msgpack.Encoder()
@@ -23,7 +23,7 @@ _decoder: msgspec.msgpack.Decoder[AnyMessage] = msgspec.msgpack.Decoder(AnyMessa
 class Mailbox:
     """What this rank sends and receives."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: StartedMpi) -> None:
         self.rank, self.size = world.rank, world.size
         self._communicator = world.communicator
         self._mpi = world.mpi

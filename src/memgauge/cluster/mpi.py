@@ -1,4 +1,4 @@
-"""MPI as memgauge uses it: `world` loads mpi4py, which starts MPI, or says what to install."""
+"""MPI as memgauge uses it: `start_mpi` loads mpi4py, which starts MPI, or says what to install."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from memgauge.model.text import plain
 INSTALL = "pip install 'memgauge[mpi]' for this Python, on every node"
 
 
-class World(msgspec.Struct, frozen=True):
-    """All ranks of a job."""
+class StartedMpi(msgspec.Struct, frozen=True):
+    """This rank among all of its job."""
 
     rank: int
     size: int
@@ -35,9 +35,9 @@ class World(msgspec.Struct, frozen=True):
         self.communicator.Abort(code)
 
 
-def world(
+def start_mpi(
     what: str, environment: Mapping[str, str] = os.environ, *, finalize: bool = True
-) -> World:
+) -> StartedMpi:
     """MPI, started. Call it once it is sure that ranks have to talk; `what` is for messages.
 
     It ends with the process, which then waits for all ranks; without `finalize` the caller ends it.
@@ -57,7 +57,7 @@ def world(
             "not the launcher's MPI; start it with the mpirun of that library, or with another "
             "srun --mpi=..."
         )
-    return World(communicator.Get_rank(), size, library, communicator, mpi)
+    return StartedMpi(communicator.Get_rank(), size, library, communicator, mpi)
 
 
 def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:

@@ -14,11 +14,11 @@ import msgspec
 
 from memgauge.cluster.combined import CombinedRun, load_combined
 from memgauge.cluster.gatherer import Gatherer
-from memgauge.cluster.hosts import hello
 from memgauge.cluster.leader import Leader
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import AnyMessage, Begin, Bye, Leave, Role
-from memgauge.cluster.mpi import World
+from memgauge.cluster.mpi import StartedMpi
+from memgauge.cluster.nodes import hello
 from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, SystemFailure
 
@@ -45,7 +45,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Rank:
     """One rank of the job."""
 
-    def __init__(self, world: World, arguments: list[str]) -> None:
+    def __init__(self, world: StartedMpi, arguments: list[str]) -> None:
         self._mailbox = Mailbox(world)
         self._arguments = arguments
         """Of each node's survey, but where it writes."""

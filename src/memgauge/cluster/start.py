@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from memgauge.cluster.combined import write_manifest
-from memgauge.cluster.mpi import World
+from memgauge.cluster.mpi import StartedMpi
 from memgauge.model.cluster import CLUSTER_VERSION, Manifest
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import RunOptions
@@ -27,7 +27,7 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 def begin(  # noqa: PLR0913, PLR0917 - what a manifest holds
-    world: World,
+    world: StartedMpi,
     launcher: str,
     options: RunOptions,
     nodes_at_once: int | None,

@@ -48,14 +48,14 @@ class ClusterOptions(Parameters, frozen=True, kw_only=True):
 def is_one_of_several() -> bool:
     """Whether a launcher started this process beside others."""
     from memgauge.cluster.launch import launch
-    from memgauge.cluster.mpi import world
+    from memgauge.cluster.mpi import start_mpi
 
     seen = launch()
     if seen is None or seen.ranks == 1:
         return False
     if seen.ranks is not None:
         return True
-    found = world("survey", finalize=False)
+    found = start_mpi("survey", finalize=False)
     if found.size == 1:
         found.mpi.Finalize()
     return found.size > 1
@@ -113,11 +113,11 @@ def _asked(
 def _survey_nodes(
     launcher: str, options: RunOptions, together: ClusterOptions, arguments: list[str]
 ) -> int:
-    from memgauge.cluster.mpi import world
+    from memgauge.cluster.mpi import start_mpi
     from memgauge.cluster.ranks import Rank
     from memgauge.cluster.start import begin
 
-    found = world("cluster", finalize=False)
+    found = start_mpi("cluster", finalize=False)
     rank = Rank(found, arguments)
     if found.rank != 0:
         rank.follow()

@@ -24,7 +24,7 @@ class Device(Protocol):
         """`pencils` has two dimensions; each row is a pencil."""
 
 
-class Host:
+class Cpu:
     """NumPy, on the thread that calls."""
 
     def fft(self, pencils: Complex) -> None:

@@ -11,7 +11,7 @@ from memgauge.analysis.fft3d_shape import ELEMENT_BYTES, transform_name
 from memgauge.counters.marks import region
 from memgauge.fft3d.checking import compare, field_for, validation
 from memgauge.fft3d.decomposition import block_of
-from memgauge.fft3d.devices import Cuda, Device, Host
+from memgauge.fft3d.devices import Cpu, Cuda, Device
 from memgauge.fft3d.plan import Plan, Step, array_bytes
 from memgauge.fft3d.resorting import by_nest
 from memgauge.fft3d.transform import Arrays, Transform
@@ -47,7 +47,7 @@ def agreed_device(world: World, plan: Plan) -> Device:
     Raises:
         AgreedError: a rank has none.
     """
-    device: Device = Host()
+    device: Device = Cpu()
     problem = None
     if plan.parameters.device == "cuda":
         ranks = world.node.ranks

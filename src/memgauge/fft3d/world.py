@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memgauge.cluster.mpi import INSTALL, world
-from memgauge.cluster.mpi import World as Started
+from memgauge.cluster.mpi import INSTALL, StartedMpi, start_mpi
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 
@@ -47,7 +46,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 class World:
     """The ranks of this job; `mpi` is the module mpi4py.MPI."""
 
-    def __init__(self, started: Started, nodes: Sequence[Node]) -> None:
+    def __init__(self, started: StartedMpi, nodes: Sequence[Node]) -> None:
         self.mpi = started.mpi
         self.comm = started.communicator
         self.rank = started.rank
@@ -103,7 +102,7 @@ def open_world() -> World:
         import_module("numpy")
     except ImportError as error:
         raise RequestError(f"fft3d: NumPy is not installed; {INSTALL}") from error
-    started = world("fft3d", finalize=False)
+    started = start_mpi("fft3d", finalize=False)
     here = started.communicator.Split_type(started.mpi.COMM_TYPE_SHARED)
     own = (started.mpi.Get_processor_name(), here.allgather(started.rank))
     return World(started, _nodes(started.communicator.allgather(own)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import Alive, AnyMessage, Begin, Hello, Piece
-from memgauge.cluster.mpi import World
+from memgauge.cluster.mpi import StartedMpi
 
 
 class MpiError(Exception):
@@ -36,7 +36,7 @@ class Network:
         self.late = late
         self.under_way: deque[tuple[int, int, bytes]] = deque()
 
-    def world(self, rank: int) -> World:
+    def world(self, rank: int) -> StartedMpi:
         status = {"source": 0, "size": 0}
         mpi = SimpleNamespace(
             BYTE="byte",
@@ -70,7 +70,7 @@ class Network:
             return receive
 
         communicator = SimpleNamespace(Isend=isend, Improbe=improbe)
-        return World(rank=rank, size=2, library="made up", communicator=communicator, mpi=mpi)
+        return StartedMpi(rank=rank, size=2, library="made up", communicator=communicator, mpi=mpi)
 
 
 def test_messages_come_whole_in_order_and_however_late() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memgauge.cluster import mpi
-from memgauge.cluster.mpi import world
+from memgauge.cluster.mpi import start_mpi
 from memgauge.model.errors import RequestError
 
 
@@ -31,7 +31,7 @@ def install(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
 
 def test_the_world_is_what_mpi_says(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, 4)
-    found = world("survey", {"OMPI_COMM_WORLD_SIZE": "4"})
+    found = start_mpi("survey", {"OMPI_COMM_WORLD_SIZE": "4"})
     assert (found.rank, found.size, found.library) == (3, 4, "Open MPI v9.8.7")
     assert found.communicator.handlers == ["return"]
 
@@ -49,19 +49,19 @@ def test_mpi4pys_warning_of_a_wrong_launcher_is_left_to_one_line(
 
     monkeypatch.setattr(mpi, "import_module", warning)
     with pytest.raises(RequestError, match="it is not the launcher's MPI"):
-        world("fft3d", {"PMI_SIZE": "8"})
+        start_mpi("fft3d", {"PMI_SIZE": "8"})
 
 
 def test_ranks_that_do_not_see_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, 1)
     with pytest.raises(RequestError, match=r"^survey: srun started 4 ranks, but Open MPI v9"):
-        world("survey", {"SLURM_STEP_NUM_TASKS": "4"})
+        start_mpi("survey", {"SLURM_STEP_NUM_TASKS": "4"})
 
 
 def test_without_mpi4py_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(RequestError) as refused:
-        world("survey", {"OMPI_COMM_WORLD_SIZE": "2"})
+        start_mpi("survey", {"OMPI_COMM_WORLD_SIZE": "2"})
     assert str(refused.value) == (
         "survey: started by mpirun of Open MPI: mpi4py is not installed; "
         "pip install 'memgauge[mpi]' for this Python, on every node"
@@ -78,6 +78,6 @@ def test_without_a_library_one_line_says_what_to_install(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(mpi, "import_module", missing)
     with pytest.raises(RequestError) as refused:
-        world("fft3d", {})
+        start_mpi("fft3d", {})
     assert "\n" not in str(refused.value)
     assert "finds no MPI library (cannot load MPI library); install one" in str(refused.value)

@@ -12,7 +12,7 @@ from memgauge.analysis.fft3d_shape import Pencils, transform_name
 from memgauge.counters.marks import VARIABLE, region
 from memgauge.fft3d.checking import compare, error_bound
 from memgauge.fft3d.decomposition import Block, block_of
-from memgauge.fft3d.devices import Host
+from memgauge.fft3d.devices import Cpu
 from memgauge.fft3d.fields import Field, Noise, some_waves
 from memgauge.fft3d.resorting import by_transpose
 from memgauge.fft3d.transform import Arrays, Transform
@@ -23,7 +23,7 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'm
 
 
 def transformed(pencils: Pencils, field: Field, comm: MadeUpComm) -> Transform:
-    made = Transform(comm, pencils, Arrays(pencils.local_elements), Host(), by_transpose)
+    made = Transform(comm, pencils, Arrays(pencils.local_elements), Cpu(), by_transpose)
     field.fill(block_of(pencils, comm.Get_rank()), made.array)
     made.run()
     return made

@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from memgauge.cluster.hosts import hello, hosts_of, take_cpus
 from memgauge.cluster.messages import Hello
+from memgauge.cluster.nodes import hello, nodes_of, take_cpus
 from memgauge.model.cluster import is_name
 
 
@@ -12,8 +12,8 @@ def at(hostname: str, boot: str = "b", cpus: tuple[int, ...] = (0,)) -> Hello:
 
 
 def test_ranks_of_one_host_are_one_node_whatever_their_order() -> None:
-    hosts = hosts_of({3: at("b"), 0: at("a", cpus=(0, 1)), 2: at("a", cpus=(1, 2)), 1: at("b")})
-    assert [(host.name, host.ranks, host.bound) for host in hosts] == [
+    nodes = nodes_of({3: at("b"), 0: at("a", cpus=(0, 1)), 2: at("a", cpus=(1, 2)), 1: at("b")})
+    assert [(node.name, node.ranks, node.bound) for node in nodes] == [
         ("a", [0, 2], [0, 1, 2]),
         ("b", [1, 3], [0]),
     ]
@@ -33,7 +33,7 @@ def test_ranks_of_one_host_are_one_node_whatever_their_order() -> None:
 def test_names_tell_nodes_apart_and_are_names_of_directories(
     hellos: list[Hello], names: list[str]
 ) -> None:
-    found = [host.name for host in hosts_of(dict(enumerate(hellos)))]
+    found = [node.name for node in nodes_of(dict(enumerate(hellos)))]
     assert all(map(is_name, found))
     assert len(set(found)) == len(hellos)
     if hellos[0].hostname != "../../etc":

@@ -16,7 +16,7 @@ from memgauge.system.owner import boot_id
 from memgauge.system.tree import Tree
 
 
-class Host(msgspec.Struct, frozen=True, kw_only=True):
+class Node(msgspec.Struct, frozen=True, kw_only=True):
     """The ranks of one node."""
 
     name: str
@@ -42,14 +42,14 @@ def hello() -> Hello:
     )
 
 
-def hosts_of(hellos: Mapping[int, Hello]) -> list[Host]:
+def nodes_of(hellos: Mapping[int, Hello]) -> list[Node]:
     """The nodes, in the order of their first ranks."""
     found: dict[tuple[str, str], list[int]] = {}
     for rank in sorted(hellos):
         found.setdefault((hellos[rank].hostname, hellos[rank].boot), []).append(rank)
     names = _names([hostname for hostname, _ in found])
     return [
-        Host(
+        Node(
             name=name,
             hostname=hostname,
             boot=boot,
