@@ -6,6 +6,7 @@ Every figure in here is simulated; nothing is measured.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 import msgspec
 
@@ -13,7 +14,7 @@ from memgauge.analysis.section import Cell, Column, Headline, Report, Section, T
 from memgauge.model.cache_machine import CacheLevel
 from memgauge.model.simulated_program import SimulatedProgram
 from memgauge.model.text import plain
-from memgauge.model.units import KIB, MIB
+from memgauge.model.units import MIB, format_bytes
 
 NAME = "simulate"
 QUESTION = "What would this program read from and write to memory, were its caches those?"
@@ -109,12 +110,10 @@ def machine_table(done: SimulatedProgram) -> Table:
 
 def level_words(level: CacheLevel) -> str:
     """One level in words: size, ways, sharing, how it relates to the others."""
-    size = level.bytes / MIB if level.bytes >= MIB else level.bytes / KIB
-    unit = "MiB" if level.bytes >= MIB else "KiB"
     ways = f"{level.ways} ways" if level.ways else "fully associative"
     shared = {0: "shared by all cores", 1: "of each core"}
     words = [
-        f"{size:g} {unit}",
+        format_bytes(level.bytes),
         ways,
         shared.get(level.cores, f"shared by {level.cores} cores"),
         *([level.inclusion] if level.inclusion != "non-inclusive" else []),
@@ -132,48 +131,40 @@ def _status(done: SimulatedProgram) -> str:
     )
 
 
-def _verdicts(done: SimulatedProgram) -> list[Verdict]:
-    verdicts = [
-        Verdict(
-            level="note",
-            text=f"Simulated: memory would give {_mib(done.read_bytes)} and take "
-            f"{_mib(done.write_bytes)} while the program ran on {done.machine.name}.",
+def _verdicts(done: SimulatedProgram) -> Iterator[Verdict]:
+    yield Verdict(
+        level="note",
+        text=f"Simulated: memory would give {_mib(done.read_bytes)} and take "
+        f"{_mib(done.write_bytes)} while the program ran on {done.machine.name}.",
+    )
+    yield from _left_changed(done)
+    if done.processes > 1:
+        text = f"{done.processes} processes are added up, each with caches of its own."
+        yield Verdict(level="note", text=text)
+    if done.left_out_processes:
+        yield Verdict(
+            level="warning",
+            text=f"{done.left_out_processes} forked processes are left out: callgrind tells no "
+            "more of them than their counts with their parent's.",
+            remedy="simulate what they do as a program of its own",
         )
-    ]
+
+
+def _left_changed(done: SimulatedProgram) -> Iterator[Verdict]:
+    """What the caches still held in the end, which is among no writes."""
     if done.left_changed_bytes:
-        verdicts.append(
-            Verdict(
-                level="note",
-                text=f"In the end {_mib(done.left_changed_bytes)} more were changed in the caches "
-                "and not yet written to memory.",
-            )
+        yield Verdict(
+            level="note",
+            text=f"In the end {_mib(done.left_changed_bytes)} more were changed in the caches "
+            "and not yet written to memory.",
         )
     elif done.left_changed_bytes is None and done.write_bytes:
-        verdicts.append(
-            Verdict(
-                level="note",
-                text=f"Up to {_mib(done.left_changed_at_most_bytes)} that were changed in the "
-                "caches in the end are not among the writes.",
-                remedy="--engine trace counts them",
-            )
+        yield Verdict(
+            level="note",
+            text=f"Up to {_mib(done.left_changed_at_most_bytes)} that were changed in the "
+            "caches in the end are not among the writes.",
+            remedy="--engine trace counts them",
         )
-    if done.processes > 1:
-        verdicts.append(
-            Verdict(
-                level="note",
-                text=f"{done.processes} processes are added up, each with caches of its own.",
-            )
-        )
-    if done.left_out_processes:
-        verdicts.append(
-            Verdict(
-                level="warning",
-                text=f"{done.left_out_processes} forked processes are left out: callgrind tells no "
-                "more of them than their counts with their parent's.",
-                remedy="simulate what they do as a program of its own",
-            )
-        )
-    return verdicts
 
 
 def _mib(count: int) -> str:

@@ -47,20 +47,10 @@ def this_machine(system: System) -> CacheMachine:
     socket = {one.core for one in system.cpus if one.socket == cpu.socket}
     levels = []
     for cache in caches:
-        ways, note = _ways(cache, line_bytes)
-        assumed += note
-        inclusion, note = _inclusion(cache, caches, system)
-        assumed += note
-        levels.append(
-            CacheLevel(
-                name=f"L{cache.level}",
-                bytes=_whole_bytes(cache.bytes, line_bytes, ways),
-                ways=ways,
-                cores=len({cores.get(number, number) for number in cache.cpus} & socket) or 1,
-                inclusion=inclusion,
-                source="what the system shows in /sys/devices/system/cpu",
-            )
-        )
+        sharing = len({cores.get(number, number) for number in cache.cpus} & socket)
+        level, notes = _level(cache, caches, system, line_bytes)
+        levels.append(msgspec.structs.replace(level, cores=sharing or 1))
+        assumed += notes
     return CacheMachine(
         name=THIS,
         title=f"this machine, {system.cpu_model}",
@@ -72,6 +62,22 @@ def this_machine(system: System) -> CacheMachine:
         cores=1,
         assumptions=[*assumed, *_told_by_kind(system), *_ALWAYS_ASSUMED],
     )
+
+
+def _level(
+    cache: Cache, caches: Sequence[Cache], system: System, line_bytes: int
+) -> tuple[CacheLevel, list[str]]:
+    """As seen by one core, and what was assumed of it."""
+    ways, of_ways = _ways(cache, line_bytes)
+    inclusion, of_inclusion = _inclusion(cache, caches, system)
+    level = CacheLevel(
+        name=f"L{cache.level}",
+        bytes=_whole_bytes(cache.bytes, line_bytes, ways),
+        ways=ways,
+        inclusion=inclusion,
+        source="what the system shows in /sys/devices/system/cpu",
+    )
+    return level, [*of_ways, *of_inclusion]
 
 
 def _first_cpu(system: System) -> Cpu | None:

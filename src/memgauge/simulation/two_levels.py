@@ -12,7 +12,7 @@ import msgspec
 
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 from memgauge.model.errors import RequestError
-from memgauge.model.units import KIB
+from memgauge.model.units import KIB, format_bytes
 
 LEAST_LINE_BYTES = 16
 _INSTRUCTIONS = (32 * KIB, 8)
@@ -33,7 +33,7 @@ class Cache(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told(self) -> str:
         """In words."""
-        return f"{self.bytes // KIB} KiB, {self.ways} ways"
+        return f"{format_bytes(self.bytes)}, {self.ways} ways"
 
 
 class TwoLevels(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ def _differences(
     levels = machine.levels
     notes = [
         f"two levels: {levels[0].name} of {first.told}, and a last one of {last.told}",
-        f"the last level stands for the {held // KIB} KiB that one core may hold",
+        f"the last level stands for the {format_bytes(held)} that one core may hold",
         f"instructions have a first level of {instructions.told}, assumed, and share the last one",
     ]
     if machine.sector_bytes != machine.line_bytes:
