@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from memgauge.analysis.cluster_outliers import Judged, Key
 
@@ -69,9 +69,3 @@ def _others(judged: Judged) -> Iterator[Key]:
 def _most_seen(judged: Judged, name: str) -> Key | None:
     keys = [key for key in judged.spreads if key[0] == name]
     return max(keys, key=lambda key: judged.spreads[key].nodes, default=None)
-
-
-def digits_for(values: Sequence[float]) -> int:
-    """Decimals that show three figures of the smallest value, three at most."""
-    least = min((abs(value) for value in values if value), default=1.0)
-    return next((digits for digits, from_ in ((0, 100), (1, 10), (2, 1)) if least >= from_), 3)

@@ -8,10 +8,19 @@ from statistics import median
 
 from memgauge.analysis.cluster import Combined, Group
 from memgauge.analysis.cluster_charts import MOST_ROWS, charts
-from memgauge.analysis.cluster_keys import digits_for, key_figures, label_of
+from memgauge.analysis.cluster_keys import key_figures, label_of
 from memgauge.analysis.cluster_outliers import Key, Spread
 from memgauge.analysis.cluster_words import outlier_text, reasons_text, some, verdicts
-from memgauge.analysis.section import Cell, Column, Estimate, Headline, Report, Section, Table
+from memgauge.analysis.section import (
+    Cell,
+    Column,
+    Estimate,
+    Headline,
+    Report,
+    Section,
+    Table,
+    digits_for,
+)
 from memgauge.model.cluster import ClusterNode, FigureOfNode, NodeFigures
 from memgauge.model.units import format_count
 

@@ -9,7 +9,16 @@ from memgauge.analysis.comparison_charts import charts
 from memgauge.analysis.comparison_names import labels_of, shortened
 from memgauge.analysis.comparison_verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.intervals import has_interval
-from memgauge.analysis.section import Cell, Column, Estimate, Headline, Report, Section, Table
+from memgauge.analysis.section import (
+    Cell,
+    Column,
+    Estimate,
+    Headline,
+    Report,
+    Section,
+    Table,
+    digits_for,
+)
 from memgauge.model.units import format_count
 
 DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
@@ -125,7 +134,7 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
     first = rows[0]
     pattern, short = shortened([row.name for row in rows])
     parts = (pattern, first.statistic, first.regime, DIRECTIONS[first.direction])
-    digits = _digits(rows)
+    digits = digits_for(e.value for row in rows for e in (row.baseline, row.other))
     return Table(
         name=f"compare-{label}-{pattern}-{first.regime}".replace("/", "-").replace(" ", "-"),
         title=", ".join(filter(None, parts)),
@@ -162,12 +171,6 @@ def _p_text(p: float | None) -> str | None:
     if p is None:
         return None
     return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _digits(rows: Sequence[Row]) -> int:
-    """Decimals that show three figures of the smallest value, three at most."""
-    least = min(abs(e.value) for row in rows for e in (row.baseline, row.other))
-    return next((digits for digits, from_ in ((0, 100), (1, 10), (2, 1)) if least >= from_), 3)
 
 
 def verdict_of(row: Row) -> str:

@@ -6,6 +6,7 @@ is drawn without touching one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -37,6 +38,12 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     digits: int = 1
     narrow: bool = True
     """Shown in the 80-column terminal too; the others are in HTML and export."""
+
+
+def digits_for(values: Iterable[float]) -> int:
+    """Decimals that show three figures of the smallest value that is not 0, three at most."""
+    least = min((abs(value) for value in values if value), default=1.0)
+    return next((digits for digits, from_ in ((0, 100), (1, 10), (2, 1)) if least >= from_), 3)
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
