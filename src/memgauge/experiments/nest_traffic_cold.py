@@ -25,6 +25,7 @@ LARGE = 4
 """A set of so many times all caches' bytes, as STREAM's arrays, is enough alone."""
 
 PAGE_BYTES = 4096
+"""In whole ones of which a native `LoopNest` lays out its arrays, whatever the system's are."""
 
 POOL_SHARE = 0.25
 """Of the available memory, that the sets of one size may take at most beyond the first."""

@@ -17,6 +17,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.cache_native import cache_model
+from memgauge.experiments.nest_traffic_cold import PAGE_BYTES
 from memgauge.experiments.nest_traffic_machines import MachinePart
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError
@@ -30,7 +31,6 @@ from memgauge.model.records import (
 )
 from memgauge.model.units import format_duration
 
-PAGE_BYTES = 4096
 STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
 
