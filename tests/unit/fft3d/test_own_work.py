@@ -62,18 +62,22 @@ def _marked() -> str:
         return "done"
 
 
-@pytest.mark.native
-def test_a_profile_records_the_work_of_its_own_process(tmp_path: Path) -> None:
-    work = OwnWork(MpiThread(), tmp_path / "run", _marked)
+def _profile(work: OwnWork[str], directory: Path) -> None:
     profile(
         ProfileRequest(
             command=work.command,
             parameters=ProfileParameters(components=("process",)),
-            directory=tmp_path / "run",
+            directory=directory,
             system=detect(),
             own_work=work,
         )
     )
+
+
+@pytest.mark.native
+def test_a_profile_records_the_work_of_its_own_process(tmp_path: Path) -> None:
+    work = OwnWork(MpiThread(), tmp_path / "run", _marked)
+    _profile(work, tmp_path / "run")
     assert work.answer == "done"
     run = read_run(tmp_path / "run")
     assert [(one.name, one.pid) for one in run.regions] == [
@@ -98,15 +102,7 @@ class _Interrupted(OwnWork[str]):
 def test_ctrl_c_ends_the_profile_of_own_work_and_is_told(tmp_path: Path) -> None:
     work = _Interrupted(MpiThread(), tmp_path / "run", _marked)
     with pytest.raises(KeyboardInterrupt):
-        profile(
-            ProfileRequest(
-                command=work.command,
-                parameters=ProfileParameters(components=("process",)),
-                directory=tmp_path / "run",
-                system=detect(),
-                own_work=work,
-            )
-        )
+        _profile(work, tmp_path / "run")
     end = read_run(tmp_path / "run").end
     assert end is not None
     assert (end.status, end.reason) == ("interrupted", "Ctrl-C")
