@@ -14,7 +14,7 @@ from memgauge.analysis.section import Cell, Column, Headline, Report, Section, T
 from memgauge.model.cache_machine import CacheLevel
 from memgauge.model.simulated_program import SimulatedProgram
 from memgauge.model.text import plain
-from memgauge.model.units import MIB, format_bytes
+from memgauge.model.units import GIB, KIB, MIB, format_bytes
 
 NAME = "simulate"
 QUESTION = "What would this program read from and write to memory, were its caches those?"
@@ -134,8 +134,9 @@ def _status(done: SimulatedProgram) -> str:
 def _verdicts(done: SimulatedProgram) -> Iterator[Verdict]:
     yield Verdict(
         level="note",
-        text=f"Simulated: memory would give {_mib(done.read_bytes)} and take "
-        f"{_mib(done.write_bytes)} while the program ran on {done.machine.name}.",
+        text=f"Simulated: memory would give {_amount(done.read_bytes)} and take "
+        f"{_amount(done.write_bytes)} while the program ran, by the "
+        f"caches of {done.machine.name}.",
     )
     yield from _left_changed(done)
     if done.processes > 1:
@@ -155,20 +156,24 @@ def _left_changed(done: SimulatedProgram) -> Iterator[Verdict]:
     if done.left_changed_bytes:
         yield Verdict(
             level="note",
-            text=f"In the end {_mib(done.left_changed_bytes)} more were changed in the caches "
+            text=f"In the end {_amount(done.left_changed_bytes)} more were changed in the caches "
             "and not yet written to memory.",
         )
     elif done.left_changed_bytes is None and done.write_bytes:
         yield Verdict(
             level="note",
-            text=f"Up to {_mib(done.left_changed_at_most_bytes)} that were changed in the "
+            text=f"Up to {_amount(done.left_changed_at_most_bytes)} that were changed in the "
             "caches in the end are not among the writes.",
             remedy="--engine trace counts them",
         )
 
 
-def _mib(count: int) -> str:
-    return f"{count / MIB:.2f} MiB"
+def _amount(count: int) -> str:
+    """As the tables have it: few bytes are not zero, and none are no fraction of a MiB."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {name}"
+    return f"{count} B"
 
 
 def _memory(done: SimulatedProgram) -> Table:

@@ -96,10 +96,10 @@ def test_what_is_not_told_has_no_row() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"left_changed_bytes": MIB}, "In the end 1.00 MiB more were changed"),
+        ({"left_changed_bytes": MIB}, "In the end 1.0 MiB more were changed"),
         (
             {"left_changed_bytes": None, "left_changed_at_most_bytes": 4 * MIB},
-            "Up to 4.00 MiB that were changed",
+            "Up to 4.0 MiB that were changed",
         ),
         ({"processes": 3}, "3 processes are added up"),
         ({"left_out_processes": 2}, "2 forked processes are left out"),
@@ -137,3 +137,14 @@ def test_text_and_page_hold_the_assumptions_and_no_escapes() -> None:
 )
 def test_a_level_in_words(changes: dict[str, object], words: str) -> None:
     assert level_words(msgspec.structs.replace(MACHINE.levels[0], **changes)) == words
+
+
+def test_few_bytes_are_told_as_such_and_not_as_no_mebibytes() -> None:
+    small = done(
+        load_read_bytes=300 * 1024,
+        allocate_read_bytes=0,
+        write_back_bytes=0,
+        bypass_write_bytes=0,
+    )
+    said = " ".join(v.text for one in simulated_report(small).sections for v in one.verdicts)
+    assert "memory would give 300.0 KiB and take 0 B while" in said
