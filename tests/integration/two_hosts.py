@@ -42,7 +42,7 @@ def missing_for_hosts() -> str | None:
 
 def environment() -> dict[str, str]:
     """Of a job: the package as it is here, and Open MPI as root."""
-    paths = [str(ROOT / "src"), str(ROOT), *os.environ.get("PYTHONPATH", "").split(":")]
+    paths = [str(ROOT), *os.environ.get("PYTHONPATH", "").split(":")]
     return os.environ | {
         "PYTHONPATH": ":".join(filter(None, paths)),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
