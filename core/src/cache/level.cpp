@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "round_up.hpp"
+
 namespace memgauge::cache {
 namespace {
 
 constexpr std::size_t cache_line = 64;
 constexpr std::int8_t no_rank = 127;
-
-std::size_t rounded(std::size_t bytes, std::size_t to) {
-    return (bytes + to - 1) / to * to;
-}
 
 unsigned slots_for(std::size_t ways) {
     if (ways <= narrow_slots) return narrow_slots;
@@ -47,12 +45,12 @@ Level::Level(const CacheLevel& level, const CacheMachine& machine)
 }
 
 void Level::lay_out() {
-    order_at_ = rounded(slots_ * sizeof(Line), sizeof(std::uint64_t));
+    order_at_ = round_up(slots_ * sizeof(Line), sizeof(std::uint64_t));
     const std::size_t order_bytes =
-        order_ == Order::stamps ? ways_ * sizeof(std::uint64_t) : rounded(slots_, sizeof(Ranks));
+        order_ == Order::stamps ? ways_ * sizeof(std::uint64_t) : round_up(slots_, sizeof(Ranks));
     changed_at_ = order_at_ + order_bytes;
     valid_at_ = changed_at_ + slots_;
-    record_bytes_ = rounded(valid_at_ + slots_, cache_line);
+    record_bytes_ = round_up(valid_at_ + slots_, cache_line);
 }
 
 void Level::clear() {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "round_up.hpp"
+
 namespace memgauge::kernels {
 
 namespace {
@@ -11,10 +13,6 @@ namespace {
 // Holds whole lines of every processor (64, 128 or 256 bytes) and whole steps of most kernels, so
 // that blocks share no line.
 constexpr std::size_t piece_bytes = 256;
-
-std::size_t round_up(std::size_t value, std::size_t multiple) noexcept {
-    return (value + multiple - 1) / multiple * multiple;
-}
 
 }  // namespace
 

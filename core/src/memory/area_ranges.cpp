@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "round_up.hpp"
+
 namespace memgauge::memory {
 
 AreaRanges::AreaRanges(std::size_t begin, std::size_t end, std::size_t granule)
@@ -10,7 +12,7 @@ AreaRanges::AreaRanges(std::size_t begin, std::size_t end, std::size_t granule)
 
 std::size_t AreaRanges::rounded(std::size_t bytes) const noexcept {
     const bool fits = bytes <= std::numeric_limits<std::size_t>::max() - (granule_ - 1);
-    return fits ? (bytes + granule_ - 1) / granule_ * granule_ : 0;
+    return fits ? round_up(bytes, granule_) : 0;
 }
 
 std::optional<std::size_t> AreaRanges::take(std::size_t bytes) {

@@ -14,6 +14,7 @@
 #include "memory/interleave.hpp"
 #include "memory/numa.hpp"
 #include "memory/smaps.hpp"
+#include "round_up.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
@@ -27,10 +28,6 @@ using memory::size_text;
 
 constexpr std::size_t page_2m = std::size_t{2} << 20U;
 constexpr std::size_t page_1g = std::size_t{1} << 30U;
-
-std::size_t round_up(std::size_t bytes, std::size_t granule) {
-    return (bytes + granule - 1) / granule * granule;
-}
 
 std::size_t explicit_page_bytes(PagePolicy policy) {
     switch (policy) {

@@ -15,6 +15,7 @@
 #include "memory/area_ranges.hpp"
 #include "memory/huge_pages.hpp"
 #include "memory/shared_mapping.hpp"
+#include "round_up.hpp"
 
 namespace memgauge {
 
@@ -29,7 +30,7 @@ public:
           page_bytes_(std::max(request.page_bytes, base_page_bytes())),
           node_(request.node),
           device_(fcntl(request.descriptor, F_DUPFD_CLOEXEC, 0)),
-          ranges_((request.reserved_bytes + page_bytes_ - 1) / page_bytes_ * page_bytes_,
+          ranges_(round_up(request.reserved_bytes, page_bytes_),
                   request.bytes / page_bytes_ * page_bytes_, page_bytes_) {
         if (!device_) throw SystemError("cannot use " + path_, errno);
         const std::size_t probed = ranges_.largest_free() == 0 ? 0 : page_bytes_;

@@ -20,6 +20,7 @@
 #include "memory/huge_pages.hpp"
 #include "memory/numa.hpp"
 #include "memory/shared_mapping.hpp"
+#include "round_up.hpp"
 
 namespace memgauge {
 
@@ -70,10 +71,6 @@ std::size_t granule_of(std::size_t fixed_page_bytes) {
     return fixed_page_bytes != 0 ? fixed_page_bytes : memory::area_granule_bytes();
 }
 
-std::size_t rounded_up(std::size_t bytes, std::size_t granule) {
-    return (bytes + granule - 1) / granule * granule;
-}
-
 AreaFacts look_at(const std::string& path, int descriptor) {
     AreaFacts facts;
     facts.kind = "file";
@@ -90,7 +87,7 @@ FileArea::FileArea(const FileAreaRequest& request)
     : facts_(look_at(request.path, request.descriptor)),
       file_(fcntl(request.descriptor, F_DUPFD_CLOEXEC, 0)),
       medium_(medium_of(request.descriptor)),
-      ranges_(rounded_up(request.reserved_bytes, granule_of(facts_.page_bytes)), largest_file,
+      ranges_(round_up(request.reserved_bytes, granule_of(facts_.page_bytes)), largest_file,
               granule_of(facts_.page_bytes)) {
     if (!file_) throw SystemError("cannot use " + request.path, errno);
     const std::string what =
@@ -98,7 +95,7 @@ FileArea::FileArea(const FileAreaRequest& request)
     if (request.bytes > largest_file / 2) {
         throw RequestError(what + ": larger than any file; ask for less");
     }
-    const std::size_t head = rounded_up(request.reserved_bytes, granule());
+    const std::size_t head = round_up(request.reserved_bytes, granule());
     drop(head, ranges_.rounded(request.bytes));  // what a killed run left
     if (medium_ == Medium::shmem) memory::require_free(what, file_.get(), request.bytes);
     if (medium_ == Medium::hugetlb) {

@@ -20,6 +20,7 @@
 #include "memory/huge_pages.hpp"
 #include "memory/pmemobj_library.hpp"
 #include "memory/shared_mapping.hpp"
+#include "round_up.hpp"
 
 namespace memgauge {
 
@@ -230,8 +231,7 @@ std::size_t pool_bytes(std::size_t bytes) noexcept {
     constexpr std::size_t mib = std::size_t{1} << 20U;
     constexpr std::size_t own_bytes = 32 * mib;
     constexpr std::size_t step = 2 * mib;
-    const std::size_t whole = bytes + bytes / 16 + own_bytes;
-    return (whole + step - 1) / step * step;
+    return round_up(bytes + bytes / 16 + own_bytes, step);
 }
 
 }  // namespace memgauge

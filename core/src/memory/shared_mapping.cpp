@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "memory/huge_pages.hpp"
+#include "round_up.hpp"
 #include "sysfs.hpp"
 
 #ifndef MAP_SHARED_VALIDATE
@@ -22,10 +23,6 @@ namespace {
 constexpr std::size_t page_2m = std::size_t{2} << 20U;
 constexpr std::size_t page_1g = std::size_t{1} << 30U;
 constexpr const char* shmem_switch = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
-
-std::size_t round_up(std::size_t bytes, std::size_t granule) {
-    return (bytes + granule - 1) / granule * granule;
-}
 
 // Since Linux 6.10 each size has a switch of its own for files without a mount; "inherit" is what
 // the common one says, which also switches all of them off.

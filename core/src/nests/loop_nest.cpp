@@ -1,13 +1,14 @@
 // A team's sets of arrays, and the nest run on them.
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
+#include "kernels/ramp.hpp"
 #include "memgauge/clock.hpp"
 #include "memgauge/counters/modelled.hpp"
 #include "nests/contents.hpp"
+#include "round_up.hpp"
 
 namespace memgauge {
 
@@ -21,10 +22,6 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t stagger_bytes = std::size_t{17} * 128;
 
-std::size_t in_pages(std::size_t bytes) {
-    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
-
 // Where the arrays of a set begin in it, and where the next set does.
 struct SetLayout {
     std::vector<std::size_t> begins;
@@ -36,7 +33,7 @@ SetLayout lay_out(const std::vector<NestArray>& arrays) {
     for (const NestArray& array : arrays) {
         const std::size_t stagger = layout.begins.size() * stagger_bytes;
         layout.begins.push_back(layout.bytes + stagger);
-        layout.bytes += in_pages(stagger + array.bytes);
+        layout.bytes += round_up(stagger + array.bytes, page_bytes);
     }
     return layout;
 }
@@ -81,14 +78,6 @@ Booked booked_of(const NestSpec& spec, const std::vector<NestArray>& arrays) {
         if (array.written) booked.write_bytes += bytes;
     }
     return booked;
-}
-
-// Of a double: the highest of its fraction. A large error, but still a number.
-void flip_bit(std::byte* at) noexcept {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, at, sizeof bits);
-    bits ^= std::uint64_t{1} << 51;
-    std::memcpy(at, &bits, sizeof bits);
 }
 
 class NestJob final : public Job {
@@ -250,7 +239,7 @@ void LoopNest::corrupt(std::size_t rank, std::size_t array, std::size_t element)
         throw RequestError("no element " + std::to_string(element) + " in array " + asked.name +
                            " to corrupt: it has " + std::to_string(elements));
     }
-    flip_bit(begin + element * asked.element_bytes);
+    kernels::flip_bit(ElementType::f64, begin + element * asked.element_bytes);
 }
 
 }  // namespace memgauge
