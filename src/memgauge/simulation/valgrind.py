@@ -11,7 +11,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -145,9 +144,8 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is not None:
         return
     child.terminate()
-    until = time.monotonic() + _KILL_AFTER_S
-    while child.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    if child.poll() is None:
+    try:
+        child.wait(_KILL_AFTER_S)
+    except subprocess.TimeoutExpired:
         child.kill()
-    child.wait()
+        child.wait()
