@@ -37,6 +37,7 @@ def has_native_core() -> bool:
     return importlib.util.find_spec("memgauge._core") is not None
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in its own
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what this machine lacks the means for; say what may not run side by side."""
     if config.pluginmanager.hasplugin("xdist"):
