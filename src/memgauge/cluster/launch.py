@@ -6,7 +6,7 @@ What is known here is known whether or not MPI can be: above all which of many r
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -44,6 +44,14 @@ _RANKS = (
 )
 _STEP_RANK = "SLURM_PROCID"
 
+_RANKS_OF_NODE = (
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "PALS_LOCAL_RANKID",
+)
+_STEP_RANK_OF_NODE = "SLURM_LOCALID"
+
 _UNCOUNTED = (("PMIX_RANK", "a PMIx launcher"), ("PMI_RANK", "a PMI launcher"))
 """Of launchers that tell a rank and no number of them."""
 
@@ -72,6 +80,11 @@ def speaks_for_all(environment: Mapping[str, str] = os.environ) -> bool:
     return not _rank(environment)
 
 
+def speaks_for_node(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether it is the first of its node, or its launcher does not tell."""
+    return not _first_number(environment, _RANKS_OF_NODE, _STEP_RANK_OF_NODE)
+
+
 def without_launch(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of a child that is no rank."""
     return {
@@ -82,8 +95,13 @@ def without_launch(environment: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def _rank(environment: Mapping[str, str]) -> int | None:
-    names = [*_RANKS, *([_STEP_RANK] if _STEP_RANKS in environment else [])]
-    told = (_number(environment, name) for name in names)
+    return _first_number(environment, _RANKS, _STEP_RANK)
+
+
+def _first_number(environment: Mapping[str, str], names: Sequence[str], of_step: str) -> int | None:
+    """Of the first variable that holds one; Slurm's counts in a step only."""
+    steps = [of_step] if _STEP_RANKS in environment else []
+    told = (_number(environment, name) for name in [*names, *steps])
     return next((rank for rank in told if rank is not None), None)
 
 

@@ -18,6 +18,10 @@ from memgauge.model.text import plain
 INSTALL = "pip install 'memgauge[mpi]' for this Python, on every node"
 
 
+class NodeLacks(RequestError):
+    """Something is not installed, maybe on this node only: other ranks need not know."""
+
+
 class StartedMpi(msgspec.Struct, frozen=True):
     """This rank among all of its job."""
 
@@ -43,8 +47,9 @@ def start_mpi(
     It ends with the process, which then waits for all ranks; without `finalize` the caller ends it.
 
     Raises:
-        RequestError: mpi4py or an MPI library is missing, or MPI sees fewer ranks than the
-            launcher started, so that each would go its own way.
+        NodeLacks: mpi4py or an MPI library is missing.
+        RequestError: MPI sees fewer ranks than the launcher started, so that each would go its own
+            way.
     """
     seen = launch(environment)
     mpi = _load(what, seen, finalize=finalize)
@@ -71,10 +76,10 @@ def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
             warnings.simplefilter("ignore", RuntimeWarning)
             return import_module("mpi4py.MPI")
     except ModuleNotFoundError:
-        raise RequestError(f"{what}{by}: mpi4py is not installed; {INSTALL}") from None
+        raise NodeLacks(f"{what}{by}: mpi4py is not installed; {INSTALL}") from None
     except (ImportError, RuntimeError, OSError) as error:
         first = plain(str(error).splitlines()[0]) if str(error) else type(error).__name__
-        raise RequestError(
+        raise NodeLacks(
             f"{what}{by}: mpi4py finds no MPI library ({first}); install one (pip install mpich, "
             "or Debian's openmpi-bin) or load the cluster's module of one"
         ) from error

@@ -11,7 +11,7 @@ import click
 from memgauge import api
 from memgauge.cluster.launch import speaks_for_all
 from memgauge.commands.options import given
-from memgauge.commands.speaking import wait_for_the_speaker
+from memgauge.commands.speaking import say_of_this_node, wait_for_the_speaker
 from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import count_option, duration_option
@@ -64,8 +64,8 @@ def is_one_of_several() -> bool:
 def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> int:
     """Be one rank of the job, whatever the launcher; returns the exit code.
 
-    What all ranks refuse is said by the first of them. That MPI is missing may be so on one node
-    only: each rank says it that its launcher leaves the time.
+    What all ranks refuse is said by the first of them; that MPI is missing, which may be so on one
+    node only, by the first of each node that its launcher leaves the time.
 
     Raises:
         RequestError: no launcher, no MPI, or options that cannot be met.
@@ -79,10 +79,8 @@ def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> 
         return error.exit_code
     try:
         return _survey_nodes(launcher, options, together, node_arguments(values))
-    except MemgaugeError:
-        if not speaks_for_all():
-            wait_for_the_speaker()
-        raise
+    except MemgaugeError as error:
+        say_of_this_node(error)
 
 
 def _asked(

@@ -11,9 +11,10 @@ import click
 
 from memgauge import api
 from memgauge.cluster.launch import speaks_for_all
+from memgauge.cluster.mpi import NodeLacks
 from memgauge.commands.measure import present, save
 from memgauge.commands.options import given, options_of
-from memgauge.commands.speaking import OneSpeaks, wait_for_the_speaker
+from memgauge.commands.speaking import OneSpeaks, say_of_this_node, wait_for_the_speaker
 from memgauge.fft3d.job import Job, RankFailed
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.model.errors import ExitCode, MemgaugeError
@@ -49,6 +50,8 @@ def command(*, as_json: bool, **values: Any) -> int:
         click.echo(f"memgauge: fft3d: {plain(str(error))}", err=True)
         job.end_all()
         return error.exit_code
+    except NodeLacks as error:
+        say_of_this_node(error)
     except MemgaugeError as error:
         if job.speaks:
             raise

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import click
 
+from memgauge.commands.speaking import say_of_this_node
 from memgauge.experiments.registry import EXPERIMENTS
+from memgauge.model.errors import MemgaugeError, ProfileFailed, RequestError, SimulationFailed
+from memgauge.system.native import refusal
 
 COMMANDS: dict[str, str] = {
     "survey": "Measure this machine's memory and write a report.",
@@ -28,6 +34,28 @@ COMMANDS: dict[str, str] = {
     "schema": "Print the JSON Schema of records or of --json documents.",
 }
 
+_OWN_ERRORS: dict[str, type[MemgaugeError]] = {
+    "profile": ProfileFailed,
+    "simulate": SimulationFailed,
+}
+"""Of commands that fail with a code of their own."""
+
+
+@contextmanager
+def _core_for(ctx: click.Context, loaded: str | None = None) -> Iterator[None]:
+    """Say it in a line where the native core is what a command lacks that is loaded, or that runs.
+
+    Of many ranks, one of each node does.
+    """
+    try:
+        yield
+    except ImportError as error:
+        name = loaded or ctx.invoked_subcommand or ctx.command_path
+        refused = refusal(name, error)
+        if refused is None:
+            raise
+        say_of_this_node(_OWN_ERRORS.get(name, RequestError)(str(refused)))
+
 
 class LazyGroup(click.Group):
     """Names and one-line help are known here; the rest is loaded on demand."""
@@ -39,16 +67,21 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name; None when there is none."""
-        del ctx
         if cmd_name not in COMMANDS:
             return None
-        if cmd_name in EXPERIMENTS:
-            measure = import_module("memgauge.commands.experiment")
-            made: click.Command = measure.command_for(cmd_name)
-            return made
-        module = import_module(f"memgauge.commands.{cmd_name}")
-        found: click.Command = module.command
-        return found
+        with _core_for(ctx, cmd_name):
+            if cmd_name in EXPERIMENTS:
+                measure = import_module("memgauge.commands.experiment")
+                made: click.Command = measure.command_for(cmd_name)
+                return made
+            module = import_module(f"memgauge.commands.{cmd_name}")
+            found: click.Command = module.command
+            return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it needs is known here."""
+        with _core_for(ctx):
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List names and summaries without loading the commands."""

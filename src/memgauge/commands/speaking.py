@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from memgauge.cluster.launch import speaks_for_all
-from memgauge.model.errors import ExitCode
+from memgauge.cluster.launch import speaks_for_all, speaks_for_node
+from memgauge.model.errors import ExitCode, MemgaugeError
 
 GRACE_S = 2.0
 """Many a launcher ends all ranks at the first that fails: the one that speaks must have spoken."""
@@ -19,6 +19,19 @@ def wait_for_the_speaker() -> None:
     """A signal of the launcher meanwhile ends this process without a word."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     time.sleep(GRACE_S)
+
+
+def say_of_this_node(error: MemgaugeError) -> NoReturn:
+    """Raise what may be so on this node alone, or end with its code.
+
+    The first of all ranks says it at once; if the launcher then leaves the others the time, the
+    first of each other node does, and the rest end in silence.
+    """
+    if not speaks_for_all():
+        wait_for_the_speaker()
+        if not speaks_for_node():
+            raise click.exceptions.Exit(error.exit_code)
+    raise error
 
 
 class OneSpeaks(click.Command):

@@ -12,6 +12,7 @@ import msgspec
 
 from memgauge.experiments.base import Experiment
 from memgauge.model.errors import RequestError
+from memgauge.system.native import refusal
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -62,11 +63,9 @@ def load(name: str) -> Experiment:
     try:
         module = import_module(f"memgauge.experiments.{entry.module}")
     except ImportError as error:
-        if error.name != "memgauge._core":
+        refused = refusal(name, error)
+        if refused is None:
             raise
-        raise RequestError(
-            f"{name}: this installation has no native core, so it can render runs but not measure; "
-            f"install memgauge with a C++20 compiler at hand"
-        ) from error
+        raise refused from error
     experiment: Experiment = getattr(module, entry.type_name)()
     return experiment

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from memgauge.cluster.mpi import INSTALL, StartedMpi, start_mpi
+from memgauge.cluster.mpi import INSTALL, NodeLacks, StartedMpi, start_mpi
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 
@@ -95,13 +95,14 @@ def open_world() -> World:
     """Load and start MPI, in the thread that calls.
 
     Raises:
-        RequestError: something is not installed, or the library is not the launcher's.
+        NodeLacks: something is not installed.
+        RequestError: the library is not the launcher's.
     """
     one_thread_each()
     try:
         import_module("numpy")
     except ImportError as error:
-        raise RequestError(f"fft3d: NumPy is not installed; {INSTALL}") from error
+        raise NodeLacks(f"fft3d: NumPy is not installed; {INSTALL}") from error
     started = start_mpi("fft3d", finalize=False)
     here = started.communicator.Split_type(started.mpi.COMM_TYPE_SHARED)
     own = (started.mpi.Get_processor_name(), here.allgather(started.rank))

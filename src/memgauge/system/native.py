@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from memgauge.model.errors import SystemFailure
+from memgauge.model.errors import RequestError, SystemFailure
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -48,6 +48,22 @@ def core_compiler() -> str | None:
         return str(import_module("memgauge._core").compiler)
     except ImportError:
         return None
+
+
+def refusal(name: str, error: ImportError) -> RequestError | None:
+    """What to say of `name`, whose import failed, if the native core is what it lacks; else None.
+
+    `from memgauge import _core` blames the package where the module is missing altogether.
+    """
+    if error.name not in {"memgauge", "memgauge._core"}:
+        return None
+    reason = load_isas().reason
+    if reason is None:
+        return None
+    return RequestError(
+        f"{name}: this installation has no native core, so it can render runs but not measure: "
+        f"{reason}; install memgauge with a C++20 compiler at hand: pip install . in its source"
+    )
 
 
 def _reason(error: ImportError) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from memgauge.cluster.launch import Launch, launch, speaks_for_all, without_launch
+from memgauge.cluster.launch import Launch, launch, speaks_for_all, speaks_for_node, without_launch
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,23 @@ def test_a_launcher_is_seen_in_the_environment(
 ) -> None:
     assert launch(environment) == expected
     assert speaks_for_all(environment) is (expected is None or not expected.rank)
+
+
+@pytest.mark.parametrize(
+    ("environment", "speaks"),
+    [
+        ({}, True),
+        ({"OMPI_COMM_WORLD_RANK": "6", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}, True),
+        ({"OMPI_COMM_WORLD_RANK": "6", "OMPI_COMM_WORLD_LOCAL_RANK": "2"}, False),
+        ({"PMI_RANK": "4", "MPI_LOCALRANKID": "1"}, False),
+        ({"PMI_RANK": "4"}, True),
+        ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "5", "SLURM_LOCALID": "1"}, False),
+        # A batch script's own commands.
+        ({"SLURM_PROCID": "0", "SLURM_LOCALID": "1"}, True),
+    ],
+)
+def test_the_first_of_a_node_speaks_for_it(environment: dict[str, str], speaks: bool) -> None:
+    assert speaks_for_node(environment) is speaks
 
 
 def test_a_child_is_no_rank() -> None:
