@@ -166,7 +166,8 @@ def machine(name: str = "this") -> CacheMachine:
     """The caches of a machine to simulate: one that ships, this one, or a TOML file's.
 
     Raises:
-        RequestError: there is none of that name, or the file is none of a machine.
+        RequestError: there is none of that name, the file is none of a machine, or its caches make
+            no sense together.
     """
     return _caches_of(name)
 
@@ -190,10 +191,10 @@ def simulate(
 
 
 def _caches_of(name: str) -> CacheMachine:
-    from memgauge.machines.library import load as load_machine
+    from memgauge.experiments.cache_native import load_simulable
     from memgauge.model.cache_machine import THIS
 
-    return load_machine(name, system() if name == THIS else None)
+    return load_simulable(name, system() if name == THIS else None)
 
 
 def measure(  # noqa: PLR0913 - all but two by name

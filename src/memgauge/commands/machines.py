@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
 import click
 
 from memgauge import api
-from memgauge.commands.output import print_json
+from memgauge.commands.output import print_json, print_text
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
+
+if TYPE_CHECKING:
+    from memgauge.reports.terminal import Look
+
+_HANGING = "    "
 
 
 @click.command("machines")
@@ -22,11 +32,9 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     machines = [api.machine(name) for name in names] if names else _all()
     if as_json:
         print_json(machines)
-    elif names:
-        for machine in machines:
-            _tell(machine)
-    else:
-        _list(machines)
+        return
+    told = chain.from_iterable(map(_tell, machines)) if names else _list(machines)
+    print_text(lambda look: _fitted(told, look))
 
 
 def _all() -> list[CacheMachine]:
@@ -42,32 +50,53 @@ def _all() -> list[CacheMachine]:
     return machines
 
 
-def _list(machines: list[CacheMachine]) -> None:
+def _list(machines: Iterable[CacheMachine]) -> Iterator[str]:
+    """Names, titles and levels."""
     from memgauge.analysis.simulated_program import level_words
 
     for machine in machines:
-        click.echo(f"{machine.name}: {plain(machine.title)}")
+        yield f"{machine.name}: {machine.title}"
         for level in machine.levels:
-            click.echo(f"    {plain(level.name):4} {level_words(level)}")
+            yield f"    {level.name:4} {level_words(level)}"
 
 
-def _tell(machine: CacheMachine) -> None:
-    from memgauge.analysis.simulated_program import level_words
-
-    _list([machine])
+def _tell(machine: CacheMachine) -> Iterator[str]:
+    """All of one: its sources, and what is assumed."""
+    yield from _list([machine])
     lines = f"lines of {machine.line_bytes} bytes"
     if machine.sector_bytes != machine.line_bytes:
         lines += f" in sectors of {machine.sector_bytes}"
-    click.echo(f"    {lines}; one core may hold {machine.cached_bytes:,} bytes")
-    click.echo(f"    cores: {machine.cores} at work of {machine.machine_cores}")
-    click.echo(f"source: {plain(machine.source)}")
+    yield f"    {lines}; one core may hold {machine.cached_bytes:,} bytes"
+    yield f"    cores: {machine.cores} at work of {machine.machine_cores}"
+    yield f"source: {machine.source}"
+    yield from _sources(machine)
+    yield from (f"assumed: {assumption}" for assumption in machine.assumptions)
+
+
+def _sources(machine: CacheMachine) -> Iterator[str]:
+    """Of levels and of stores past the caches, where they have their own."""
+    from memgauge.analysis.simulated_program import level_words
+
     for level in machine.levels:
         if level.source:
-            click.echo(f"  {plain(level.name)} {level_words(level)}: {plain(level.source)}")
-    if machine.store_streams.lines:
-        click.echo(
-            f"  stores bypass the caches after {machine.store_streams.lines} whole lines: "
-            f"{plain(machine.store_streams.source)}"
-        )
-    for assumption in machine.assumptions:
-        click.echo(f"assumed: {plain(assumption)}")
+            yield f"    {level.name} {level_words(level)}: {level.source}"
+    stores = machine.store_streams
+    if stores.lines:
+        yield f"    stores bypass the caches after {stores.lines} whole lines: {stores.source}"
+
+
+def _fitted(lines: Iterable[str], look: Look) -> str:
+    """Lines no wider than the output, what is wrapped indented below its beginning."""
+    text = "".join(f"{part}\n" for line in lines for part in _wrapped(line, look.columns))
+    return text.encode(look.encoding, "replace").decode(look.encoding)
+
+
+def _wrapped(line: str, columns: int) -> list[str]:
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return textwrap.wrap(
+        plain(line).strip(),
+        columns,
+        initial_indent=indent,
+        subsequent_indent=indent + _HANGING,
+        break_on_hyphens=False,
+    )

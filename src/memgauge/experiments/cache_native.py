@@ -4,11 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memgauge.machines.library import load
+from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.model.text import quoted
 from memgauge.system.native import load_core
 
 if TYPE_CHECKING:
     from memgauge import _core
     from memgauge.model.cache_machine import CacheMachine
+    from memgauge.model.system import System
+
+
+def load_simulable(name: str, system: System | None = None) -> CacheMachine:
+    """The machine of that name or file, which the cache model takes.
+
+    Without the native core, which alone can tell, it is given as it is.
+
+    Raises:
+        RequestError: as `machines.library.load`; or the caches make no sense together, such as a
+            size that whole sets do not fill.
+    """
+    machine = load(name, system)
+    try:
+        cache_model(machine)
+    except SystemFailure:
+        pass
+    except (RequestError, MemoryError) as error:
+        why = str(error).removeprefix(f"cache model of {machine.name}: ") or "too many lines"
+        raise RequestError(
+            f"machine {quoted(name)}: cannot be simulated: {why}; see docs/machines.md"
+        ) from error
+    return machine
 
 
 def native_machine(machine: CacheMachine) -> _core.CacheMachine:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.experiments.cache_native import load_simulable
 from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.machines.library import load
 from memgauge.model.cache_machine import THIS, CacheMachine, with_cores
@@ -46,7 +47,7 @@ def machines_of(parameters: TrafficParameters, system: System) -> Machines:
     found, missing = [], None
     for name in parameters.machines:
         try:
-            found.append(load(name, system))
+            found.append(load_simulable(name, system))
         except RequestError as error:
             if name != THIS or parameters.simulate_only:
                 raise

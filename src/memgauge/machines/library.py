@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from memgauge.machines.faults import told
 from memgauge.machines.this import this_machine
 from memgauge.model.cache_machine import THIS, CacheMachine
 from memgauge.model.errors import RequestError
@@ -96,10 +97,13 @@ def _parsed(text: str, where: str) -> CacheMachine:
     try:
         machine = msgspec.convert(tomllib.loads(text), CacheMachine)
     except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{where}: is no TOML: {error}; see docs/machines.md") from error
+        why = str(error)
+        raise RequestError(
+            f"{where}: is no TOML: {why[:1].lower() + why[1:]}; see docs/machines.md"
+        ) from error
     except msgspec.ValidationError as error:
         raise RequestError(
-            f"{where}: is not the caches of a machine: {error}; see docs/machines.md"
+            f"{where}: is not the caches of a machine: {told(error)}; see docs/machines.md"
         ) from error
     if machine.cores + machine.idle_cores > machine.machine_cores:
         raise RequestError(

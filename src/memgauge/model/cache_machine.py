@@ -13,18 +13,23 @@ THIS = "this"
 
 Replacement = Literal["lru", "tree-plru"]
 Inclusion = Literal["non-inclusive", "inclusive", "exclusive"]
-Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+LARGEST_BYTES = 1 << 42
+LARGEST_COUNT = (1 << 31) - 1
+Bytes = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_BYTES)]
+Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_COUNT)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]
 
 
 class CacheLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One level, from the cores to memory."""
 
     name: str
-    bytes: Positive
+    bytes: Bytes
     """Of one instance."""
-    ways: Annotated[int, msgspec.Meta(ge=0)]
+    ways: Count
     """0: fully associative."""
-    cores: Annotated[int, msgspec.Meta(ge=0)] = 1
+    cores: Count = 1
     """Cores that share one instance; 0: all."""
     replacement: Replacement = "lru"
     inclusion: Inclusion = "non-inclusive"
@@ -38,12 +43,12 @@ class CacheLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class StoreStreams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """When stores are written past the caches. The rule is that of the core's cache_model.hpp."""
 
-    lines: int = 0
+    lines: Count = 0
     """Whole lines written in a row before stores bypass; 0: they never do."""
     streams: Positive = 4
-    gap: int = 16
-    strided: int = 8
-    window: int = 64
+    gap: Count = 16
+    strided: Count = 8
+    window: Count = 64
     source: str = ""
     """Where it is from that they do."""
 
@@ -73,7 +78,7 @@ class CacheMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Cores of one socket that it has."""
     cores: Positive = 1
     """Cores that are simulated at work."""
-    idle_cores: Annotated[int, msgspec.Meta(ge=0)] = 0
+    idle_cores: Count = 0
     """Cores whose instances others may borrow."""
     store_streams: StoreStreams = StoreStreams()
     prefetchers: Prefetchers = Prefetchers()

@@ -100,9 +100,24 @@ def test_a_file_is_accepted_wherever_a_name_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("name =", "is no TOML"),
-        (OWN.replace("ways = 4", "wais = 4"), "unknown field `wais` - at `$.levels"),
-        (OWN.replace("4096", "-1"), "Expected `int` >= 1"),
+        ("name =", "is no TOML: invalid value"),
+        (
+            OWN.replace("ways = 4", "wais = 4"),
+            "levels[0]: there is no key wais; did you mean ways?",
+        ),
+        ("sector = 32\n" + OWN, "there is no key sector; did you mean sector_bytes?"),
+        (OWN.replace("ways = 4", ""), "levels[0]: ways is missing"),
+        (OWN.replace("4096", "-1"), "levels[0].bytes: expected int >= 1"),
+        (OWN.replace("4096", "99999999999999999999"), "levels[0].bytes: expected int <= "),
+        ("store_streams = {gap = -1}\n" + OWN, "store_streams.gap: expected int >= 0"),
+        (
+            OWN + "replacement = 'fifo'",
+            "levels[0].replacement: 'fifo' is not known; choose from lru, tree-plru;",
+        ),
+        (
+            OWN + "inclusion = 'both'",
+            "'both' is not known; choose from non-inclusive, inclusive, exclusive;",
+        ),
         (OWN.replace("mine", "power9-5mb"), "is another machine's name"),
         ("cores = 3\n" + OWN, "3 cores at work and 0 idle are more than its machine_cores, 1"),
     ],
