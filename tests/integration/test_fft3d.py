@@ -97,8 +97,9 @@ def right(job: Run, checks: int = 1) -> bool:
 @pytest.mark.parametrize(
     ("ranks", "arguments"),
     [
-        (2, ("--grid", "2x1", "--check", "waves")),
+        (2, ("--grid", "2x1", "--check", "waves", "--tile", "3")),
         (8, ("--grid", "2x4", "--rate", "200")),
+        (4, ("--grid", "2x2", "--tile", "8")),
     ],
 )
 def test_ranks_transform_together(ranks: int, arguments: tuple[str, ...], tmp_path: Path) -> None:
@@ -225,9 +226,9 @@ from memgauge.__main__ import main
 from memgauge.fft3d import rounds
 from memgauge.fft3d.resorting import by_nest
 
-def resort(which, given, stored):
+def resort(which, given, stored, *, tile):
     time.sleep(0.05)  # what is counted stays clear of the marks on both sides
-    by_nest(which, given, stored)
+    by_nest(which, given, stored, tile=tile)
     for _ in range(1000 if which.name == "resort 1" else 0):
         os.sched_rr_get_interval(0)
     for _ in range(500 if which.name == "resort 4" else 0):

@@ -50,7 +50,7 @@ def analyse(figures: Figures) -> Section:
         verdicts.append(_not_measured(ranks))
         verdicts += [*_crowded(run, facts), *_cached(run, facts)]
     verdicts += _where(run, facts)
-    tables = [phase_table(phases, last, bypass=bypass)] if phases else []
+    tables = [phase_table(phases, last, bypass=bypass, tile=facts.tile)] if phases else []
     charts = [*_timeline(ranks, last, timelines), ranks_chart(ranks, last)] if phases else []
     if len(facts.steps) > 1 and steps:
         tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]

@@ -46,6 +46,8 @@ class JobFigures(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     stores_bypass: bool
     """Whether what is expected takes stores in order to bypass the caches."""
+    tile: int
+    """Elements that re-sort 1 and 3 read at a time; 0: in the study's order."""
     steps: list[TransformFigures]
     """In the order of their ranks; those of which no transform ended are left out."""
     ranks: list[RankFigures]
@@ -64,6 +66,7 @@ def job_figures(run: Run) -> JobFigures | None:
         scaling=facts.scaling,
         device=facts.device,
         stores_bypass=bypass,
+        tile=facts.tile,
         steps=[
             TransformFigures(
                 ranks=step.pencils.grid.ranks,

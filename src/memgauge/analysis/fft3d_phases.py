@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
 import msgspec
 
-from memgauge.analysis.fft3d_ranks import Phase, Rank, on, phases_in, seconds_of
+from memgauge.analysis.document_figure import Figure, figure
+from memgauge.analysis.fft3d_ranks import (
+    Phase,
+    Rank,
+    Transformed,
+    on,
+    phases_in,
+    seconds_between,
+    seconds_of,
+)
 from memgauge.analysis.fft3d_shape import (
     ALL2ALL,
     COPY_IN,
@@ -18,6 +28,7 @@ from memgauge.analysis.fft3d_shape import (
 from memgauge.analysis.profile_phases import roles_of
 from memgauge.analysis.profile_tables import counted
 from memgauge.analysis.profile_timeline import Timeline, timeline_of
+from memgauge.analysis.section import Estimate
 from memgauge.analysis.traffic_expected import expected
 from memgauge.model.records import NOT_WATCHED
 
@@ -45,18 +56,10 @@ class PhaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     number."""
     measured_write_bytes: float | None = None
 
-    @property
-    def expected_bytes(self) -> int | None:
-        """Read and written."""
-        if self.expected_read_bytes is None or self.expected_write_bytes is None:
-            return None
-        return self.expected_read_bytes + self.expected_write_bytes
-
-    @property
-    def expected_bytes_per_s(self) -> float | None:
-        """The bandwidth of the median rank, were the traffic as expected."""
-        bytes_ = self.expected_bytes
-        return None if bytes_ is None or not self.median_s else bytes_ / self.median_s
+    expected_bytes_per_s: Figure | None = None
+    """Expected bytes / measured time, those read and written over that of the median rank; not what
+    memory moved. Its interval is that of the time over transforms: between the medians over ranks
+    of the ends of each rank's own, so that it is wide enough where ranks vary together."""
 
 
 class Traffic(msgspec.Struct, frozen=True):
@@ -104,6 +107,7 @@ def phase_figures(
                 ranks=len(known),
                 expected_read_bytes=read,
                 expected_write_bytes=written,
+                expected_bytes_per_s=_speed(read, written, median(known), taken, phase),
                 sent_bytes=step.sent_bytes(phase.occurrence) if phase.name == ALL2ALL else None,
                 measured_read_bytes=traffic.read_bytes,
                 measured_write_bytes=traffic.write_bytes,
@@ -145,6 +149,30 @@ def _expected(phase: Phase, step: Pencils, *, bypass: bool) -> tuple[int | None,
         return None, None
     found = expected(resort.kind, resort.extents, bypass=bypass)
     return found.read_bytes, found.write_bytes
+
+
+def _speed(
+    read: int | None,
+    written: int | None,
+    seconds: float,
+    taken: Sequence[Sequence[Transformed]],
+    phase: Phase,
+) -> Figure | None:
+    if read is None or written is None or not seconds:
+        return None
+    ends = [
+        seconds_between(transforms, phase)
+        for transforms in taken
+        if seconds_of(transforms, phase) is not None
+    ]
+    least_s, most_s = (median(side) for side in zip(*ends, strict=True))
+    return figure(
+        Estimate(
+            (read + written) / seconds,
+            (read + written) / most_s,
+            (read + written) / least_s if least_s and math.isfinite(most_s) else math.inf,
+        )
+    )
 
 
 def _measured(

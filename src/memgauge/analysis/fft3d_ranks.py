@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -9,6 +10,7 @@ from statistics import median
 import msgspec
 
 from memgauge.analysis.fft3d_shape import NAME, Pencils, transform_ranks
+from memgauge.analysis.intervals import sustained
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import MemgaugeError
 from memgauge.model.grid import grid_of
@@ -63,6 +65,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     repetitions: int | None
     scaling: str | None
     device: str
+    tile: int
+    """Elements that re-sort 1 and 3 read at a time; 0: in the study's order."""
 
 
 def is_job(run: Run) -> bool:
@@ -84,6 +88,7 @@ def facts_of(run: Run) -> JobFacts | None:
         repetitions=_count(asked, "repetitions"),
         scaling=None if asked.get("scaling") is None else str(asked["scaling"]),
         device=str(asked.get("device") or "cpu"),
+        tile=_count(asked, "tile") or 0,
     )
 
 
@@ -127,6 +132,12 @@ def seconds_of(transforms: Sequence[Transformed], phase: Phase) -> float | None:
     """The median over transforms of one rank; None where it never ended."""
     known = [one.phases[phase] for one in transforms if phase in one.phases]
     return median(known) if known else None
+
+
+def seconds_between(transforms: Sequence[Transformed], phase: Phase) -> tuple[float, float]:
+    """The 95% interval of that median; from 0 to infinity of too few transforms."""
+    spread = sustained([one.phases[phase] for one in transforms if phase in one.phases], 0.5)
+    return (spread.low, spread.high) if spread is not None else (0.0, math.inf)
 
 
 def on(rank: Rank, ranks: int) -> list[Transformed]:

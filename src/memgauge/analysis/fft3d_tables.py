@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
+from memgauge.analysis.document_figure import Figure
 from memgauge.analysis.fft3d_phases import TITLES, PhaseTimes, title_of
 from memgauge.analysis.fft3d_ranks import JobFacts, Phase, Rank, on, phases_in, seconds_of
 from memgauge.analysis.fft3d_scaling import StepFigures, efficiency, speed_up
 from memgauge.analysis.fft3d_shape import Pencils
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Series, Table
+from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
 
@@ -17,7 +19,12 @@ MOST_BARS = 64
 """Ranks drawn; all are in the table."""
 
 
-def phase_table(phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool) -> Table:
+OVER_TIME = "expected bytes / measured time"
+
+
+def phase_table(
+    phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool, tile: int = 0
+) -> Table:
     """Phases in their order."""
     columns = [
         Column(title="phase"),
@@ -26,7 +33,7 @@ def phase_table(phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool) ->
         Column(title="most", unit="ms", digits=2),
         Column(title="expected read", unit="MB", digits=2),
         Column(title="expected written", unit="MB", digits=2),
-        Column(title="expected bandwidth", unit="GB/s", digits=2),
+        Column(title=OVER_TIME, unit="GB/s", digits=2),
         Column(title="measured read", unit="MB", digits=2),
         Column(title="measured written", unit="MB", digits=2),
         Column(title="sent", unit="MB", digits=2),
@@ -42,7 +49,9 @@ def phase_table(phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool) ->
         note=f"Least, median and most{over}, of each rank's median over transforms; bytes are "
         f"those of one rank. Expected: the closed form of the re-sorting loops while caches hold "
         f"what they come back to: {_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
-        "bandwidth: those bytes over the median time. An All2All also waits for the slowest rank.",
+        "bytes / measured time: those over the median time, with its 95% interval over transforms; "
+        "not a bandwidth that was measured. An All2All also waits for the slowest rank."
+        + (f" {_tiles(tile)}" if tile else ""),
     )
 
 
@@ -53,16 +62,27 @@ _WITH_BYPASS = (
 )
 
 
+def _tiles(tile: int) -> str:
+    at_a_time = format_count(tile, "element")
+    return f"Re-sort 1 and 3 read {at_a_time} of each row at a time (--tile), which moves as much."
+
+
 def _phase_row(one: PhaseTimes) -> list[Cell]:
     speed = one.expected_bytes_per_s
     return [
         one.title,
         *(1e3 * one.least_s, 1e3 * one.median_s, 1e3 * one.most_s),
         *(_mb(one.expected_read_bytes), _mb(one.expected_write_bytes)),
-        None if speed is None else speed * 1e-9,
+        None if speed is None else _gb_per_s(speed),
         *(_mb(one.measured_read_bytes), _mb(one.measured_write_bytes)),
         _mb(one.sent_bytes),
     ]
+
+
+def _gb_per_s(speed: Figure) -> Estimate:
+    if speed.low is None or speed.high is None:
+        return Estimate(speed.value * 1e-9, 0.0, math.inf)
+    return Estimate(speed.value * 1e-9, speed.low * 1e-9, speed.high * 1e-9)
 
 
 def _mb(bytes_: float | None) -> float | None:

@@ -36,10 +36,19 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
         count_option("points each way", 1, LARGEST_SIZE),
     ] = 128
     device: Annotated[str, choice_option("where the 1-D FFTs are computed", DEVICES)] = "cpu"
+    tile: Annotated[
+        int,
+        count_option(
+            "elements of a row that re-sort 1 and 3 read at a time; 8: whole lines, soon done; 0: "
+            "the study's order",
+            0,
+            LARGEST_SIZE,
+        ),
+    ] = 0
     repetitions: Annotated[
         int,
         count_option("transforms to time, after one that is not", 1, MOST_REPETITIONS),
-    ] = 5
+    ] = 10
     scaling: Annotated[
         str | None,
         choice_option(

@@ -39,8 +39,17 @@ def by_transpose(resort: Resort, given: Complex, stored: Complex) -> None:
     )
 
 
-def by_nest(resort: Resort, given: Complex, stored: Complex) -> None:
-    """With the loop nest of the core, the same code whose traffic is expected and simulated."""
+TILED = frozenset({"s1cf", "s1pf"})
+"""Kinds whose stores are strided: the others walk both arrays in order."""
+
+
+def by_nest(resort: Resort, given: Complex, stored: Complex, *, tile: int = 0) -> None:
+    """With the loop nest of the core, the same code whose traffic is expected and simulated.
+
+    `tile`: elements of the rows of what is given that strided stores take at a time, so that lines
+    of both arrays are used whole; 0: all, as the study's loops do.
+    """
     core: Any = load_core()
-    spec = core.NestSpec(resort.kind, **resort.extents)
+    tiles = {"tile": tile} if tile and resort.kind in TILED else {}
+    spec = core.NestSpec(resort.kind, **resort.extents, **tiles)
     core.execute_nest(spec, [given, stored])

@@ -5,6 +5,7 @@ Called by the MPI thread, on every rank.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from memgauge.analysis.fft3d_shape import ELEMENT_BYTES, transform_name
@@ -13,7 +14,7 @@ from memgauge.fft3d.checking import compare, field_for, validation
 from memgauge.fft3d.decomposition import block_of
 from memgauge.fft3d.devices import Cpu, Cuda, Device
 from memgauge.fft3d.plan import Plan, Step, array_bytes
-from memgauge.fft3d.resorting import by_nest
+from memgauge.fft3d.resorting import Resorting, by_nest
 from memgauge.fft3d.transform import Arrays, Transform
 from memgauge.fft3d.world import World
 from memgauge.model.errors import RequestError
@@ -29,7 +30,8 @@ def all_rounds(world: World, plan: Plan, device: Device) -> list[Validation]:
     # What was opened to watch the ranks: none goes on alone.
     world.agree(None)
     arrays = _arrays(world, plan)
-    members = [_Member(world, step, arrays, device) for step in plan.steps]
+    resorting = partial(by_nest, tile=plan.parameters.tile)
+    members = [_Member(world, step, arrays, device, resorting) for step in plan.steps]
     for member in members:
         member.transform("warm-up", world)
     found = []
@@ -74,14 +76,16 @@ def _arrays(world: World, plan: Plan) -> Arrays:
 class _Member:
     """This rank's part in one step; it has none where the step has too few ranks for it."""
 
-    def __init__(self, world: World, step: Step, arrays: Arrays, device: Device) -> None:
+    def __init__(
+        self, world: World, step: Step, arrays: Arrays, device: Device, resorting: Resorting
+    ) -> None:
         self.step = step
         self._comm: Any = world.part(step.ranks)
         self._field = field_for(step.pencils.size, whole=step.whole)
         self._transform = (
             None
             if self._comm is None
-            else Transform(self._comm, step.pencils, arrays, device, by_nest)
+            else Transform(self._comm, step.pencils, arrays, device, resorting)
         )
 
     def transform(self, name: str, world: World) -> None:

@@ -14,6 +14,7 @@ from memgauge.analysis.fft3d_phases import Timelines, bypasses, phase_figures, w
 from memgauge.analysis.fft3d_ranks import NO_RUN, facts_of, ranks_of, transforms_of
 from memgauge.analysis.fft3d_scaling import efficiency, speed_up, step_figures
 from memgauge.analysis.fft3d_shape import Pencils, transform_name, transform_ranks
+from memgauge.analysis.intervals import sustained
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Report
 from memgauge.model.grid import Grid
@@ -81,9 +82,18 @@ def job(
     scaling: str | None = None,
     passed: bool | None = True,
     ended: bool = True,
+    tile: str | None = None,
 ) -> Run:
     """The run of the whole, beside which the ranks have theirs."""
-    asked = {"ranks": ranks, "steps": steps, "nodes": nodes, "scaling": scaling, "device": "cpu"}
+    asked: dict[str, Scalar] = {
+        "ranks": ranks,
+        "steps": steps,
+        "nodes": nodes,
+        "scaling": scaling,
+        "device": "cpu",
+    }
+    if tile is not None:
+        asked["tile"] = tile
     start = msgspec.structs.replace(
         build.start(), experiments=["fft3d"], parameters={"fft3d": asked}, precision=0.0
     )
@@ -160,11 +170,59 @@ def test_times_are_medians_of_a_rank_and_extremes_over_ranks(tmp_path: Path) -> 
     local = 4**3 // 2 * 16
     assert (figures[1].expected_read_bytes, figures[1].expected_write_bytes) == (2 * local, local)
     assert (figures[3].expected_read_bytes, figures[3].expected_write_bytes) == (2 * local, local)
-    assert figures[1].expected_bytes_per_s == pytest.approx(3 * local / 7e-3)
+    speed = figures[1].expected_bytes_per_s
+    assert speed is not None
+    assert speed.value == pytest.approx(3 * local / 7e-3)
+    assert (speed.low, speed.high) == (None, None), "three transforms are too few"
+    assert {one.expected_bytes_per_s for one in figures if "re-sort" not in one.title} == {None}
     assert (first.expected_read_bytes, first.sent_bytes) == (None, None)
     assert [one.sent_bytes for one in figures if one.title.startswith("All")] == [local // 2, 0]
     assert all(one.measured_read_bytes is None for one in figures)
     assert why_not_measured(ranks) == "no counter can be opened"
+
+
+def test_expected_bytes_over_measured_time_has_the_interval_of_the_time(tmp_path: Path) -> None:
+    """Over 36 transforms, those of the second rank twice as long."""
+    run = job(tmp_path)
+    lengths = [10 + (7 * at) % 12 for at in range(36)]
+    for rank in range(2):
+        rank_run(
+            tmp_path,
+            rank,
+            [
+                one
+                for at, length in enumerate(lengths)
+                for one in transform(2, at * 2000 * MS, (1 + rank) * length * MS)
+            ],
+        )
+    facts = facts_of(run)
+    assert facts is not None
+    (phase,) = [
+        one
+        for one in phase_figures(ranks_of(run, facts), facts.steps[-1], Timelines())
+        if one.title == "re-sort 1"
+    ]
+    time_s = sustained([2e-3 * length for length in lengths], 0.5)
+    assert time_s is not None
+    assert 0 < time_s.low < time_s.value < time_s.high
+    bytes_ = 3 * 4**3 // 2 * 16
+    # The median of two ranks is the mean of both.
+    speed = phase.expected_bytes_per_s
+    assert speed is not None
+    expected = [bytes_ / seconds / 1.5 for seconds in (time_s.value, time_s.high, time_s.low)]
+    assert [speed.value, speed.low, speed.high] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("tile", [None, "0", "8"])
+def test_what_is_no_bandwidth_is_called_what_it_is(tmp_path: Path, tile: str | None) -> None:
+    run = job(tmp_path, tile=tile)
+    for rank in range(2):
+        rank_run(tmp_path, rank, transform(2, 0, MS))
+    text = " ".join(render(analyse_run(run), 200).split())
+    assert "not a bandwidth that was measured" in text
+    assert ("Re-sort 1 and 3 read 8 elements of each row at a time" in text) is (tile == "8")
+    page = html(analyse_run(run))
+    assert "expected bytes / measured time" in page
 
 
 @pytest.mark.parametrize(
@@ -219,7 +277,7 @@ def test_without_counters_there_is_no_column_and_one_line_why(tmp_path: Path) ->
         rank_run(tmp_path, rank, transform(2, 0, MS))
     report = analyse_run(run)
     table = next(t for t in report.sections[0].tables if t.name == "fft3d-phases")
-    assert not any("measured" in column.title for column in table.columns)
+    assert not any(column.title.startswith("measured") for column in table.columns)
     (why,) = [text for text in texts(report) if "not measured" in text]
     assert why == ("Traffic of the re-sorting phases was not measured: no counter can be opened.")
 

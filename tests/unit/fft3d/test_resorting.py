@@ -1,6 +1,7 @@
 """Each index order as a plain formula, against both ways to re-sort."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -12,7 +13,13 @@ from memgauge.model.grid import Grid
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'memgauge[mpi]')")
 
-WAYS = [by_transpose, pytest.param(by_nest, marks=pytest.mark.native)]
+WAYS = [
+    by_transpose,
+    *(
+        pytest.param(partial(by_nest, tile=tile), id=f"tile {tile}", marks=pytest.mark.native)
+        for tile in (0, 1, 4, 8, 100)
+    ),
+]
 
 
 def s1(resort: Resort, outer: str, middle: str, inner: str, given: Any) -> Any:
