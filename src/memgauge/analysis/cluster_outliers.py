@@ -27,17 +27,15 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.comparison import FALSE_SHARE, stand
-from memgauge.analysis.intervals import regularized_beta
+from memgauge.analysis.comparison import FALSE_SHARE, NORMAL, stand
+from memgauge.analysis.intervals import MAD_TO_SIGMA, regularized_beta
 from memgauge.model.cluster import FigureOfNode
 
 LEAST_NODES = 6
 LEAST_SCORE = 3.5
 LEAST_SCALE = 0.005
 """As a share of the median."""
-MAD_TO_SIGMA = 1.4826
 MAD_EFFICIENCY = 0.37
-NORMAL = 1.96
 _USUAL = 2.0
 """A score that is an outlier in no company: how likely it is need not be known."""
 

@@ -18,6 +18,8 @@ from itertools import accumulate
 
 from memgauge.analysis.section import Estimate
 
+MAD_TO_SIGMA = 1.482602
+"""Standard deviation of normal values over their median absolute deviation, 1 / 0.6744898."""
 CONFIDENCE = 0.95
 _TAIL = (1 - CONFIDENCE) / 2
 _BATCHES = 12

@@ -25,7 +25,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.intervals import bounds, has_interval
+from memgauge.analysis.intervals import MAD_TO_SIGMA, bounds, has_interval
 from memgauge.analysis.section import Estimate
 
 LEAST_POINTS = 5
@@ -161,7 +161,7 @@ def _scatter(points: Sequence[LoadPoint]) -> float:
     """
     ys = [point.latency.value for point in points]
     beside = [abs(b - (a + c) / 2) for a, b, c in zip(ys, ys[1:], ys[2:], strict=False)]
-    return 1.4826 * median(beside) / math.sqrt(1.5)
+    return MAD_TO_SIGMA * median(beside) / math.sqrt(1.5)
 
 
 def _draws(

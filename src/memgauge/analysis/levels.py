@@ -19,6 +19,8 @@ from statistics import median, pstdev
 
 import msgspec
 
+from memgauge.analysis.intervals import MAD_TO_SIGMA
+
 SMALLEST_STEP = 0.06
 """Log latency that pieces may waver by: smaller steps, even when significant, are no level."""
 LEAST_POINTS = 3
@@ -81,7 +83,7 @@ def penalty_of(logs: Sequence[float]) -> float:
     The noise is taken from second differences, which neither a plateau nor a slope has.
     """
     bends = [abs(a - 2 * b + c) for a, b, c in zip(logs, logs[1:], logs[2:], strict=False)]
-    noise = 1.4826 * median(bends) / math.sqrt(6) if bends else 0.0
+    noise = MAD_TO_SIGMA * median(bends) / math.sqrt(6) if bends else 0.0
     return 3 * max(noise, SMALLEST_STEP) ** 2 * math.log(len(logs))
 
 

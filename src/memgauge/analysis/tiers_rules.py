@@ -22,7 +22,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.comparison import NORMAL, p_value, stand
-from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.intervals import MAD_TO_SIGMA, has_interval
 from memgauge.analysis.section import Estimate
 
 PLAIN = 0.01
@@ -41,8 +41,6 @@ LEAST_KNOWN = 0.5
 LEAST_RESIDUALS = 3
 LEAST_FALLEN = 2
 """Sums of a fall where noise is only guessed from the curve."""
-MAD_TO_SIGMA = 1 / 0.6744898
-"""Median size of normal deviates over their standard deviation, inverted."""
 COARSE = 0.05
 """A margin beyond it tells too little to call a curve level."""
 

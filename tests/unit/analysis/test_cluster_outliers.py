@@ -9,11 +9,11 @@ from tests.unit.analysis.cluster_nodes import figure
 
 from memgauge.analysis.cluster_outliers import (
     LEAST_NODES,
-    MAD_TO_SIGMA,
     chance,
     judge,
     spread_of,
 )
+from memgauge.analysis.intervals import MAD_TO_SIGMA
 from memgauge.model.cluster import FigureOfNode
 
 Nodes = dict[str, list[FigureOfNode]]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgauge.analysis.intervals import (
+    MAD_TO_SIGMA,
     autocorrelation_time,
     bounds,
     has_interval,
@@ -20,6 +21,11 @@ from memgauge.analysis.intervals import (
 from memgauge.analysis.section import Estimate
 
 NORMAL_P90 = 1.2815515655446004
+
+
+def test_the_median_absolute_deviation_is_turned_into_a_standard_deviation() -> None:
+    quartile = statistics.NormalDist().inv_cdf(0.75)
+    assert pytest.approx(1 / quartile, abs=1e-6) == MAD_TO_SIGMA
 
 
 def normal(rng: random.Random, count: int) -> list[float]:
