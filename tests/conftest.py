@@ -16,10 +16,11 @@ settings.register_profile(
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-# A shell's background job is started with these ignored, and programs inherit that.
+# A shell's background job and what nohup starts have these ignored, and programs inherit that.
 for number, usual in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGQUIT, signal.SIG_DFL),
+    (signal.SIGHUP, signal.SIG_DFL),
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)

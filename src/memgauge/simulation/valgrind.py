@@ -26,8 +26,9 @@ from memgauge.model.errors import (
     SimulationFailed,
 )
 from memgauge.model.text import plain, quoted
-from memgauge.runner.profile_signals import passing_on
-from memgauge.system.program import Ended, candidates, check_startable
+from memgauge.simulation.signals import passing_on
+from memgauge.system.leash import leashed
+from memgauge.system.program import Ended, candidates, check_startable, tree_of
 
 INSTALL = "install it (Debian: apt-get install valgrind)"
 _KILL_AFTER_S = 5.0
@@ -86,13 +87,15 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Valgrind at work; signals go to the program, and however this is left, it has ended.
 
+    Should this process be killed, the kernel ends it.
+
     Args:
         words: its command line.
         output: where the program's standard output goes; None: where ours goes.
         keep: descriptors that it inherits.
     """
     try:
-        child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep))
+        child = subprocess.Popen(leashed(words), stdout=output, pass_fds=tuple(keep))
     except OSError as error:
         raise SimulationFailed(
             f"valgrind cannot be started: {error.strerror}; {INSTALL}"
@@ -147,5 +150,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     try:
         child.wait(_KILL_AFTER_S)
     except subprocess.TimeoutExpired:
-        child.kill()
+        for pid in reversed(tree_of(child.pid)):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
         child.wait()
