@@ -72,7 +72,7 @@ core-test: $(VENV)/.tools ## the C++ tests; PRESET=debug or another, ARGS="-R bu
 	@.ci/provide compiler core
 	@cmake --preset $(PRESET) >/dev/null
 	@cmake --build --preset $(PRESET) -j $(JOBS) -- --quiet
-	@ctest --preset $(PRESET) $(ARGS)
+	@ctest --preset $(PRESET) -j $(JOBS) $(ARGS)
 
 sanitize: ## the C++ tests under address, undefined-behaviour and thread sanitizers
 	@$(MAKE) --no-print-directory core-test PRESET=asan-ubsan
