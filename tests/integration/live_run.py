@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
+
+from tests.integration.command import command
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     """The tool in a directory, with its state beside it."""
     return subprocess.Popen(
-        [sys.executable, "-m", "memgauge", *arguments],
+        command(*arguments),
         cwd=cwd,
         env=os.environ | {"XDG_STATE_HOME": str(cwd / "state")},
         stdout=subprocess.DEVNULL,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.integration.command import command, memgauge
 from tests.integration.live_run import wait_for_samples
 
 from memgauge.model.runfile import Run, read_run
@@ -21,16 +21,6 @@ MIB = 1 << 20
 STREAM = ["stream", "--threads", "1", "--kernel", "copy", "--array-bytes", "4MiB"]
 SHORT = ["--budget", "1s"]
 LONG = ["--budget", "60s", "--precision", "0.0001"]
-
-
-def memgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "memgauge", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def measured(tmp_path: Path, memory: str, *more: str) -> Run:
@@ -143,7 +133,7 @@ def running(tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     output = tmp_path / "long"
     where = ["--memory", f"file:{tmp_path}/arrays", "--output", str(output)]
     with subprocess.Popen(
-        [sys.executable, "-m", "memgauge", *STREAM, *LONG, *where, *more],
+        command(*STREAM, *LONG, *where, *more),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

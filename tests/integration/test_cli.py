@@ -6,34 +6,16 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.integration.command import command, memgauge, without_core
 
 pytestmark = pytest.mark.native
 
 QUICK = ("--array-bytes", "8MiB", "--kernel", "copy,triad", "--threads", "1", "--budget", "2s")
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "memgauge", *arguments]
-
-
-def memgauge(
-    *arguments: str, cwd: Path, prefix: Sequence[str] = ()
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*prefix, *command(*arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -81,19 +63,11 @@ def test_report_renders_again_the_same_figures(quick_run: Path) -> None:
 
 
 def test_report_needs_no_native_core(quick_run: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nsys.modules['memgauge._core'] = None\n", encoding="utf-8"
-    )
-    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    environment = without_core(tmp_path)
     for arguments in (["report", str(quick_run)], ["export", str(quick_run)], ["--help"]):
-        done = subprocess.run(
-            command(*arguments), capture_output=True, text=True, env=environment, check=False
-        )
+        done = memgauge(*arguments, environment=environment)
         assert done.returncode == 0, done.stderr
-    refused = subprocess.run(
-        command("stream"), capture_output=True, text=True, env=environment, check=False
-    )
+    refused = memgauge("stream", environment=environment)
     assert refused.returncode == 2
     assert "no native core" in refused.stderr
 
@@ -184,7 +158,7 @@ def test_cpus_outside_the_affinity_mask_are_refused(tmp_path: Path) -> None:
         pytest.skip("one CPU only")
     first, second, *_ = sorted(os.sched_getaffinity(0))
     done = memgauge(
-        "stream", *QUICK, "--cpus", str(second), cwd=tmp_path, prefix=("taskset", "-c", str(first))
+        "stream", *QUICK, "--cpus", str(second), cwd=tmp_path, before=("taskset", "-c", str(first))
     )
     assert done.returncode == 2
     assert f"CPU {second}" in done.stderr
@@ -193,7 +167,7 @@ def test_cpus_outside_the_affinity_mask_are_refused(tmp_path: Path) -> None:
 
 def test_one_cpu_is_too_few_for_latency_under_load(tmp_path: Path) -> None:
     cpu = str(min(os.sched_getaffinity(0)))
-    done = memgauge("loaded", cwd=tmp_path, prefix=("taskset", "-c", cpu))
+    done = memgauge("loaded", cwd=tmp_path, before=("taskset", "-c", cpu))
     assert done.returncode == 2
     assert done.stderr.startswith("memgauge: loaded: only one CPU can be used")
     assert done.stderr.count("\n") == 1

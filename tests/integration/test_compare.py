@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.integration import command
 from tests.unit.analysis.runs import records, start
 
 import memgauge
@@ -23,14 +22,7 @@ ROUNDS = 80
 
 
 def compare(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "memgauge", "compare", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return command.memgauge("compare", *arguments, cwd=cwd)
 
 
 def slower(record: AnyRecord) -> AnyRecord:
@@ -176,19 +168,8 @@ def test_an_unwritable_page_is_one_line(runs: Path) -> None:
 
 
 def test_comparing_needs_no_native_core(runs: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nsys.modules['memgauge._core'] = None\n", encoding="utf-8"
-    )
-    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
-    done = subprocess.run(
-        [sys.executable, "-m", "memgauge", "compare", "one", "again"],
-        cwd=runs,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        timeout=120,
-        check=False,
-    )
+    environment = command.without_core(tmp_path)
+    done = command.memgauge("compare", "one", "again", cwd=runs, environment=environment)
     assert done.returncode == 0, done.stderr
 
 

@@ -4,13 +4,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from tests.counters_trees.machines import MACHINES
+from tests.integration import command
 
 from memgauge.analysis.schema import counters_schema
 from memgauge.counters.host import SYSFS_VARIABLE
@@ -30,14 +30,7 @@ def memgauge(
     environment.pop(SYSFS_VARIABLE, None)
     if tree is not None:
         environment[SYSFS_VARIABLE] = str(tree)
-    return subprocess.run(
-        [*before, sys.executable, "-m", "memgauge", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=environment,
-    )
+    return command.memgauge(*arguments, before=before, environment=environment)
 
 
 def unprivileged() -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 import pytest
+from tests.integration.command import memgauge
 
 from memgauge.commands.root import root
 from memgauge.experiments.registry import EXPERIMENTS
@@ -48,13 +49,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "stream --kernel copy --threads 1 --array-bytes 8MiB --budget 1s --output RUN",
         "profile --quiet --components process --output PROFILE -- sleep 0.2",
     ):
-        subprocess.run(
-            [sys.executable, "-m", "memgauge", *arguments.split()],
-            cwd=directory,
-            check=True,
-            capture_output=True,
-            timeout=120,
-        )
+        done = memgauge(*arguments.split(), cwd=directory)
+        assert done.returncode == 0, done.stderr
     return directory
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.counters_trees import tracepoints
+from tests.integration.command import command, memgauge
 from tests.integration.two_hosts import (
     environment,
     missing_for_hosts,
@@ -54,14 +55,14 @@ ENVIRONMENT = os.environ | ALLOWED
 TIMEOUT_S = 90
 
 
-def command(ranks: int | None, *arguments: str) -> list[str]:
+def launched(ranks: int | None, *arguments: str) -> list[str]:
     launch = [] if ranks is None else [str(MPIRUN), "-n", str(ranks)]
-    return [*launch, sys.executable, "-m", "memgauge", "fft3d", *arguments]
+    return [*launch, *command("fft3d", *arguments)]
 
 
 def run(ranks: int | None, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(ranks, *arguments),
+        launched(ranks, *arguments),
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
@@ -76,13 +77,7 @@ def own_lines(text: str) -> list[str]:
 
 
 def report(path: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "memgauge", "report", str(path), "--format", "summary"],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = memgauge("report", path, "--format", "summary")
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -276,7 +271,7 @@ def long_job(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A job of four ranks that would take minutes, at work."""
     out = tmp_path / "job"
     process = subprocess.Popen(
-        command(4, "--size", "32", "--repetitions", "10000", "--output", str(out)),
+        launched(4, "--size", "32", "--repetitions", "10000", "--output", str(out)),
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -344,7 +339,7 @@ def test_two_hosts_transform_together_and_what_lies_on_the_other_is_told(tmp_pat
         pytest.skip(reason)
     out = tmp_path / "job"
     out.mkdir()
-    program = command(None, "--size", "32", "--grid", "2x2", "--output", str(out))
+    program = launched(None, "--size", "32", "--grid", "2x2", "--output", str(out))
     with two_hosts(tmp_path) as hosts:
         done = subprocess.run(
             hosts.command(4, program, hide=str(out)),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration import command
 from tests.lab import guest
 from tests.lab.faults import FAULTS, RESULT
 
@@ -74,8 +75,7 @@ def test_an_injected_fault_is_found(found: dict[str, Any], fault: str) -> None:
 
 
 def test_counters_are_listed_with_their_sockets(work: Path) -> None:
-    command = [sys.executable, "-m", "memgauge", "counters", "explain", READS]
-    done = guest.run(work, shlex.join(command))
+    done = guest.run(work, shlex.join(command.command("counters", "explain", READS)))
     assert done.returncode == 0, done.stdout + done.stderr
     for instance in (f"uncore_imc_{number}@cpu{cpu}" for number in range(4) for cpu in range(2)):
         assert instance in done.stdout

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.integration import command
 
 import memgauge
 
@@ -20,17 +21,8 @@ NOBODY = 65534
 def asked(
     memory: str, output: Path, *more: str, experiment: str = "stream"
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memgauge", experiment, "--memory", memory]
-    command += ["--budget", "2s", "--output", str(output), *more]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(SOURCE)},
-        cwd="/",
-    )
+    words = [experiment, "--memory", memory, "--budget", "2s", "--output", str(output), *more]
+    return command.memgauge(*words, cwd="/", environment=os.environ | {"PYTHONPATH": str(SOURCE)})
 
 
 def refused(done: subprocess.CompletedProcess[str], output: Path) -> str:

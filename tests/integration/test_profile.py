@@ -19,6 +19,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from tests.integration.command import command
 
 import memgauge
 from memgauge.counters.components import NAMES
@@ -35,7 +36,7 @@ STUBBORN = "trap '' TERM; echo ready; while [ ! -e enough ]; do sleep 0.05; done
 
 def profile(*arguments: str, quiet: bool = True) -> list[str]:
     options = ["--quiet", "--no-report"] if quiet else ["--no-report"]
-    return [sys.executable, "-m", "memgauge", "profile", "--output", "run", *options, *arguments]
+    return command("profile", "--output", "run", *options, *arguments)
 
 
 def done(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.integration.command import memgauge
 
 from memgauge.analysis.profile import profile_of
 from memgauge.analysis.profile_timeline import Timeline
@@ -21,10 +20,9 @@ SMALL_BYTES = 6e6
 """`sleep` and `false` hold less; memgauge's own process, copied before the start, holds more."""
 
 
-def profiled(path: Path, *command: str) -> tuple[Run, Timeline]:
+def profiled(path: Path, *program: str) -> tuple[Run, Timeline]:
     options = ["--quiet", "--no-report", "--components", "process", "--output", str(path / "run")]
-    arguments = [sys.executable, "-m", "memgauge", "profile", *options, "--", *command]
-    subprocess.run(arguments, check=False, timeout=120)
+    memgauge("profile", *options, "--", *program)
     run = read_run(path / "run")
     timeline = profile_of(run).timeline
     assert timeline is not None

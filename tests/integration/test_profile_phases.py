@@ -7,10 +7,10 @@ run's own clock.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 
 import pytest
+from tests.integration.command import memgauge
 
 from memgauge.analysis.profile import profile_of
 from memgauge.analysis.profile_phases import Phase
@@ -61,8 +61,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("turns")
     program = [sys.executable, "-c", TURNS, MEMORY, "rest", SHA, "rest", CPU]
     options = ["--quiet", "--no-report", "--output", "run"]
-    command = [sys.executable, "-m", "memgauge", "profile", *options, "--", *program]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
+    done = memgauge("profile", *options, "--", *program, cwd=folder)
+    assert done.returncode == 0, done.stderr
     return read_run(folder / "run")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.integration.command import memgauge
 
 from memgauge.commands.region import HEADER, found
 from memgauge.model.errors import RequestError
@@ -101,8 +101,7 @@ int main() {
 def flags(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What links a program: as `memgauge region` prints it, else from the library's source."""
     if request.param == "installed":
-        command = [sys.executable, "-m", "memgauge", "region", "--cflags", "--libs"]
-        printed = subprocess.run(command, capture_output=True, text=True, check=False)
+        printed = memgauge("region", "--cflags", "--libs")
         if printed.returncode:
             pytest.skip(f"this tree has no built library: {printed.stderr.strip()}")
         return shlex.split(printed.stdout)
@@ -128,14 +127,7 @@ def built(source: str, compiler: str, suffix: str, flags: Sequence[str], folder:
 
 def profiled(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     options = ["--output", "run", "--components", "process", "--quiet", "--no-report"]
-    return subprocess.run(
-        [sys.executable, "-m", "memgauge", "profile", *options, program],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return memgauge("profile", *options, program, cwd=folder)
 
 
 def named(regions: Sequence[Region], name: str) -> list[Region]:

@@ -6,12 +6,12 @@ import fcntl
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.integration.command import command
 from tests.integration.live_run import start, wait_for_samples
 
 from memgauge.model.runfile import read_run
@@ -58,8 +58,8 @@ def test_ctrl_c_has_its_own_exit_code(tmp_path: Path) -> None:
 
 
 def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "memgauge", *LONG]
-    with subprocess.Popen(["nohup", *command], cwd=tmp_path, stderr=subprocess.DEVNULL) as running:
+    words = ["nohup", *command(*LONG)]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as running:
         deadline = time.monotonic() + 90
         records = tmp_path / "run" / "records.jsonl"
         while not (records.exists() and records.stat().st_size):

@@ -12,10 +12,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from tests.integration import command
 
 from memgauge import api
 from memgauge.analysis.schema import simulation_schema
 from memgauge.model.errors import RequestError
+from memgauge.system.program import lives, tree_of
 
 pytestmark = pytest.mark.native
 
@@ -85,15 +87,7 @@ def memgauge(
     *arguments: str, cwd: Path, path: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **({"PATH": path} if path is not None else {})}
-    return subprocess.run(
-        [sys.executable, "-m", "memgauge", *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return command.memgauge(*arguments, cwd=cwd, environment=environment, limit_s=300)
 
 
 def simulated(place: Path, *words: str, engine: str = "callgrind") -> dict[str, Any]:
@@ -219,16 +213,11 @@ def test_a_signal_that_ends_the_program_is_told_as_a_shell_does(place: Path) -> 
     assert "ended with signal 15" in done.stderr
 
 
-@simulates
-@pytest.mark.parametrize("engine", ["callgrind", "trace"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ending_it_leaves_nothing_and_keeps_what_was_counted(
-    place: Path, engine: str, number: signal.Signals
-) -> None:
-    """Ctrl-C reaches the whole group, as from a terminal; SIGTERM memgauge alone."""
-    words = ["simulate", "--machine", "small.toml", "--engine", engine, "--", "./walk"]
+def under_way(place: Path, engine: str, *words: str) -> subprocess.Popen[str]:
+    """A simulation in a group of its own, whose program has begun."""
+    arguments = ["simulate", "--machine", "small.toml", "--engine", engine, "--", *words]
     process = subprocess.Popen(
-        [sys.executable, "-m", "memgauge", *words, "s", "64"],
+        [sys.executable, "-m", "memgauge", *arguments],
         cwd=place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -238,15 +227,79 @@ def test_ending_it_leaves_nothing_and_keeps_what_was_counted(
     assert process.stdout is not None
     assert process.stdout.readline() == "sleeping\n"
     time.sleep(0.3)
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)
-    else:
-        process.send_signal(number)
+    return process
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+@pytest.mark.parametrize(
+    ("number", "to_all"),
+    [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False)],
+)
+def test_ending_it_leaves_nothing_and_keeps_what_was_counted(
+    place: Path, engine: str, number: signal.Signals, to_all: bool
+) -> None:
+    """Ctrl-C reaches the whole group, as from a terminal; what kill sends, memgauge alone."""
+    process = under_way(place, engine, "./walk", "s", "64")
+    (os.killpg if to_all else os.kill)(process.pid, number)
     _, told = process.communicate(timeout=120)
     assert process.returncode == 128 + number, told
     assert "Memory traffic, simulated on small" in told
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@simulates
+def test_what_the_program_started_is_ended_and_counted_too(place: Path) -> None:
+    process = under_way(place, "callgrind", "sh", "-c", "./walk s 64; exit 3")
+    tree = tree_of(process.pid)
+    process.terminate()
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM, told
+    assert "2 processes are added up" in told
+    assert not any(map(lives, tree))
+
+
+@simulates
+def test_a_program_that_will_not_end_is_killed_by_the_second_signal(place: Path) -> None:
+    deaf = "trap '' INT TERM; echo sleeping; while :; do :; done"
+    process = under_way(place, "callgrind", "sh", "-c", deaf)
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert (process.returncode, told.strip()) == (130, "memgauge: ended by SIGINT")
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+def test_nothing_runs_on_when_memgauge_is_killed(place: Path, engine: str) -> None:
+    process = under_way(place, engine, "sh", "-c", "./walk s 64; exit 3")
+    tree = tree_of(process.pid)
+    assert len(tree) >= 4  # memgauge, what watches over it, the shell, and the walk
+    process.kill()
+    process.wait()
+    until = time.monotonic() + 60
+    while any(map(lives, tree)):
+        assert time.monotonic() < until, tree
+        time.sleep(0.1)
+    process.communicate()
+
+
+@simulates
+def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
+    place: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    for page, why in (
+        (tmp_path, "is a directory; name a file in it"),
+        (tmp_path / "file" / "page.html", f"{tmp_path}/file is no directory"),
+    ):
+        done = memgauge("simulate", "--html", str(page), "--", "echo", "ran", cwd=place)
+        assert (done.returncode, done.stdout) == (125, "")
+        assert why in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_no_valgrind_says_what_to_install(place: Path, tmp_path: Path) -> None:

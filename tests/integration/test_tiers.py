@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from tests.integration import command
 from tests.integration.live_run import start, wait_for_samples
 
 import memgauge
@@ -28,16 +28,6 @@ QUICK = (*SMALL, "--budget", "1s")
 LONG = (*SMALL, "--budget", "90s", "--precision", "0.0001%", "--output", "run")
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "memgauge", *arguments]
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), cwd=cwd, capture_output=True, text=True, timeout=120, check=False
-    )
-
-
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A run that goes on for long, and has measured something."""
@@ -50,11 +40,13 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
     place = tmp_path_factory.mktemp("schema")
-    return json.loads(run("schema", "--of", "document", cwd=place).stdout)
+    return json.loads(command.memgauge("schema", "--of", "document", cwd=place).stdout)
 
 
 def test_both_groups_are_reported(tmp_path: Path) -> None:
-    done = run("tiers", "--a", "dram:dram", "--b", "file:x:file:x", *QUICK, cwd=tmp_path)
+    done = command.memgauge(
+        "tiers", "--a", "dram:dram", "--b", "file:x:file:x", *QUICK, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "Two memories in competition" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"memgauge-runs"}, "the file is removed"
@@ -75,7 +67,7 @@ def test_json_is_one_document_of_the_published_schema(
     given: tuple[str, ...], schema: Any, tmp_path: Path
 ) -> None:
     size = ("--array-bytes", "1MiB", "--budget", "1s")
-    done = run("tiers", "--b", "dram:shm:", *size, *given, "--json", cwd=tmp_path)
+    done = command.memgauge("tiers", "--b", "dram:shm:", *size, *given, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     jsonschema.validate(json.loads(done.stdout), schema)
 
@@ -122,7 +114,9 @@ def test_a_killed_run_is_completed(running: subprocess.Popen[str], tmp_path: Pat
     running.kill()
     running.communicate(timeout=60)
     before = len(read_run(tmp_path / "run").points)
-    resumed = run("survey", "--resume", "run", "--budget", "3s", "--precision", "0.5", cwd=tmp_path)
+    resumed = command.memgauge(
+        "survey", "--resume", "run", "--budget", "3s", "--precision", "0.5", cwd=tmp_path
+    )
     assert resumed.returncode == 0, resumed.stderr
     completed = read_run(tmp_path / "run")
     assert completed.end is not None
@@ -150,7 +144,7 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(
     given: str, message: str, tmp_path: Path
 ) -> None:
     threads = () if "--threads" in given or "--cpus" in given else ("--threads", "2")
-    done = run("tiers", *given.split(), *threads, "--output", "run", cwd=tmp_path)
+    done = command.memgauge("tiers", *given.split(), *threads, "--output", "run", cwd=tmp_path)
     assert done.returncode == 2
     *progress, last = done.stderr.strip().splitlines()
     assert message in last

@@ -6,13 +6,13 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.integration import command
 
 pytest.importorskip("memgauge._core")
 
@@ -32,15 +32,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "memgauge", "traffic", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def traffic(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return command.memgauge("traffic", *arguments, cwd=cwd, limit_s=300)
 
 
 @pytest.fixture
@@ -99,7 +92,7 @@ def test_what_is_measured_is_what_the_kernel_moves(kernel: str, run: Callable[..
 
 
 def test_nothing_is_run_and_no_memory_needed_when_only_simulating(tmp_path: Path) -> None:
-    done = command(
+    done = traffic(
         *("gemm", "--sizes", "64,100000", "--machine", "power9-5mb", "--threads", "21"),
         *("--simulate-only", "--output", "run", "--json"),
         cwd=tmp_path,
@@ -160,7 +153,7 @@ def test_ctrl_c_keeps_what_was_simulated_before(tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_said_in_a_line(
     arguments: list[str], said: str, tmp_path: Path
 ) -> None:
-    done = command(*arguments, "--output", "run", cwd=tmp_path)
+    done = traffic(*arguments, "--output", "run", cwd=tmp_path)
     assert done.returncode == 2
     errors = [line for line in done.stderr.splitlines() if not line.startswith("preparing")]
     assert said in errors[-1]
@@ -171,5 +164,5 @@ def test_what_cannot_be_done_is_said_in_a_line(
 def test_every_kernel_is_named_in_the_help(tmp_path: Path) -> None:
     from memgauge.model.nests import KINDS
 
-    words = re.findall(r"[\w-]+", command("--help", cwd=tmp_path).stdout)
+    words = re.findall(r"[\w-]+", traffic("--help", cwd=tmp_path).stdout)
     assert set(KINDS) <= {*words}
