@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import msgspec
 
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, Verdict
-from memgauge.model.cache_machine import CacheLevel
+from memgauge.analysis.traffic_curves import machine_name
+from memgauge.model.cache_machine import THIS, CacheLevel, CacheMachine
 from memgauge.model.simulated_program import SimulatedProgram
 from memgauge.model.text import plain
 from memgauge.model.units import GIB, KIB, MIB, format_bytes
@@ -55,7 +56,7 @@ def simulated_report(done: SimulatedProgram) -> Report:
     """What every renderer takes."""
     section = Section(
         name=NAME,
-        title=f"Simulated on {done.machine.name}",
+        title=f"Simulated on {_name(done)}",
         question=QUESTION,
         verdicts=[*_verdicts(done)],
         tables=[_memory(done), _levels(done)],
@@ -64,7 +65,7 @@ def simulated_report(done: SimulatedProgram) -> Report:
         run_id=NAME,
         started_at="",
         title=f"Simulated memory traffic of {plain(done.command[0])}",
-        machine=f"simulated: {done.machine.name}, {done.machine.title}",
+        machine=f"simulated: {_named(done.machine, ', ')}",
         complete=done.signal is None,
         status=_status(done),
         verdicts=[],
@@ -75,13 +76,13 @@ def simulated_report(done: SimulatedProgram) -> Report:
                 label="memory reads, simulated",
                 value=done.read_bytes,
                 unit="B",
-                detail=done.machine.name,
+                detail=_name(done),
             ),
             Headline(
                 label="memory writes, simulated",
                 value=done.write_bytes,
                 unit="B",
-                detail=done.machine.name,
+                detail=_name(done),
             ),
         ],
     )
@@ -92,7 +93,7 @@ def machine_table(done: SimulatedProgram) -> Table:
     machine = done.machine
     rows: list[list[Cell]] = [
         ["command", plain(shlex.join(done.command))],
-        ["machine", f"{machine.name}: {machine.title}"],
+        ["machine", _named(machine, ": ")],
         ["source", machine.source],
     ]
     rows += [[level.name, level_words(level)] for level in machine.levels]
@@ -123,6 +124,16 @@ def level_words(level: CacheLevel) -> str:
     return ", ".join(words)
 
 
+def _name(done: SimulatedProgram) -> str:
+    """Of the machine, in a sentence."""
+    return machine_name(done.machine.name)
+
+
+def _named(machine: CacheMachine, between: str) -> str:
+    """Name and title; the title of this one begins with its name."""
+    return machine.title if machine.name == THIS else f"{machine.name}{between}{machine.title}"
+
+
 def _status(done: SimulatedProgram) -> str:
     how = f"signal {done.signal}" if done.signal is not None else f"exit code {done.exit_code}"
     return (
@@ -136,7 +147,7 @@ def _verdicts(done: SimulatedProgram) -> Iterator[Verdict]:
         level="note",
         text=f"Simulated: memory would give {_amount(done.read_bytes)} and take "
         f"{_amount(done.write_bytes)} while the program ran, by the "
-        f"caches of {done.machine.name}.",
+        f"caches of {_name(done)}.",
     )
     yield from _left_changed(done)
     if done.processes > 1:
@@ -172,7 +183,7 @@ def _amount(count: int) -> str:
     """As the tables have it: few bytes are not zero, and none are no fraction of a MiB."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if count >= unit:
-            return f"{count / unit:.1f} {name}"
+            return f"{count / unit:.1f}".removesuffix(".0") + f" {name}"
     return f"{count} B"
 
 
@@ -191,7 +202,7 @@ def _memory(done: SimulatedProgram) -> Table:
     ]
     return Table(
         name="memory",
-        title=f"Memory traffic, simulated on {done.machine.name}",
+        title=f"Memory traffic, simulated on {_name(done)}",
         columns=[Column(title="what"), Column(title="bytes", unit="B"), Column(title="in bytes")],
         rows=[[name, count, count] for name, count in reads if count is not None],
     )
@@ -200,7 +211,7 @@ def _memory(done: SimulatedProgram) -> Table:
 def _levels(done: SimulatedProgram) -> Table:
     return Table(
         name="levels",
-        title=f"Accesses and misses, simulated on {done.machine.name}",
+        title=f"Accesses and misses, simulated on {_name(done)}",
         columns=[
             Column(title="level"),
             Column(title="of"),

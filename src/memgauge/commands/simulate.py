@@ -19,6 +19,7 @@ from memgauge.model.errors import (
 from memgauge.model.simulated_program import Engine
 from memgauge.model.termination import shell_exit_code
 from memgauge.model.text import plain
+from memgauge.reports.files import check_writable
 from memgauge.results import Simulation
 from memgauge.simulation.program import ENGINES, simulate_program
 
@@ -74,6 +75,8 @@ def command(
         if not command:
             raise RequestError("simulate: give a command, after --; see memgauge simulate --help")
         machine = api.machine(name)
+        if page is not None:
+            check_writable(page)
         output = sys.stderr.buffer if as_json else None
         done = simulate_program(command, machine, engine, output)
         _present(Simulation(done), page=page, as_json=as_json)

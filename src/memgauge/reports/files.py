@@ -7,7 +7,27 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from memgauge.model.errors import SystemFailure
+from memgauge.model.errors import RequestError, SystemFailure
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before long work, a place where its result cannot be written.
+
+    Raises:
+        RequestError: the path is a directory, or the directory that it would be made in may not be
+            written or is none.
+    """
+    if path.is_dir():
+        raise RequestError(f"{path}: is a directory; name a file in it")
+    if path.exists() and not path.is_file():
+        return
+    place = next((one for one in path.absolute().parents if one.exists()), path.parent)
+    if not place.is_dir():
+        raise RequestError(f"{path}: cannot be written: {place} is no directory; choose another")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise RequestError(
+            f"{path}: cannot be written: {place} may not be written by you; choose another place"
+        )
 
 
 def write_text(path: Path, text: str) -> None:

@@ -33,6 +33,7 @@ _ONLY_AT_START = "callgrind_control"
 
 
 class _Counted(msgspec.Struct, frozen=True, kw_only=True):
+    caches: TwoLevels
     ended: Ended
     events: Events
     processes: int
@@ -52,35 +53,8 @@ def simulate_by_callgrind(
         RequestError: no two levels are near to the machine.
         SimulationFailed: valgrind could not execute it.
     """
-    levels = two_levels(machine)
-    counted = _execute(command, levels, valgrind, output)
-    events, line_bytes = counted.events, levels.last.line_bytes
-    return SimulatedProgram(
-        command=list(command),
-        machine=machine,
-        engine="callgrind",
-        valgrind=valgrind.version,
-        levels=_levels(machine, events),
-        load_read_bytes=events["DLmr"] * line_bytes,
-        allocate_read_bytes=events["DLmw"] * line_bytes,
-        instruction_read_bytes=events["ILmr"] * line_bytes,
-        prefetch_read_bytes=0,
-        write_back_bytes=(events["ILdmr"] + events["DLdmr"] + events["DLdmw"]) * line_bytes,
-        bypass_write_bytes=0,
-        left_changed_bytes=None,
-        left_changed_at_most_bytes=levels.last.bytes * counted.processes,
-        instructions=events["Ir"],
-        processes=counted.processes,
-        left_out_processes=counted.left_out,
-        exit_code=counted.ended.exit_code,
-        signal=counted.ended.signal,
-        took_s=counted.took_s,
-        notes=[
-            *levels.notes,
-            "an access that lies in two lines counts as one",
-            "callgrind does not tell what was still changed in the caches in the end",
-        ],
-    )
+    counted = _execute(command, two_levels(machine), valgrind, output)
+    return _program(command, machine, valgrind, counted)
 
 
 def totals_of(text: str) -> Events | None:
@@ -105,19 +79,7 @@ def _execute(
 ) -> _Counted:
     with tempfile.TemporaryDirectory(prefix="memgauge-simulate-") as made:
         directory = Path(made)
-        words = [
-            valgrind.path,
-            "--tool=callgrind",
-            "--cache-sim=yes",
-            "--simulate-wb=yes",
-            f"--I1={levels.instructions.option}",
-            f"--D1={levels.first.option}",
-            f"--LL={levels.last.option}",
-            "--trace-children=yes",
-            f"--log-file={directory}/log.%p",
-            f"--callgrind-out-file={directory}/out.%p",
-            *command,
-        ]
+        words = [valgrind.path, *_options(levels, directory), *command]
         began = time.monotonic()
         with running(words, output=output) as child:
             ended = how_it_ended(child)
@@ -126,13 +88,61 @@ def _execute(
         own = {pid for pid in found if pid == child.pid or _is_fresh(directory, pid)}
         if not own:
             raise nothing_counted(command, ended, said(directory))
-    total = {name: sum(found[pid][name] for pid in own) for name in found[min(own)]}
     return _Counted(
+        caches=levels,
         ended=ended,
-        events=total,
+        events={name: sum(found[pid][name] for pid in own) for name in found[min(own)]},
         processes=len(own),
         left_out=len(found) - len(own),
         took_s=took_s,
+    )
+
+
+def _options(levels: TwoLevels, directory: Path) -> list[str]:
+    return [
+        "--tool=callgrind",
+        "--cache-sim=yes",
+        "--simulate-wb=yes",
+        f"--I1={levels.instructions.option}",
+        f"--D1={levels.first.option}",
+        f"--LL={levels.last.option}",
+        "--trace-children=yes",
+        f"--log-file={directory}/log.%p",
+        f"--callgrind-out-file={directory}/out.%p",
+    ]
+
+
+def _program(
+    command: Sequence[str], machine: CacheMachine, valgrind: Valgrind, counted: _Counted
+) -> SimulatedProgram:
+    """What callgrind's events are in bytes of lines."""
+    events, caches = counted.events, counted.caches
+    line_bytes = caches.last.line_bytes
+    return SimulatedProgram(
+        command=list(command),
+        machine=machine,
+        engine="callgrind",
+        valgrind=valgrind.version,
+        levels=_levels(machine, events),
+        load_read_bytes=events["DLmr"] * line_bytes,
+        allocate_read_bytes=events["DLmw"] * line_bytes,
+        instruction_read_bytes=events["ILmr"] * line_bytes,
+        prefetch_read_bytes=0,
+        write_back_bytes=(events["ILdmr"] + events["DLdmr"] + events["DLdmw"]) * line_bytes,
+        bypass_write_bytes=0,
+        left_changed_bytes=None,
+        left_changed_at_most_bytes=caches.last.bytes * counted.processes,
+        instructions=events["Ir"],
+        processes=counted.processes,
+        left_out_processes=counted.left_out,
+        exit_code=counted.ended.exit_code,
+        signal=counted.ended.signal,
+        took_s=counted.took_s,
+        notes=[
+            *caches.notes,
+            "an access that lies in two lines counts as one",
+            "callgrind does not tell what was still changed in the caches in the end",
+        ],
     )
 
 

@@ -14,7 +14,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from memgauge.experiments.cache_native import cache_model
 from memgauge.model.cache_machine import CacheMachine
@@ -39,6 +39,17 @@ _STORE = 1 << 32
 """Kind 1 in the fifth byte of a record's second word, behind its bytes (little-endian)."""
 
 
+class _Traced(NamedTuple):
+    """What came of an execution."""
+
+    ended: Ended
+    counts: _core.CacheCounts
+    """Before what is changed was written back."""
+    levels: list[ProgramLevel]
+    left_changed_bytes: int
+    took_s: float
+
+
 def simulate_by_trace(
     command: Sequence[str],
     machine: CacheMachine,
@@ -58,33 +69,14 @@ def simulate_by_trace(
     if not counts.loads + counts.stores:
         raise nothing_counted(command, ended, told)
     model.write_back_all()
-    left = model.counts().write_back_bytes - counts.write_back_bytes
-    return SimulatedProgram(
-        command=list(command),
-        machine=machine,
-        engine="trace",
-        valgrind=valgrind.version,
+    traced = _Traced(
+        ended=ended,
+        counts=counts,
         levels=_levels(model, counts),
-        load_read_bytes=counts.load_read_bytes,
-        allocate_read_bytes=counts.allocate_read_bytes,
-        instruction_read_bytes=None,
-        prefetch_read_bytes=counts.hardware_prefetch_read_bytes,
-        write_back_bytes=counts.write_back_bytes,
-        bypass_write_bytes=counts.bypass_write_bytes,
-        left_changed_bytes=left,
-        left_changed_at_most_bytes=left,
-        instructions=None,
-        processes=1,
-        left_out_processes=None,
-        exit_code=ended.exit_code,
-        signal=ended.signal,
+        left_changed_bytes=model.counts().write_back_bytes - counts.write_back_bytes,
         took_s=time.monotonic() - began,
-        notes=[
-            "instructions are not simulated",
-            "processes that the program starts are not simulated",
-            "an access that lies in two sectors counts as two",
-        ],
     )
+    return _program(command, machine, valgrind, traced)
 
 
 def records_of(text: bytes) -> array[int]:
@@ -99,6 +91,39 @@ def records_of(text: bytes) -> array[int]:
             words.append(at)
             words.append(length | _STORE)
     return words
+
+
+def _program(
+    command: Sequence[str], machine: CacheMachine, valgrind: Valgrind, traced: _Traced
+) -> SimulatedProgram:
+    """What the model counted, and what lackey does not tell."""
+    counts = traced.counts
+    return SimulatedProgram(
+        command=list(command),
+        machine=machine,
+        engine="trace",
+        valgrind=valgrind.version,
+        levels=traced.levels,
+        load_read_bytes=counts.load_read_bytes,
+        allocate_read_bytes=counts.allocate_read_bytes,
+        instruction_read_bytes=None,
+        prefetch_read_bytes=counts.hardware_prefetch_read_bytes,
+        write_back_bytes=counts.write_back_bytes,
+        bypass_write_bytes=counts.bypass_write_bytes,
+        left_changed_bytes=traced.left_changed_bytes,
+        left_changed_at_most_bytes=traced.left_changed_bytes,
+        instructions=None,
+        processes=1,
+        left_out_processes=None,
+        exit_code=traced.ended.exit_code,
+        signal=traced.ended.signal,
+        took_s=traced.took_s,
+        notes=[
+            "instructions are not simulated",
+            "processes that the program starts are not simulated",
+            "an access that lies in two sectors counts as two",
+        ],
+    )
 
 
 def _execute(

@@ -27,8 +27,8 @@ from memgauge.model.errors import (
 )
 from memgauge.model.text import plain, quoted
 from memgauge.simulation.signals import passing_on
-from memgauge.system.leash import leashed
-from memgauge.system.program import Ended, candidates, check_startable, tree_of
+from memgauge.system.leash import kill_tree, leash
+from memgauge.system.program import Ended, candidates, check_startable
 
 INSTALL = "install it (Debian: apt-get install valgrind)"
 _KILL_AFTER_S = 5.0
@@ -87,7 +87,7 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Valgrind at work; signals go to the program, and however this is left, it has ended.
 
-    Should this process be killed, the kernel ends it.
+    Should this process be killed, it ends too, with what it started.
 
     Args:
         words: its command line.
@@ -95,13 +95,13 @@ def running(
         keep: descriptors that it inherits.
     """
     try:
-        child = subprocess.Popen(leashed(words), stdout=output, pass_fds=tuple(keep))
+        child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep))
     except OSError as error:
         raise SimulationFailed(
             f"valgrind cannot be started: {error.strerror}; {INSTALL}"
         ) from error
     try:
-        with passing_on(child.pid):
+        with leash(child.pid), passing_on(child.pid):
             yield child
     finally:
         _end(child)
@@ -150,7 +150,5 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     try:
         child.wait(_KILL_AFTER_S)
     except subprocess.TimeoutExpired:
-        for pid in reversed(tree_of(child.pid)):
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        kill_tree(child.pid)
         child.wait()

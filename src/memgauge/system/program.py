@@ -231,6 +231,11 @@ def tree_of(pid: int, root: Path = ROOT) -> list[int]:
     return found
 
 
+def lives(pid: int, root: Path = ROOT) -> bool:
+    """Whether a process is there and no zombie."""
+    return _start_time(Tree(root), pid) is not None
+
+
 def _parents(tree: Tree) -> dict[int, int]:
     """Of each process that is no zombie, its parent."""
     parents = {}

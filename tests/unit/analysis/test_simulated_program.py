@@ -82,6 +82,17 @@ def test_every_table_and_figure_says_that_it_is_simulated() -> None:
     assert "nothing measured" in report.status
 
 
+def test_this_machine_is_called_so() -> None:
+    this = msgspec.structs.replace(MACHINE, name="this", title="this machine, a CPU")
+    report = simulated_report(done(machine=this))
+    assert report.machine == "simulated: this machine, a CPU"
+    assert ["machine", "this machine, a CPU"] in report.system.rows
+    text = render(report)
+    assert "Simulated on this machine\n" in text
+    assert "by the caches of this machine." in " ".join(text.split())
+    assert text.count("this") == text.count("this machine") + text.count("this program")
+
+
 def test_what_is_not_told_has_no_row() -> None:
     names = [row[0] for row in simulated_report(done()).sections[0].tables[0].rows]
     assert "read by instructions" not in names
@@ -96,10 +107,10 @@ def test_what_is_not_told_has_no_row() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"left_changed_bytes": MIB}, "In the end 1.0 MiB more were changed"),
+        ({"left_changed_bytes": MIB}, "In the end 1 MiB more were changed"),
         (
             {"left_changed_bytes": None, "left_changed_at_most_bytes": 4 * MIB},
-            "Up to 4.0 MiB that were changed",
+            "Up to 4 MiB that were changed",
         ),
         ({"processes": 3}, "3 processes are added up"),
         ({"left_out_processes": 2}, "2 forked processes are left out"),
@@ -147,4 +158,4 @@ def test_few_bytes_are_told_as_such_and_not_as_no_mebibytes() -> None:
         bypass_write_bytes=0,
     )
     said = " ".join(v.text for one in simulated_report(small).sections for v in one.verdicts)
-    assert "memory would give 300.0 KiB and take 0 B while" in said
+    assert "memory would give 300 KiB and take 0 B while" in said

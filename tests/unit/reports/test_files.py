@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memgauge.model.errors import SystemFailure
-from memgauge.reports.files import write_pieces, write_text
+from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.reports.files import check_writable, write_pieces, write_text
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -48,3 +48,22 @@ def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(SystemFailure, match="cannot be written"):
         write_text(tmp_path, "page")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_told_before(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    check_writable(tmp_path / "new" / "folder" / "page.html")
+    check_writable(tmp_path / "file")
+    check_writable(Path("/dev/stdout"))
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(RequestError, match="is a directory; name a file in it"):
+        check_writable(tmp_path)
+    with pytest.raises(RequestError, match="file is no directory; choose another"):
+        check_writable(tmp_path / "file" / "page.html")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_of_others_is_told_before(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(RequestError, match="may not be written by you"):
+        check_writable(tmp_path / "page.html")

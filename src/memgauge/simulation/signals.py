@@ -1,0 +1,100 @@
+"""Signals while a program is simulated: they are the program's, whoever sends them.
+
+A terminal sends Ctrl-C to the program as to memgauge; what is sent to memgauge alone, as by kill or
+a batch system, is passed on. Which of both it was the kernel tells. Source: sigaction(2), si_code.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from memgauge.model.termination import Terminated
+from memgauge.system.leash import kill_tree
+from memgauge.system.program import lives, tree_of
+
+ENDING = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP})
+PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
+_POLL_S = 0.1
+_OUTLIVING_S = 3.0
+"""For what the program started and was passed the signal too, to write down what it counted."""
+
+
+@contextmanager
+def passing_on(pid: int) -> Iterator[None]:
+    """Pass signals on to a process: those that ask for the end, to all that it started too.
+
+    A second one that asks for the end kills them. What is ignored, as under nohup, stays ignored.
+    Before this is left, all that one was passed on to have ended. Nothing is changed outside of the
+    main thread.
+
+    Raises:
+        Terminated: by that second one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    watched = {
+        number for number in ENDING | PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN
+    }
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    passing = _Passing(pid, watched)
+    passing.start()
+    try:
+        yield
+    finally:
+        passing.stop()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if passing.killed_by is not None:
+        raise Terminated(passing.killed_by)
+
+
+class _Passing(threading.Thread):
+    """Takes the signals that the main thread blocks."""
+
+    def __init__(self, pid: int, watched: set[signal.Signals]) -> None:
+        super().__init__(name="signals", daemon=True)
+        self.killed_by: int | None = None
+        self._pid = pid
+        self._watched = watched
+        self._asked = False
+        self._told: list[int] = []
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Until it is stopped."""
+        while not self._over.is_set():
+            found = signal.sigtimedwait(self._watched, _POLL_S)
+            if found is not None:
+                self._take(found.si_signo, by_terminal=found.si_code > 0)
+
+    def stop(self) -> None:
+        """And wait for it, and for those that were asked to end."""
+        self._over.set()
+        self.join()
+        until = time.monotonic() + _OUTLIVING_S
+        while (left := [pid for pid in self._told if lives(pid)]) and time.monotonic() < until:
+            time.sleep(_POLL_S)
+        _send(signal.SIGKILL, left)
+
+    def _take(self, number: int, *, by_terminal: bool) -> None:
+        if number not in ENDING:
+            _send(number, [self._pid])
+        elif self._asked:
+            self.killed_by = self.killed_by or number
+            kill_tree(self._pid)
+        else:
+            self._asked = True
+            if not by_terminal:
+                self._told = tree_of(self._pid)
+                _send(number, self._told)
+
+
+def _send(number: int, processes: Sequence[int]) -> None:
+    for pid in processes:
+        with suppress(OSError):  # it may have ended just now, or be another user's
+            os.kill(pid, number)
