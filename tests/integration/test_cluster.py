@@ -251,6 +251,7 @@ def test_a_killed_rank_leaves_what_was_measured(hosts: TwoHosts, tmp_path: Path)
     manifest: Manifest = read_manifest(job.directory)
     assert {node.state for node in manifest.nodes} == {"cut short"}
     assert f"memgauge report {job.directory}" in error
+    assert error.count("SIGTERM") <= 2, "one rank says it, and then ends"
     end = read_run(job.directory / "nodes" / "mga").end
     assert end is not None
     assert (end.status, end.reason) == ("interrupted", "SIGTERM")

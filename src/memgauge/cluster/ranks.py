@@ -88,8 +88,11 @@ class Rank:
                 gatherer.step()
                 time.sleep(GATHER_EVERY_S)
         except KeyboardInterrupt as error:
+            by = str(error) or "Ctrl-C"
+            # Now: a launcher leaves a second, and the survey may take half of it.
+            say(f"ended by {by}: what was measured is kept; memgauge report {directory} shows it")
             self._stop(error)
-            gatherer.close(f"the job was ended by {str(error) or 'Ctrl-C'}")
+            gatherer.close(f"the job was ended by {by}")
             _save_what_is_there(directory, say)
             raise
         except BaseException as error:
@@ -174,7 +177,6 @@ def exit_code(combined: CombinedRun) -> ExitCode:
 
 def _save_what_is_there(directory: Path, say: Callable[[str], None]) -> None:
     """The report of a job that was ended; it may be killed on the way, and can be made later."""
-    say(f"the job was ended: what was measured is kept; memgauge report {directory} shows it")
     try:
         load_combined(directory, ending=True).save()
     except MemgaugeError as error:

@@ -16,6 +16,7 @@ from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import count_option, duration_option
 from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
+from memgauge.model.termination import Terminated
 from memgauge.model.text import few, plain
 
 MOST_NODES = 1_000_000
@@ -118,7 +119,12 @@ def _survey_nodes(
     found = start_mpi("cluster", finalize=False)
     rank = Rank(found, arguments)
     if found.rank != 0:
-        rank.follow()
+        try:
+            rank.follow()
+        except KeyboardInterrupt as error:
+            # The first rank, which was ended too, says it.
+            code = error.exit_code if isinstance(error, Terminated) else ExitCode.INTERRUPTED
+            raise click.exceptions.Exit(code) from None
         found.mpi.Finalize()
         return ExitCode.DONE
     try:
