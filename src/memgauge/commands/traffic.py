@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from memgauge import api
+from memgauge.analysis.traffic_curves import machine_name
 from memgauge.commands.measure import measure
 from memgauge.commands.options import given, options_of
 from memgauge.experiments.nest_traffic_parameters import TrafficOptions, TrafficParameters
@@ -13,6 +15,7 @@ from memgauge.experiments.registry import load
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.units import format_duration
+from memgauge.runner.run import planned_groups
 
 
 def _kernels() -> str:
@@ -39,12 +42,20 @@ KERNEL and what N is of it:
 @click.argument("kernel", metavar="KERNEL")
 @options_of(TrafficOptions, RunOptions)
 def command(kernel: str, **values: Any) -> int:
-    """Measure and simulate, and say beforehand how long both may take."""
+    """Measure and simulate; what can be done is told beforehand, with how long it may take."""
     parameters = build(TrafficParameters, kernel=kernel, **given(TrafficOptions, values))
     parameters.check()
-    options = build(RunOptions, **given(RunOptions, values))
+    options = _options(parameters, build(RunOptions, **given(RunOptions, values)))
+    planned_groups(load("traffic"), parameters.for_budget(options.budget_s), api.system())
     click.echo(f"memgauge: {_announcement(parameters, options)}", err=True)
     return measure([(load("traffic"), parameters)], options)
+
+
+def _options(parameters: TrafficParameters, options: RunOptions) -> RunOptions:
+    """Where nothing is run, simulating has all the time there is."""
+    if not parameters.simulate_only:
+        return options
+    return options.replace(budget_s=parameters.simulate_s)
 
 
 def _announcement(parameters: TrafficParameters, options: RunOptions) -> str:
@@ -53,7 +64,7 @@ def _announcement(parameters: TrafficParameters, options: RunOptions) -> str:
     if not parameters.simulate_only:
         parts.append(f"measuring takes at most {format_duration(options.budget_s)} (--budget)")
     if parameters.machines:
-        names = ", ".join(parameters.machines)
+        names = ", ".join(map(machine_name, parameters.machines))
         parts.append(
             f"simulating {names} about {format_duration(parameters.simulate_s)} at most "
             f"(--simulate-up-to)"

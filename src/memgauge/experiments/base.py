@@ -36,6 +36,9 @@ class Bench(ABC):
     counters: Sequence[CounterSet] = ()
     """Read around its samples, opened; to be recorded before the first of them."""
 
+    is_needed: bool = True
+    """Whether a run is incomplete without its samples; else they are taken as time allows."""
+
     @abstractmethod
     def measure(self, point: str, round_: int) -> list[Sample]:
         """One visit: one native call, a few milliseconds, raw stamps back.

@@ -36,6 +36,8 @@ class TrafficBench(Bench):
     ) -> None:
         self.points = list(points)
         self.counters = [counters.set] if counters else []
+        # Without counters there is nothing but the speed of what is executed.
+        self.is_needed = counters is not None
         self._reads = counters
         self._ready = {one.point.point: one for one in ready}
         self._visited: set[str] = set()

@@ -18,7 +18,7 @@ from memgauge.experiments.nest_traffic_shapes import cap_for, extents_of, probe_
 from memgauge.model.cache_machine import with_cores
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
-from memgauge.model.nests import EXTENTS, KINDS, STUDY_GRID
+from memgauge.model.nests import EXTENTS, KINDS, STUDY_GRID, Extents
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import System
 from memgauge.system.placement import POLICIES, UNKNOWN_CACHE_BYTES, cpus_for
@@ -121,7 +121,7 @@ def _point(
 ) -> Point:
     extents = extents_of(parameters, size, cap)
     kernel, prefetch = parameters.kernel, parameters.store_prefetch
-    spec = _core.NestSpec(kernel, store_prefetch=prefetch, **extents)
+    spec = _asked_spec(parameters, size, extents)
     once = element_traffic(spec, kernel, extents)
     counted = once.read_bytes + once.write_bytes
     parts = ["traffic", kernel, str(size), f"{team.threads}t", *["prefetched"] * prefetch]
@@ -144,6 +144,15 @@ def _point(
         threads=team.threads,
         role="region",
     )
+
+
+def _asked_spec(parameters: TrafficParameters, size: int, extents: Extents) -> _core.NestSpec:
+    try:
+        return _core.NestSpec(
+            parameters.kernel, store_prefetch=parameters.store_prefetch, **extents
+        )
+    except RequestError as error:
+        raise RequestError(f"--sizes {size}: {error}") from error
 
 
 def _asked(

@@ -9,7 +9,6 @@ of them is simulated and multiplied, see `nest_traffic_machines`.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +18,7 @@ from memgauge import _core
 from memgauge.experiments.cache_native import cache_model
 from memgauge.experiments.nest_traffic_cold import PAGE_BYTES
 from memgauge.experiments.nest_traffic_machines import MachinePart
-from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.cache_machine import THIS, CacheMachine
 from memgauge.model.errors import RequestError
 from memgauge.model.records import (
     AnyRecord,
@@ -29,7 +28,7 @@ from memgauge.model.records import (
     SimulatedMachine,
     Warning,
 )
-from memgauge.model.units import format_duration
+from memgauge.model.units import format_duration, format_long
 
 STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
@@ -38,6 +37,13 @@ FEW_TRIPS = 1 << 20
 """Of innermost loops: what is simulated without asking how long it takes, and tells no speed."""
 SLOWER_BEYOND = 2.0
 """Times that a trip takes longer where caches are exceeded than in a small nest; assumed."""
+SPARE = 1.5
+"""Of the time that the rest would take: how much of it to ask for, which is an estimate."""
+LIMITS = (
+    *((60.0 * minutes, f"{minutes}m") for minutes in (1, 2, 5, 10, 15, 20, 30, 45)),
+    *((3600.0 * hours, f"{hours}h") for hours in (1, 2, 3, 4, 6, 8, 12, 24)),
+)
+"""Limits of --simulate-up-to that are worth proposing."""
 WORTH_THREADS_S = 0.2
 """Less is simulated by one thread."""
 
@@ -168,13 +174,25 @@ def _not_simulated(jobs: Sequence[Job], cost_s: float, limit_s: float) -> Warnin
     sizes: dict[str, dict[str, None]] = {}
     for job in jobs:
         sizes.setdefault(job.machine.name, {})[str(job.point.asked["size"])] = None
-    said = "; ".join(f"on {machine} N = {', '.join(of)}" for machine, of in sizes.items())
+    said = "; ".join(f"N = {', '.join(of)} on {_named(machine)}" for machine, of in sizes.items())
     return Warning(
         code="not-simulated",
         message=(
-            f"not simulated within the {format_duration(limit_s)} of --simulate-up-to: {said}; "
-            f"that would take about {format_duration(cost_s)} more"
+            f"not simulated: {said}; that would take about {format_long(cost_s)} more, and the "
+            f"limit of --simulate-up-to is {format_duration(limit_s)}"
         ),
-        remedy=f"give --simulate-up-to {math.ceil((limit_s + cost_s) * 1.5 / 60)}m",
+        remedy=_remedy(limit_s + SPARE * cost_s),
         experiment=jobs[0].point.experiment,
     )
+
+
+def _named(machine: str) -> str:
+    return "this machine" if machine == THIS else machine
+
+
+def _remedy(needed_s: float) -> str:
+    """The next limit that people would give, or smaller sizes where that is out of reach."""
+    for limit_s, text in LIMITS:
+        if needed_s <= limit_s:
+            return f"give --simulate-up-to {text}"
+    return "give smaller --sizes"

@@ -180,6 +180,14 @@ def format_duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02} min"
 
 
+def format_long(seconds: float) -> str:
+    """The same of a time that may be days or years: `9 days`, `12 years`."""
+    days = seconds / 86_400
+    if days < 2:
+        return format_duration(seconds)
+    return f"{days:.0f} days" if days < 730 else f"{days / 365.25:,.0f} years"
+
+
 def _quantity(
     text: str, option: str, what: str, units: dict[str, int] | dict[str, Fraction], example: str
 ) -> Fraction:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.experiments.base import Bench, Experiment
+from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters, texts
@@ -92,14 +92,25 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
     return read_run(request.directory)
 
 
+def planned_groups(
+    experiment: Experiment, parameters: CommonParameters, system: System
+) -> list[Group]:
+    """The points of one experiment; nothing is opened.
+
+    Raises:
+        RequestError: the machine cannot do what was asked.
+    """
+    require_placement(parameters, system)
+    return experiment.plan(parameters, within(system, parameters.nodes))
+
+
 def _plan(request: Request) -> tuple[list[Planned], list[Warning]]:
     """What to measure, and why some of several experiments are not possible on this machine."""
     planned: list[Planned] = []
     left_out: list[Warning] = [*request.warnings]
     for experiment, parameters in request.experiments:
-        require_placement(parameters, request.system)
         try:
-            groups = experiment.plan(parameters, within(request.system, parameters.nodes))
+            groups = planned_groups(experiment, parameters, request.system)
         except NotPossibleHere as error:
             if len(request.experiments) == 1:
                 raise
@@ -237,7 +248,7 @@ class _Recording:
             opening_s = self._budget.elapsed_s - began_s
             self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick, declare)
             self._close(benches, cells, experiments)
-        self._all_reached &= not any(cell.wanted for cell in cells)
+        self._all_reached &= not any(cell.wanted for cell in cells if cell.bench.is_needed)
 
     def _start(self) -> None:
         """The first record, once something could be opened: a refused request leaves no run."""

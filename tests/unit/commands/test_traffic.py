@@ -54,14 +54,17 @@ def test_the_kernel_and_the_options_are_handed_on(
         (
             ["--budget", "5s"],
             (
-                "memgauge: measuring takes at most 5.00 s (--budget); simulating this about 30.0 s "
-                "at most (--simulate-up-to)"
+                "memgauge: measuring takes at most 5.00 s (--budget); simulating this machine "
+                "about 30.0 s at most (--simulate-up-to)"
             ),
         ),
         (["--machine", "none"], "memgauge: measuring takes at most 1 min 00 s (--budget)"),
         (
             ["--machine", "power9-5mb,this", "--simulate-only", "--simulate-up-to", "2m"],
-            "memgauge: simulating power9-5mb, this about 2 min 00 s at most (--simulate-up-to)",
+            (
+                "memgauge: simulating power9-5mb, this machine about 2 min 00 s at most "
+                "(--simulate-up-to)"
+            ),
         ),
     ],
 )
@@ -70,6 +73,35 @@ def test_how_long_it_may_take_is_said(
 ) -> None:
     assert run("gemm", *arguments) == said + "\n"
     assert len(asked) == 1
+
+
+def test_where_nothing_is_run_simulating_has_all_the_time(
+    asked: list[tuple[TrafficParameters, RunOptions]],
+) -> None:
+    run("gemm", "--simulate-only", "--simulate-up-to", "7s")
+    ((_, options),) = asked
+    assert options.budget_s == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["gemm", "--machine", "xeon"], "did you mean xeon-gold-6130"),
+        (["gemm", "--machine", "none.toml"], "cannot be read"),
+        (["s1cf", "--sizes", "100", "--grid", "3x7"], "the grid 3x7 does not divide it"),
+        (["gemm", "--sizes", "600000"], "of memory may be used: none fits"),
+        (["gemm", "--sizes", "64,1e6"], "--sizes 1000000: loop nest gemm: more than 2^58 trips"),
+        (["gemm", "--machine", "power9-5mb", "--threads", "4000"], "4000"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_said(
+    arguments: list[str], why: str, asked: list[tuple[TrafficParameters, RunOptions]]
+) -> None:
+    done = CliRunner().invoke(traffic.command, arguments, standalone_mode=False)
+    assert isinstance(done.exception, RequestError)
+    assert why in str(done.exception)
+    assert done.stderr == ""
+    assert not asked
 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_said(

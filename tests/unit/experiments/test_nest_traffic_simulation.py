@@ -26,6 +26,7 @@ from memgauge.machines.library import load
 from memgauge.model.cache_machine import CacheLevel, CacheMachine, with_cores
 from memgauge.model.parameters import build
 from memgauge.model.records import AnyRecord, Point, Simulated, SimulatedMachine, Warning
+from memgauge.model.units import parse_duration
 from memgauge.system.detect import detect
 
 KIB = 1 << 10
@@ -185,12 +186,32 @@ def test_what_exceeds_the_limit_is_told_and_the_rest_is_simulated() -> None:
     assert [type(record) for record in records] == [SimulatedMachine, Simulated, Warning]
     told = records[-1]
     assert isinstance(told, Warning)
-    assert told.message.startswith(
-        "not simulated within the 1.00 s of --simulate-up-to: on small N = 4000, 5000; that would "
-        "take about "
-    )
+    assert told.message.startswith("not simulated: N = 4000, 5000 on small; that would take about ")
+    assert told.message.endswith(" more, and the limit of --simulate-up-to is 1.00 s")
     assert told.remedy is not None
-    assert told.remedy.startswith("give --simulate-up-to ")
+
+
+@pytest.mark.parametrize(
+    ("cost_s", "limit_s", "remedy"),
+    [
+        (10.0, 30.0, "give --simulate-up-to 1m"),
+        (100.0, 30.0, "give --simulate-up-to 5m"),
+        (3000.0, 30.0, "give --simulate-up-to 2h"),
+        (50_000.0, 30.0, "give --simulate-up-to 24h"),
+        (1e5, 30.0, "give smaller --sizes"),
+        (1e9, 30.0, "give smaller --sizes"),
+    ],
+)
+def test_the_limit_that_is_proposed_is_one_that_people_give(
+    cost_s: float, limit_s: float, remedy: str
+) -> None:
+    (one,) = (job(p, machine(1)) for p in points("gemm", "4000"))
+    told = nest_traffic_simulation._not_simulated([one], cost_s, limit_s)
+    assert told.remedy == remedy
+    proposed = remedy.rpartition(" ")[2]
+    if proposed != "--sizes":
+        given = parse_duration(proposed, "--simulate-up-to")
+        assert cost_s + limit_s < given < 5 * (cost_s + limit_s)
 
 
 def test_a_small_nest_tells_the_speed_where_nothing_was_simulated_before() -> None:

@@ -11,6 +11,7 @@ from memgauge.model.units import (
     format_bytes,
     format_count,
     format_duration,
+    format_long,
     parse_bytes,
     parse_count,
     parse_counts,
@@ -226,3 +227,11 @@ def test_numbers_of_things_as_shown() -> None:
 )
 def test_times_as_shown(seconds: float, shown: str) -> None:
     assert format_duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(30.0, "30.0 s"), (7200.0, "2 h 00 min"), (864_000.0, "10 days"), (1e9, "32 years")],
+)
+def test_times_of_days_and_years_are_told_so(seconds: float, shown: str) -> None:
+    assert format_long(seconds) == shown

@@ -106,6 +106,7 @@ class FakeExperiment(Experiment):
         group_bytes: int = 1000,
         valid: bool = True,
         losers: frozenset[str] = frozenset(),
+        needed: bool = True,
     ) -> None:
         self.groups = groups
         self.open_now: set[str] = set()
@@ -115,6 +116,7 @@ class FakeExperiment(Experiment):
         self._group_bytes = group_bytes
         self._valid = valid
         self._losers = losers
+        self._needed = needed
 
     def plan(self, parameters: CommonParameters, system: System) -> list[Group]:
         del parameters, system
@@ -139,6 +141,7 @@ class FakeExperiment(Experiment):
         self.open_now.add(group.name)
         self.open_at_once = max(self.open_at_once, len(self.open_now))
         bench = FakeBench(group.points, self._duration, valid=self._valid)
+        bench.is_needed = self._needed
         self.benches.append(bench)
         try:
             yield bench

@@ -81,6 +81,22 @@ def test_a_noisy_machine_uses_the_budget_and_says_so(tmp_path: Path) -> None:
     assert 0.3 < run.end.elapsed_s < 2.0
 
 
+def test_what_time_was_not_enough_for_is_missed_only_where_it_is_needed(tmp_path: Path) -> None:
+    experiment = FakeExperiment({"g": ["a"]}, steady(noise=3.0), needed=False)
+    run = runner.execute(request(experiment, tmp_path / "r", budget_s=0.5, precision=1e-9))
+    assert run.end is not None
+    assert run.end.status == "complete"
+
+
+def test_what_is_planned_is_checked_without_opening_anything() -> None:
+    experiment = FakeExperiment({"g": ["a"]})
+    groups = runner.planned_groups(experiment, CommonParameters(), a_system())
+    assert [group.name for group in groups] == ["g"]
+    with pytest.raises(RequestError, match="--pages 1g: no explicit huge page"):
+        runner.planned_groups(experiment, CommonParameters(pages="1g"), a_system())
+    assert not experiment.benches
+
+
 def test_passes_are_counted_not_made_precise(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a/pass"]}, steady(noise=3.0))
     run = runner.execute(request(experiment, tmp_path / "r"))
