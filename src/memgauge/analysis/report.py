@@ -11,6 +11,7 @@ from memgauge.analysis.latency import memory_latency
 from memgauge.analysis.left_out import left_out
 from memgauge.analysis.machine import machine_line, system_table
 from memgauge.analysis.machine_tiers import tiers_table
+from memgauge.analysis.only_simulated import is_only_simulated, simulated_counts
 from memgauge.analysis.profile import is_profile
 from memgauge.analysis.registry import ANALYSES
 from memgauge.analysis.section import Cell, Estimate, Headline, Report, Section, Verdict
@@ -99,17 +100,29 @@ def _with(section: Section, verdicts: list[Verdict]) -> Section:
 def status_line(figures: Figures) -> str:
     """How the run ended, how many points are precise enough, time and rounds."""
     run = figures.run
-    reached, points = reached_counts(figures)
-    parts = [_ending(run)]
-    if points:
-        parts.append(f"{reached} of {points} points within {100 * figures.precision:g}%")
-    if run.points or not (is_profile(run) or is_job(run)):
-        parts.append(f"{run.rounds} round{'' if run.rounds == 1 else 's'}")
+    parts = _simulated(run) if is_only_simulated(run) else [_ending(run), *_measured(figures)]
     if run.end is not None:
         parts.append(format_duration(run.end.elapsed_s))
     if len(run.starts) > 1:
         parts.append(f"resumed {len(run.starts) - 1} times")
     return "; ".join(parts).replace("resumed 1 times", "resumed once")
+
+
+def _measured(figures: Figures) -> list[str]:
+    run = figures.run
+    reached, points = reached_counts(figures)
+    told = [f"{reached} of {points} points within {100 * figures.precision:g}%"] if points else []
+    if run.points or not (is_profile(run) or is_job(run)):
+        told.append(format_count(run.rounds, "round"))
+    return told
+
+
+def _simulated(run: Run) -> list[str]:
+    """Of a run without measurements: how much of what was asked for the time was enough for."""
+    made, asked = simulated_counts(run)
+    is_cut = made < asked and run.end is not None and run.end.status == "complete"
+    ending = "ended by --simulate-up-to" if is_cut else _ending(run)
+    return [ending, f"{made} of {format_count(asked, 'simulation')}", "nothing was run"]
 
 
 def _ending(run: Run) -> str:

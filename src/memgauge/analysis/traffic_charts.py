@@ -72,7 +72,7 @@ def _title(sources: Sequence[str]) -> str:
 def _y(curve: Curve, *, each: bool) -> Axis:
     if each:
         element = format_bytes(curve.cells[0].expected.element_bytes)
-        title = f"Elements of {element} moved for each of the result"
+        title = f"Elements of {element} moved per element of the result"
         return Axis(title=title, unit="", from_zero=True)
     return Axis(title="Bytes of one execution by one core", unit="B", scale="log2")
 

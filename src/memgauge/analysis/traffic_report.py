@@ -12,13 +12,13 @@ from memgauge.analysis.traffic_departures import departures
 from memgauge.analysis.traffic_expected import LARGEST_SIZE
 from memgauge.model.units import format_bytes
 
-MACHINES_OF_A_TABLE = 3
-"""More would not fit a terminal; beside what was measured, one less."""
+MACHINES_OF_A_TABLE = 2
+"""More would not fit a narrow terminal; beside what was measured, one less."""
 
 FIGURES_APART = 100
 """From here on decimals say nothing."""
 
-VERBS: dict[Way, str] = {"reads": "read from memory", "writes": "written to memory"}
+VERBS: dict[Way, str] = {"reads": "read", "writes": "written"}
 
 
 def tables(curves: Sequence[Curve]) -> list[Table]:
@@ -85,8 +85,6 @@ def source_name(source: str) -> str:
 def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
     machines = [source for source in curve.sources if source != MEASURED]
     counted = MEASURED in curve.sources
-    leaves = any(one.way == way for source in curve.sources for one in departures(curve, source))
-    narrow = way == "reads" or leaves
     most = MACHINES_OF_A_TABLE - counted
     chunks = [machines[at : at + most] for at in range(0, len(machines), most)] or [[]]
     ran = any(cell.speed is not None for cell in curve.cells)
@@ -94,40 +92,35 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
     for at, some in enumerate(chunks):
         yield Table(
             name="-".join([curve.slug, way, *([str(at + 1)] if at else [])]),
-            title=f"{curve.title}: {VERBS[way]}, {_unit(curve)}",
-            columns=[*_columns(some, counted=counted, narrow=narrow), *speed],
+            title=f"{curve.title}: {_unit(curve, way)}",
+            columns=[*_columns(some, counted=counted), *speed],
             rows=[
                 [*_row(cell, some, way, counted=counted), *([cell.speed] if speed else [])]
                 for cell in curve.cells
             ],
-            note=_note(counted=counted),
+            note=None if at or way != WAYS[0] else _note(counted=counted),
         )
 
 
-def _unit(curve: Curve) -> str:
+def _unit(curve: Curve, way: Way) -> str:
     element_bytes = curve.cells[0].expected.element_bytes
-    return f"elements of {format_bytes(element_bytes)} for each of the result"
+    return f"elements of {format_bytes(element_bytes)} {VERBS[way]} per element of the result"
 
 
-def _columns(machines: Sequence[str], *, counted: bool, narrow: bool) -> list[Column]:
-    found = [
-        Column(title="N", narrow=narrow),
-        Column(title="expected", digits=2, narrow=narrow),
-        *(Column(title=source_name(name), digits=2, narrow=narrow) for name in machines),
-    ]
+def _columns(machines: Sequence[str], *, counted: bool) -> list[Column]:
+    found = [Column(title="N"), Column(title="expected", digits=2)]
+    for name in machines:
+        found += [Column(title=source_name(name), digits=2), Column(title="ratio", digits=2)]
     if counted:
         found += [
-            Column(title="measured", digits=2, narrow=narrow),
-            Column(title="measured : expected", digits=2, narrow=narrow),
+            Column(title="measured", digits=2),
+            Column(title="ratio", digits=2),
             Column(title="least measured", digits=2, narrow=False),
             Column(title="most measured", digits=2, narrow=False),
             Column(title="idle share", unit="%", narrow=False),
             Column(title="regions", narrow=False),
             Column(title="executions", narrow=False),
         ]
-    found += [
-        Column(title=f"{source_name(name)} : expected", digits=2, narrow=False) for name in machines
-    ]
     found.append(Column(title="expected, all of it", unit="B", narrow=False))
     found += [
         Column(title=f"{source_name(name)}, all of it", unit="B", narrow=False) for name in machines
@@ -139,14 +132,11 @@ def _columns(machines: Sequence[str], *, counted: bool, narrow: bool) -> list[Co
 
 def _row(cell: Cell, machines: Sequence[str], way: Way, *, counted: bool) -> list[TableCell]:
     expected = cell.expected_bytes(way)
-    row: list[TableCell] = [
-        cell.size,
-        _told(cell.per_element(expected)),
-        *(_each(cell, cell.moved(name, way)) for name in machines),
-    ]
+    row: list[TableCell] = [cell.size, _told(cell.per_element(expected))]
+    for name in machines:
+        row += [_each(cell, cell.moved(name, way)), _told(cell.ratio(name, way))]
     if counted:
         row += _measured(cell, way)
-    row += [_told(cell.ratio(name, way)) for name in machines]
     row.append(expected)
     row += [cell.moved(name, way) for name in machines]
     if counted:
@@ -180,7 +170,8 @@ def _measured(cell: Cell, way: Way) -> list[TableCell]:
 def _note(*, counted: bool) -> str:
     words = (
         "Of one execution by one core. Expected: by thought, each array once while it is cached. "
-        "Simulated: by the cache model, of the machine named; not measured."
+        "Simulated: by the cache model, of the machine named; not measured. Ratio: of the figure "
+        "before it to the expectation."
     )
     if not counted:
         return words

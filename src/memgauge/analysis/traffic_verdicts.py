@@ -39,8 +39,10 @@ def verdicts(curves: Sequence[Curve]) -> Iterator[Verdict]:
         yield from (_titled(one, title) for one in doubts(curve))
         yield from (_titled(one, title) for one in agreement(curve))
     if curves and not any(curve.sources for curve in curves):
-        yield Verdict(level="warning", text="Nothing was simulated and nothing was counted.")
+        text = "Nothing was simulated and nothing was counted."
+        yield Verdict(level="warning", text=text if _ran(curves) else "Nothing was simulated.")
     yield from _no_column(curves)
+    yield from _not_executed(curves)
 
 
 def _titled(verdict: Verdict, title: str) -> Verdict:
@@ -190,14 +192,38 @@ def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
     """Why nothing was measured, where nothing was: in one line."""
     if not curves or any(MEASURED in curve.sources for curve in curves):
         return
-    cells = [cell for curve in curves for cell in curve.cells]
-    reasons = {cell.not_counted for cell in cells} - {""}
-    ran = any("cpus" in cell.point.effective for cell in cells)
+    if not _ran(curves):
+        text = "There is no measured column: nothing was run, only simulated."
+        yield Verdict(level="note", text=text)
+        return
+    reasons = {cell.not_counted for curve in curves for cell in curve.cells} - {""}
     why = "; ".join(map(_short, sorted(reasons))) or "no counter of memory traffic was read"
-    if not ran:
-        why = "nothing was run, only simulated"
     text = f"There is no measured column: {why.removesuffix('.')}."
-    yield Verdict(level="note", text=text, remedy="see 'memgauge counters'" if ran else None)
+    yield Verdict(level="note", text=text, remedy="see 'memgauge counters'")
+
+
+def _ran(curves: Sequence[Curve]) -> bool:
+    """Whether anything was to be executed on this machine."""
+    return any("cpus" in cell.point.effective for curve in curves for cell in curve.cells)
+
+
+def _not_executed(curves: Sequence[Curve]) -> Iterator[Verdict]:
+    """Sizes whose speed is missing, where that is all that executing them would have told."""
+    for curve in curves:
+        if MEASURED in curve.sources or not _ran([curve]):
+            continue
+        sizes = [
+            str(cell.size)
+            for cell in curve.cells
+            if cell.speed is None and "left_out" not in cell.point.effective
+        ]
+        if sizes:
+            yield Verdict(
+                level="note",
+                text=f"{curve.title}: not executed before the budget ended, for preparing takes "
+                f"time too: N = {', '.join(sizes)}. Without counters only their speed is missing.",
+                remedy="give more --budget, or fewer --sizes",
+            )
 
 
 def _short(reason: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from memgauge.analysis.counter_trust import counter_verdicts
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.left_out import is_left_out
+from memgauge.analysis.only_simulated import is_only_simulated
 from memgauge.analysis.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
@@ -23,8 +24,12 @@ NOISY = 0.1
 
 
 def run_verdicts(figures: Figures) -> list[Verdict]:
-    """All verdicts that are not one experiment's own."""
-    return [verdict for rule in RULES for verdict in rule(figures)]
+    """All verdicts that are not one experiment's own.
+
+    What may disturb a measurement on this machine is left out where nothing was measured on it.
+    """
+    rules = OF_MODELS if is_only_simulated(figures.run) else RULES
+    return [verdict for rule in rules for verdict in rule(figures)]
 
 
 def _validation(figures: Figures) -> Iterator[Verdict]:
@@ -314,6 +319,7 @@ def _counters(figures: Figures) -> Iterator[Verdict]:
     yield from counter_verdicts(figures.run)
 
 
+OF_MODELS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (_recorded,)
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,
     _unmeasured,

@@ -376,8 +376,64 @@ def test_tables_of_many_machines_fit_a_terminal(counted: bool) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "N: 64" not in text, "a table too wide is written cell by cell"
     rows = [line for line in text.splitlines() if line.lstrip().startswith("1024 ")]
-    assert len(rows) == 2
-    assert sum("8194" in line for line in rows) == 2
+    tables = 4 if counted else 2
+    assert len(rows) == 2 * tables, "of reads and of writes"
+    assert sum("8194" in line for line in rows) == tables
+
+
+def test_a_narrow_terminal_shows_reads_writes_and_their_ratios_by_size() -> None:
+    names = ["this", "power9-5mb"]
+    points = [gemm_point(size) for size in SIZES]
+    run = made.run(
+        points,
+        machines=[machine(name) for name in names],
+        predictions=[gemm_in(point, IN_5_MIB, name) for point in points for name in names],
+    )
+    text = render(analyse_run(run), 60)
+    assert max(map(len, text.splitlines())) <= 60
+    words = " ".join(text.split())
+    assert "gemm, 1 core: elements of 8 B read per element of the result" in words
+    assert "gemm, 1 core: elements of 8 B written per element of the result" in words
+    rows = [line.split() for line in text.splitlines()]
+    assert ["1024", "3.00", "8194", "2731", "8194", "2731"] in rows
+    assert ["1024", *["1.00"] * 5] in rows
+    assert words.count("Ratio: of the figure before it to the expectation.") == 1
+
+
+def only_simulated(*missing: int, executed: bool = False) -> Run:
+    """Without measurements; of `missing` sizes nothing was simulated either."""
+    points = [
+        gemm_point(size, cpus="0") if executed else gemm_point(size, regions=0) for size in SIZES
+    ]
+    found = [gemm_in(p, IN_5_MIB) for p in points if p.asked["size"] not in missing]
+    return made.run(points, machines=[machine()], predictions=found)
+
+
+def test_where_nothing_is_run_nothing_is_said_of_what_may_disturb_it() -> None:
+    assert analyse_run(only_simulated(executed=True)).verdicts, "huge pages at least"
+    assert analyse_run(only_simulated()).verdicts == []
+
+
+def test_how_much_of_what_was_asked_was_simulated_is_told() -> None:
+    whole, part, none = (
+        analyse_run(only_simulated(*missing)) for missing in ((), SIZES[-2:], SIZES)
+    )
+    assert whole.status.startswith("complete; 8 of 8 simulations; nothing was run")
+    assert part.status.startswith("ended by --simulate-up-to; 6 of 8 simulations")
+    assert none.status.startswith("ended by --simulate-up-to; 0 of 8 simulations")
+    assert "round" not in whole.status
+    texts = [verdict.text for one in (none,) for verdict in one.sections[0].verdicts]
+    assert "Nothing was simulated." in texts
+    assert not any("ended while it prepared" in verdict.text for verdict in none.verdicts)
+
+
+def test_sizes_that_were_not_executed_are_named_where_nothing_counts() -> None:
+    found = said(only_simulated(executed=True), "gemm, 1 core: not executed before")
+    assert found.level == "note"
+    assert "N = 64, 128" in found.text
+    assert "only their speed is missing" in found.text
+    nothing_run = section(only_simulated()).verdicts
+    assert not any("not executed" in verdict.text for verdict in nothing_run)
 
 
 def test_a_picture_has_both_ways_of_each_source_and_what_is_expected() -> None:
