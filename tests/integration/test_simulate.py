@@ -294,7 +294,10 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
     (tmp_path / "file").touch()
     for page, why in (
         (tmp_path, "is a directory; name a file in it"),
-        (tmp_path / "file" / "page.html", f"{tmp_path}/file is no directory"),
+        (
+            tmp_path / "file" / "page.html",
+            "cannot be written: Not a directory; choose another place",
+        ),
     ):
         done = memgauge("simulate", "--html", str(page), "--", "echo", "ran", cwd=place)
         assert (done.returncode, done.stdout) == (125, "")

@@ -14,6 +14,7 @@ from memgauge.experiments.nest_traffic_parameters import TrafficOptions, Traffic
 from memgauge.experiments.registry import load
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
+from memgauge.model.runwriter import RunWriter, default_directory
 from memgauge.model.units import format_duration
 from memgauge.runner.run import planned_groups
 
@@ -46,7 +47,7 @@ def command(kernel: str, **values: Any) -> int:
     parameters = build(TrafficParameters, kernel=kernel, **given(TrafficOptions, values))
     parameters.check()
     options = _options(parameters, build(RunOptions, **given(RunOptions, values)))
-    planned_groups(load("traffic"), parameters.for_budget(options.budget_s), api.system())
+    _check(parameters, options)
     click.echo(f"memgauge: {_announcement(parameters, options)}", err=True)
     return measure([(load("traffic"), parameters)], options)
 
@@ -56,6 +57,13 @@ def _options(parameters: TrafficParameters, options: RunOptions) -> RunOptions:
     if not parameters.simulate_only:
         return options
     return options.replace(budget_s=parameters.simulate_s)
+
+
+def _check(parameters: TrafficParameters, options: RunOptions) -> None:
+    """Refuse what cannot be done, before anything is said: the work, and where it is recorded."""
+    planned_groups(load("traffic"), parameters.for_budget(options.budget_s), api.system())
+    with RunWriter(options.output or default_directory("traffic")):
+        pass  # one that nothing was written to leaves nothing
 
 
 def _announcement(parameters: TrafficParameters, options: RunOptions) -> str:

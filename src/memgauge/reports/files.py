@@ -14,20 +14,22 @@ def check_writable(path: Path) -> None:
     """Refuse, before long work, a place where its result cannot be written.
 
     Raises:
-        RequestError: the path is a directory, or the directory that it would be made in may not be
-            written or is none.
+        RequestError: the path is a directory, or nothing can be made beside it.
     """
     if path.is_dir():
         raise RequestError(f"{path}: is a directory; name a file in it")
     if path.exists() and not path.is_file():
         return
-    place = next((one for one in path.absolute().parents if one.exists()), path.parent)
-    if not place.is_dir():
-        raise RequestError(f"{path}: cannot be written: {place} is no directory; choose another")
-    if not os.access(place, os.W_OK | os.X_OK):
+    trial = _beside(path)
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True)
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
         raise RequestError(
-            f"{path}: cannot be written: {place} may not be written by you; choose another place"
-        )
+            f"{path}: cannot be written: {error.strerror}; choose another place"
+        ) from error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -48,7 +50,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     Raises:
         SystemFailure: the directory cannot be written, or the disk is full.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = _beside(path)
     try:
         if path.exists() and not path.is_file():
             with path.open("wb") as file:
@@ -66,3 +68,8 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
         raise SystemFailure(
             f"{path}: cannot be written: {error.strerror}; free space or choose another place"
         ) from error
+
+
+def _beside(path: Path) -> Path:
+    """A name of our own in the same directory."""
+    return path.with_name(f".{path.name}.{os.getpid()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,11 @@ from memgauge.model.parameters import RunOptions
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[TrafficParameters, RunOptions]]:
-    """What was to be measured."""
+def asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> list[tuple[TrafficParameters, RunOptions]]:
+    """What was to be measured, from a directory of our own."""
+    monkeypatch.chdir(tmp_path)
     found: list[tuple[TrafficParameters, RunOptions]] = []
 
     def measure(chosen: Any, options: RunOptions) -> int:
@@ -79,6 +83,7 @@ def test_where_nothing_is_run_simulating_has_all_the_time(
     asked: list[tuple[TrafficParameters, RunOptions]],
 ) -> None:
     run("gemm", "--simulate-only", "--simulate-up-to", "7s")
+    assert not list(Path().iterdir()), "checking leaves nothing"
     ((_, options),) = asked
     assert options.budget_s == 7
 
@@ -92,6 +97,7 @@ def test_where_nothing_is_run_simulating_has_all_the_time(
         (["gemm", "--sizes", "600000"], "of memory may be used: none fits"),
         (["gemm", "--sizes", "64,1e6"], "--sizes 1000000: loop nest gemm: more than 2^58 trips"),
         (["gemm", "--machine", "power9-5mb", "--threads", "4000"], "4000"),
+        (["gemm", "--output", "/dev/null/run"], "cannot hold a run: Not a directory"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_said(
