@@ -16,12 +16,12 @@ def check_writable(path: Path) -> None:
     Raises:
         RequestError: the path is a directory, or nothing can be made beside it.
     """
-    if path.is_dir():
-        raise RequestError(f"{path}: is a directory; name a file in it")
-    if path.exists() and not path.is_file():
-        return
     trial = _beside(path)
     try:
+        if path.is_dir():
+            raise RequestError(f"{path}: is a directory; name a file in it")
+        if path.exists() and not path.is_file():
+            return
         if not path.parent.exists():
             path.parent.mkdir(parents=True)
         trial.touch()

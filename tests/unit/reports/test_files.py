@@ -54,7 +54,7 @@ def test_a_place_that_cannot_be_written_is_told_before(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     check_writable(tmp_path / "new" / "folder" / "page.html")
     check_writable(tmp_path / "file")
-    check_writable(Path("/dev/stdout"))
+    check_writable(Path("/dev/null"))
     assert sorted(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*")) == [
         *("file", "new", "new/folder")
     ]
@@ -66,6 +66,8 @@ def test_a_place_that_cannot_be_written_is_told_before(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_directory_of_others_is_told_before(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(RequestError, match="cannot be written: Permission denied; choose"):
-        check_writable(tmp_path / "page.html")
+    for mode in (0o500, 0o000):
+        tmp_path.chmod(mode)
+        with pytest.raises(RequestError, match="cannot be written: Permission denied; choose"):
+            check_writable(tmp_path / "page.html")
+    tmp_path.chmod(0o700)
