@@ -16,6 +16,7 @@ from memgauge.analysis.traffic_causes import (
 )
 from memgauge.analysis.traffic_curves import Curve, times
 from memgauge.analysis.traffic_departures import TOLERANCE, departures
+from memgauge.analysis.traffic_sets import crowd
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.units import format_bytes
 
@@ -77,10 +78,11 @@ def _why(machine: CacheMachine) -> str:
 def _rereads(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     band = curve.band_of_lines(machine.name) or curve.band(machine.name)
     for one in rereads(curve, machine):
-        yield _reread_words(one, fits=band is not None and one.first < band.all_fit)
+        fits = band is not None and one.first < band.all_fit
+        yield _reread_words(one, _conflicts(curve, machine, one) if fits else None)
 
 
-def _reread_words(one: Reread, *, fits: bool) -> str:
+def _reread_words(one: Reread, conflicts: str | None) -> str:
     text = f"from N = {one.first} on {one.array} is read {times(one.times)}"
     if times(one.last_times) != times(one.times):
         text += f", {times(one.last_times)} at N = {one.last}"
@@ -88,15 +90,24 @@ def _reread_words(one: Reread, *, fits: bool) -> str:
     if one.whole_lines is not None:
         size = format_bytes(one.whole_lines)
         lines = f", so that {size} are read for each element of {one.element_bytes} B"
-    if fits:
-        return f"{text}{lines}: {_conflicts(one.first)}"
+    if conflicts is not None:
+        return f"{text}{lines}: {conflicts}"
     if one.whole_lines is None:
         return f"{text}: what was read of it has left the caches when it is needed again"
     return f"{text}: its stride is longer than the caches hold{lines}"
 
 
-def _conflicts(size: int) -> str:
-    """Where there should be room."""
+def _conflicts(curve: Curve, machine: CacheMachine, one: Reread) -> str:
+    """Where there should be room: computed where it follows from sets, else by what is usual."""
+    size = one.first
+    point = next(cell.point for cell in curve.cells if cell.size == size)
+    crowded = crowd(point, one.array, machine)
+    if crowded is not None:
+        return (
+            f"the caches have room for it, but the {crowded.lines} lines of its column, "
+            f"{format_bytes(crowded.stride_bytes)} apart, fall into {crowded.used_sets} of the "
+            f"{crowded.sets} sets of {crowded.level}, which hold {crowded.held} of them"
+        )
     if power_of_two(size) >= EVEN:
         return (
             f"the caches have room for it, but N = {size} is a multiple of {power_of_two(size)}, "
