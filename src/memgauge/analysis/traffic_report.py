@@ -92,7 +92,7 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
     for at, some in enumerate(chunks):
         yield Table(
             name="-".join([curve.slug, way, *([str(at + 1)] if at else [])]),
-            title=f"{curve.title}: {_unit(curve, way)}",
+            title=f"{curve.title}: {_unit(curve, way)}" + ", continued" * (at > 0),
             columns=[*_columns(some, counted=counted), *speed],
             rows=[
                 [*_row(cell, some, way, counted=counted), *([cell.speed] if speed else [])]
