@@ -111,7 +111,7 @@ def _conflicts(curve: Curve, machine: CacheMachine, one: Reread) -> str:
     if power_of_two(size) >= EVEN:
         return (
             f"the caches have room for it, but N = {size} is a multiple of {power_of_two(size)}, "
-            f"and addresses a power of two apart meet in few sets"
+            f"and addresses a power of two apart may meet in few sets"
         )
     return f"the caches have room for it at N = {size}, but what is needed meets in few sets"
 

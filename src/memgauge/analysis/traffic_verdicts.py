@@ -10,6 +10,7 @@ from memgauge.analysis.traffic_causes import EVEN, power_of_two
 from memgauge.analysis.traffic_curves import MEASURED, WAYS, Curve, band_words, machine_name, times
 from memgauge.analysis.traffic_departures import (
     TOLERANCE,
+    Alone,
     Departure,
     Place,
     alone,
@@ -18,7 +19,9 @@ from memgauge.analysis.traffic_departures import (
 )
 from memgauge.analysis.traffic_expected import Band
 from memgauge.analysis.traffic_measured_words import doubts, measured_readings
+from memgauge.analysis.traffic_sets import crowd
 from memgauge.analysis.traffic_simulated_words import simulated_readings
+from memgauge.model.cache_machine import THIS
 from memgauge.model.units import format_bytes
 
 PLACES: dict[Place, tuple[Level, str]] = {
@@ -103,9 +106,7 @@ def _stays(curve: Curve, source: str) -> str:
         sizes = ", ".join(str(size) for size in sorted({one.size for one in odd}))
         most = max(odd, key=lambda one: abs(one.ratio - 1))
         text += f", but for N = {sizes} ({most.way} {times(most.ratio)} at N = {most.size}"
-        if all(power_of_two(one.size) >= EVEN for one in odd):
-            text += ", where addresses a power of two apart meet in few sets"
-        text += ")"
+        text += f"{_why_alone(curve, source, odd)})"
     band = curve.band(source)
     if band is None:
         return text
@@ -114,6 +115,20 @@ def _stays(curve: Curve, source: str) -> str:
     if largest <= band.one_fits:
         return f"{text}, within the band {band_words(band)}"
     return f"{text}, past {_where_it_ends(band)}"
+
+
+def _why_alone(curve: Curve, source: str, odd: Sequence[Alone]) -> str:
+    """Computed where the caches are known and it follows from their sets; else what is usual."""
+    sizes = {one.size for one in odd}
+    machine = curve.machines.get(THIS if source == MEASURED else source)
+    cells = [cell for cell in curve.cells if cell.size in sizes]
+    if machine is not None and all(
+        any(crowd(cell.point, array, machine) for array in cell.expected.arrays) for cell in cells
+    ):
+        return ", where the lines of a column have no room in the sets that they fall into"
+    if all(power_of_two(size) >= EVEN for size in sizes):
+        return ", where addresses a power of two apart may meet in few sets"
+    return ""
 
 
 def _where_it_ends(band: Band) -> str:

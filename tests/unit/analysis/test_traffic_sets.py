@@ -9,6 +9,7 @@ from tests.unit.analysis.traffic_runs import gemm_point, machine, resort_point, 
 from memgauge.analysis.traffic_expected import expected
 from memgauge.analysis.traffic_sets import Crowd, crowd
 from memgauge.analysis.traffic_simulated_words import simulated_readings
+from memgauge.analysis.traffic_verdicts import verdicts
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 
 KIB = 1 << 10
@@ -93,6 +94,21 @@ def test_a_conflict_that_is_computed_is_said_with_its_sets() -> None:
         "of the 4096 sets of L3, which hold 40 of them"
     ) in text
     assert "a power of two apart" not in text
+
+
+def test_a_size_that_stands_alone_is_explained_by_its_sets() -> None:
+    points = [resort_point("s1cf", size, ["in", "out"]) for size in (128, 256, 264)]
+    predictions = []
+    for point in points:
+        half = point.bytes_counted / 2
+        stored = half * (4 if point.asked["size"] == 256 else 1)
+        arrays = {"in": half, "out": 0.0}
+        predictions.append(simulated(point, arrays=arrays, allocated=stored, written=half))
+    made = run(points, predictions=predictions, machines=[machine()])
+    (verdict,) = [one for one in verdicts([only(made)]) if "Simulated on" in one.text]
+    assert "but for N = 256 (reads 2.50 times at N = 256, where the lines of a column" in (
+        verdict.text
+    )
 
 
 @pytest.mark.native
