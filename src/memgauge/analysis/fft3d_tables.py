@@ -26,14 +26,16 @@ def phase_table(
     phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool, tile: int = 0
 ) -> Table:
     """Phases in their order."""
+    # Beside what was measured a terminal of 80 columns has no room for both.
+    alone = all(one.measured_read_bytes is None for one in phases)
     columns = [
         Column(title="phase"),
-        Column(title="least", unit="ms", digits=2),
+        Column(title="least", unit="ms", digits=2, narrow=alone),
         Column(title="median", unit="ms", digits=2),
-        Column(title="most", unit="ms", digits=2),
+        Column(title="most", unit="ms", digits=2, narrow=alone),
         Column(title="expected read", unit="MB", digits=2),
         Column(title="expected written", unit="MB", digits=2),
-        Column(title=OVER_TIME, unit="GB/s", digits=2),
+        Column(title=OVER_TIME, unit="GB/s", digits=2, narrow=alone),
         Column(title="measured read", unit="MB", digits=2),
         Column(title="measured written", unit="MB", digits=2),
         Column(title="sent", unit="MB", digits=2),

@@ -267,8 +267,10 @@ def test_counted_traffic_is_that_of_a_node_over_its_ranks(tmp_path: Path) -> Non
         64 * 0.040 * 1e6 * 2 / 4, rel=0.06
     )
     assert figures["FFT 1"].measured_read_bytes is None
-    table = next(t for t in analyse_run(run).sections[0].tables if t.name == "fft3d-phases")
+    report = analyse_run(run)
+    table = next(t for t in report.sections[0].tables if t.name == "fft3d-phases")
     assert "measured read" in [column.title for column in table.columns]
+    assert "\nFFT 1  " in render(report, 80), "a table, not a list, in 80 columns too"
 
 
 def test_without_counters_there_is_no_column_and_one_line_why(tmp_path: Path) -> None:
