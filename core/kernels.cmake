@@ -37,6 +37,17 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(ppc64le|powerpc64le)$")
   memgauge_add_isa(vsx -mcpu=power8 -mvsx)
 endif()
 
+# Packed sets of the cache model, anew for each instruction set.
+function(memgauge_add_packed_isa name)
+  set_source_files_properties(src/cache/packed_${name}.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+    COMPILE_OPTIONS "${ARGN}")
+endfunction()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  memgauge_add_packed_isa(avx2 -mavx2)
+  memgauge_add_packed_isa(avx512 -mavx512f)
+endif()
+
 # The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.
 set_source_files_properties(src/kernels/standard.cpp src/kernels/translated.cpp src/nests/execute.cpp
   PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,39 +20,14 @@ using memgauge::CacheAccess;
 using memgauge::CacheCounts;
 using memgauge::CacheMachine;
 using memgauge::CacheModel;
+using memgauge::test::carry_out;
 using memgauge::test::Deed;
 using memgauge::test::PlainCaches;
 using memgauge::test::random_trace;
+using memgauge::test::told;
 using memgauge::test::Trace;
 
-// Where each access is instrumented or emulated, fewer.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
-constexpr std::uint64_t traces = 3'000;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr std::uint64_t traces = 3'000;
-#else
-constexpr std::uint64_t traces = 100'000;
-#endif
-#else
-constexpr std::uint64_t traces = 100'000;
-#endif
-
-std::string text(const CacheCounts& counts) {
-    std::ostringstream out;
-    out << "pieces " << counts.loads << ' ' << counts.stores << ' ' << counts.store_prefetches
-        << " read " << counts.load_read_bytes << ' ' << counts.allocate_read_bytes << ' '
-        << counts.software_prefetch_read_bytes << ' ' << counts.hardware_prefetch_read_bytes
-        << " by stream";
-    for (const auto bytes : counts.stream_read_bytes) {
-        out << ' ' << bytes;
-    }
-    out << " written " << counts.write_back_bytes << ' ' << counts.bypass_write_bytes << " levels";
-    for (const auto& level : counts.levels) {
-        out << ' ' << level.hits << '/' << level.misses << '/' << level.write_backs;
-    }
-    return out.str();
-}
+constexpr std::uint64_t traces = memgauge::test::is_slow ? 3'000 : 100'000;
 
 void carry_out(CacheModel& model, const Deed& deed) {
     switch (deed.what) {
@@ -69,23 +43,6 @@ void carry_out(CacheModel& model, const Deed& deed) {
     }
 }
 
-void carry_out(PlainCaches& plain, const Deed& deed) {
-    switch (deed.what) {
-        case Deed::What::access:
-            for (const CacheAccess& access : deed.accesses) {
-                plain.access(deed.core, access);
-            }
-            return;
-        case Deed::What::walk:
-            return plain.walk(deed.core, deed.references, deed.outer_strides, deed.outer,
-                              deed.count, deed.after);
-        case Deed::What::write_back_all:
-            return plain.write_back_all();
-        case Deed::What::reset_counts:
-            return plain.reset_counts();
-    }
-}
-
 // What the two say where they part; empty where they do not. Looked at after each deed.
 std::string difference(const Trace& trace) {
     CacheModel model{trace.machine, trace.threads};
@@ -93,8 +50,8 @@ std::string difference(const Trace& trace) {
     for (const Deed& deed : trace.deeds) {
         carry_out(model, deed);
         carry_out(plain, deed);
-        const std::string counted = text(model.counts());
-        const std::string meant = text(plain.counts());
+        const std::string counted = told(model.counts());
+        const std::string meant = told(plain.counts());
         if (counted != meant) {
             return std::string{"model:     "}.append(counted).append("\nreference: ").append(meant);
         }

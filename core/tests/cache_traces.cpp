@@ -293,4 +293,37 @@ std::string told(const Trace& trace) {
     return out.str();
 }
 
+std::string told(const CacheCounts& counts) {
+    std::ostringstream out;
+    out << "pieces " << counts.loads << ' ' << counts.stores << ' ' << counts.store_prefetches
+        << " read " << counts.load_read_bytes << ' ' << counts.allocate_read_bytes << ' '
+        << counts.software_prefetch_read_bytes << ' ' << counts.hardware_prefetch_read_bytes
+        << " by stream";
+    for (const auto bytes : counts.stream_read_bytes) {
+        out << ' ' << bytes;
+    }
+    out << " written " << counts.write_back_bytes << ' ' << counts.bypass_write_bytes << " levels";
+    for (const auto& level : counts.levels) {
+        out << ' ' << level.hits << '/' << level.misses << '/' << level.write_backs;
+    }
+    return out.str();
+}
+
+void carry_out(PlainCaches& plain, const Deed& deed) {
+    switch (deed.what) {
+        case Deed::What::access:
+            for (const CacheAccess& access : deed.accesses) {
+                plain.access(deed.core, access);
+            }
+            return;
+        case Deed::What::walk:
+            return plain.walk(deed.core, deed.references, deed.outer_strides, deed.outer,
+                              deed.count, deed.after);
+        case Deed::What::write_back_all:
+            return plain.write_back_all();
+        case Deed::What::reset_counts:
+            return plain.reset_counts();
+    }
+}
+
 }  // namespace memgauge::test

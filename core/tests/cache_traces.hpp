@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cache_reference.hpp"
 #include "memgauge/cache_model.hpp"
 
 namespace memgauge::test {
@@ -34,5 +35,22 @@ Trace random_trace(std::uint64_t seed);
 
 // The machine and the deeds, as a person reads them.
 std::string told(const Trace& trace);
+// All that was counted.
+std::string told(const CacheCounts& counts);
+
+void carry_out(PlainCaches& plain, const Deed& deed);
+
+// Where each access is instrumented or emulated.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+inline constexpr bool is_slow = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool is_slow = true;
+#else
+inline constexpr bool is_slow = false;
+#endif
+#else
+inline constexpr bool is_slow = false;
+#endif
 
 }  // namespace memgauge::test

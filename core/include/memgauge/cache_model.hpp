@@ -195,9 +195,9 @@ public:
     [[nodiscard]] const std::vector<CacheLevel>& levels() const noexcept;
 
     // All of these: RequestError for a core or stream that does not exist, an access of no bytes or
-    // beyond 2^48, before anything is done; and when addresses lie in as many areas of 256 MiB
-    // (from 0 on) as have 2^32 lines together (1,024 at 64 bytes), after which only clear() makes
-    // sense.
+    // beyond 2^48, before anything is done; and when addresses lie in more areas of 256 MiB (from 0
+    // on) than there are numbers of lines for, after which only clear() makes sense: for 63 there
+    // always are, for 511 at 64 bytes without sectors, for 127 at 128 bytes with two.
     void access(unsigned core, std::span<const CacheAccess> accesses);
     // for i in 0..count: each of `references` in order. As access() of the same one by one.
     void walk(unsigned core, std::span<const StridedAccess> references, std::uint64_t count);

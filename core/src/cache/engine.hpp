@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "memgauge/cache_model.hpp"
+#include "memgauge/kernels.hpp"
 
 namespace memgauge::cache {
 
@@ -35,5 +36,9 @@ public:
 
 std::unique_ptr<Engine> make_engine(const CacheMachine& machine,
                                     const std::vector<CacheLevel>& levels, Part part);
+// The one for machines whose sets pack, by the instructions of that set.
+std::unique_ptr<Engine> make_packed_engine(const CacheMachine& machine,
+                                           const std::vector<CacheLevel>& levels, Part part,
+                                           Isa isa);
 
 }  // namespace memgauge::cache

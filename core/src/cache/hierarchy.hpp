@@ -10,22 +10,10 @@
 
 #include "cache/level.hpp"
 #include "cache/line_numbers.hpp"
+#include "cache/packed_words.hpp"
+#include "cache/tracked.hpp"
 
 namespace memgauge::cache {
-
-// Who asked memory first.
-enum class Asker : std::uint8_t { load, allocate, software_prefetch, hardware_prefetch };
-
-// What went over the border to memory, in sectors.
-struct MemoryCounts {
-    std::array<std::uint64_t, 4> reads{};  // by Asker
-    std::array<std::uint64_t, most_streams> stream_reads{};
-    std::uint64_t write_backs = 0;
-    std::uint64_t bypasses = 0;
-};
-
-// What an access did to level 1.
-enum class Effect : std::uint8_t { none, missed, past_caches };
 
 // What a level's set has of a line: the way, or -1.
 struct Place {
@@ -33,42 +21,27 @@ struct Place {
     int way = -1;
 };
 
-struct Outcome {
-    Effect effect = Effect::none;
-    Place at;  // of level 1, where it has the line now
-};
-
-struct Piece {
-    Line line = 0;
-    std::uint8_t sector = 1;  // one bit
-    std::uint8_t stream = 0;
-};
-
 // Levels are template parameters, counted from 0 here, so that the way through them is one piece of
 // code.
-template <Traits traits>
+template <bool many_cores>
 class Hierarchy {
 public:
+    using Lanes = PortableWords;
+    static constexpr bool sectored = true;
+
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
-    [[gnu::always_inline]] Outcome load(unsigned core, Piece piece, Asker asker) {
-        return use(core, piece, asker, false);
-    }
-    [[gnu::always_inline]] Outcome store(unsigned core, Piece piece) {
-        return use(core, piece, Asker::allocate, true);
-    }
-
     [[gnu::always_inline]] Outcome use(unsigned core, Piece piece, Asker asker, bool store) {
-        if constexpr (traits.many_cores) {
+        if constexpr (many_cores) {
             if (store) from_others(core, piece.line, true);
         }
         Place found = look(0, core, piece.line);
         Effect effect = Effect::none;
         if (holds(levels_[0], found, piece.sector)) {
             ++levels_[0].counts().hits;
-            levels_[0].template touch<traits>(found.set, found.way);
+            levels_[0].touch(found.set, found.way);
         } else {
-            if constexpr (traits.many_cores) {
+            if constexpr (many_cores) {
                 if (!store) from_others(core, piece.line, false);
             }
             ++levels_[0].counts().misses;
@@ -76,26 +49,37 @@ public:
             found.way = fill<0>(core, piece, asker, found);
         }
         if (store) levels_[0].changed(found.set, found.way) |= piece.sector;
-        return {effect, found};
+        return {effect, found.set};
     }
 
     // A store that goes past the caches where no level of the core has the sector.
     Outcome store_past(unsigned core, Piece piece);
 
     // Whether level 1 has that line there with the sector valid, and changed where that is asked.
-    [[nodiscard, gnu::always_inline]] bool is_nearest(Line line, std::uint8_t sector, Place at,
-                                                      bool changed) const {
-        const Level& level = levels_[0];
-        return level.tag(at.set, at.way) == line && holds(level, at, sector) &&
-               (!changed || (level.changed(at.set, at.way) & sector) != 0);
+    [[nodiscard]] bool is_nearest(Set set, Line line, std::uint8_t sector, bool changed) const {
+        return way_of(set, line, sector, changed) >= 0;
     }
 
-    [[gnu::always_inline]] void touch_nearest(Place at) {
-        levels_[0].template touch<traits>(at.set, at.way);
+    // The same access as if made again, if that is so.
+    [[nodiscard]] bool again(Set set, Line line, std::uint8_t sector, bool changed) {
+        const int way = way_of(set, line, sector, changed);
+        if (way >= 0) levels_[0].touch(set, way);
+        return way >= 0;
     }
+
+    // As in PackedLevels: not known.
+    [[nodiscard]] static std::uint64_t plain_sets() { return 0; }
 
     // Whether level 1 lost lines because a level behind it did, since asked last.
     [[nodiscard]] bool take_disturbed() { return std::exchange(disturbed_, false); }
+
+    void access(const Grain& grain, unsigned core, std::span<const CacheAccess> accesses,
+                PieceCounts& counts) {
+        make_accesses(*this, grain, core, accesses, counts);
+    }
+    void run(const Grain& grain, unsigned core, Loop& loop) {
+        run_lockstep(*this, grain, core, loop);
+    }
 
     // By a prefetcher of the hardware.
     void prefetch(unsigned core, Piece piece);
@@ -108,22 +92,28 @@ public:
     void clear();
 
 private:
+    [[nodiscard]] int way_of(Set set, Line line, std::uint8_t sector, bool changed) const {
+        const Level& level = levels_[0];
+        const int way = level.find(set, line);
+        const bool good = holds(level, {set, way}, sector) &&
+                          (!changed || (level.changed(set, way) & sector) != 0);
+        return good ? way : -1;
+    }
+
     [[nodiscard, gnu::always_inline]] Place look(std::size_t level, unsigned core,
                                                  Line line) const {
-        const Set set = levels_[level].template set<traits>(core, line, numbers_);
-        return {set, levels_[level].template find<traits>(set, line)};
+        const Set set = levels_[level].template set<many_cores>(core, line, numbers_);
+        return {set, levels_[level].find(set, line)};
     }
 
     [[nodiscard]] static bool holds(const Level& level, Place at, std::uint8_t sector) {
-        if constexpr (traits.sectored)
-            return at.way >= 0 && (level.valid(at.set, at.way) & sector) != 0;
+        return at.way >= 0 && (level.valid(at.set, at.way) & sector) != 0;
         return at.way >= 0;
     }
 
     [[nodiscard]] static Marks marks_of(const Level& level, Place at) {
         const std::uint8_t changed = level.changed(at.set, at.way);
-        if constexpr (traits.sectored) return {level.valid(at.set, at.way), changed};
-        return {1, changed};
+        return {level.valid(at.set, at.way), changed};
     }
 
     static constexpr std::size_t inlined_levels = 3;
@@ -166,7 +156,7 @@ private:
     }
 
     static void count(std::uint64_t& counter, Asker asker) {
-        counter += traits.plain || asker != Asker::hardware_prefetch;
+        counter += asker != Asker::hardware_prefetch;
     }
 
     Marks from_memory(Piece piece, Asker asker) {
@@ -183,7 +173,7 @@ private:
             level.release(found.set, found.way);
             return all;
         }
-        level.template touch<traits>(found.set, found.way);
+        level.touch(found.set, found.way);
         return {piece.sector, 0};
     }
 
@@ -192,15 +182,15 @@ private:
         const Level& level = levels_[l];
         if (at.way >= 0) {
             level.changed(at.set, at.way) |= marks.changed;
-            if constexpr (traits.sectored) level.valid(at.set, at.way) |= marks.valid;
-            level.template touch<traits>(at.set, at.way);
+            level.valid(at.set, at.way) |= marks.valid;
+            level.touch(at.set, at.way);
             return at.way;
         }
-        at.way = level.template renew<traits>(at.set);
+        at.way = level.renew(at.set);
         if (level.tag(at.set, at.way) != empty_way) evict<l>(core, at);
         level.tag(at.set, at.way) = line;
         level.changed(at.set, at.way) = marks.changed;
-        if constexpr (traits.sectored) level.valid(at.set, at.way) = marks.valid;
+        level.valid(at.set, at.way) = marks.valid;
         return at.way;
     }
 
@@ -229,7 +219,7 @@ private:
         if constexpr (l < most_levels) {
             if (l < count_) return place<l>(core, line, {changed, changed});
         }
-        memory_.write_backs += traits.sectored ? static_cast<unsigned>(std::popcount(changed)) : 1u;
+        memory_.write_backs += static_cast<unsigned>(std::popcount(changed));
     }
 
     void take_along(std::size_t l, unsigned core, Line line, Marks& marks);
@@ -249,33 +239,33 @@ private:
     bool disturbed_ = false;
 };
 
-template <Traits traits>
-Hierarchy<traits>::Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels)
+template <bool many_cores>
+Hierarchy<many_cores>::Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels)
     : count_(levels.size()),
       numbers_(static_cast<unsigned>(std::countr_zero(machine.line_bytes))),
       cores_(machine.cores) {
     for (std::size_t l = 0; l < count_; ++l) levels_[l] = Level(levels[l], machine);
 }
 
-template <Traits traits>
-Outcome Hierarchy<traits>::store_past(unsigned core, Piece piece) {
-    if constexpr (traits.many_cores) from_others(core, piece.line, true);
-    if (held_anywhere(core, piece)) return store(core, piece);
+template <bool many_cores>
+Outcome Hierarchy<many_cores>::store_past(unsigned core, Piece piece) {
+    if constexpr (many_cores) from_others(core, piece.line, true);
+    if (held_anywhere(core, piece)) return use(core, piece, Asker::allocate, true);
     for (Level& level : levels()) ++level.counts().misses;
     ++memory_.bypasses;
-    return {Effect::past_caches, {}};
+    return {Effect::past_caches, nullptr};
 }
 
-template <Traits traits>
-bool Hierarchy<traits>::held_anywhere(unsigned core, Piece piece) const {
+template <bool many_cores>
+bool Hierarchy<many_cores>::held_anywhere(unsigned core, Piece piece) const {
     for (std::size_t l = 0; l < count_; ++l) {
         if (holds(levels_[l], look(l, core, piece.line), piece.sector)) return true;
     }
     return false;
 }
 
-template <Traits traits>
-void Hierarchy<traits>::take_along(std::size_t l, unsigned core, Line line, Marks& marks) {
+template <bool many_cores>
+void Hierarchy<many_cores>::take_along(std::size_t l, unsigned core, Line line, Marks& marks) {
     const auto sharing = [&](const Level& level) {
         return level.cores() == 0 ? cores_ : level.cores();
     };
@@ -294,15 +284,15 @@ void Hierarchy<traits>::take_along(std::size_t l, unsigned core, Line line, Mark
     }
 }
 
-template <Traits traits>
-std::size_t Hierarchy<traits>::shared_level(unsigned core, unsigned other) const {
+template <bool many_cores>
+std::size_t Hierarchy<many_cores>::shared_level(unsigned core, unsigned other) const {
     std::size_t l = 0;
     while (l < count_ && levels_[l].instance_of(core) != levels_[l].instance_of(other)) ++l;
     return l;
 }
 
-template <Traits traits>
-void Hierarchy<traits>::from_others(unsigned core, Line line, bool take) {
+template <bool many_cores>
+void Hierarchy<many_cores>::from_others(unsigned core, Line line, bool take) {
     for (unsigned other = 0; other < cores_; ++other) {
         if (other == core) continue;
         const std::size_t shared = shared_level(core, other);
@@ -318,21 +308,21 @@ void Hierarchy<traits>::from_others(unsigned core, Line line, bool take) {
     }
 }
 
-template <Traits traits>
+template <bool many_cores>
 template <std::size_t l>
-void Hierarchy<traits>::write_back_to(std::size_t level, unsigned core, Line line,
-                                      std::uint8_t changed) {
+void Hierarchy<many_cores>::write_back_to(std::size_t level, unsigned core, Line line,
+                                          std::uint8_t changed) {
     if constexpr (l < most_levels) {
         if (l < level) return write_back_to<l + 1>(level, core, line, changed);
     }
     write_back<l>(core, line, changed);
 }
 
-template <Traits traits>
-void Hierarchy<traits>::prefetch(unsigned core, Piece piece) {
+template <bool many_cores>
+void Hierarchy<many_cores>::prefetch(unsigned core, Piece piece) {
     const Place here = look(0, core, piece.line);
     if (holds(levels_[0], here, piece.sector)) return;
-    if constexpr (traits.many_cores) from_others(core, piece.line, false);
+    if constexpr (many_cores) from_others(core, piece.line, false);
     if (count_ > 1 && levels_[1].inclusion() != Inclusion::exclusive) {
         obtain<1>(core, piece, Asker::hardware_prefetch);
     } else {
@@ -340,8 +330,8 @@ void Hierarchy<traits>::prefetch(unsigned core, Piece piece) {
     }
 }
 
-template <Traits traits>
-void Hierarchy<traits>::write_back_all() {
+template <bool many_cores>
+void Hierarchy<many_cores>::write_back_all() {
     std::unordered_map<Line, std::uint8_t> changed;
     for (Level& level : levels()) {
         level.each_line([&](Set set, int way) {
@@ -355,8 +345,8 @@ void Hierarchy<traits>::write_back_all() {
     }
 }
 
-template <Traits traits>
-void Hierarchy<traits>::clear() {
+template <bool many_cores>
+void Hierarchy<many_cores>::clear() {
     for (Level& level : levels()) level.clear();
     numbers_.clear();
 }

@@ -106,7 +106,7 @@ void Level::touch_nodes(Set set, int way) const {
 }
 
 int Level::tree_victim(Set set) const {
-    const int free = find<Traits{}>(set, empty_way);
+    const int free = find(set, empty_way);
     if (free >= 0) return free;
     const std::uint64_t nodes = *stamps(set);
     std::size_t node = 1;

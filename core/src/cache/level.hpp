@@ -11,6 +11,7 @@
 
 #include "cache/geometry.hpp"
 #include "cache/line_numbers.hpp"
+#include "cache/marks.hpp"
 #include "cache/tag_search.hpp"
 
 namespace memgauge::cache {
@@ -20,52 +21,29 @@ __extension__ using Wide = unsigned __int128;
 inline constexpr Line empty_way = ~Line{0};
 inline constexpr Line no_way = empty_way - 1;  // behind the last, to fill a vector
 
-// What a hierarchy need not care for is known when it is compiled.
-struct Traits {
-    bool many_cores = true;  // lines of other cores are looked after
-    bool sectored = true;    // lines have more than one sector
-    // One core, no prefetchers, and all levels: LRU, at most 32 ways, a power of two of sets.
-    bool plain = false;
-};
-
-struct Marks {
-    std::uint8_t valid = 0;
-    std::uint8_t changed = 0;
-};
-
-// A set, as long as its level lives.
-using Set = std::byte*;
-
 class Level {
 public:
     Level() = default;
     Level(const CacheLevel& level, const CacheMachine& machine);
 
-    template <Traits traits>
+    template <bool many_cores>
     [[nodiscard, gnu::always_inline]] Set set(unsigned core, Line line,
                                               const LineNumbers& numbers) const {
-        std::size_t index = line & mask_;
-        if constexpr (!traits.plain) {
-            if (!masked_) index = remainder(numbers.line(line));
-        }
-        if constexpr (traits.many_cores) index += instance_of(core) * count_;
+        std::size_t index = masked_ ? line & mask_ : remainder(numbers.line(line));
+        if constexpr (many_cores) index += instance_of(core) * count_;
         return sets_.get() + index * record_bytes_;
     }
 
     // The way that holds the line, or -1.
-    template <Traits traits>
     [[nodiscard, gnu::always_inline]] int find(Set set, Line line) const {
         if (slots_ == narrow_slots) return first_of(equal_tags(tags(set), line));
-        if constexpr (!traits.plain) {
-            if (slots_ != wide_slots) return find_other(set, line);
-        }
+        if (slots_ != wide_slots) return find_other(set, line);
         return first_of(equal_tags(tags(set), line) | equal_tags(tags(set) + narrow_slots, line)
                                                           << narrow_slots);
     }
 
-    template <Traits traits>
     [[gnu::always_inline]] void touch(Set set, int way) const {
-        if (traits.plain || order_ == Order::ranks) {
+        if (order_ == Order::ranks) {
             touch_ranks(set, way);
         } else {
             touch_other(set, way);
@@ -73,9 +51,8 @@ public:
     }
 
     // The way for a line that is not there, as if touched.
-    template <Traits traits>
     [[nodiscard, gnu::always_inline]] int renew(Set set) const {
-        return traits.plain || order_ == Order::ranks ? renew_last(set) : renew_other(set);
+        return order_ == Order::ranks ? renew_last(set) : renew_other(set);
     }
 
     [[nodiscard]] Line& tag(Set set, int way) const { return tags(set)[way]; }

@@ -1,13 +1,11 @@
 #pragma once
-// Lines by 32-bit numbers, so that tags stay small: areas of 256 MiB are numbered as they come.
+// Lines by numbers of at most 32 bits, so that tags stay small: areas of 256 MiB are numbered as
+// they come.
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "memgauge/error.hpp"
 
 namespace memgauge::cache {
 
@@ -17,7 +15,9 @@ class LineNumbers {
 public:
     static constexpr unsigned area_bits = 28;
 
-    explicit LineNumbers(unsigned line_bits) : line_bits_(line_bits) {}
+    // `mark_bits` of the 32 are left free.
+    explicit LineNumbers(unsigned line_bits, unsigned mark_bits = 0)
+        : line_bits_(line_bits), most_areas_((1ull << (32 - mark_bits)) / lines_in_area()) {}
 
     [[nodiscard, gnu::always_inline]] Line number(std::uint64_t address) {
         const std::uint64_t area = address >> area_bits;
@@ -35,11 +35,7 @@ public:
 
     [[nodiscard]] std::uint64_t lines_in_area() const { return 1ull << (area_bits - line_bits_); }
 
-    void clear() {
-        recent_.fill({});
-        areas_.clear();
-        numbers_.clear();
-    }
+    void clear();
 
 private:
     struct Recent {
@@ -51,23 +47,11 @@ private:
         return static_cast<Line>((address & ((1ull << area_bits) - 1)) >> line_bits_);
     }
 
-    [[gnu::noinline]] void remember(std::uint64_t area) {
-        const auto [at, is_new] = numbers_.try_emplace(area, static_cast<Line>(areas_.size()));
-        if (is_new) {
-            // The last area is left out, for its numbers stand for empty ways.
-            if (areas_.size() + 1 >= (1ull << 32) / lines_in_area()) refuse();
-            areas_.push_back(area);
-        }
-        recent_[area % recent_.size()] = {area, static_cast<Line>(at->second * lines_in_area())};
-    }
-
-    [[noreturn]] void refuse() const {
-        throw RequestError("cache model: the accesses lie in more than " +
-                           std::to_string(areas_.size()) +
-                           " areas of 256 MiB; use addresses that lie closer together");
-    }
+    void remember(std::uint64_t area);
+    [[noreturn]] void refuse() const;
 
     unsigned line_bits_;
+    std::uint64_t most_areas_;
     std::array<Recent, 64> recent_{};
     std::vector<std::uint64_t> areas_;
     std::unordered_map<std::uint64_t, Line> numbers_;

@@ -12,234 +12,117 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <span>
 
-#include "cache/detectors.hpp"
-#include "cache/hierarchy.hpp"
+#include "cache/loop.hpp"
+#include "cache/schedule.hpp"
 
 namespace memgauge::cache {
 
-// One reference of the loop.
-struct Track {
-    CacheAccess access;  // in the step in which it came to its sector
-    std::uint64_t address = 0;
-    std::int64_t stride = 0;
-    std::uint64_t crosses_at = 0;    // step
-    std::uint64_t steady_steps = 0;  // from border to border; 0: varies
-    StoreStream* store_stream = nullptr;
-    std::uint64_t bypass_from = ~0ull;  // address from which on lines bypass
-    Set set = nullptr;                  // of level 1, of its line; none: no level is asked
-    int way = -1;
-    Line line = 0;
-    std::uint8_t sector = 1;
-};
-
-// Whether its accesses never reach over the border of a sector.
-inline bool stays_within_sectors(const StridedAccess& reference, std::uint64_t sector_bytes) {
-    const std::uint64_t bytes = reference.first.bytes;
-    return sector_bytes % bytes == 0 && reference.first.address % bytes == 0 &&
-           static_cast<std::uint64_t>(reference.stride) % bytes == 0;
-}
-
-// Steps of a stride until an address leaves its sector.
-inline std::uint64_t steps_to_border(std::uint64_t address, std::int64_t stride,
-                                     std::uint64_t sector_bytes) {
-    const std::uint64_t offset = address % sector_bytes;
-    if (stride == 0) return ~0ull;
-    if (stride > 0) {
-        const auto step = static_cast<std::uint64_t>(stride);
-        return step >= sector_bytes ? 1 : (sector_bytes - offset + step - 1) / step;
-    }
-    const auto step = static_cast<std::uint64_t>(-stride);
-    return step >= sector_bytes ? 1 : offset / step + 1;
-}
-
-inline std::uint64_t steady_steps(std::int64_t stride, std::uint64_t sector_bytes) {
-    const auto length = static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
-    if (length == 0) return 0;
-    if (length >= sector_bytes) return 1;
-    return sector_bytes % length == 0 ? sector_bytes / length : 0;
-}
-
 // The loop; `Caches` makes the accesses:
 //   bool is_here(address)   whether its set is simulated here
+//   bool is_never_here(Track&)  nor any that it will come to, border by border
 //   Effect access(Track&)   for real, in the caches; tells where level 1 has it
 //   bool again(Track&)      the same if it is where it was with its marks
 //   bool is_there(Track&)   whether it is
 //   bool take_disturbed()   whether level 1 lost lines to levels behind it since asked last
+//   Lanes                   which of 16 values are equal, and putting one
 template <class Caches>
 class Lockstep {
 public:
-    Lockstep(Caches& caches, std::uint64_t sector_bytes)
-        : caches_(caches), sector_bytes_(sector_bytes) {}
+    Lockstep(Caches& caches, Loop& loop)
+        : caches_(caches),
+          loop_(loop),
+          schedule_(loop),
+          columns_(schedule_.columns()),
+          may_meet_(caches.may_meet(loop)) {}
 
-    void add(const StridedAccess& reference, StoreStream* store_stream, std::uint64_t bypass_from) {
-        Track& track = tracks_[size_++];
-        track = {};
-        track.access = reference.first;
-        track.address = reference.first.address;
-        track.stride = reference.stride;
-        track.steady_steps = steady_steps(reference.stride, sector_bytes_);
-        track.store_stream = store_stream;
-        track.bypass_from = bypass_from;
-    }
-
-    void run(std::uint64_t count) {
-        count_ = count;
-        set_of_.fill(no_set);
-        for (std::size_t r = 0; r < size_; ++r) {
-            if (tracks_[r].steady_steps == 1) columns_ |= 1u << r;
+    void run() {
+        Border border{.step = 0, .at = (1u << loop_.size) - 1};
+        for (std::uint64_t step = 0; step < loop_.count;) {
+            const bool at_border = step == border.step;
+            make(step, at_border ? border.at | columns_ : columns_);
+            if (at_border) border = schedule_.after(step);
+            // One more step like this one would change nothing.
+            const bool settled = columns_ == 0 && (stale_ == 0 || all_there());
+            step = settled ? border.step : step + 1;
         }
-        Border border{.step = 0, .at = (1u << size_) - 1};
-        while (border.step < count) {
-            make(border.step, border.at);
-            border = next_border(border.step + 1);
-        }
-    }
-
-    // Hits of level 1 that were not made for real; pieces by kind.
-    [[nodiscard]] std::uint64_t hits() const { return hits_; }
-    [[nodiscard]] std::uint64_t pieces(AccessKind kind) const {
-        return pieces_[static_cast<std::size_t>(kind)];
+        account();
     }
 
 private:
-    // A step, and the references that come to another sector in it.
-    struct Border {
-        std::uint64_t step = 0;
-        unsigned at = 0;
-    };
-
-    static constexpr std::uint32_t no_set = 1;
+    using Lanes = typename Caches::Lanes;
 
     [[nodiscard]] static unsigned first_of(unsigned bits) {
         return static_cast<unsigned>(std::countr_zero(bits));
     }
 
-    // The next step that is not like the one before.
-    [[nodiscard]] Border next_border(std::uint64_t step) {
-        Border border{.step = count_};
-        for (unsigned left = ((1u << size_) - 1) & ~columns_; left != 0; left &= left - 1) {
-            const unsigned r = first_of(left);
-            const std::uint64_t at = tracks_[r].crosses_at;
-            border.at =
-                (at < border.step ? 0 : border.at) | static_cast<unsigned>(at <= border.step) << r;
-            border.step = std::min(border.step, at);
-        }
-        if (columns_ != 0) {
-            step = columns_to(border.step, step);
-        } else if (stale_ == 0 || all_there()) {
-            return border;
-        }
-        return step == border.step ? Border{step, border.at | columns_} : Border{step, columns_};
-    }
-
     [[nodiscard]] bool all_there() const {
         for (unsigned left = stale_; left != 0; left &= left - 1) {
-            if (!caches_.is_there(tracks_[first_of(left)])) return false;
+            if (!caches_.is_there(loop_.tracks[first_of(left)])) return false;
         }
         return true;
     }
 
-    // Steps in which columns alone come to other sectors and nothing is stale, up to `end`. The
-    // step that is next.
-    std::uint64_t columns_to(std::uint64_t end, std::uint64_t step) {
-        for (; step < end && stale_ == 0; ++step) {
-            for (unsigned left = columns_; left != 0; left &= left - 1) {
-                const unsigned r = first_of(left);
-                cross_column(tracks_[r], r);
-                if (stale_ >> r != 0) {
-                    make(step, columns_, r + 1);
-                    break;
-                }
-            }
-        }
-        return step;
-    }
-
-    void cross_column(Track& track, unsigned r) {
-        track.access.address += static_cast<std::uint64_t>(track.stride);
-        if (!caches_.is_here(track.access.address)) return;
-        ++pieces_[static_cast<std::size_t>(track.access.kind)];
-        if (caches_.access(track) == Effect::past_caches) return;
-        look_for_disturbance();
-        stale_ |= meeting(track, r);
-    }
-
-    // A step, from a reference on.
-    void make(std::uint64_t step, unsigned crossing, unsigned first = 0) {
-        const unsigned from_first = ~0u << first;
-        for (unsigned left = (crossing | stale_) & from_first; left != 0;) {
+    [[gnu::always_inline]] void make(std::uint64_t step, unsigned crossing) {
+        unsigned left = crossing | stale_;
+        while (left != 0) {
             const unsigned r = first_of(left);
-            const unsigned bit = 1u << r;
-            stale_ &= ~bit;
-            if ((crossing & bit) != 0) {
-                cross(tracks_[r], r, step);
-            } else if (caches_.again(tracks_[r])) {
-                stale_ |= meets_[r];
+            if ((crossing >> r & 1) != 0) [[likely]] {
+                cross(loop_.tracks[r], r, step);
             } else {
-                repeat(tracks_[r], r, step);
+                refresh(loop_.tracks[r], r, step);
             }
-            left = (crossing | stale_) & from_first & ~(bit | (bit - 1));
+            left = (crossing | stale_) & ~1u << r;
         }
     }
 
-    void cross(Track& track, unsigned r, std::uint64_t step) {
-        track.access.address = track.address + step * static_cast<std::uint64_t>(track.stride);
-        const std::uint64_t steps = steps_from(track, step);
-        track.crosses_at = steps >= count_ - step ? count_ : step + steps;
-        leave(r);
-        if (!caches_.is_here(track.access.address)) return;
-        const std::uint64_t here = track.crosses_at - step;
-        pieces_[static_cast<std::size_t>(track.access.kind)] += here;
-        const Effect effect = caches_.access(track);
-        if (effect == Effect::past_caches) return;
-        hits_ += here - 1;
-        look_for_disturbance();
-        if ((columns_ >> r & 1) == 0) {
-            come(track, r);
-            stale_ |= meets_[r];
+    // Comes to its next sector.
+    [[gnu::always_inline]] void cross(Track& track, unsigned r, std::uint64_t step) {
+        const unsigned bit = 1u << r;
+        move(track, step);
+        stale_ &= ~bit;
+        if (!caches_.is_here(track.access.address)) return stay_elsewhere(track, r, step);
+        if (caches_.access(track) == Effect::past_caches) return go_past(track, r, step);
+        ++real_;
+        if (!may_meet_) return;
+        look_for_disturbance(bit);
+        const unsigned met =
+            Lanes::meeting(sets_.data(), lines_.data(), low_bits(track.set), track.line) & there_ &
+            ~bit;
+        stale_ |= met;
+        if ((columns_ & bit) == 0) settle(track, r, met);
+    }
+
+    // Where it comes from sector to sector by the same steps, it was told so far where it came
+    // from.
+    [[gnu::always_inline]] static void move(Track& track, std::uint64_t step) {
+        if (track.steady_steps != 0) [[likely]] {
+            track.access.address += track.advance;
+            track.crosses_at += track.steady_steps;
         } else {
-            stale_ |= meeting(track, r);
+            move_unsteadily(track, step);
         }
     }
 
-    [[nodiscard]] std::uint64_t steps_from(const Track& track, std::uint64_t step) const {
-        if (step != 0 && track.steady_steps != 0) return track.steady_steps;
-        return steps_to_border(track.access.address, track.stride, sector_bytes_);
+    [[gnu::noinline]] static void move_unsteadily(Track& track, std::uint64_t step) {
+        track.access.address = track.begin + step * static_cast<std::uint64_t>(track.stride);
+        const std::uint64_t steps =
+            steps_to_border(track.access.address, track.stride, track.sector_bytes);
+        track.crosses_at = track.stride == 0 ? steps : step + steps;
     }
 
-    // A reference that is where it was, but its line is not.
-    [[gnu::noinline]] void repeat(Track& track, unsigned r, std::uint64_t step) {
-        --hits_;  // it counts for itself
-        if (caches_.access(track) == Effect::past_caches) {
-            hits_ -= track.crosses_at - step - 1;
+    // It is now there in level 1, with others that use the same set.
+    [[gnu::always_inline]] void settle(const Track& track, unsigned r, unsigned met) {
+        if ((met | meets_[r]) != 0) [[unlikely]] {
             leave(r);
-            return;
+            meets_[r] = met;
+            for (unsigned left = met; left != 0; left &= left - 1) {
+                meets_[first_of(left)] |= 1u << r;
+            }
         }
-        look_for_disturbance();
-        stale_ |= meets_[r];
-    }
-
-    // References but columns that use other lines of the same set. One by one: what was stored
-    // alone a moment ago is late in coming back as part of a vector.
-    [[nodiscard]] unsigned meeting(const Track& track, unsigned r) const {
-        const std::uint32_t set = low_bits(track.set);
-        unsigned met = 0;
-        for (unsigned other = 0; other < size_; ++other) {
-            met |= static_cast<unsigned>(set_of_[other] == set && line_of_[other] != track.line)
-                   << other;
-        }
-        return met & ~(1u << r);
-    }
-
-    void come(const Track& track, unsigned r) {
-        set_of_[r] = low_bits(track.set);
-        line_of_[r] = track.line;
-        meets_[r] = meeting(track, r);
-        for (unsigned left = meets_[r]; left != 0; left &= left - 1) {
-            meets_[first_of(left)] |= 1u << r;
-        }
+        Lanes::put(sets_.data(), r, low_bits(track.set));
+        Lanes::put(lines_.data(), r, track.line);
+        there_ |= 1u << r;
     }
 
     void leave(unsigned r) {
@@ -247,7 +130,36 @@ private:
             meets_[first_of(left)] &= ~(1u << r);
         }
         meets_[r] = 0;
-        set_of_[r] = no_set;
+        there_ &= ~(1u << r);
+    }
+
+    [[nodiscard]] std::uint64_t steps_left(const Track& track, std::uint64_t step) const {
+        return std::min(track.crosses_at, loop_.count) - step;
+    }
+
+    [[gnu::noinline]] void stay_elsewhere(const Track& track, unsigned r, std::uint64_t step) {
+        leave(r);
+        std::uint64_t& steps = elsewhere_[static_cast<std::size_t>(track.access.kind)];
+        steps += steps_left(track, step);
+        if ((columns_ >> r & 1) == 0 || !caches_.is_never_here(track)) return;
+        steps += loop_.count - step - 1;
+        columns_ &= ~(1u << r);
+    }
+
+    [[gnu::noinline]] void go_past(const Track& track, unsigned r, std::uint64_t step) {
+        leave(r);
+        past_ += steps_left(track, step);
+    }
+
+    // A reference that is where it was, while its set was used for another line.
+    [[gnu::noinline]] void refresh(Track& track, unsigned r, std::uint64_t step) {
+        stale_ &= ~(1u << r);
+        if (!caches_.again(track)) {
+            if (caches_.access(track) == Effect::past_caches) return go_past(track, r, step);
+            ++real_;
+            look_for_disturbance(1u << r);
+        }
+        stale_ |= meets_[r];
     }
 
     // Sets of one level lie in less than 4 GiB, at multiples of their alignment.
@@ -255,28 +167,38 @@ private:
         return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(set));
     }
 
-    // Where a level behind took lines from level 1, any may be gone.
-    void look_for_disturbance() {
-        if (!caches_.take_disturbed()) [[likely]]
-            return;
-        for (std::size_t r = 0; r < size_; ++r) {
-            stale_ |= static_cast<unsigned>(set_of_[r] != no_set) << r;
+    // Where a level behind took lines from level 1, any but the one just used may be gone.
+    [[gnu::always_inline]] void look_for_disturbance(unsigned bit) {
+        if (caches_.take_disturbed()) [[unlikely]]
+            stale_ |= there_ & ~bit;
+    }
+
+    void account() {
+        loop_.pieces = {};
+        for (std::size_t r = 0; r < loop_.size; ++r) {
+            loop_.pieces[static_cast<std::size_t>(loop_.tracks[r].access.kind)] += loop_.count;
+        }
+        loop_.hits = loop_.size * loop_.count - past_ - real_;
+        for (std::size_t kind = 0; kind < elsewhere_.size(); ++kind) {
+            loop_.pieces[kind] -= elsewhere_[kind];
+            loop_.hits -= elsewhere_[kind];
         }
     }
 
     Caches& caches_;
-    std::uint64_t sector_bytes_;
-    std::array<Track, most_streams> tracks_{};
-    // Of references but columns: where their lines are, and which others they meet in sets.
-    std::array<std::uint32_t, most_streams> set_of_{};
-    std::array<Line, most_streams> line_of_{};
+    Loop& loop_;
+    Schedule<Caches> schedule_;
+    unsigned stale_ = 0;  // bits of references
+    unsigned columns_;    // that come to another sector in each step
+    bool may_meet_;       // else where their lines are is not kept
+    unsigned there_ = 0;  // others, whose lines are in level 1
+    // Of these: where their lines are, and which others they meet in sets.
+    alignas(64) std::array<std::uint32_t, most_streams> sets_{};
+    alignas(64) std::array<std::uint32_t, most_streams> lines_{};
     std::array<unsigned, most_streams> meets_{};
-    std::size_t size_ = 0;
-    unsigned stale_ = 0;    // bits of references
-    unsigned columns_ = 0;  // that come to another sector in each step
-    std::uint64_t count_ = 0;
-    std::uint64_t hits_ = 0;
-    std::array<std::uint64_t, 3> pieces_{};
+    std::uint64_t real_ = 0;  // accesses made for real
+    std::uint64_t past_ = 0;  // steps of references whose stores bypass
+    PieceCounts elsewhere_{};
 };
 
 }  // namespace memgauge::cache

@@ -3,55 +3,12 @@
 
 #include <algorithm>
 
-#include "cache/lockstep.hpp"
 #include "cache/simulation.hpp"
 
 namespace memgauge::cache {
 
-template <Traits traits>
-struct Simulation<traits>::Tracked {
-    Simulation& simulation;
-    unsigned core;
-
-    [[nodiscard]] bool is_here(std::uint64_t address) const { return simulation.is_here(address); }
-    [[nodiscard]] bool take_disturbed() { return simulation.caches_.take_disturbed(); }
-
-    [[gnu::always_inline]] Effect access(Track& track) {
-        const Piece piece = simulation.piece_at(track.access.address, track.access.stream);
-        track.line = piece.line;
-        track.sector = piece.sector;
-        const auto [effect, at] = made(track, piece);
-        track.set = at.set;
-        track.way = at.way;
-        return effect;
-    }
-
-    [[gnu::always_inline]] Outcome made(Track& track, Piece piece) {
-        const CacheAccess& access = track.access;
-        if (access.kind == AccessKind::load) return caches().load(core, piece, Asker::load);
-        if (access.kind == AccessKind::store_prefetch) {
-            return caches().load(core, piece, Asker::software_prefetch);
-        }
-        if (access.address < track.bypass_from) return caches().store(core, piece);
-        return simulation.past_caches(core, piece, access.address, *track.store_stream);
-    }
-
-    [[nodiscard]] bool is_there(const Track& track) const {
-        return caches().is_nearest(track.line, track.sector, {track.set, track.way},
-                                   track.access.kind == AccessKind::store);
-    }
-
-    [[gnu::always_inline]] bool again(const Track& track) {
-        if (!is_there(track)) return false;
-        caches().touch_nearest({track.set, track.way});
-        return true;
-    }
-
-    [[nodiscard]] Hierarchy<traits>& caches() const { return simulation.caches_; }
-};
-
-template <Traits traits>
-void Simulation<traits>::walk(unsigned core, const Nest& nest) {
+template <class Caches>
+void Simulation<Caches>::walk(unsigned core, const Nest& nest) {
     std::vector<StridedAccess> references(nest.references.begin(), nest.references.end());
     std::vector<StridedAccess> after(nest.after.begin(), nest.after.end());
     for (std::uint64_t i = 0; i < nest.outer; ++i) {
@@ -65,16 +22,16 @@ void Simulation<traits>::walk(unsigned core, const Nest& nest) {
     }
 }
 
-template <Traits traits>
-void Simulation<traits>::step(unsigned core, std::span<StridedAccess> references) {
+template <class Caches>
+void Simulation<Caches>::step(unsigned core, std::span<StridedAccess> references) {
     for (StridedAccess& reference : references) {
         one(core, reference.first);
         reference.first.address += static_cast<std::uint64_t>(reference.stride);
     }
 }
 
-template <Traits traits>
-bool Simulation<traits>::collapses(std::span<const StridedAccess> references) const {
+template <class Caches>
+bool Simulation<Caches>::collapses(std::span<const StridedAccess> references) const {
     return !machine_.prefetchers.next_line && !machine_.prefetchers.stride &&
            references.size() <= most_streams &&
            std::ranges::all_of(references, [&](const StridedAccess& reference) {
@@ -82,8 +39,8 @@ bool Simulation<traits>::collapses(std::span<const StridedAccess> references) co
            });
 }
 
-template <Traits traits>
-void Simulation<traits>::walk_inner(unsigned core, std::span<StridedAccess> references,
+template <class Caches>
+void Simulation<Caches>::walk_inner(unsigned core, std::span<StridedAccess> references,
                                     std::uint64_t count) {
     std::uint64_t done = 0;
     if (collapses(references)) {
@@ -101,8 +58,8 @@ void Simulation<traits>::walk_inner(unsigned core, std::span<StridedAccess> refe
     for (; done < count; ++done) step(core, references);
 }
 
-template <Traits traits>
-std::uint64_t Simulation<traits>::until_steady(unsigned core, std::span<StridedAccess> references,
+template <class Caches>
+std::uint64_t Simulation<Caches>::until_steady(unsigned core, std::span<StridedAccess> references,
                                                std::uint64_t count, Steadiness& steadiness) {
     std::uint64_t done = 0;
     while (done < count && !steadiness.is_steady(detectors_[core])) {
@@ -123,23 +80,20 @@ std::uint64_t Simulation<traits>::until_steady(unsigned core, std::span<StridedA
     return done;
 }
 
-template <Traits traits>
-void Simulation<traits>::in_lockstep(unsigned core, std::span<StridedAccess> references,
+template <class Caches>
+void Simulation<Caches>::in_lockstep(unsigned core, std::span<StridedAccess> references,
                                      std::uint64_t count, const Steadiness* steadiness) {
-    Tracked tracked{*this, core};
-    static_cast<void>(caches_.take_disturbed());
-    Lockstep<Tracked> loop(tracked, machine_.sector_bytes);
+    loop_.begin(count);
     for (std::size_t r = 0; r < references.size(); ++r) {
         StoreStream* const stream = steadiness == nullptr ? nullptr : steadiness->stream(r);
         const bool bypasses = stream != nullptr && !detectors_[core].strided_under_way();
-        loop.add(references[r], stream, bypasses ? detectors_[core].bypass_begin(*stream) : ~0ull);
+        loop_.add(references[r], stream, bypasses ? detectors_[core].bypass_begin(*stream) : ~0ull,
+                  machine_.sector_bytes);
         references[r].first.address += count * static_cast<std::uint64_t>(references[r].stride);
     }
-    loop.run(count);
-    caches_.levels()[0].counts().hits += loop.hits();
-    for (std::size_t kind = 0; kind < pieces_.size(); ++kind) {
-        pieces_[kind] += loop.pieces(static_cast<AccessKind>(kind));
-    }
+    caches_.run(grain_, core, loop_);
+    caches_.levels()[0].counts().hits += loop_.hits;
+    for (std::size_t kind = 0; kind < pieces_.size(); ++kind) pieces_[kind] += loop_.pieces[kind];
 }
 
 }  // namespace memgauge::cache

@@ -1,0 +1,115 @@
+#pragma once
+// The caches as Lockstep and a list of accesses use them.
+
+#include <span>
+
+#include "cache/grain.hpp"
+#include "cache/lockstep.hpp"
+
+namespace memgauge::cache {
+
+// A piece of a store that bypasses: part of a write past the caches, or the begin of one, or a
+// store as any.
+template <class Caches>
+Outcome past_caches(Caches& caches, const Grain& grain, unsigned core, Piece piece,
+                    std::uint64_t address, StoreStream& stream) {
+    const std::uint64_t sector = address >> grain.sector_bits;
+    if (stream.bypassed_sector == sector) return {Effect::past_caches, nullptr};
+    const Outcome outcome = caches.store_past(core, piece);
+    if (outcome.effect == Effect::past_caches) stream.bypassed_sector = sector;
+    return outcome;
+}
+
+template <class Caches>
+class Tracked {
+public:
+    using Lanes = typename Caches::Lanes;
+
+    Tracked(Caches& caches, const Grain& grain, unsigned core)
+        : caches_(caches), grain_(grain), core_(core) {}
+
+    [[nodiscard, gnu::always_inline]] bool is_here(std::uint64_t address) const {
+        return grain_.is_here(address);
+    }
+    [[nodiscard]] bool is_never_here(const Track& track) const {
+        const auto around = static_cast<std::int64_t>(grain_.part.count) << grain_.line_bits;
+        return track.stride % around == 0 && !is_here(track.access.address);
+    }
+    [[nodiscard, gnu::always_inline]] bool take_disturbed() { return caches_.take_disturbed(); }
+
+    // Whether two references may ever use one set of level 1 for different lines.
+    [[nodiscard]] bool may_meet(const Loop& loop) const {
+        const std::uint64_t sets = caches_.plain_sets();
+        for (std::size_t r = 0; r < loop.size; ++r) {
+            for (std::size_t other = 0; other < r; ++other) {
+                if (sets == 0 || may_meet(loop.tracks[r], loop.tracks[other], sets)) return true;
+            }
+        }
+        return false;
+    }
+
+    [[gnu::always_inline]] Effect access(Track& track) {
+        const CacheAccess& access = track.access;
+        const Piece piece = piece_at(caches_, grain_, access.address, access.stream);
+        track.line = piece.line;
+        track.sector = piece.sector;
+        const Outcome outcome =
+            access.address < track.bypass_from
+                ? caches_.use(core_, piece, asker_of(access.kind), is_store(track))
+                : past_caches(caches_, grain_, core_, piece, access.address, *track.store_stream);
+        track.set = outcome.set;
+        return outcome.effect;
+    }
+
+    [[nodiscard, gnu::always_inline]] bool is_there(const Track& track) const {
+        return caches_.is_nearest(track.set, track.line, track.sector, is_store(track));
+    }
+
+    [[gnu::always_inline]] bool again(const Track& track) {
+        return caches_.again(track.set, track.line, track.sector, is_store(track));
+    }
+
+private:
+    // Of one pace, they stay as far apart as they are, but that `b` makes its step before `a`.
+    [[nodiscard, gnu::always_inline]] bool may_meet(const Track& a, const Track& b,
+                                                    std::uint64_t sets) const {
+        if (a.stride != b.stride || a.steady_steps <= 1) return true;
+        const auto apart = static_cast<std::int64_t>(a.begin - b.begin);
+        const std::int64_t least = std::min(apart, apart - a.stride) >> grain_.line_bits;
+        const std::int64_t most = -(-std::max(apart, apart - a.stride) >> grain_.line_bits);
+        for (std::int64_t lines = least; lines <= most; ++lines) {
+            if (lines != 0 && (static_cast<std::uint64_t>(lines) & (sets - 1)) == 0) return true;
+        }
+        return false;
+    }
+
+    [[nodiscard]] static bool is_store(const Track& track) {
+        return track.access.kind == AccessKind::store;
+    }
+
+    Caches& caches_;
+    const Grain& grain_;
+    unsigned core_;
+};
+
+template <class Caches>
+void run_lockstep(Caches& caches, const Grain& grain, unsigned core, Loop& loop) {
+    static_cast<void>(caches.take_disturbed());
+    Tracked<Caches> tracked(caches, grain, core);
+    Lockstep(tracked, loop).run();
+}
+
+// Where nothing watches.
+template <class Caches>
+void make_accesses(Caches& caches, const Grain& grain, unsigned core,
+                   std::span<const CacheAccess> accesses, PieceCounts& counts) {
+    for (const CacheAccess& access : accesses) {
+        grain.pieces(access.address, access.bytes, [&](std::uint64_t address) {
+            ++counts[static_cast<std::size_t>(access.kind)];
+            caches.use(core, piece_at(caches, grain, address, access.stream), asker_of(access.kind),
+                       access.kind == AccessKind::store);
+        });
+    }
+}
+
+}  // namespace memgauge::cache
