@@ -145,7 +145,7 @@ def _rules(curve: Curve, source: str) -> list[Rule]:
 
 
 def _note(sources: Sequence[str], band: Band | None) -> str:
-    words = ["Dotted: expected, by thought."]
+    words = ["Dotted: expected, closed form."]
     if any(source != MEASURED for source in sources):
         words.append("Simulated: by the cache model, not measured.")
     if MEASURED in sources:
