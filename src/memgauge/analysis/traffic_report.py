@@ -169,9 +169,9 @@ def _measured(cell: Cell, way: Way) -> list[TableCell]:
 
 def _note(*, counted: bool) -> str:
     words = (
-        "Of one execution by one core. Expected: closed form, each array read once while it is cached. "
-        "Simulated: by the cache model, of the machine named; not measured. Ratio: of the figure "
-        "before it to the expectation."
+        "Of one execution by one core. Expected: closed form, each array read once while it is "
+        "cached. Simulated: by the cache model, of the machine named; not measured. Ratio: of the "
+        "figure before it to the expectation."
     )
     if not counted:
         return words
