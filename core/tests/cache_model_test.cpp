@@ -175,6 +175,14 @@ TEST_CASE("a victim of an inclusive level leaves the levels in front too") {
     CHECK(misses_of(inclusive) == 4);
 }
 
+TEST_CASE("the first line of all leaves an inclusive level as any other") {
+    CacheMachine m = machine({level("L1", 256, 4), level("L2", 128, 2)});
+    m.levels[1].inclusion = Inclusion::inclusive;
+    CacheModel model(m);
+    touch(model, {0, 1, 2, 0});
+    CHECK(misses_of(model) == 4);
+}
+
 TEST_CASE("changes of level 1 leave with the inclusive level's victim") {
     CacheMachine m = machine({level("L1", 64 * 4, 4), level("L2", 64 * 2, 2)});
     m.levels[1].inclusion = Inclusion::inclusive;

@@ -248,7 +248,8 @@ private:
     [[gnu::always_inline]] void make_room(PackedLevel& level, Word* set) {
         const Word victim = set[level.ways - 1];
         const Word heeded = shape.independent ? all_changed : level.heeded;
-        if ((victim & heeded) != 0) evict<l>(level, set, victim);
+        // The word of the first line of all may have no bit.
+        if ((victim & heeded) != 0 || heeded == ~Word{0}) evict<l>(level, set, victim);
     }
 
     template <std::size_t l>
