@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -138,20 +137,6 @@ void one_by_one(CacheModel& model, const Loop& loop) {
     }
 }
 
-bool same(const CacheCounts& a, const CacheCounts& b) {
-    const auto levels = [](const LevelCounts& x, const LevelCounts& y) {
-        return x.hits == y.hits && x.misses == y.misses && x.write_backs == y.write_backs;
-    };
-    return a.loads == b.loads && a.stores == b.stores && a.store_prefetches == b.store_prefetches &&
-           std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(), levels) &&
-           a.load_read_bytes == b.load_read_bytes &&
-           a.allocate_read_bytes == b.allocate_read_bytes &&
-           a.software_prefetch_read_bytes == b.software_prefetch_read_bytes &&
-           a.hardware_prefetch_read_bytes == b.hardware_prefetch_read_bytes &&
-           a.stream_read_bytes == b.stream_read_bytes && a.write_back_bytes == b.write_back_bytes &&
-           a.bypass_write_bytes == b.bypass_write_bytes;
-}
-
 void walk(CacheModel& model, const Loop& loop) {
     model.walk(loop.core, loop.references, loop.outer_strides, loop.outer, loop.count, loop.after);
 }
@@ -170,11 +155,11 @@ TEST_CASE("a loop counts what its accesses count") {
             const Loop loop = random_loop(dice, machine);
             walk(walked, loop);
             one_by_one(stepped, loop);
-            REQUIRE(same(walked.counts(), stepped.counts()));
+            REQUIRE(walked.counts() == stepped.counts());
         }
         walked.write_back_all();
         stepped.write_back_all();
-        REQUIRE(same(walked.counts(), stepped.counts()));
+        REQUIRE(walked.counts() == stepped.counts());
     }
 }
 
@@ -190,10 +175,10 @@ TEST_CASE("parts of the sets on two threads count what one counts") {
             walk(one, loop);
             walk(two, loop);
         }
-        REQUIRE(same(one.counts(), two.counts()));
+        REQUIRE(one.counts() == two.counts());
         one.write_back_all();
         two.write_back_all();
-        REQUIRE(same(one.counts(), two.counts()));
+        REQUIRE(one.counts() == two.counts());
     }
 }
 

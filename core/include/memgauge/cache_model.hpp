@@ -153,6 +153,8 @@ struct LevelCounts {
     std::uint64_t hits = 0;  // pieces of loads, stores and store prefetches; no prefetchers'
     std::uint64_t misses = 0;
     std::uint64_t write_backs = 0;  // lines evicted with changes
+
+    bool operator==(const LevelCounts&) const = default;
 };
 
 struct CacheCounts {
@@ -173,6 +175,7 @@ struct CacheCounts {
 
     [[nodiscard]] std::uint64_t read_bytes() const noexcept;
     [[nodiscard]] std::uint64_t write_bytes() const noexcept;
+    bool operator==(const CacheCounts&) const = default;
 };
 
 class CacheModel {
@@ -199,10 +202,13 @@ public:
     // on) than there are numbers of lines for, after which only clear() makes sense: for 63 there
     // always are, for 511 at 64 bytes without sectors, for 127 at 128 bytes with two.
     void access(unsigned core, std::span<const CacheAccess> accesses);
-    // for i in 0..count: each of `references` in order. As access() of the same one by one.
+    // for i in 0..count: each of `references` in order. As access() of the same one by one; but of
+    // a long loop that has become steady (of one core, all levels lru, no prefetchers; all
+    // references by one stride) whole periods are counted without being simulated.
     void walk(unsigned core, std::span<const StridedAccess> references, std::uint64_t count);
     // for i in 0..outer: walk, then each reference's address moves on by outer_strides; then each
-    // of `after`, such as the store of a sum, at address + i * stride.
+    // of `after`, such as the store of a sum, at address + i * stride. Periods of this loop are
+    // skipped too where all move by one outer stride and stores never bypass.
     void walk(unsigned core, std::span<const StridedAccess> references,
               std::span<const std::int64_t> outer_strides, std::uint64_t outer, std::uint64_t count,
               std::span<const StridedAccess> after = {});

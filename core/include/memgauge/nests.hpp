@@ -89,7 +89,7 @@ std::vector<NestArray> arrays_of(const NestSpec& spec);
 std::uint64_t trips_of(const NestSpec& spec);
 
 // The address stream of one execution, told to a model as `core`; arrays begin at `bases`.
-// `stop` is asked every few ms of work; Interrupted.
+// `stop` is asked several times a second; Interrupted.
 void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, unsigned core,
               CacheModel& model, const StopCheck& stop = {});
 // Several cores at once, each on arrays of its own, in turn after each execution of the innermost

@@ -88,6 +88,17 @@ public:
     [[nodiscard]] std::span<Level> levels() { return {levels_.data(), count_}; }
     [[nodiscard]] MemoryCounts& memory() { return memory_; }
 
+    // Of one core; see warp.hpp.
+    [[nodiscard]] std::size_t depth() const { return count_; }
+    [[nodiscard]] std::size_t sets(std::size_t level) const { return levels_[level].sets(); }
+    [[nodiscard]] std::size_t ways(std::size_t level) const { return levels_[level].ways(); }
+    void tell(std::size_t level, std::size_t set, Held* lines) const {
+        levels_[level].tell(set, numbers_, lines);
+    }
+    void hold(std::size_t level, std::size_t set, const Held* lines) {
+        levels_[level].hold(set, numbers_, lines);
+    }
+
     void write_back_all();
     void clear();
 

@@ -1,6 +1,9 @@
 #include "cache/level.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
 
 #include "round_up.hpp"
 
@@ -124,6 +127,44 @@ int Level::find_other(Set set, Line line) const {
     const Line* const end = at + ways_;
     const Line* const found = std::find(at, end, line);
     return found == end ? -1 : static_cast<int>(found - at);
+}
+
+void Level::tell(std::size_t index, const LineNumbers& numbers, Held* lines) const {
+    const Set set = sets_.get() + index * record_bytes_;
+    const auto held = [&](int way) {
+        const Line number = tag(set, way);
+        return number == empty_way
+                   ? none_held
+                   : numbers.line(number) * held_line +
+                         static_cast<Held>(valid(set, way) << 8 | changed(set, way));
+    };
+    const auto ways = static_cast<int>(ways_);
+    if (order_ == Order::ranks) {
+        for (int way = 0; way < ways; ++way) lines[ranks(set)[way]] = held(way);
+        return;
+    }
+    std::vector<int> by_age(ways_);
+    std::iota(by_age.begin(), by_age.end(), 0);
+    std::ranges::sort(by_age, std::greater(), [&](int way) { return stamps(set)[way]; });
+    std::ranges::transform(by_age, lines, held);
+}
+
+void Level::hold(std::size_t index, LineNumbers& numbers, const Held* lines) {
+    const Set set = sets_.get() + index * record_bytes_;
+    clock_ += ways_;
+    const auto ways = static_cast<int>(ways_);
+    for (int way = 0; way < ways; ++way) {
+        const Held held = lines[way];
+        const bool none = held == none_held;
+        tag(set, way) = none ? empty_way : numbers.numbered(held / held_line);
+        valid(set, way) = none ? 0 : static_cast<std::uint8_t>(held >> 8);
+        changed(set, way) = none ? 0 : static_cast<std::uint8_t>(held);
+        if (order_ == Order::ranks) {
+            ranks(set)[way] = static_cast<std::int8_t>(way);
+        } else {
+            stamps(set)[way] = none ? 0 : clock_ - static_cast<std::uint64_t>(way);
+        }
+    }
 }
 
 }  // namespace memgauge::cache

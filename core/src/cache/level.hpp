@@ -13,6 +13,7 @@
 #include "cache/line_numbers.hpp"
 #include "cache/marks.hpp"
 #include "cache/tag_search.hpp"
+#include "cache/warp.hpp"
 
 namespace memgauge::cache {
 
@@ -66,6 +67,13 @@ public:
     // The line leaves; its way is the next to be taken.
     void release(Set set, int way) const;
     void clear();
+
+    // Lines of a set of the first instance, the one used last first: told, and put instead of what
+    // the set holds. Least recently used only. See warp.hpp.
+    void tell(std::size_t index, const LineNumbers& numbers, Held* lines) const;
+    void hold(std::size_t index, LineNumbers& numbers, const Held* lines);
+    [[nodiscard]] std::size_t sets() const { return count_; }
+    [[nodiscard]] std::size_t ways() const { return ways_; }
 
     // Calls visit(set, way) for each line there.
     template <class Visit>

@@ -12,6 +12,10 @@ void LineNumbers::clear() {
     numbers_.clear();
 }
 
+void LineNumbers::reach(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t area = first >> area_bits; area <= last >> area_bits; ++area) remember(area);
+}
+
 void LineNumbers::remember(std::uint64_t area) {
     const auto [at, is_new] = numbers_.try_emplace(area, static_cast<Line>(areas_.size()));
     if (is_new) {

@@ -33,6 +33,11 @@ public:
         return (areas_[number >> bits] << bits) | (number & ((Line{1} << bits) - 1));
     }
 
+    [[nodiscard]] Line numbered(std::uint64_t line) { return number(line << line_bits_); }
+
+    // As if all areas from one address to another were accessed.
+    void reach(std::uint64_t first, std::uint64_t last);
+
     [[nodiscard]] std::uint64_t lines_in_area() const { return 1ull << (area_bits - line_bits_); }
 
     void clear();

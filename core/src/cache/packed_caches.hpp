@@ -40,6 +40,18 @@ public:
     [[nodiscard]] std::span<PackedLevel> levels() { return state_.in_use(); }
     [[nodiscard]] MemoryCounts& memory() { return state_.memory; }
 
+    [[nodiscard]] std::size_t depth() const { return state_.count; }
+    [[nodiscard]] std::size_t sets(std::size_t level) const {
+        return std::size_t{state_.levels[level].mask} + 1;
+    }
+    [[nodiscard]] std::size_t ways(std::size_t level) const { return state_.levels[level].ways; }
+    void tell(std::size_t level, std::size_t set, Held* lines) const {
+        state_.tell(state_.levels[level], set, lines);
+    }
+    void hold(std::size_t level, std::size_t set, const Held* lines) {
+        state_.hold(state_.levels[level], set, lines);
+    }
+
     void write_back_all() { state_.write_back_all(); }
     void clear() { state_.clear(); }
 

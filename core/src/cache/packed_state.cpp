@@ -38,6 +38,25 @@ PackedState::PackedState(const CacheMachine& machine, const std::vector<CacheLev
     clear();
 }
 
+void PackedState::tell(const PackedLevel& level, std::size_t set, Held* lines) const {
+    const unsigned bits = mark_bits(shape.sectors);
+    const Word marks = (Word{1} << bits) - 1;
+    const Word* const words = level.words.get() + set * level.words_in_set;
+    std::transform(words, words + level.ways, lines, [&](Word word) {
+        return word == empty ? none_held : numbers.line(word >> bits) * held_line + (word & marks);
+    });
+}
+
+void PackedState::hold(const PackedLevel& level, std::size_t set, const Held* lines) {
+    const unsigned bits = mark_bits(shape.sectors);
+    const Word marks = (Word{1} << bits) - 1;
+    std::transform(
+        lines, lines + level.ways, level.words.get() + set * level.words_in_set, [&](Held held) {
+            if (held == none_held) return empty;
+            return numbers.numbered(held / held_line) << bits | (static_cast<Word>(held) & marks);
+        });
+}
+
 void PackedState::write_back_all() {
     const Word changed_mask = (Word{1} << shape.sectors) - 1;
     std::unordered_map<Line, Word> changed;

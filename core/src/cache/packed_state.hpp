@@ -15,6 +15,7 @@
 #include "cache/loop.hpp"
 #include "cache/marks.hpp"
 #include "cache/packed_words.hpp"
+#include "cache/warp.hpp"
 
 namespace memgauge::cache {
 
@@ -66,6 +67,9 @@ struct PackedState {
     PackedState(const CacheMachine& machine, const std::vector<CacheLevel>& levels_of);
 
     [[nodiscard]] std::span<PackedLevel> in_use() { return {levels.data(), count}; }
+    // As Level's; see warp.hpp.
+    void tell(const PackedLevel& level, std::size_t set, Held* lines) const;
+    void hold(const PackedLevel& level, std::size_t set, const Held* lines);
     void write_back_all();
     void clear();
 

@@ -8,6 +8,7 @@
 #include "cache/engine.hpp"
 #include "cache/steadiness.hpp"
 #include "cache/tracked.hpp"
+#include "cache/warp.hpp"
 
 namespace memgauge::cache {
 
@@ -32,6 +33,7 @@ public:
     void add_to(CacheCounts& counts) override;
     void reset_counts() override;
     void clear() override;
+    [[nodiscard]] std::uint64_t skipped() const override { return skipped_; }
 
 private:
     void one(unsigned core, const CacheAccess& access);
@@ -39,10 +41,48 @@ private:
     void step(unsigned core, std::span<StridedAccess> references);
     void in_lockstep(unsigned core, std::span<StridedAccess> references, std::uint64_t count,
                      const Steadiness* steadiness);
+    [[nodiscard]] std::uint64_t bypass_from(unsigned core, const StoreStream* stream) const;
+    // The same, with whole periods skipped where that pays.
+    void many_steps(unsigned core, std::span<StridedAccess> references, std::uint64_t count,
+                    const Steadiness* steadiness);
     [[nodiscard]] bool collapses(std::span<const StridedAccess> references) const;
     // Steps made one by one until the detectors go on as they do.
     std::uint64_t until_steady(unsigned core, std::span<StridedAccess> references,
                                std::uint64_t count, Steadiness& steadiness);
+
+    // Loops of which whole periods may be skipped; see warp.hpp.
+    class InnerLoop;
+    class OuterLoop;
+    struct Snapshots {
+        Snapshot all;
+        Snapshot some;
+    };
+    static constexpr std::uint64_t least_periods = 4;
+
+    template <class Walked>
+    [[nodiscard]] std::optional<Period> worth_skipping(const Walked& loop,
+                                                       std::uint64_t steps) const;
+    template <class Walked>
+    void warp(Walked& loop, std::uint64_t left, const Period& period, Snapshots& snapshots);
+    template <class Walked>
+    void skip(Walked& loop, const Period& period, std::uint64_t periods,
+              const std::vector<std::uint64_t>& counts, const Snapshot& snapshot);
+    [[nodiscard]] std::optional<Period> period_of(std::int64_t stride) const {
+        return cache::period_of(stride, machine_.line_bytes, grain_.part.count);
+    }
+    [[nodiscard]] static std::vector<std::uint64_t> before(std::span<const std::uint64_t> lines,
+                                                           const Period& period);
+    [[nodiscard]] double lines_per_step(const StridedAccess& one) const;
+    // All areas of so many steps of a reference, and of what lies as far on as so many bytes.
+    void reach(const StridedAccess& one, std::uint64_t steps, std::int64_t bytes);
+    // From the first to the last of so many periods.
+    [[nodiscard]] std::int64_t to_last(const Period& period, std::uint64_t periods) const {
+        return static_cast<std::int64_t>(periods - 1) * period.lines *
+               static_cast<std::int64_t>(machine_.line_bytes);
+    }
+    template <class Visit>
+    void each_count(const Visit& visit);
+    [[nodiscard]] std::vector<std::uint64_t> counted();
 
     [[nodiscard]] Piece at(std::uint64_t address, std::uint8_t stream) {
         return piece_at(caches_, grain_, address, stream);
@@ -61,6 +101,11 @@ private:
     Loop loop_;
     std::vector<Detectors> detectors_;
     PieceCounts pieces_{};
+    bool warps_;
+    double ways_ = 0;  // of all levels
+    Snapshots of_inner_;
+    Snapshots of_outer_;
+    std::uint64_t skipped_ = 0;
 };
 
 template <class Caches>
@@ -72,7 +117,12 @@ Simulation<Caches>::Simulation(const CacheMachine& machine, const std::vector<Ca
       watched_(machine.store_streams.lines != 0 || machine.prefetchers.stride),
       plain_(!watched_ && !machine.prefetchers.next_line),
       caches_(machine, levels, options...),
-      detectors_(machine.cores, Detectors(machine)) {}
+      detectors_(machine.cores, Detectors(machine)),
+      warps_(can_warp(machine, levels)) {
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+        ways_ += static_cast<double>(caches_.sets(l) * caches_.ways(l));
+    }
+}
 
 template <class Caches>
 void Simulation<Caches>::one(unsigned core, const CacheAccess& access) {

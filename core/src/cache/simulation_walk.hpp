@@ -4,22 +4,18 @@
 #include <algorithm>
 
 #include "cache/simulation.hpp"
+#include "cache/simulation_warp.hpp"
 
 namespace memgauge::cache {
 
 template <class Caches>
 void Simulation<Caches>::walk(unsigned core, const Nest& nest) {
-    std::vector<StridedAccess> references(nest.references.begin(), nest.references.end());
-    std::vector<StridedAccess> after(nest.after.begin(), nest.after.end());
-    for (std::uint64_t i = 0; i < nest.outer; ++i) {
-        for (std::size_t r = 0; r < references.size(); ++r) {
-            const std::int64_t moved = nest.outer_strides.empty() ? 0 : nest.outer_strides[r];
-            references[r].first.address =
-                nest.references[r].first.address + i * static_cast<std::uint64_t>(moved);
-        }
-        walk_inner(core, references, nest.count);
-        step(core, after);
-    }
+    OuterLoop loop(*this, core, nest);
+    // What the detectors keep is not compared.
+    const auto period =
+        warps_ && !watched_ ? worth_skipping(loop, nest.outer) : std::optional<Period>();
+    if (!period) return loop.run(nest.outer);
+    warp(loop, nest.outer, *period, of_outer_);
 }
 
 template <class Caches>
@@ -42,20 +38,33 @@ bool Simulation<Caches>::collapses(std::span<const StridedAccess> references) co
 template <class Caches>
 void Simulation<Caches>::walk_inner(unsigned core, std::span<StridedAccess> references,
                                     std::uint64_t count) {
+    if (!watched_) return many_steps(core, references, count, nullptr);
     std::uint64_t done = 0;
     if (collapses(references)) {
-        if (!watched_) return in_lockstep(core, references, count, nullptr);
         Steadiness steadiness(machine_, references);
         done = until_steady(core, references, count, steadiness);
         const std::uint64_t left = count - done;
         if (left > steadiness.least_steps()) {
             const std::uint64_t steps = left - steadiness.steps_at_end();
-            in_lockstep(core, references, steps, &steadiness);
+            many_steps(core, references, steps, &steadiness);
             detectors_[core].skip(references, steps, steadiness);
             done += steps;
         }
     }
     for (; done < count; ++done) step(core, references);
+}
+
+template <class Caches>
+void Simulation<Caches>::many_steps(unsigned core, std::span<StridedAccess> references,
+                                    std::uint64_t count, const Steadiness* steadiness) {
+    InnerLoop loop(*this, core, references, steadiness);
+    // Most loops are short, and quickly found to be so.
+    const bool is_long = static_cast<double>(count * references.size()) >= Looks::least_left(ways_);
+    const auto period = warps_ && is_long ? worth_skipping(loop, count) : std::optional<Period>();
+    if (!period) return loop.run(count);
+    const std::uint64_t first = std::min(count, loop.steps_to_bypass());
+    loop.run(first);
+    warp(loop, count - first, *period, of_inner_);
 }
 
 template <class Caches>
@@ -80,15 +89,20 @@ std::uint64_t Simulation<Caches>::until_steady(unsigned core, std::span<StridedA
     return done;
 }
 
+// The address from which on a store that continues a stream, or none, is to bypass.
+template <class Caches>
+std::uint64_t Simulation<Caches>::bypass_from(unsigned core, const StoreStream* stream) const {
+    const bool bypasses = stream != nullptr && !detectors_[core].strided_under_way();
+    return bypasses ? detectors_[core].bypass_begin(*stream) : ~0ull;
+}
+
 template <class Caches>
 void Simulation<Caches>::in_lockstep(unsigned core, std::span<StridedAccess> references,
                                      std::uint64_t count, const Steadiness* steadiness) {
     loop_.begin(count);
     for (std::size_t r = 0; r < references.size(); ++r) {
         StoreStream* const stream = steadiness == nullptr ? nullptr : steadiness->stream(r);
-        const bool bypasses = stream != nullptr && !detectors_[core].strided_under_way();
-        loop_.add(references[r], stream, bypasses ? detectors_[core].bypass_begin(*stream) : ~0ull,
-                  machine_.sector_bytes);
+        loop_.add(references[r], stream, bypass_from(core, stream), machine_.sector_bytes);
         references[r].first.address += count * static_cast<std::uint64_t>(references[r].stride);
     }
     caches_.run(grain_, core, loop_);

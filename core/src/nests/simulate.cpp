@@ -19,7 +19,7 @@ void check_bases(const NestSpec& spec, const nests::Nest& nest,
 
 void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, unsigned core,
               CacheModel& model, const StopCheck& stop) {
-    const nests::Nest nest = nests::describe(spec);
+    const nests::Nest nest = nests::as_run(nests::describe(spec));
     check_bases(spec, nest, bases);
     nests::tell(nest, std::span(bases), core, model, stop);
 }

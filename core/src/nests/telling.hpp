@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,22 +13,41 @@
 
 namespace memgauge::nests {
 
-// Asks for a wish to stop after so many accesses: a few ms of a model's work.
+// Asks for a wish to stop after some work, and says how many accesses to tell at once: as many as
+// take a fraction of a second, for a model that can skip much of a long loop does so the better the
+// more it is told of it.
 class Patience {
 public:
-    static constexpr std::size_t accesses_between = std::size_t{1} << 20;
+    static constexpr std::size_t least_at_once = std::size_t{1} << 20;
 
-    explicit Patience(const StopCheck& stop) noexcept : stop_(stop) {}
+    explicit Patience(const StopCheck& stop) : stop_(stop) {}
+
+    [[nodiscard]] std::size_t at_once() const noexcept { return at_once_; }
     void told(std::size_t accesses) {
         told_ += accesses;
-        if (told_ < accesses_between) return;
-        told_ = 0;
+        if (told_ < least_at_once) return;
         if (stop_ && stop_()) throw Interrupted();
+        const auto now = Clock::now();
+        if (2 * told_ >= at_once_) adapt(now - asked_);
+        asked_ = now;
+        told_ = 0;
     }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
+    void adapt(Clock::duration took) noexcept {
+        constexpr std::chrono::milliseconds soon{250};
+        if (took < soon && at_once_ < most_at_once) at_once_ *= 2;
+        if (took > 2 * soon && at_once_ > least_at_once) at_once_ /= 2;
+    }
+
+    static constexpr std::size_t most_at_once = std::size_t{1} << 48;
+
     const StopCheck& stop_;
     std::size_t told_ = 0;
+    std::size_t at_once_ = least_at_once;
+    Clock::time_point asked_ = Clock::now();
 };
 
 template <class Model>
@@ -50,10 +70,10 @@ public:
         }
         const auto steps = steps_of(loops);
         const std::size_t count = loops.trips[innermost];
-        const std::size_t at_once =
-            std::max<std::size_t>(1, Patience::accesses_between / (count * in_loop_));
-        for (std::size_t j = 0; j < loops.trips[row_loop]; j += at_once) {
-            const std::size_t outer = std::min(at_once, loops.trips[row_loop] - j);
+        std::size_t outer = 0;
+        for (std::size_t j = 0; j < loops.trips[row_loop]; j += outer) {
+            const std::size_t at_once = patience_.at_once() / (count * in_loop_);
+            outer = std::clamp<std::size_t>(at_once, 1, loops.trips[row_loop] - j);
             if (outer == 1) {
                 row(loops, offsets, j);
                 continue;
@@ -129,9 +149,8 @@ private:
     }
 
     void walk(References references, std::size_t count) {
-        const std::size_t most = Patience::accesses_between / most_references;
         for (std::size_t done = 0; done < count;) {
-            const std::size_t some = std::min(most, count - done);
+            const std::size_t some = std::min(patience_.at_once() / in_loop_, count - done);
             model_.walk(core_, std::span(references).first(in_loop_), some);
             move(references, some);
             patience_.told(some * in_loop_);
@@ -142,11 +161,10 @@ private:
     // In groups that begin with a prefetch: all trips of a group side by side, and a walk over the
     // groups; then what is left of one.
     void prefetched(References references, std::size_t count, const PrefetchRhythm& rhythm) {
-        const std::size_t groups_at_once = std::max<std::size_t>(
-            1, Patience::accesses_between / (most_references * rhythm.period));
         std::size_t groups = count / rhythm.period;
         while (groups > 0) {
-            const std::size_t some = std::min(groups, groups_at_once);
+            const std::size_t at_once = patience_.at_once() / ((in_loop_ + 1) * rhythm.period);
+            const std::size_t some = std::clamp<std::size_t>(at_once, 1, groups);
             walk_groups(references, rhythm, rhythm.period, some);
             move(references, some * rhythm.period);
             groups -= some;
