@@ -19,32 +19,30 @@
 namespace memgauge::cache {
 
 // The loop; `Caches` makes the accesses:
+//   void follow(Track&)     after it came to another sector, finds its line
 //   bool is_here(address)   whether its set is simulated here
 //   bool is_never_here(Track&)  nor any that it will come to, border by border
 //   Effect access(Track&)   for real, in the caches; tells where level 1 has it
 //   bool again(Track&)      the same if it is where it was with its marks
 //   bool is_there(Track&)   whether it is
 //   bool take_disturbed()   whether level 1 lost lines to levels behind it since asked last
+//   unsigned meeting(Loop&) which may ever use a set that another uses for another line
 //   Lanes                   which of 16 values are equal, and putting one
 template <class Caches>
 class Lockstep {
 public:
-    Lockstep(Caches& caches, Loop& loop)
+    Lockstep(const Caches& caches, Loop& loop)
         : caches_(caches),
           loop_(loop),
           schedule_(loop),
           columns_(schedule_.columns()),
-          may_meet_(caches.may_meet(loop)) {}
+          tracked_(caches.meeting(loop)) {}
 
     void run() {
-        Border border{.step = 0, .at = (1u << loop_.size) - 1};
-        for (std::uint64_t step = 0; step < loop_.count;) {
-            const bool at_border = step == border.step;
-            make(step, at_border ? border.at | columns_ : columns_);
-            if (at_border) border = schedule_.after(step);
-            // One more step like this one would change nothing.
-            const bool settled = columns_ == 0 && (stale_ == 0 || all_there());
-            step = settled ? border.step : step + 1;
+        if (columns_ == 0 && tracked_ == 0) {
+            run_apart();
+        } else {
+            run_meeting();
         }
         account();
     }
@@ -54,6 +52,43 @@ private:
 
     [[nodiscard]] static unsigned first_of(unsigned bits) {
         return static_cast<unsigned>(std::countr_zero(bits));
+    }
+
+    [[nodiscard]] Border first_step() const { return {.step = 0, .at = (1u << loop_.size) - 1}; }
+
+    // Where no two ever use one set for different lines, and nothing else takes lines from level 1.
+    void run_apart() {
+        Caches caches = caches_;
+        std::uint64_t real = 0;
+        for (Border border = first_step(); border.step < loop_.count;
+             border = schedule_.after(border.step)) {
+            for (unsigned left = border.at; left != 0; left &= left - 1) {
+                const unsigned r = first_of(left);
+                Track& track = loop_.tracks[r];
+                move(track, border.step);
+                caches.follow(track);
+                if (!caches.is_here(track.access.address)) {
+                    stay_elsewhere(track, r, border.step);
+                } else if (caches.access(track) == Effect::past_caches) {
+                    go_past(track, r, border.step);
+                } else {
+                    ++real;
+                }
+            }
+        }
+        real_ = real;
+    }
+
+    void run_meeting() {
+        Border border = first_step();
+        for (std::uint64_t step = 0; step < loop_.count;) {
+            const bool at_border = step == border.step;
+            make(step, at_border ? border.at | columns_ : columns_);
+            if (at_border) border = schedule_.after(step);
+            // One more step like this one would change nothing.
+            const bool settled = columns_ == 0 && (stale_ == 0 || all_there());
+            step = settled ? border.step : step + 1;
+        }
     }
 
     [[nodiscard]] bool all_there() const {
@@ -80,17 +115,18 @@ private:
     [[gnu::always_inline]] void cross(Track& track, unsigned r, std::uint64_t step) {
         const unsigned bit = 1u << r;
         move(track, step);
+        caches_.follow(track);
         stale_ &= ~bit;
         if (!caches_.is_here(track.access.address)) return stay_elsewhere(track, r, step);
         if (caches_.access(track) == Effect::past_caches) return go_past(track, r, step);
         ++real_;
-        if (!may_meet_) return;
+        if ((tracked_ & bit) == 0) return;
         look_for_disturbance(bit);
         const unsigned met =
             Lanes::meeting(sets_.data(), lines_.data(), low_bits(track.set), track.line) & there_ &
             ~bit;
         stale_ |= met;
-        if ((columns_ & bit) == 0) settle(track, r, met);
+        if ((columns_ & bit) == 0) stay(track, r, met);
     }
 
     // Where it comes from sector to sector by the same steps, it was told so far where it came
@@ -112,7 +148,7 @@ private:
     }
 
     // It is now there in level 1, with others that use the same set.
-    [[gnu::always_inline]] void settle(const Track& track, unsigned r, unsigned met) {
+    [[gnu::always_inline]] void stay(const Track& track, unsigned r, unsigned met) {
         if ((met | meets_[r]) != 0) [[unlikely]] {
             leave(r);
             meets_[r] = met;
@@ -185,12 +221,12 @@ private:
         }
     }
 
-    Caches& caches_;
+    Caches caches_;
     Loop& loop_;
     Schedule<Caches> schedule_;
     unsigned stale_ = 0;  // bits of references
     unsigned columns_;    // that come to another sector in each step
-    bool may_meet_;       // else where their lines are is not kept
+    unsigned tracked_;    // that may ever use a set that another uses for another line
     unsigned there_ = 0;  // others, whose lines are in level 1
     // Of these: where their lines are, and which others they meet in sets.
     alignas(64) std::array<std::uint32_t, most_streams> sets_{};

@@ -50,6 +50,8 @@ struct Track {
     std::uint64_t bypass_from = ~0ull;  // address from which on lines bypass
     Set set = nullptr;                  // of level 1, of its line
     Line line = 0;
+    Line line_step = 0;         // from sector to sector, where those are lines
+    std::uint64_t in_area = 0;  // so many more sectors lie in the same area of lines' numbers
     std::uint8_t sector = 1;
     std::uint64_t begin = 0;
     std::int64_t stride = 0;
@@ -64,7 +66,8 @@ struct Loop {
     }
 
     void add(const StridedAccess& reference, StoreStream* store_stream, std::uint64_t bypass_from,
-             std::uint64_t sector_bytes) {
+             const CacheMachine& machine) {
+        const std::uint64_t sector_bytes = machine.sector_bytes;
         Track& track = tracks[size++];
         track.access = reference.first;
         track.begin = reference.first.address;
@@ -74,10 +77,16 @@ struct Loop {
         track.bypass_from = bypass_from;
         track.steady_steps = steady_steps(track.stride, sector_bytes);
         track.crosses_at = 0;
+        track.line_step = 0;
+        track.in_area = 0;
         if (track.steady_steps == 0) return;
         // As if the first sector were come to from the one before.
         track.advance = static_cast<std::uint64_t>(track.stride) * track.steady_steps;
         track.access.address -= track.advance;
+        if ((track.advance & (machine.line_bytes - 1)) == 0) {
+            const auto advance = static_cast<std::int64_t>(track.advance);
+            track.line_step = static_cast<Line>(advance >> std::countr_zero(machine.line_bytes));
+        }
         track.crosses_at =
             steps_to_border(track.begin, track.stride, sector_bytes) - track.steady_steps;
     }

@@ -49,22 +49,11 @@ public:
     }
 
     // A store that goes past the caches where no level has the sector.
-    Outcome store_past(unsigned core, Piece piece) {
-        for (std::size_t l = 0; l < state_.count; ++l) {
-            const PackedLevel& level = state_.levels[l];
-            const Word* const set = set_of(level, piece.line);
-            const unsigned found = ways_of(level, set, key_of(piece.line));
-            if (found != 0 && is_valid(set[way_in(found)], piece.sector)) {
-                return use(core, piece, Asker::allocate, true);
-            }
-        }
-        for (std::size_t l = 0; l < state_.count; ++l) ++state_.levels[l].counted.misses;
-        ++state_.memory.bypasses;
-        return {Effect::past_caches, nullptr};
-    }
+    Outcome store_past(unsigned /*core*/, Piece piece) { return store_past(state_, piece); }
 
     // Whether level 1 has that line there with the sector valid, and changed where that is asked.
-    [[nodiscard]] bool is_nearest(Set in, Line line, std::uint8_t sector, bool changed) const {
+    [[nodiscard, gnu::always_inline]] bool is_nearest(Set in, Line line, std::uint8_t sector,
+                                                      bool changed) const {
         const auto* const set = reinterpret_cast<const Word*>(in);
         const unsigned found = ways_of(state_.levels[0], set, key_of(line));
         return found != 0 && is_good(set[way_in(found)], sector, changed);
@@ -163,10 +152,25 @@ private:
         Words::to_front(set, way, word);
     }
 
+    [[gnu::noinline]] static Outcome store_past(PackedState& state, Piece piece) {
+        for (std::size_t l = 0; l < state.count; ++l) {
+            const PackedLevel& level = state.levels[l];
+            const Word* const set = set_of(level, piece.line);
+            const unsigned found = ways_of(level, set, key_of(piece.line));
+            if (found != 0 && is_valid(set[way_in(found)], piece.sector)) {
+                return PackedLevels(state).use(0, piece, Asker::allocate, true);
+            }
+        }
+        for (std::size_t l = 0; l < state.count; ++l) ++state.levels[l].counted.misses;
+        ++state.memory.bypasses;
+        return {Effect::past_caches, nullptr};
+    }
+
     // The line leaves; those behind it come one to the front.
-    void take_out(const PackedLevel& level, Word* set, unsigned way) const {
+    static void take_out(const PackedState& state, const PackedLevel& level, Word* set,
+                         unsigned way) {
         for (; way + 1 < level.ways; ++way) set[way] = set[way + 1];
-        set[way] = state_.empty;
+        set[way] = state.empty;
     }
 
     // Asks level l and those behind it, or memory, and fills level l: the marks that move to the
@@ -177,13 +181,13 @@ private:
             return from_memory(piece, asker);
         } else {
             if (l == state_.count) return from_memory(piece, asker);
-            if constexpr (l == inlined_levels) return obtain_far(piece, asker);
+            if constexpr (l == inlined_levels) return obtain_far(state_, piece, asker);
             return obtain_at<l>(piece, asker);
         }
     }
 
-    [[gnu::noinline]] Word obtain_far(Piece piece, Asker asker) {
-        return obtain_at<inlined_levels>(piece, asker);
+    [[gnu::noinline]] static Word obtain_far(PackedState& state, Piece piece, Asker asker) {
+        return PackedLevels(state).template obtain_at<inlined_levels>(piece, asker);
     }
 
     template <std::size_t l>
@@ -207,14 +211,14 @@ private:
         ++level.counted.hits;
         const Word word = set[way];
         if (is_exclusive(level)) {
-            take_out(level, set, way);
+            take_out(state_, level, set, way);
             return word & ~line_mask;
         }
         to_front(set, way, word);
         return valid_bits(piece.sector);
     }
 
-    Word from_memory(Piece piece, Asker asker) {
+    [[gnu::always_inline]] Word from_memory(Piece piece, Asker asker) {
         ++state_.memory.reads[static_cast<std::size_t>(asker)];
         ++state_.memory.stream_reads[piece.stream];
         return valid_bits(piece.sector);
@@ -259,7 +263,8 @@ private:
             if (state_.inclusive) {
                 // Lines of the set may go while this one is on its way.
                 set[level.ways - 1] = state_.empty;
-                if (level.inclusion == Inclusion::inclusive) victim = taken_along(l, victim);
+                if (level.inclusion == Inclusion::inclusive)
+                    victim = taken_along(state_, l, victim);
             }
         }
         const Word changed = victim & all_changed;
@@ -268,7 +273,7 @@ private:
             if (changed == 0) return;
             victim = (victim & line_mask) | valid_bits(changed) | changed;
         }
-        give<l + 1>(victim);
+        give<l + 1>(state_, victim);
     }
 
     // Whether what leaves level l goes to an exclusive one.
@@ -282,28 +287,29 @@ private:
 
     // To level l, or to memory.
     template <std::size_t l>
-    [[gnu::noinline]] void give(Word word) {
+    [[gnu::noinline]] static void give(PackedState& state, Word word) {
         if constexpr (l < most_levels) {
-            if (l < state_.count) {
-                PackedLevel& level = state_.levels[l];
-                place<l>(level, set_of(level, word >> mark_bits), word);
+            if (l < state.count) {
+                PackedLevel& level = state.levels[l];
+                PackedLevels(state).template place<l>(level, set_of(level, word >> mark_bits),
+                                                      word);
                 return;
             }
         }
-        state_.memory.write_backs += static_cast<unsigned>(std::popcount(word & all_changed));
+        state.memory.write_backs += static_cast<unsigned>(std::popcount(word & all_changed));
     }
 
     // The line, with the marks that the levels in front had of it.
-    [[gnu::noinline]] Word taken_along(std::size_t l, Word word) {
+    [[gnu::noinline]] static Word taken_along(PackedState& state, std::size_t l, Word word) {
         for (std::size_t k = 0; k < l; ++k) {
-            const PackedLevel& level = state_.levels[k];
+            const PackedLevel& level = state.levels[k];
             Word* const set = set_of(level, word >> mark_bits);
             const unsigned found = ways_of(level, set, word & line_mask);
             if (found == 0) continue;
             const unsigned way = way_in(found);
             word |= set[way];
-            take_out(level, set, way);
-            state_.disturbed |= k == 0;
+            take_out(state, level, set, way);
+            state.disturbed |= k == 0;
         }
         return word;
     }

@@ -102,7 +102,7 @@ void Simulation<Caches>::in_lockstep(unsigned core, std::span<StridedAccess> ref
     loop_.begin(count);
     for (std::size_t r = 0; r < references.size(); ++r) {
         StoreStream* const stream = steadiness == nullptr ? nullptr : steadiness->stream(r);
-        loop_.add(references[r], stream, bypass_from(core, stream), machine_.sector_bytes);
+        loop_.add(references[r], stream, bypass_from(core, stream), machine_);
         references[r].first.address += count * static_cast<std::uint64_t>(references[r].stride);
     }
     caches_.run(grain_, core, loop_);

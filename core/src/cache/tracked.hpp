@@ -37,22 +37,36 @@ public:
     }
     [[nodiscard, gnu::always_inline]] bool take_disturbed() { return caches_.take_disturbed(); }
 
-    // Whether two references may ever use one set of level 1 for different lines.
-    [[nodiscard]] bool may_meet(const Loop& loop) const {
+    // Bits of the references that may ever use a set of level 1 that another uses for another line.
+    [[nodiscard]] unsigned meeting(const Loop& loop) const {
         const std::uint64_t sets = caches_.plain_sets();
-        for (std::size_t r = 0; r < loop.size; ++r) {
-            for (std::size_t other = 0; other < r; ++other) {
-                if (sets == 0 || may_meet(loop.tracks[r], loop.tracks[other], sets)) return true;
+        if (sets == 0) return (1u << loop.size) - 1;
+        unsigned found = 0;
+        for (unsigned r = 0; r < loop.size; ++r) {
+            for (unsigned other = 0; other < r; ++other) {
+                const bool meet = may_meet(loop.tracks[r], loop.tracks[other], sets);
+                found |= meet ? 1u << r | 1u << other : 0;
             }
         }
-        return false;
+        return found;
+    }
+
+    // After the track came to another sector: which line that is of.
+    [[gnu::always_inline]] void follow(Track& track) {
+        if (Caches::sectored) track.sector = grain_.sector(track.access.address);
+        if (track.in_area != 0) [[likely]] {
+            --track.in_area;
+            track.line += track.line_step;
+        } else {
+            track.line = caches_.numbers().number(track.access.address);
+            if (track.line_step != 0) count_area(track);
+        }
     }
 
     [[gnu::always_inline]] Effect access(Track& track) {
         const CacheAccess& access = track.access;
-        const Piece piece = piece_at(caches_, grain_, access.address, access.stream);
-        track.line = piece.line;
-        track.sector = piece.sector;
+        const Piece piece{track.line, Caches::sectored ? track.sector : std::uint8_t{1},
+                          access.stream};
         const Outcome outcome =
             access.address < track.bypass_from
                 ? caches_.use(core_, piece, asker_of(access.kind), is_store(track))
@@ -81,6 +95,13 @@ private:
             if (lines != 0 && (static_cast<std::uint64_t>(lines) & (sets - 1)) == 0) return true;
         }
         return false;
+    }
+
+    [[gnu::noinline]] static void count_area(Track& track) {
+        constexpr std::uint64_t area_bytes = std::uint64_t{1} << LineNumbers::area_bits;
+        const std::uint64_t at = track.access.address & (area_bytes - 1);
+        track.in_area =
+            track.stride > 0 ? (area_bytes - 1 - at) / track.advance : at / (0 - track.advance);
     }
 
     [[nodiscard]] static bool is_store(const Track& track) {
