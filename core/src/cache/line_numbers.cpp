@@ -29,7 +29,7 @@ void LineNumbers::remember(std::uint64_t area) {
 void LineNumbers::refuse() const {
     throw RequestError("cache model: the accesses lie in more than " +
                        std::to_string(areas_.size()) +
-                       " areas of 256 MiB; use addresses that lie closer together");
+                       " areas of 256 MiB, and there are no numbers for more lines");
 }
 
 }  // namespace memgauge::cache

@@ -72,8 +72,9 @@ def simulate(
     """Simulate one by one, the cheapest first, as far as the limit reaches.
 
     What would exceed it, by the speed of what was simulated before, is left out and told in the
-    end. The `probe`, a small nest, tells the speed where nothing was simulated before. At most so
-    many `threads` simulate disjoint parts of the sets at once.
+    end; what the model refuses, such as arrays of more lines than it can number, is told at once.
+    The `probe`, a small nest, tells the speed where nothing was simulated before. At most so many
+    `threads` simulate disjoint parts of the sets at once.
     """
     deadline = time.monotonic() + limit_s
     trip_s: dict[str, float] = {}
@@ -87,10 +88,14 @@ def simulate(
         if cost_s > deadline - time.monotonic():
             left_out.append(job)
             continue
+        try:
+            made = _simulated(job, threads if cost_s > WORTH_THREADS_S else 1)
+        except RequestError as refused:
+            yield _beyond_the_model(job, refused)
+            continue
         if declared.get(machine.name) != machine:
             declared[machine.name] = machine
             yield SimulatedMachine(machine=machine)
-        made = _simulated(job, threads if cost_s > WORTH_THREADS_S else 1)
         if job.trips > FEW_TRIPS:
             trip_s[machine.name] = made.took_s / job.trips
         yield made
@@ -183,6 +188,16 @@ def _not_simulated(jobs: Sequence[Job], cost_s: float, limit_s: float) -> Warnin
         ),
         remedy=_remedy(limit_s + SPARE * cost_s),
         experiment=jobs[0].point.experiment,
+    )
+
+
+def _beyond_the_model(job: Job, refused: RequestError) -> Warning:
+    size = job.point.asked["size"]
+    return Warning(
+        code="not-simulated",
+        message=f"not simulated: N = {size} on {_named(job.machine.name)}: {refused}",
+        remedy="give smaller --sizes",
+        experiment=job.point.experiment,
     )
 
 

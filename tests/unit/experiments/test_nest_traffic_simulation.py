@@ -268,3 +268,15 @@ def test_what_is_borrowed_is_a_level_of_its_own() -> None:
 
 def test_no_machine_no_records() -> None:
     assert experiment_records(2, machine="none") == []
+
+
+def test_what_the_model_has_no_numbers_for_is_told_and_the_rest_is_simulated() -> None:
+    power9 = load("power9-5mb")
+    jobs = [job(point, power9) for point in points("triad", "1000,2000000000")]
+    records = records_of(jobs, limit_s=1e6)
+    assert [type(record) for record in records] == [SimulatedMachine, Simulated, Warning]
+    told = records[-1]
+    assert isinstance(told, Warning)
+    assert told.message.startswith("not simulated: N = 2000000000 on power9-5mb: ")
+    assert "there are no numbers for more lines" in told.message
+    assert told.remedy == "give smaller --sizes"
