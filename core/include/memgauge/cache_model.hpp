@@ -208,7 +208,9 @@ public:
     void walk(unsigned core, std::span<const StridedAccess> references, std::uint64_t count);
     // for i in 0..outer: walk, then each reference's address moves on by outer_strides; then each
     // of `after`, such as the store of a sum, at address + i * stride. Periods of this loop are
-    // skipped too where all move by one outer stride and stores never bypass.
+    // skipped too where all move by one outer stride and stores never bypass; and passes that touch
+    // the same sectors again and change nothing are counted without being simulated (of one core,
+    // all levels lru, no prefetchers).
     void walk(unsigned core, std::span<const StridedAccess> references,
               std::span<const std::int64_t> outer_strides, std::uint64_t outer, std::uint64_t count,
               std::span<const StridedAccess> after = {});

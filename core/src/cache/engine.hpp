@@ -32,7 +32,8 @@ public:
     virtual void add_to(CacheCounts& counts) = 0;
     virtual void reset_counts() = 0;
     virtual void clear() = 0;
-    // Steps of loops that were counted in whole periods and not simulated one by one.
+    // Steps of loops that were counted, in whole periods or as repeats, and not simulated one by
+    // one.
     [[nodiscard]] virtual std::uint64_t skipped() const = 0;
 };
 

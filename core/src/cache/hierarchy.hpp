@@ -1,6 +1,7 @@
 #pragma once
 // The levels of all cores at work on one piece after another, by the rules of cache_model.hpp.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <span>
@@ -97,6 +98,14 @@ public:
     }
     void hold(std::size_t level, std::size_t set, const Held* lines) {
         levels_[level].hold(set, numbers_, lines);
+    }
+    // See repeats.hpp.
+    using Copied = Held;
+    void copy(std::size_t level, std::size_t set, Held* to) const { tell(level, set, to); }
+    [[nodiscard]] bool is_copy(std::size_t level, std::size_t set, const Held* of) const {
+        std::vector<Held> now(ways(level));
+        tell(level, set, now.data());
+        return std::equal(now.begin(), now.end(), of);
     }
 
     void write_back_all();

@@ -1,9 +1,11 @@
 #pragma once
 // A loop over references as Lockstep runs it, and what it counted.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "cache/detectors.hpp"
 #include "cache/marks.hpp"
@@ -16,6 +18,15 @@ inline bool stays_within_sectors(const StridedAccess& reference, std::uint64_t s
     const std::uint64_t all =
         reference.first.address | static_cast<std::uint64_t>(reference.stride);
     return std::has_single_bit(bytes) && bytes <= sector_bytes && (all & (bytes - 1)) == 0;
+}
+
+// Whether a loop over these may be run in lockstep.
+inline bool collapse(const CacheMachine& machine, std::span<const StridedAccess> references) {
+    return !machine.prefetchers.next_line && !machine.prefetchers.stride &&
+           references.size() <= most_streams &&
+           std::ranges::all_of(references, [&](const StridedAccess& reference) {
+               return stays_within_sectors(reference, machine.sector_bytes);
+           });
 }
 
 [[gnu::always_inline]] inline std::uint64_t length_of(std::int64_t stride) {

@@ -1,6 +1,7 @@
 #pragma once
 // A core's levels with packed sets, by the instructions that this processor has.
 
+#include <cstring>
 #include <span>
 
 #include "cache/packed_state.hpp"
@@ -51,11 +52,23 @@ public:
     void hold(std::size_t level, std::size_t set, const Held* lines) {
         state_.hold(state_.levels[level], set, lines);
     }
+    // See repeats.hpp.
+    using Copied = Word;
+    void copy(std::size_t level, std::size_t set, Word* to) const {
+        std::memcpy(to, words(level, set), ways(level) * sizeof(Word));
+    }
+    [[nodiscard]] bool is_copy(std::size_t level, std::size_t set, const Word* of) const {
+        return std::memcmp(of, words(level, set), ways(level) * sizeof(Word)) == 0;
+    }
 
     void write_back_all() { state_.write_back_all(); }
     void clear() { state_.clear(); }
 
 private:
+    [[nodiscard]] const Word* words(std::size_t level, std::size_t set) const {
+        return state_.levels[level].words.get() + set * state_.levels[level].words_in_set;
+    }
+
     PackedState state_;
     const PackedCalls* calls_;
 };

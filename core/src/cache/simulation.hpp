@@ -6,6 +6,7 @@
 
 #include "cache/detectors.hpp"
 #include "cache/engine.hpp"
+#include "cache/repeats.hpp"
 #include "cache/steadiness.hpp"
 #include "cache/tracked.hpp"
 #include "cache/warp.hpp"
@@ -45,7 +46,6 @@ private:
     // The same, with whole periods skipped where that pays.
     void many_steps(unsigned core, std::span<StridedAccess> references, std::uint64_t count,
                     const Steadiness* steadiness);
-    [[nodiscard]] bool collapses(std::span<const StridedAccess> references) const;
     // Steps made one by one until the detectors go on as they do.
     std::uint64_t until_steady(unsigned core, std::span<StridedAccess> references,
                                std::uint64_t count, Steadiness& steadiness);
@@ -53,6 +53,8 @@ private:
     // Loops of which whole periods may be skipped; see warp.hpp.
     class InnerLoop;
     class OuterLoop;
+    // Passes that access the same sectors; see repeats.hpp.
+    class Passes;
     struct Snapshots {
         Snapshot all;
         Snapshot some;
@@ -105,6 +107,8 @@ private:
     double ways_ = 0;  // of all levels
     Snapshots of_inner_;
     Snapshots of_outer_;
+    SetsOfLines<Caches> of_pass_;
+    Attempts attempts_;
     std::uint64_t skipped_ = 0;
 };
 

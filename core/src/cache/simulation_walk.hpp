@@ -27,20 +27,11 @@ void Simulation<Caches>::step(unsigned core, std::span<StridedAccess> references
 }
 
 template <class Caches>
-bool Simulation<Caches>::collapses(std::span<const StridedAccess> references) const {
-    return !machine_.prefetchers.next_line && !machine_.prefetchers.stride &&
-           references.size() <= most_streams &&
-           std::ranges::all_of(references, [&](const StridedAccess& reference) {
-               return stays_within_sectors(reference, machine_.sector_bytes);
-           });
-}
-
-template <class Caches>
 void Simulation<Caches>::walk_inner(unsigned core, std::span<StridedAccess> references,
                                     std::uint64_t count) {
     if (!watched_) return many_steps(core, references, count, nullptr);
     std::uint64_t done = 0;
-    if (collapses(references)) {
+    if (collapse(machine_, references)) {
         Steadiness steadiness(machine_, references);
         done = until_steady(core, references, count, steadiness);
         const std::uint64_t left = count - done;
@@ -70,23 +61,16 @@ void Simulation<Caches>::many_steps(unsigned core, std::span<StridedAccess> refe
 template <class Caches>
 std::uint64_t Simulation<Caches>::until_steady(unsigned core, std::span<StridedAccess> references,
                                                std::uint64_t count, Steadiness& steadiness) {
-    std::uint64_t done = 0;
-    while (done < count && !steadiness.is_steady(detectors_[core])) {
-        for (std::size_t r = 0; r < references.size(); ++r) {
-            StridedAccess& reference = references[r];
-            if (reference.first.kind == AccessKind::store) {
-                StoreStream& stream = detectors_[core].store(reference.first);
-                steadiness.saw(r, stream, stream.began != reference.first.address);
-                store_in_stream(core, reference.first, stream);
-            } else {
-                one(core, reference.first);
-            }
-            reference.first.address += static_cast<std::uint64_t>(reference.stride);
+    const auto make = [&](const CacheAccess& access) -> StoreStream* {
+        if (access.kind != AccessKind::store) {
+            one(core, access);
+            return nullptr;
         }
-        steadiness.end_step();
-        ++done;
-    }
-    return done;
+        StoreStream& stream = detectors_[core].store(access);
+        store_in_stream(core, access, stream);
+        return &stream;
+    };
+    return cache::until_steady(detectors_[core], references, count, steadiness, make);
 }
 
 // The address from which on a store that continues a stream, or none, is to bypass.

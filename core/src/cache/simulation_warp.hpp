@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/simulation.hpp"
+#include "cache/simulation_repeats.hpp"
 #include "cache/warp.hpp"
 
 namespace memgauge::cache {
@@ -59,7 +60,7 @@ public:
 
     void run(std::uint64_t steps) {
         if (steps == 0) return;
-        if (simulation_.collapses(references_)) {
+        if (collapse(simulation_.machine_, references_)) {
             return simulation_.in_lockstep(core_, references_, steps, steadiness_);
         }
         for (std::uint64_t step = 0; step < steps; ++step) simulation_.step(core_, references_);
@@ -122,25 +123,21 @@ template <class Caches>
 class Simulation<Caches>::OuterLoop {
 public:
     OuterLoop(Simulation& simulation, unsigned core, const Nest& nest)
-        : simulation_(simulation),
-          core_(core),
-          nest_(nest),
-          references_(nest.references.begin(), nest.references.end()),
-          after_(nest.after.begin(), nest.after.end()) {}
+        : simulation_(simulation), nest_(nest), passes_(simulation, core, nest) {}
 
     [[nodiscard]] std::optional<Period> period() const {
         const auto& strides = nest_.outer_strides;
         if (strides.empty() || nest_.count == 0) return std::nullopt;
         const auto is_alike = [&](std::int64_t stride) { return stride == strides.front(); };
         const bool alike = std::ranges::all_of(strides, is_alike) &&
-                           std::ranges::all_of(after_, is_alike,
+                           std::ranges::all_of(nest_.after, is_alike,
                                                [](const StridedAccess& one) { return one.stride; });
         return alike ? simulation_.period_of(strides.front()) : std::nullopt;
     }
 
     [[nodiscard]] double lines_per_step() const {
-        auto lines = static_cast<double>(after_.size());
-        for (const StridedAccess& one : references_) {
+        auto lines = static_cast<double>(nest_.after.size());
+        for (const StridedAccess& one : passes_.references()) {
             const auto count = static_cast<double>(nest_.count);
             lines += std::max(1.0, count * simulation_.lines_per_step(one));
         }
@@ -151,7 +148,7 @@ public:
         constexpr std::uint64_t some = 4;
         std::vector<std::uint64_t> lines;
         for (std::uint64_t i = 0; i < some; ++i) {
-            for (const StridedAccess& one : references_) {
+            for (const StridedAccess& one : passes_.references()) {
                 const std::uint64_t step = nest_.count / some * i;
                 const std::uint64_t moved = step * static_cast<std::uint64_t>(one.stride);
                 lines.push_back((one.first.address + moved) >> simulation_.grain_.line_bits);
@@ -160,49 +157,30 @@ public:
         return lines;
     }
 
-    void run(std::uint64_t steps) {
-        for (std::uint64_t step = 0; step < steps; ++step) {
-            inner_ = references_;
-            simulation_.walk_inner(core_, inner_, nest_.count);
-            simulation_.step(core_, after_);
-            move(1);
-        }
-    }
+    void run(std::uint64_t steps) { passes_.run(steps); }
 
     void remember() {}
     [[nodiscard]] bool went_on(std::int64_t /*lines*/) const { return true; }
 
     void skip(const Period& period, std::uint64_t periods) {
         const std::int64_t to_last = simulation_.to_last(period, periods);
-        for (const StridedAccess& one : after_) simulation_.reach(one, period.steps, to_last);
-        for (std::size_t r = 0; r < references_.size(); ++r) {
-            StridedAccess one = references_[r];
+        for (const StridedAccess& one : passes_.after()) {
+            simulation_.reach(one, period.steps, to_last);
+        }
+        for (std::size_t r = 0; r < passes_.references().size(); ++r) {
+            StridedAccess one = passes_.references()[r];
             for (std::uint64_t step = 0; step < period.steps; ++step) {
                 simulation_.reach(one, nest_.count, to_last);
                 one.first.address += static_cast<std::uint64_t>(nest_.outer_strides[r]);
             }
         }
-        const std::uint64_t steps = periods * period.steps;
-        for (StridedAccess& one : after_) {
-            one.first.address += steps * static_cast<std::uint64_t>(one.stride);
-        }
-        move(steps);
+        passes_.move(periods * period.steps);
     }
 
 private:
-    void move(std::uint64_t steps) {
-        for (std::size_t r = 0; r < nest_.outer_strides.size(); ++r) {
-            references_[r].first.address +=
-                steps * static_cast<std::uint64_t>(nest_.outer_strides[r]);
-        }
-    }
-
     Simulation& simulation_;
-    unsigned core_;
     const Nest& nest_;
-    std::vector<StridedAccess> references_;
-    std::vector<StridedAccess> inner_;
-    std::vector<StridedAccess> after_;
+    Passes passes_;
 };
 
 template <class Caches>

@@ -48,6 +48,26 @@ private:
     std::uint64_t steps_of_begins_ = 0;
 };
 
+// Makes steps one by one until the detectors go on as they do; how many. make(access) gives the
+// store stream that it is part of, or none.
+template <class Make>
+std::uint64_t until_steady(const Detectors& detectors, std::span<StridedAccess> references,
+                           std::uint64_t count, Steadiness& steadiness, const Make& make) {
+    std::uint64_t done = 0;
+    while (done < count && !steadiness.is_steady(detectors)) {
+        for (std::size_t r = 0; r < references.size(); ++r) {
+            CacheAccess& access = references[r].first;
+            if (StoreStream* const stream = make(access)) {
+                steadiness.saw(r, *stream, stream->began != access.address);
+            }
+            access.address += static_cast<std::uint64_t>(references[r].stride);
+        }
+        steadiness.end_step();
+        ++done;
+    }
+    return done;
+}
+
 // Whether a reference's steps count as strided, once there are enough of them.
 bool makes_strided_steps(const StridedAccess& reference, std::uint64_t line_bytes);
 
