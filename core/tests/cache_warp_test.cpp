@@ -3,101 +3,17 @@
 
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <random>
 #include <vector>
 
-#include "cache/engine.hpp"
-#include "cache/geometry.hpp"
 #include "cache/warp.hpp"
-#include "cache_reference.hpp"
+#include "cache_loops.hpp"
 #include "cache_traces.hpp"
 #include "memgauge/cache_model.hpp"
 
 namespace memgauge {
 namespace {
 
-class Dice {
-public:
-    explicit Dice(std::uint64_t seed) : random_(seed) {}
-    std::uint64_t below(std::uint64_t end) { return random_() % end; }
-    bool one_in(std::uint64_t many) { return below(many) == 0; }
-    template <class Value>
-    Value one_of(std::initializer_list<Value> values) {
-        return values.begin()[below(values.size())];
-    }
-
-private:
-    std::mt19937_64 random_;
-};
-
-struct Loop {
-    std::vector<StridedAccess> references;
-    std::vector<std::int64_t> outer_strides;
-    std::vector<StridedAccess> after;
-    std::uint64_t outer = 1;
-    std::uint64_t count = 0;
-
-    [[nodiscard]] cache::Nest nest() const {
-        return {references, outer_strides, outer, count, after};
-    }
-};
-
-// The engines of a model, whose skips can be seen.
-class Engines {
-public:
-    explicit Engines(const CacheMachine& machine, unsigned parts = 1)
-        : levels_(cache::simulated_levels(machine)) {
-        for (unsigned i = 0; i < parts; ++i) {
-            engines_.push_back(cache::make_engine(machine, levels_, {.index = i, .count = parts}));
-        }
-    }
-
-    void walk(const Loop& loop) {
-        for (const auto& engine : engines_) engine->walk(0, loop.nest());
-    }
-    void access(std::span<const CacheAccess> accesses) {
-        for (const auto& engine : engines_) engine->access(0, accesses);
-    }
-    void write_back_all() {
-        for (const auto& engine : engines_) engine->write_back_all();
-    }
-    [[nodiscard]] CacheCounts counts() const {
-        CacheCounts counts;
-        counts.levels.resize(levels_.size());
-        counts.stream_read_bytes.resize(most_streams);
-        for (const auto& engine : engines_) engine->add_to(counts);
-        return counts;
-    }
-    // Of the engine that skipped least.
-    [[nodiscard]] std::uint64_t skipped() const {
-        std::uint64_t least = ~0ull;
-        for (const auto& engine : engines_) least = std::min(least, engine->skipped());
-        return least;
-    }
-
-private:
-    std::vector<CacheLevel> levels_;
-    std::vector<std::unique_ptr<cache::Engine>> engines_;
-};
-
-// The same with the plain model.
-class Plain {
-public:
-    explicit Plain(const CacheMachine& machine) : caches_(machine) {}
-
-    void walk(const Loop& loop) {
-        caches_.walk(0, loop.references, loop.outer_strides, loop.outer, loop.count, loop.after);
-    }
-    void access(std::span<const CacheAccess> accesses) {
-        for (const CacheAccess& access : accesses) caches_.access(0, access);
-    }
-    void write_back_all() { caches_.write_back_all(); }
-    [[nodiscard]] const CacheCounts& counts() const { return caches_.counts(); }
-
-private:
-    test::PlainCaches caches_;
-};
+using namespace test;
 
 CacheMachine random_machine(Dice& dice, unsigned parts) {
     CacheMachine machine;
@@ -118,18 +34,9 @@ CacheMachine random_machine(Dice& dice, unsigned parts) {
         machine.levels.push_back(level);
     }
     if (dice.one_in(3)) {
-        machine.store_streams = {.lines = static_cast<unsigned>(1 + dice.below(3)),
-                                 .streams = static_cast<unsigned>(1 + dice.below(4)),
-                                 .gap = static_cast<unsigned>(dice.below(20)),
-                                 .strided = static_cast<unsigned>(dice.below(5)),
-                                 .window = static_cast<unsigned>(dice.below(40))};
+        machine.store_streams = random_store_streams(dice);
     }
     return machine;
-}
-
-AccessKind random_kind(Dice& dice) {
-    return dice.one_of(
-        {AccessKind::load, AccessKind::load, AccessKind::store, AccessKind::store_prefetch});
 }
 
 StridedAccess random_reference(Dice& dice, std::uint8_t stream, std::int64_t stride) {

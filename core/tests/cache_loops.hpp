@@ -1,0 +1,140 @@
+#pragma once
+// Loops at random, told to the engines of a model and to the plain one.
+
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "cache/engine.hpp"
+#include "cache/geometry.hpp"
+#include "cache_reference.hpp"
+#include "memgauge/cache_model.hpp"
+
+namespace memgauge::test {
+
+class Dice {
+public:
+    explicit Dice(std::uint64_t seed) : random_(seed) {}
+    std::uint64_t below(std::uint64_t end) { return random_() % end; }
+    bool one_in(std::uint64_t many) { return below(many) == 0; }
+    template <class Value>
+    Value one_of(std::initializer_list<Value> values) {
+        return values.begin()[below(values.size())];
+    }
+
+private:
+    std::mt19937_64 random_;
+};
+
+struct Loop {
+    std::vector<StridedAccess> references;
+    std::vector<std::int64_t> outer_strides;
+    std::vector<StridedAccess> after;
+    std::uint64_t outer = 1;
+    std::uint64_t count = 0;
+
+    [[nodiscard]] cache::Nest nest() const {
+        return {references, outer_strides, outer, count, after};
+    }
+};
+
+// The engines of a model, whose skips can be seen.
+class Engines {
+public:
+    explicit Engines(const CacheMachine& machine, unsigned parts = 1)
+        : levels_(cache::simulated_levels(machine)) {
+        for (unsigned i = 0; i < parts; ++i) {
+            engines_.push_back(cache::make_engine(machine, levels_, {.index = i, .count = parts}));
+        }
+    }
+
+    void walk(const Loop& loop) {
+        for (const auto& engine : engines_) engine->walk(0, loop.nest());
+    }
+    void access(std::span<const CacheAccess> accesses) {
+        for (const auto& engine : engines_) engine->access(0, accesses);
+    }
+    void write_back_all() {
+        for (const auto& engine : engines_) engine->write_back_all();
+    }
+    [[nodiscard]] CacheCounts counts() const {
+        CacheCounts counts;
+        counts.levels.resize(levels_.size());
+        counts.stream_read_bytes.resize(most_streams);
+        for (const auto& engine : engines_) engine->add_to(counts);
+        return counts;
+    }
+    // Of the engine that skipped least.
+    [[nodiscard]] std::uint64_t skipped() const {
+        std::uint64_t least = ~0ull;
+        for (const auto& engine : engines_) least = std::min(least, engine->skipped());
+        return least;
+    }
+
+private:
+    std::vector<CacheLevel> levels_;
+    std::vector<std::unique_ptr<cache::Engine>> engines_;
+};
+
+// The same with the plain model.
+class Plain {
+public:
+    explicit Plain(const CacheMachine& machine) : caches_(machine) {}
+
+    void walk(const Loop& loop) {
+        caches_.walk(0, loop.references, loop.outer_strides, loop.outer, loop.count, loop.after);
+    }
+    void access(std::span<const CacheAccess> accesses) {
+        for (const CacheAccess& access : accesses) caches_.access(0, access);
+    }
+    void write_back_all() { caches_.write_back_all(); }
+    [[nodiscard]] const CacheCounts& counts() const { return caches_.counts(); }
+
+private:
+    PlainCaches caches_;
+};
+
+// Both, told the same.
+class Both {
+public:
+    explicit Both(const CacheMachine& machine, unsigned parts = 1)
+        : engines_(machine, parts), plain_(machine) {}
+
+    void walk(const Loop& loop) {
+        engines_.walk(loop);
+        plain_.walk(loop);
+    }
+    void access(std::span<const CacheAccess> accesses) {
+        engines_.access(accesses);
+        plain_.access(accesses);
+    }
+    void write_back_all() {
+        engines_.write_back_all();
+        plain_.write_back_all();
+    }
+    [[nodiscard]] bool agree() const { return engines_.counts() == plain_.counts(); }
+    [[nodiscard]] const CacheCounts& counts() const { return plain_.counts(); }
+    [[nodiscard]] std::uint64_t skipped() const { return engines_.skipped(); }
+
+private:
+    Engines engines_;
+    Plain plain_;
+};
+
+inline AccessKind random_kind(Dice& dice) {
+    return dice.one_of(
+        {AccessKind::load, AccessKind::load, AccessKind::store, AccessKind::store_prefetch});
+}
+
+inline StoreStreams random_store_streams(Dice& dice) {
+    return {.lines = static_cast<unsigned>(1 + dice.below(3)),
+            .streams = static_cast<unsigned>(1 + dice.below(4)),
+            .gap = static_cast<unsigned>(dice.below(20)),
+            .strided = static_cast<unsigned>(dice.below(5)),
+            .window = static_cast<unsigned>(dice.below(40))};
+}
+
+}  // namespace memgauge::test
