@@ -1,6 +1,8 @@
 #pragma once
 // Loops at random, told to the engines of a model and to the plain one.
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <memory>
@@ -41,11 +43,11 @@ struct Loop {
     }
 };
 
-// The engines of a model, whose skips can be seen.
-class Engines {
+// The engines of a model, whose skips can be seen, and the plain model, told the same.
+class Both {
 public:
-    explicit Engines(const CacheMachine& machine, unsigned parts = 1)
-        : levels_(cache::simulated_levels(machine)) {
+    explicit Both(const CacheMachine& machine, unsigned parts = 1)
+        : plain_(machine), levels_(cache::simulated_levels(machine)) {
         for (unsigned i = 0; i < parts; ++i) {
             engines_.push_back(cache::make_engine(machine, levels_, {.index = i, .count = parts}));
         }
@@ -53,20 +55,25 @@ public:
 
     void walk(const Loop& loop) {
         for (const auto& engine : engines_) engine->walk(0, loop.nest());
+        plain_.walk(0, loop.references, loop.outer_strides, loop.outer, loop.count, loop.after);
     }
     void access(std::span<const CacheAccess> accesses) {
         for (const auto& engine : engines_) engine->access(0, accesses);
+        for (const CacheAccess& access : accesses) plain_.access(0, access);
     }
     void write_back_all() {
         for (const auto& engine : engines_) engine->write_back_all();
+        plain_.write_back_all();
     }
-    [[nodiscard]] CacheCounts counts() const {
+    [[nodiscard]] bool agree() const {
         CacheCounts counts;
         counts.levels.resize(levels_.size());
         counts.stream_read_bytes.resize(most_streams);
         for (const auto& engine : engines_) engine->add_to(counts);
-        return counts;
+        return counts == plain_.counts();
     }
+    // Of the plain model.
+    [[nodiscard]] const CacheCounts& counts() const { return plain_.counts(); }
     // Of the engine that skipped least.
     [[nodiscard]] std::uint64_t skipped() const {
         std::uint64_t least = ~0ull;
@@ -75,53 +82,9 @@ public:
     }
 
 private:
+    PlainCaches plain_;
     std::vector<CacheLevel> levels_;
     std::vector<std::unique_ptr<cache::Engine>> engines_;
-};
-
-// The same with the plain model.
-class Plain {
-public:
-    explicit Plain(const CacheMachine& machine) : caches_(machine) {}
-
-    void walk(const Loop& loop) {
-        caches_.walk(0, loop.references, loop.outer_strides, loop.outer, loop.count, loop.after);
-    }
-    void access(std::span<const CacheAccess> accesses) {
-        for (const CacheAccess& access : accesses) caches_.access(0, access);
-    }
-    void write_back_all() { caches_.write_back_all(); }
-    [[nodiscard]] const CacheCounts& counts() const { return caches_.counts(); }
-
-private:
-    PlainCaches caches_;
-};
-
-// Both, told the same.
-class Both {
-public:
-    explicit Both(const CacheMachine& machine, unsigned parts = 1)
-        : engines_(machine, parts), plain_(machine) {}
-
-    void walk(const Loop& loop) {
-        engines_.walk(loop);
-        plain_.walk(loop);
-    }
-    void access(std::span<const CacheAccess> accesses) {
-        engines_.access(accesses);
-        plain_.access(accesses);
-    }
-    void write_back_all() {
-        engines_.write_back_all();
-        plain_.write_back_all();
-    }
-    [[nodiscard]] bool agree() const { return engines_.counts() == plain_.counts(); }
-    [[nodiscard]] const CacheCounts& counts() const { return plain_.counts(); }
-    [[nodiscard]] std::uint64_t skipped() const { return engines_.skipped(); }
-
-private:
-    Engines engines_;
-    Plain plain_;
 };
 
 inline AccessKind random_kind(Dice& dice) {
@@ -135,6 +98,37 @@ inline StoreStreams random_store_streams(Dice& dice) {
             .gap = static_cast<unsigned>(dice.below(20)),
             .strided = static_cast<unsigned>(dice.below(5)),
             .window = static_cast<unsigned>(dice.below(40))};
+}
+
+struct Tried {
+    std::uint64_t loops = 0;
+    std::uint64_t skipped = 0;  // of which something was skipped
+};
+
+// Machines at random, on each some loops and accesses after each: counts agree throughout.
+template <class MakeMachine, class MakeLoop, class MakeAccesses>
+Tried try_loops(std::uint64_t seeds, const MakeMachine& machine, const MakeLoop& make,
+                const MakeAccesses& accesses) {
+    Tried tried;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Dice dice(seed);
+        const unsigned parts = dice.one_of({1u, 1u, 2u, 4u});
+        Both both(machine(dice, parts), parts);
+        for (int i = 0; i < 3; ++i) {
+            const std::uint64_t before = both.skipped();
+            const Loop loop = make(dice);
+            both.walk(loop);
+            REQUIRE(both.agree());
+            both.access(accesses(dice, loop));
+            REQUIRE(both.agree());
+            ++tried.loops;
+            tried.skipped += both.skipped() > before ? 1 : 0;
+        }
+        both.write_back_all();
+        REQUIRE(both.agree());
+    }
+    return tried;
 }
 
 }  // namespace memgauge::test

@@ -142,28 +142,9 @@ std::uint64_t skipped_of_product(const CacheMachine& machine, std::int64_t n, st
 
 TEST_CASE("random loops around loops count what their accesses count, and so does what follows") {
     constexpr std::uint64_t traces = test::is_slow ? 150 : 1500;
-    std::uint64_t loops = 0;
-    std::uint64_t loops_skipped = 0;
-    for (std::uint64_t seed = 0; seed < traces; ++seed) {
-        CAPTURE(seed);
-        Dice dice(seed);
-        const unsigned parts = dice.one_of({1u, 1u, 2u, 4u});
-        Both both(random_machine(dice, parts), parts);
-        for (int i = 0; i < 3; ++i) {
-            const std::uint64_t before = both.skipped();
-            const Loop loop = random_loop(dice);
-            both.walk(loop);
-            REQUIRE(both.agree());
-            both.access(random_accesses(dice, loop));
-            REQUIRE(both.agree());
-            ++loops;
-            loops_skipped += both.skipped() > before ? 1 : 0;
-        }
-        both.write_back_all();
-        REQUIRE(both.agree());
-    }
-    MESSAGE(loops_skipped << " of " << loops);
-    CHECK(loops_skipped > loops / 10);
+    const Tried tried = try_loops(traces, random_machine, random_loop, random_accesses);
+    MESSAGE(tried.skipped << " of " << tried.loops);
+    CHECK(tried.skipped > tried.loops / 10);
 }
 
 TEST_CASE("most passes of a matrix product are skipped") {

@@ -126,53 +126,24 @@ CacheMachine two_levels() {
 
 // Engines that did the loop as the plain model does, and what follows.
 std::uint64_t skipped_of(const CacheMachine& machine, const Loop& loop, unsigned parts = 1) {
-    Engines engines(machine, parts);
-    Plain plain(machine);
-    engines.walk(loop);
-    plain.walk(loop);
-    CHECK(engines.counts() == plain.counts());
+    Both both(machine, parts);
+    both.walk(loop);
+    CHECK(both.agree());
     Dice dice(1);
-    const std::vector<CacheAccess> accesses = random_accesses(dice, loop);
-    engines.access(accesses);
-    plain.access(accesses);
-    CHECK(engines.counts() == plain.counts());
-    engines.write_back_all();
-    plain.write_back_all();
-    CHECK(engines.counts() == plain.counts());
-    return engines.skipped();
+    both.access(random_accesses(dice, loop));
+    CHECK(both.agree());
+    both.write_back_all();
+    CHECK(both.agree());
+    return both.skipped();
 }
 
 }  // namespace
 
 TEST_CASE("random loops count what their accesses count, and so does what comes after them") {
     constexpr std::uint64_t traces = test::is_slow ? 60 : 400;
-    std::uint64_t loops = 0;
-    std::uint64_t loops_skipped = 0;
-    for (std::uint64_t seed = 0; seed < traces; ++seed) {
-        CAPTURE(seed);
-        Dice dice(seed);
-        const unsigned parts = dice.one_of({1u, 1u, 2u, 4u});
-        const CacheMachine machine = random_machine(dice, parts);
-        Engines engines(machine, parts);
-        Plain plain(machine);
-        const auto both = [&](const auto& deed) {
-            deed(engines);
-            deed(plain);
-            REQUIRE(engines.counts() == plain.counts());
-        };
-        for (int i = 0; i < 3; ++i) {
-            const std::uint64_t before = engines.skipped();
-            const Loop loop = random_loop(dice);
-            both([&](auto& caches) { caches.walk(loop); });
-            const std::vector<CacheAccess> accesses = random_accesses(dice, loop);
-            both([&](auto& caches) { caches.access(accesses); });
-            ++loops;
-            loops_skipped += engines.skipped() > before ? 1 : 0;
-        }
-        both([](auto& caches) { caches.write_back_all(); });
-    }
-    MESSAGE(loops_skipped << " of " << loops);
-    CHECK(loops_skipped > loops / 5);
+    const Tried tried = try_loops(traces, random_machine, random_loop, random_accesses);
+    MESSAGE(tried.skipped << " of " << tried.loops);
+    CHECK(tried.skipped > tried.loops / 5);
 }
 
 TEST_CASE("most of a long loop is skipped, whatever its stride and where it ends") {
@@ -247,17 +218,15 @@ TEST_CASE("stores past the caches go on from loop to loop") {
     CacheMachine machine = two_levels();
     machine.store_streams.lines = 2;
     machine.sector_bytes = 32;
-    Engines engines(machine);
-    Plain plain(machine);
+    Both both(machine);
     Loop loop = triad(8, 20'000);
     for (int i = 0; i < 3; ++i) {
-        engines.walk(loop);
-        plain.walk(loop);
-        CHECK(engines.counts() == plain.counts());
+        both.walk(loop);
+        CHECK(both.agree());
         for (StridedAccess& one : loop.references) one.first.address += 8 * loop.count;
     }
-    CHECK(plain.counts().bypass_write_bytes > 8 * 50'000);
-    CHECK(engines.skipped() > 30'000);
+    CHECK(both.counts().bypass_write_bytes > 8 * 50'000);
+    CHECK(both.skipped() > 30'000);
 }
 
 TEST_CASE("where lines are not forgotten by their order alone, nothing is skipped") {

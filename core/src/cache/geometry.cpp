@@ -1,5 +1,6 @@
 #include "cache/geometry.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -146,6 +147,13 @@ void check_parts(const CacheMachine& machine, const std::vector<CacheLevel>& lev
                        " threads; give a number that divides them");
         }
     }
+}
+
+bool is_one_core_lru(const CacheMachine& machine, const std::vector<CacheLevel>& levels) {
+    return machine.cores == 1 && !machine.prefetchers.next_line && !machine.prefetchers.stride &&
+           std::ranges::all_of(levels, [](const CacheLevel& level) {
+               return level.replacement == Replacement::lru;
+           });
 }
 
 }  // namespace memgauge::cache

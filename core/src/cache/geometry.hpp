@@ -22,4 +22,7 @@ std::size_t ways_of(const CacheLevel& level, const CacheMachine& machine);
 std::size_t sets_of(const CacheLevel& level, const CacheMachine& machine);
 std::size_t instances_of(const CacheLevel& level, const CacheMachine& machine);
 
+// One core, least recently used lines at all levels, and no prefetchers.
+bool is_one_core_lru(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
+
 }  // namespace memgauge::cache

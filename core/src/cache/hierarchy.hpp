@@ -128,7 +128,6 @@ private:
 
     [[nodiscard]] static bool holds(const Level& level, Place at, std::uint8_t sector) {
         return at.way >= 0 && (level.valid(at.set, at.way) & sector) != 0;
-        return at.way >= 0;
     }
 
     [[nodiscard]] static Marks marks_of(const Level& level, Place at) {

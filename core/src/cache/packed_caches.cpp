@@ -22,21 +22,20 @@ const PackedCalls* calls_for(Isa isa, PackedShape shape) {
 // Fewer, and the areas of a program's memory could not all be numbered.
 constexpr std::uint64_t least_areas = 64;
 
-bool packs(const CacheMachine& machine) {
+bool lines_fit_words(const CacheMachine& machine) {
     const std::size_t sectors = machine.line_bytes / machine.sector_bytes;
     const std::uint64_t lines = 1ull << (32 - mark_bits(static_cast<unsigned>(sectors)));
-    return machine.cores == 1 && !machine.prefetchers.next_line && !machine.prefetchers.stride &&
-           sectors <= 2 && lines * machine.line_bytes >= least_areas << LineNumbers::area_bits;
+    return sectors <= 2 && lines * machine.line_bytes >= least_areas << LineNumbers::area_bits;
 }
 
 }  // namespace
 
 bool packs(const CacheMachine& machine, const std::vector<CacheLevel>& levels) {
     const std::uint64_t lines_in_area = (1ull << LineNumbers::area_bits) / machine.line_bytes;
-    return packs(machine) && std::ranges::all_of(levels, [&](const CacheLevel& level) {
+    return is_one_core_lru(machine, levels) && lines_fit_words(machine) &&
+           std::ranges::all_of(levels, [&](const CacheLevel& level) {
                const std::size_t sets = sets_of(level, machine);
-               return level.replacement == Replacement::lru &&
-                      ways_of(level, machine) <= most_packed_ways && std::has_single_bit(sets) &&
+               return ways_of(level, machine) <= most_packed_ways && std::has_single_bit(sets) &&
                       sets <= lines_in_area;
            });
 }

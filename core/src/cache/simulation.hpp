@@ -85,6 +85,8 @@ private:
     template <class Visit>
     void each_count(const Visit& visit);
     [[nodiscard]] std::vector<std::uint64_t> counted();
+    // So many times more what was counted since `before`.
+    void count_again(const std::vector<std::uint64_t>& before, std::uint64_t times);
 
     [[nodiscard]] Piece at(std::uint64_t address, std::uint8_t stream) {
         return piece_at(caches_, grain_, address, stream);
@@ -122,7 +124,7 @@ Simulation<Caches>::Simulation(const CacheMachine& machine, const std::vector<Ca
       plain_(!watched_ && !machine.prefetchers.next_line),
       caches_(machine, levels, options...),
       detectors_(machine.cores, Detectors(machine)),
-      warps_(can_warp(machine, levels)) {
+      warps_(is_one_core_lru(machine, levels)) {
     for (std::size_t l = 0; l < levels.size(); ++l) {
         ways_ += static_cast<double>(caches_.sets(l) * caches_.ways(l));
     }

@@ -135,8 +135,7 @@ private:
         make(1);
         if (!simulation_.of_pass_.are_as_copied(simulation_.caches_)) return 0;
         const std::uint64_t repeated = go_on(passes - 1);
-        auto was = before.begin();
-        simulation_.each_count([&](std::uint64_t& count) { count += repeated * (count - *was++); });
+        simulation_.count_again(before, repeated);
         simulation_.skipped_ += repeated;
         return repeated;
     }

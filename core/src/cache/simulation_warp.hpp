@@ -230,6 +230,13 @@ std::vector<std::uint64_t> Simulation<Caches>::counted() {
 }
 
 template <class Caches>
+void Simulation<Caches>::count_again(const std::vector<std::uint64_t>& before,
+                                     std::uint64_t times) {
+    auto was = before.begin();
+    each_count([&](std::uint64_t& count) { count += times * (count - *was++); });
+}
+
+template <class Caches>
 template <class Walked>
 std::optional<Period> Simulation<Caches>::worth_skipping(const Walked& loop,
                                                          std::uint64_t steps) const {
@@ -281,8 +288,7 @@ void Simulation<Caches>::skip(Walked& loop, const Period& period, std::uint64_t 
                               const std::vector<std::uint64_t>& counts, const Snapshot& snapshot) {
     loop.skip(period, periods);
     snapshot.put(caches_, static_cast<std::int64_t>(periods + 1) * period.lines);
-    auto before = counts.begin();
-    each_count([&](std::uint64_t& count) { count += periods * (count - *before++); });
+    count_again(counts, periods);
     skipped_ += periods * period.steps;
 }
 

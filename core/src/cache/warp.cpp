@@ -7,13 +7,6 @@
 
 namespace memgauge::cache {
 
-bool can_warp(const CacheMachine& machine, const std::vector<CacheLevel>& levels) {
-    return machine.cores == 1 && !machine.prefetchers.next_line && !machine.prefetchers.stride &&
-           std::ranges::all_of(levels, [](const CacheLevel& level) {
-               return level.replacement == Replacement::lru;
-           });
-}
-
 std::optional<Period> period_of(std::int64_t stride, std::size_t line_bytes, unsigned parts) {
     constexpr std::int64_t area = std::int64_t{1} << LineNumbers::area_bits;
     if (stride == 0 || stride > area || stride < -area) return std::nullopt;

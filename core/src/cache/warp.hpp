@@ -40,9 +40,6 @@ struct Period {
     std::int64_t lines = 0;
 };
 
-// Of one core, all levels LRU, and no prefetchers.
-bool can_warp(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
-
 // None where a period is longer than an area of line numbers: then areas may be left out.
 std::optional<Period> period_of(std::int64_t stride, std::size_t line_bytes, unsigned parts);
 
