@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, Verdict
-from memgauge.analysis.traffic_curves import machine_name
-from memgauge.model.cache_machine import THIS, CacheLevel, CacheMachine
+from memgauge.model.cache_machine import THIS, CacheLevel, CacheMachine, machine_name
 from memgauge.model.simulated_program import SimulatedProgram
 from memgauge.model.text import plain
 from memgauge.model.units import GIB, KIB, MIB, format_bytes

@@ -14,10 +14,9 @@ from memgauge.analysis.traffic_curves import (
     Curve,
     Way,
     band_text,
-    machine_name,
 )
 from memgauge.analysis.traffic_expected import Band
-from memgauge.model.cache_machine import THIS
+from memgauge.model.cache_machine import THIS, machine_name
 from memgauge.model.units import format_bytes
 
 FEW_LEVELS = 12

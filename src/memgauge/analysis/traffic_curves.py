@@ -267,11 +267,6 @@ def _cell(point: Point, figures: Figures) -> Cell | None:
     )
 
 
-def machine_name(source: str) -> str:
-    """Of a machine of the model, in a sentence."""
-    return "this machine" if source == THIS else source
-
-
 def times(ratio: float) -> str:
     """Such as `1.03 times` or `68 times`."""
     return f"{ratio:.2f} times" if ratio < 10 else f"{ratio:,.0f} times"

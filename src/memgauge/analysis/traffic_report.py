@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Cell as TableCell
 from memgauge.analysis.section import Column, Estimate, Table
-from memgauge.analysis.traffic_curves import MEASURED, WAYS, Cell, Curve, Way, machine_name
+from memgauge.analysis.traffic_curves import MEASURED, WAYS, Cell, Curve, Way
 from memgauge.analysis.traffic_departures import departures
 from memgauge.analysis.traffic_expected import LARGEST_SIZE
+from memgauge.model.cache_machine import machine_name
 from memgauge.model.units import format_bytes
 
 MACHINES_OF_A_TABLE = 2

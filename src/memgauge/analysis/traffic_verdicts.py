@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.traffic_agreement import agreement
 from memgauge.analysis.traffic_causes import EVEN, power_of_two
-from memgauge.analysis.traffic_curves import MEASURED, WAYS, Curve, band_words, machine_name, times
+from memgauge.analysis.traffic_curves import MEASURED, WAYS, Curve, band_words, times
 from memgauge.analysis.traffic_departures import (
     TOLERANCE,
     Alone,
@@ -21,7 +21,7 @@ from memgauge.analysis.traffic_expected import Band
 from memgauge.analysis.traffic_measured_words import doubts, measured_readings
 from memgauge.analysis.traffic_sets import crowd
 from memgauge.analysis.traffic_simulated_words import simulated_readings
-from memgauge.model.cache_machine import THIS
+from memgauge.model.cache_machine import THIS, machine_name
 from memgauge.model.units import format_bytes
 
 PLACES: dict[Place, tuple[Level, str]] = {

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.analysis.traffic_curves import machine_name
 from memgauge.commands.measure import measure
 from memgauge.commands.options import given, options_of
 from memgauge.experiments.nest_traffic_parameters import TrafficOptions, TrafficParameters
 from memgauge.experiments.registry import load
+from memgauge.model.cache_machine import machine_name
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.runwriter import RunWriter, default_directory

@@ -18,7 +18,7 @@ from memgauge import _core
 from memgauge.experiments.cache_native import cache_model
 from memgauge.experiments.nest_traffic_cold import PAGE_BYTES
 from memgauge.experiments.nest_traffic_machines import MachinePart
-from memgauge.model.cache_machine import THIS, CacheMachine
+from memgauge.model.cache_machine import CacheMachine, machine_name
 from memgauge.model.errors import RequestError
 from memgauge.model.records import (
     AnyRecord,
@@ -179,7 +179,7 @@ def _not_simulated(jobs: Sequence[Job], cost_s: float, limit_s: float) -> Warnin
     sizes: dict[str, dict[str, None]] = {}
     for job in jobs:
         sizes.setdefault(job.machine.name, {})[str(job.point.asked["size"])] = None
-    said = "; ".join(f"N = {', '.join(of)} on {_named(machine)}" for machine, of in sizes.items())
+    said = "; ".join(f"N = {', '.join(of)} on {machine_name(name)}" for name, of in sizes.items())
     return Warning(
         code="not-simulated",
         message=(
@@ -195,14 +195,10 @@ def _beyond_the_model(job: Job, refused: RequestError) -> Warning:
     size = job.point.asked["size"]
     return Warning(
         code="not-simulated",
-        message=f"not simulated: N = {size} on {_named(job.machine.name)}: {refused}",
+        message=f"not simulated: N = {size} on {machine_name(job.machine.name)}: {refused}",
         remedy="give smaller --sizes",
         experiment=job.point.experiment,
     )
-
-
-def _named(machine: str) -> str:
-    return "this machine" if machine == THIS else machine
 
 
 def _remedy(needed_s: float) -> str:

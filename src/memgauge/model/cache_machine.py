@@ -113,3 +113,8 @@ def with_cores(machine: CacheMachine, cores: int) -> CacheMachine:
             f"fewer threads"
         )
     return msgspec.structs.replace(machine, cores=cores, idle_cores=machine.machine_cores - cores)
+
+
+def machine_name(name: str) -> str:
+    """In a sentence."""
+    return "this machine" if name == THIS else name

@@ -7,16 +7,16 @@ kernel: both stop, and both go on.
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 
 import msgspec
 
 from memgauge.model.termination import Terminated
+from memgauge.system.program import send
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT)
 ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -47,8 +47,7 @@ def passing_on(pid: int) -> Iterator[Received]:
             raise Terminated(number)
         if number in ENDING:
             received.ending = number
-        with suppress(OSError):  # it may have ended just now, or be another user's
-            os.kill(pid, number)
+        send(number, [pid])
 
     before = {}
     try:

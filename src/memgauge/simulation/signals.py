@@ -6,16 +6,15 @@ a batch system, is passed on. Which of both it was the kernel tells. Source: sig
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from memgauge.model.termination import Terminated
 from memgauge.system.leash import kill_tree
-from memgauge.system.program import lives, tree_of
+from memgauge.system.program import lives, send, tree_of
 
 ENDING = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP})
 PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
@@ -79,11 +78,11 @@ class _Passing(threading.Thread):
         until = time.monotonic() + _OUTLIVING_S
         while (left := [pid for pid in self._told if lives(pid)]) and time.monotonic() < until:
             time.sleep(_POLL_S)
-        _send(signal.SIGKILL, left)
+        send(signal.SIGKILL, left)
 
     def _take(self, number: int, *, by_terminal: bool) -> None:
         if number not in ENDING:
-            _send(number, [self._pid])
+            send(number, [self._pid])
         elif self._asked:
             self.killed_by = self.killed_by or number
             kill_tree(self._pid)
@@ -91,10 +90,4 @@ class _Passing(threading.Thread):
             self._asked = True
             if not by_terminal:
                 self._told = tree_of(self._pid)
-                _send(number, self._told)
-
-
-def _send(number: int, processes: Sequence[int]) -> None:
-    for pid in processes:
-        with suppress(OSError):  # it may have ended just now, or be another user's
-            os.kill(pid, number)
+                send(number, self._told)

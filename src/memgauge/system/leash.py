@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from memgauge.system.program import tree_of
+from memgauge.system.program import send, tree_of
 
 _MODULE = "memgauge.system.leash"
 LET_GO = b"."
@@ -41,9 +41,7 @@ def leash(pid: int) -> Iterator[None]:
 
 def kill_tree(pid: int) -> None:
     """Kill a process and its descendants."""
-    for one in tree_of(pid):
-        with suppress(OSError):  # it may have ended just now, or be another user's
-            os.kill(one, signal.SIGKILL)
+    send(signal.SIGKILL, tree_of(pid))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -6,7 +6,8 @@ import errno
 import os
 import select
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -234,6 +235,13 @@ def tree_of(pid: int, root: Path = ROOT) -> list[int]:
 def lives(pid: int, root: Path = ROOT) -> bool:
     """Whether a process is there and no zombie."""
     return _start_time(Tree(root), pid) is not None
+
+
+def send(number: int, processes: Iterable[int]) -> None:
+    """Send a signal to processes, as far as they are there and may be signalled."""
+    for pid in processes:
+        with suppress(OSError):  # it may have ended just now, or be another user's
+            os.kill(pid, number)
 
 
 def _parents(tree: Tree) -> dict[int, int]:
