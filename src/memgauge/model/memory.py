@@ -7,6 +7,7 @@ file:PATH         a file, mapped; on a DAX file system the medium itself
 devdax:/dev/daxN.M  a device of byte-addressable memory
 pmemobj:PATH      a pool of libpmemobj
 shm:              shared memory without a name
+cuda:N            memory of a GPU, by the number that its driver gives it
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ MAX_NODE = 1023
 """Linux's largest MAX_NUMNODES is 1024 (NODES_SHIFT 10)."""
 MAX_WEIGHT = 255
 """Of a node in Linux's weighted interleave."""
+MAX_DEVICE = 1023
+"""More GPUs, or instances of them, than any machine shows."""
+
+GPU = "cuda"
 
 FORMS = {
     "dram": "dram",
@@ -31,6 +36,7 @@ FORMS = {
     "devdax": "devdax:/dev/daxN.M",
     "pmemobj": "pmemobj:PATH",
     "shm": "shm:",
+    GPU: "cuda:N",
 }
 """Kinds of memory, and how each is written."""
 
@@ -47,9 +53,13 @@ class MemoryPlacement(msgspec.Struct, frozen=True):
     weights: tuple[int, ...] = ()
     """Of interleaved nodes, pages in a row; none: one each."""
     path: str = ""
+    device: int | None = None
+    """Of a GPU: its number among those the driver shows, as CUDA_VISIBLE_DEVICES leaves them."""
 
     def __str__(self) -> str:
         """The text form, such as `node:1`."""
+        if self.device is not None:
+            return f"{self.kind}:{self.device}"
         if self.weights:
             pairs = zip(self.nodes, self.weights, strict=True)
             return f"{self.kind}:" + ",".join(f"{node}={weight}" for node, weight in pairs)
@@ -66,6 +76,16 @@ class MemoryPlacement(msgspec.Struct, frozen=True):
     def is_area(self) -> bool:
         """Whether it is opened before buffers can be put in it."""
         return self.kind in AREA_KINDS
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU's, which its kernels reach and no thread of the host does."""
+        return self.kind == GPU
+
+
+def on_gpu(device: int) -> MemoryPlacement:
+    """Memory of one GPU."""
+    return MemoryPlacement(GPU, device=device)
 
 
 def on_node(node: int) -> MemoryPlacement:
@@ -94,6 +114,8 @@ def parse_placement(text: str, option: str) -> MemoryPlacement:
         )
     if kind in AREA_KINDS:
         return MemoryPlacement(kind, path=_path(rest, text, option))
+    if kind == GPU:
+        return on_gpu(_device(rest, text, option))
     return _on_nodes(kind, rest, text, option)
 
 
@@ -101,6 +123,25 @@ def _path(rest: str, text: str, option: str) -> str:
     if "\0" in rest or any(ord(character) < 32 for character in rest):
         raise RequestError(f"{option} {quoted(text)}: a path has no control characters")
     return rest
+
+
+def _device(rest: str, text: str, option: str) -> int:
+    """The number of a GPU; one that is named another way is made device 0 by the driver."""
+    if rest.isascii() and rest.isdigit():
+        return units.parse_count(rest, f"{option} {GPU}", 0, MAX_DEVICE)
+    if rest.startswith(("GPU-", "MIG-")):
+        raise RequestError(
+            f"{option} {quoted(text)}: a GPU, or a MIG instance, is named by its number; set "
+            "CUDA_VISIBLE_DEVICES to that identifier and write cuda:0"
+        )
+    if ":" in rest:
+        raise RequestError(
+            f"{option} {quoted(text)}: cuda:N is one device; for a MIG instance set "
+            "CUDA_VISIBLE_DEVICES=MIG-UUID (nvidia-smi -L lists them) and write cuda:0"
+        )
+    raise RequestError(
+        f"{option} {quoted(text)}: a GPU is named by its number, from 0 on; write cuda:0"
+    )
 
 
 def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
@@ -129,7 +170,7 @@ def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
 
 memory_option = Option(
     help="memory to measure: dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH, "
-    "or shm:",
+    "shm:, or cuda:N, a GPU's",
     metavar="KIND",
     parse=parse_placement,
 )
