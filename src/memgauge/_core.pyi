@@ -1087,3 +1087,277 @@ class NestValidation:
     def first_failed(self) -> int: ...
     @property
     def passed(self) -> bool: ...
+
+@final
+class GpuFacts:
+    """A GPU as the driver describes it; None: it does not tell."""
+
+    @property
+    def index(self) -> int:
+        """As the driver numbers the devices it shows: CUDA_VISIBLE_DEVICES is heeded."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def uuid(self) -> str: ...
+    @property
+    def bus_id(self) -> str:
+        """Such as 0000:3b:00.0, in lower case as sysfs has it."""
+
+    @property
+    def compute(self) -> str:
+        """Compute capability, such as 9.0."""
+
+    @property
+    def multiprocessors(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def l2_bytes(self) -> int | None: ...
+    @property
+    def memory_clock_khz(self) -> int | None: ...
+    @property
+    def bus_bits(self) -> int | None: ...
+    @property
+    def clock_khz(self) -> int | None: ...
+    @property
+    def ecc(self) -> bool | None: ...
+    @property
+    def integrated(self) -> bool: ...
+    @property
+    def copy_engines(self) -> int: ...
+    @property
+    def mig(self) -> bool:
+        """It is an instance of a partitioned GPU."""
+
+    @property
+    def error(self) -> str:
+        """Why it cannot be used; empty: it can."""
+
+@final
+class GpuDriver:
+    def __init__(self, file: str = "libcuda.so.1") -> None:
+        """Load the CUDA driver's library and start it, which can take a second.
+
+        Raises RequestError: it is not there, is something else, or finds no GPU.
+        """
+
+    @property
+    def version(self) -> str:
+        """Of the CUDA it runs, such as 13.0."""
+
+    @property
+    def devices(self) -> list[GpuFacts]: ...
+
+@final
+class Gpu:
+    def __init__(self, driver: GpuDriver, index: int, compiler: str) -> None:
+        """Retain the device's primary context; `compiler`: the file of NVRTC, loaded at once.
+
+        Raises RequestError: no such device, one that is not to be had, or no NVRTC.
+        """
+
+    @property
+    def facts(self) -> GpuFacts: ...
+    @property
+    def free_bytes(self) -> int:
+        """Of its memory, now."""
+
+    @property
+    def compiler_version(self) -> str: ...
+    @property
+    def clock_error_ns(self) -> float | None:
+        """How far the last times put on the run's clock may all be shifted; None: none were yet.
+
+        Half of the time in which the host bracketed an event of the device. Durations are the
+        device's own and not touched by it.
+        """
+
+    def peers(self) -> list[int]:
+        """Other devices whose memory it can reach directly."""
+
+    def read_with(self, reader: Reader | None) -> None:
+        """Read counters around exactly the timed part of every later run on this GPU, as a Team's.
+
+        The device is idle at both readings. None: no more.
+        """
+
+    @property
+    def readings(self) -> tuple[Reading, Reading] | None:
+        """Before and after the timed part of the last run; None: no reader, or no run yet."""
+
+    def close(self) -> None:
+        """Let go of it; what was made on it stays usable until it is closed itself."""
+
+@final
+class GpuKernelSpec:
+    def __init__(
+        self,
+        operation: str,
+        element: str = "double",
+        variant: str = "standard",
+        *,
+        vector_bytes: int = 0,
+        unroll: int = 1,
+        hint: str = "default",
+        threads_per_block: int = 256,
+        blocks_per_multiprocessor: int = 0,
+    ) -> None:
+        """A STREAM kernel for a GPU; RequestError where there is no such one.
+
+        standard: one element per thread, as simple GPU STREAMs have it. tuned: vectors of 16 bytes,
+        `unroll` (1, 2, 4 or 8) loaded before any is stored, by so many blocks that go on through
+        the arrays, or (0) one block for each tile. `vector_bytes` 0: what the variant has.
+        `hint`: default, streaming (evicted first) or no-allocate (L1 passed by).
+        """
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def element(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def vector_bytes(self) -> int: ...
+    @property
+    def unroll(self) -> int: ...
+    @property
+    def hint(self) -> str: ...
+    @property
+    def threads_per_block(self) -> int: ...
+    @property
+    def blocks_per_multiprocessor(self) -> int: ...
+    @property
+    def counted_read_bytes(self) -> int:
+        """Bytes per element, as are the next two."""
+
+    @property
+    def counted_write_bytes(self) -> int: ...
+    @property
+    def write_allocate_bytes(self) -> int:
+        """0: a GPU's L2 takes whole sectors that are written without reading them."""
+
+def gpu_tuned_specs(operation: str, element: str = "double") -> list[GpuKernelSpec]:
+    """What a search tries."""
+
+def gpu_default_tuned_spec(operation: str, element: str = "double") -> GpuKernelSpec:
+    """The tuned spec to take where nothing was searched."""
+
+@final
+class GpuStreamArrays:
+    def __init__(self, gpu: Gpu, elements: int, element: str = "double") -> None:
+        """Arrays a, b and c in device memory, filled; each of `elements`, rounded up to whole 32.
+
+        Raises RequestError: the device has not so much memory free.
+        """
+
+    @property
+    def elements(self) -> int: ...
+    def prepare(self, specs: Sequence[GpuKernelSpec]) -> None:
+        """Compile all these in one go, for the life of the GPU; run() does what was not."""
+
+    def run(
+        self,
+        spec: GpuKernelSpec,
+        *,
+        lead_in_bytes: int = 0,
+        iterations: int = 1,
+        prefix_elements: int = 0,
+        repeats: int = 1,
+    ) -> Slice:
+        """One thread's slice with a stamp for each iteration: one launch over the whole arrays.
+
+        `lead_in_bytes`: untimed before, the same kernel over so much of the end of each array.
+        `prefix_elements` (read only; whole 32): walk just those, L1 passed by, `repeats` times
+        within each launch; once untimed before. Bytes are not counted in the slice.
+        """
+
+    def validate(self) -> list[ArrayValidation]:
+        """Of a, b and c: every element compared, on the device."""
+
+    def corrupt(self, array: str, element: int) -> None: ...
+    def close(self) -> None:
+        """Free the arrays now; later calls raise RuntimeError."""
+
+@final
+class GpuTraffic:
+    def __init__(self, gpu: Gpu, bytes: int) -> None:
+        """Memory to read from, and as much to write to; each rounded up to whole 1 MiB."""
+
+    @property
+    def bytes(self) -> int:
+        """Of what is read from, and of what is written to."""
+
+    def prepare(self, mixes: Sequence[tuple[int, int]]) -> None:
+        """Compile kernels for all these (reads, writes) in one go."""
+
+    def run(
+        self,
+        reads: int,
+        writes: int,
+        *,
+        bytes: int,
+        hint: str = "default",
+        lead_in_bytes: int = 0,
+        iterations: int = 1,
+    ) -> Slice:
+        """Loads and stores of 16 bytes in the ratio asked for, going on from where it was.
+
+        `bytes`: of all accesses of one iteration, rounded up to whole steps of whole blocks.
+        `read_bytes` and `write_bytes` of the slice are exact, of all iterations together.
+        """
+
+    def validate(self) -> list[ArrayValidation]:
+        """Every 16 bytes written to hold what the last store there put: array `w`."""
+
+    def corrupt(self, element: int) -> None: ...
+    def close(self) -> None:
+        """Free the memory now; later calls raise RuntimeError."""
+
+@final
+class GpuChase:
+    def __init__(
+        self,
+        gpu: Gpu,
+        bytes: int,
+        node_bytes: int = 128,
+        *,
+        through: str = "l1",
+        order: str = "random",
+        seed: int = 1,
+    ) -> None:
+        """A ring of dependent loads in device memory, walked by one thread.
+
+        `through`: l1 (L1, then L2) or l2 (L1 passed by). `order`: random, or stride.
+        """
+
+    @property
+    def nodes(self) -> int: ...
+    def run(self, hops: int, warm_hops: int = 0, iterations: int = 1) -> GpuWalk:
+        """`iterations` stamped walks of `hops` each, within one launch, after `warm_hops`.
+
+        It goes on from where the last walk ended.
+        """
+
+    def is_single_cycle(self) -> bool:
+        """Walks the ring once: whether every node is visited exactly once."""
+
+    def close(self) -> None:
+        """Free the ring now; later calls raise RuntimeError."""
+
+@final
+class GpuWalk:
+    @property
+    def slice(self) -> Slice:
+        """Stamps by the device's %globaltimer inside the kernel, on the run's clock."""
+
+    @property
+    def cycles(self) -> list[int]:
+        """Of the multiprocessor's clock, for each iteration."""
+
+    @property
+    def cycles_per_ns(self) -> float | None:
+        """Its frequency meanwhile; None: too short a time for the timer's resolution."""
+
+    @property
+    def timer_resolution_ns(self) -> int: ...
