@@ -33,6 +33,8 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     that lines are written whole."""
     streams: bool
     """Whether its stores are non-temporal, which read no line first."""
+    gpu: str = ""
+    """The GPU that ran it in its own memory, such as `cuda:0`; empty: the host's processor."""
 
     @property
     def counted_bytes(self) -> int:
@@ -78,7 +80,7 @@ def counts_of(figures: Figures) -> list[HardwareCounts]:
     """The counted kernels of a run: one entry for each point, back end and basis."""
     found: list[HardwareCounts] = []
     for point in figures.run.points_of("stream"):
-        kernel = _kernel(point)
+        kernel = kernel_of(point)
         if point.role == "region" and kernel is not None:
             found += counts_of_point(point, kernel, figures)
     return found
@@ -92,14 +94,14 @@ def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[Hard
     made = figures.run.counters[read[0].reading.counters]
     page_bytes = figures.run.start.system.base_page_bytes
     clean = [sample for sample in read if not _is_disturbed(sample, kernel, page_bytes)]
-    routes = dict.fromkeys((c.back_end, c.basis) for c in made.of if c.quantity in MEMORY_TRAFFIC)
+    of_memory = [counter for counter in made.of if reaches(counter, kernel)]
+    routes = dict.fromkeys((counter.back_end, counter.basis) for counter in of_memory)
     entries = []
     for back_end, basis in routes:
         told = [
             counter
-            for counter in made.of
+            for counter in of_memory
             if (counter.back_end, counter.basis) == (back_end, basis)
-            and counter.quantity in MEMORY_TRAFFIC
         ]
         counters = added_up(told)
         entries.append(
@@ -116,6 +118,23 @@ def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[Hard
             )
         )
     return entries
+
+
+def reaches(counter: Counter, kernel: Kernel) -> bool:
+    """Whether the kernel's own traffic is what the counter counts.
+
+    While a GPU works in its memory, counters of the host's see nothing of it.
+    """
+    if counter.quantity not in MEMORY_TRAFFIC or counter.gauge:
+        return False
+    if not kernel.gpu or counter.basis != "measured":
+        return True
+    return counter.traffic == gpu_traffic(kernel.gpu)
+
+
+def gpu_traffic(placement: str) -> str:
+    """What counters of a GPU's memory name their traffic: `gpu0` of the placement `cuda:0`."""
+    return placement.replace("cuda:", "gpu", 1)
 
 
 def _left_out(told: Sequence[Counter], counters: Sequence[Counter]) -> Iterable[str]:
@@ -138,7 +157,8 @@ def _is_disturbed(sample: Sample, kernel: Kernel, page_bytes: int) -> bool:
 _NAMED = ("kernel", "variant", "element", "access", "store")
 
 
-def _kernel(point: Point) -> Kernel | None:
+def kernel_of(point: Point) -> Kernel | None:
+    """What a point of regions repeats; None: it does not say."""
     facts = point.effective
     names = ("elements", "read_bytes", "write_bytes", "evadable_bytes")
     numbers = {name: number for name in names if (number := number_fact(facts, name)) is not None}
@@ -146,11 +166,19 @@ def _kernel(point: Point) -> Kernel | None:
         return None
     asked = [text_fact(point.asked, key) for key in _NAMED]
     words = [word for word in asked if word not in {"", "double"}]
+    gpu = gpu_of(point)
     return Kernel(
-        name=", ".join([*words, format_count(point.threads, "thread")]),
+        name=", ".join([*words, gpu or format_count(point.threads, "thread")]),
+        gpu=gpu,
         streams=text_fact(facts, "store") == "non-temporal",
         **numbers,
     )
+
+
+def gpu_of(point: Point) -> str:
+    """The placement of the GPU that ran it, such as `cuda:0`; empty: the host's processor did."""
+    memory = text_fact(point.asked, "memory")
+    return memory if memory.startswith("cuda:") else ""
 
 
 def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable[CountedRegion]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from memgauge.analysis.document_figure import Figure, figure
-from memgauge.analysis.hardware_bandwidth import HardwareBandwidth, Place, Socket, Traffic
+from memgauge.analysis.hardware_bandwidth import (
+    READS,
+    WRITES,
+    HardwareBandwidth,
+    Place,
+    Socket,
+    Traffic,
+)
+from memgauge.analysis.hardware_gpu import ratio_of
 from memgauge.analysis.hardware_verdicts import allocation_share
 from memgauge.analysis.verify_words import trust_in
 from memgauge.model.counters import Basis
@@ -51,6 +59,8 @@ class HardwareFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One kernel: what the program counts against what memory moved."""
 
     kernel: str
+    memory: str | None
+    """Of the GPU that ran it, such as `cuda:0`; None: ordinary memory of the host."""
     back_end: str
     basis: Basis
     published: bool
@@ -61,6 +71,9 @@ class HardwareFigures(msgspec.Struct, frozen=True, kw_only=True):
     hardware: TrafficFigures
     hardware_to_software: Figure | None
     hardware_to_software_allocated: Figure | None
+    hardware_to_software_reads: Figure | None
+    """Of reads alone, over those of the kernel; None: it has none, or they are not told apart."""
+    hardware_to_software_writes: Figure | None
     allocation_share: Figure | None
     """Of the lines written and not read by the kernel, those read first; idle traffic taken off."""
     sockets: list[SocketFigures]
@@ -81,6 +94,7 @@ def hardware_figures(found: HardwareBandwidth) -> HardwareFigures:
     counts = found.counts
     return HardwareFigures(
         kernel=counts.kernel.name,
+        memory=counts.kernel.gpu or None,
         back_end=counts.back_end,
         basis=counts.basis,
         published=counts.published,
@@ -89,6 +103,8 @@ def hardware_figures(found: HardwareBandwidth) -> HardwareFigures:
         hardware=_traffic(found.hardware),
         hardware_to_software=figure(found.ratio),
         hardware_to_software_allocated=figure(found.ratio_allocated),
+        hardware_to_software_reads=figure(ratio_of(found, READS)),
+        hardware_to_software_writes=figure(ratio_of(found, WRITES)),
         allocation_share=figure(allocation_share(found)) if counts.basis == "measured" else None,
         sockets=[_socket(socket) for socket in found.sockets],
         elements=counts.kernel.elements,

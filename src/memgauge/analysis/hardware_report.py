@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memgauge.analysis import hardware_gpu
 from memgauge.analysis.figures import scaled
 from memgauge.analysis.hardware_bandwidth import (
     BOTH,
@@ -34,11 +35,22 @@ def tables(every: Sequence[HardwareBandwidth]) -> list[Table]:
     made: list[Table] = []
     for basis, (name, words) in TITLES.items():
         mine = [found for found in every if found.counts.basis == basis]
-        if mine:
-            made.append(_kernels(mine, name, words))
-        if any(len(found.places) > 1 for found in mine):
-            made += [_sockets(mine, name), _places(mine, name)]
+        made += _tables([found for found in mine if not found.counts.kernel.gpu], name, words)
+        on_gpu = [found for found in mine if found.counts.kernel.gpu]
+        if on_gpu:
+            made.append(hardware_gpu.table(on_gpu, name, _gpu_words(words)))
     return made
+
+
+def _tables(mine: Sequence[HardwareBandwidth], name: str, words: str) -> list[Table]:
+    made = [_kernels(mine, name, words)] if mine else []
+    if any(len(found.places) > 1 for found in mine):
+        made += [_sockets(mine, name), _places(mine, name)]
+    return made
+
+
+def _gpu_words(words: str) -> str:
+    return words.replace("memory controllers'", "GPU's", 1)
 
 
 def charts(every: Sequence[HardwareBandwidth]) -> list[Chart]:
@@ -46,8 +58,12 @@ def charts(every: Sequence[HardwareBandwidth]) -> list[Chart]:
     made = []
     for basis, (name, words) in TITLES.items():
         mine = [f for f in every if f.counts.basis == basis and f.hardware.total is not None]
-        if mine:
-            made.append(_chart(mine, name, words))
+        on_host = [found for found in mine if not found.counts.kernel.gpu]
+        on_gpu = [found for found in mine if found.counts.kernel.gpu]
+        if on_host:
+            made.append(_chart(on_host, name, words))
+        if on_gpu:
+            made.append(hardware_gpu.chart(on_gpu, name, _gpu_words(words)))
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from memgauge.analysis import hardware_gpu
 from memgauge.analysis.hardware_bandwidth import HardwareBandwidth
 from memgauge.analysis.hardware_verdicts import (
     IDLE_NOISE,
@@ -23,8 +24,10 @@ from memgauge.analysis.section import Verdict
 
 def verdicts(every: Sequence[HardwareBandwidth]) -> list[Verdict]:
     """What explains the figures, and what is known of the counters."""
-    measured = [found for found in every if found.counts.basis == "measured"]
-    made = [*_modelled(every)]
+    counted = [found for found in every if found.counts.basis == "measured"]
+    measured = [found for found in counted if not found.counts.kernel.gpu]
+    on_gpu = [found for found in counted if found.counts.kernel.gpu]
+    made = [*_modelled(every), *hardware_gpu.verdicts(on_gpu), *_alike(on_gpu, faults)]
     if len(measured) == 1:
         made += explain(measured[0])
     elif measured:

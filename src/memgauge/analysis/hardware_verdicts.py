@@ -96,23 +96,35 @@ def scale(found: HardwareBandwidth) -> Iterator[Verdict]:
     kernel = found.counts.kernel
     if found.ratio is None or found.ratio_allocated is None:
         return
-    low, high = sorted((found.ratio.value, found.ratio_allocated.value))
-    if high >= SHORT and low <= FAR:
+    factor = nearest_factor(found)
+    if factor is not None:
+        text = (
+            f"{kernel.name}: the ratio is that of counters mis-scaled by "
+            f"{factor_text(factor)}, a known fault of some; or so much of the traffic is seen."
+        )
+        yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
         return
-    for factor in SIGNATURES:
-        if any(abs(ratio / factor - 1) < SNAP for ratio in (found.ratio.value, high, low)):
-            text = (
-                f"{kernel.name}: the ratio is that of counters mis-scaled by "
-                f"{factor_text(factor)}, a known fault of some; or so much of the traffic is seen."
-            )
-            yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
-            return
-    if found.ratio.value < SHORT:
+    if found.ratio.value < SHORT and found.ratio_allocated.value < SHORT:
         text = (
             f"{kernel.name}: the counters see less than the program surely moves: some controllers "
             f"are missing, a cache keeps part of the arrays, or the scale is wrong."
         )
         yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
+
+
+def nearest_factor(found: HardwareBandwidth) -> float | None:
+    """The known wrong factor that a ratio far from 1 is near to; None: it is not, or to none."""
+    ratios = [one.value for one in (found.ratio, found.ratio_allocated) if one is not None]
+    if not ratios or (max(ratios) >= SHORT and min(ratios) <= FAR):
+        return None
+    return next(
+        (
+            factor
+            for factor in SIGNATURES
+            if any(abs(ratio / factor - 1) < SNAP for ratio in ratios)
+        ),
+        None,
+    )
 
 
 def _allocation(found: HardwareBandwidth) -> Iterator[Verdict]:
