@@ -9,6 +9,7 @@ own requests, prefetches among them, need not be equal.
 
 import math
 
+from memgauge.analysis.figures import scaled
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Estimate
 from memgauge.model.system import System
@@ -17,13 +18,24 @@ from memgauge.model.system import System
 def lines_in_flight(
     bandwidth_gb_per_s: Estimate | None, latency_ns: Estimate | None, line_bytes: int | None
 ) -> Estimate | None:
-    """Bandwidth x latency / line; None without all three. GB/s times ns is bytes.
+    """Bandwidth x latency / line; None without all three."""
+    return (
+        scaled(bytes_in_flight(bandwidth_gb_per_s, latency_ns), 1 / line_bytes)
+        if line_bytes
+        else None
+    )
+
+
+def bytes_in_flight(
+    bandwidth_gb_per_s: Estimate | None, latency_ns: Estimate | None
+) -> Estimate | None:
+    """Bandwidth x latency; None without both. GB/s times ns is bytes.
 
     The interval joins those of two independent figures by their logs.
     """
-    if bandwidth_gb_per_s is None or latency_ns is None or not line_bytes:
+    if bandwidth_gb_per_s is None or latency_ns is None:
         return None
-    value = bandwidth_gb_per_s.value * latency_ns.value / line_bytes
+    value = bandwidth_gb_per_s.value * latency_ns.value
     factors = (bandwidth_gb_per_s, latency_ns)
     if not all(has_interval(factor) and factor.low > 0 for factor in factors):
         return Estimate(value, 0.0, math.inf)

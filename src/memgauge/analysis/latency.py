@@ -2,7 +2,10 @@
 
 import math
 
+from memgauge.analysis import latency_gpu
 from memgauge.analysis.figures import Figures, float_fact, number_fact, series, text_fact
+from memgauge.analysis.gpu_concurrency import in_flight_verdict
+from memgauge.analysis.gpu_points import gpu_name, gpu_of
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
     Axis,
@@ -26,25 +29,43 @@ Measured = list[tuple[Point, PointSummary]]
 
 def analyse(figures: Figures) -> Section:
     """Table, chart and verdicts of the idle latencies of a run."""
-    measured = list(figures.slices("latency"))
+    every = list(figures.slices("latency"))
+    measured = [entry for entry in every if not gpu_of(entry[0])]
+    by_gpu = [entry for entry in every if gpu_of(entry[0])]
     return Section(
         name="latency",
         title="Idle latency",
         question=QUESTION,
-        verdicts=_verdicts(measured),
-        tables=[_table(measured)] if measured else [],
-        charts=[_chart(measured)] if measured else [],
+        verdicts=[
+            *(_verdicts(measured) if measured or not by_gpu else []),
+            *(latency_gpu.verdicts(by_gpu) if by_gpu else []),
+            *in_flight_verdict(figures, "latency"),
+        ],
+        tables=[
+            *([_table(measured)] if measured else []),
+            *([latency_gpu.table(by_gpu)] if by_gpu else []),
+        ],
+        charts=[
+            *([_chart(measured)] if measured else []),
+            *([latency_gpu.chart(by_gpu)] if by_gpu else []),
+        ],
     )
 
 
 def memory_latency(figures: Figures) -> tuple[Point, Estimate] | None:
-    """Latency of local memory: blocks in random order, the fastest pages."""
+    """Latency of local memory, or the GPU's: blocks in random order, the fastest pages."""
     found = [
         (point, summary.sustained)
         for point, summary in figures.slices("latency")
         if text_fact(point.asked, "level") == MEMORY and summary.sustained is not None
     ]
     return min(found, key=lambda entry: entry[1].value, default=None)
+
+
+def conditions(point: Point) -> str:
+    """In which order and pages, or by which GPU, the point was measured."""
+    order = text_fact(point.asked, "order")
+    return f"{order}, {gpu_name([point])}" if gpu_of(point) else f"{order}, {_pages(point)} pages"
 
 
 def _nodes(point: Point) -> str:

@@ -7,7 +7,7 @@ from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.effective_memory import memory_verdicts
 from memgauge.analysis.fft3d_ranks import is_job
 from memgauge.analysis.figures import Figures, figures_of
-from memgauge.analysis.latency import memory_latency
+from memgauge.analysis.latency import conditions, memory_latency
 from memgauge.analysis.left_out import left_out
 from memgauge.analysis.machine import machine_line, system_table
 from memgauge.analysis.machine_tiers import tiers_table
@@ -164,9 +164,7 @@ def _latency(figures: Figures) -> Headline | None:
     if found is None:
         return None
     point, estimate = found
-    pages = point.effective.get("pages") or point.asked.get("pages")
-    detail = f"{point.asked.get('order')}, {pages} pages"
-    return Headline(label="Memory latency", value=estimate, unit="ns", detail=detail)
+    return Headline(label="Memory latency", value=estimate, unit="ns", detail=conditions(point))
 
 
 def _last_level(figures: Figures) -> Headline | None:

@@ -1,0 +1,96 @@
+"""How many bytes of a GPU's memory must be on their way at once, by Little's law.
+
+The latency is that of a load when nothing else goes on, the bandwidth that of all multiprocessors:
+under load each waits longer, so that what follows is the least that must be on its way. See
+`concurrency` for the law and its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memgauge.analysis.concurrency import bytes_in_flight
+from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
+from memgauge.analysis.gpu_points import GPU_MEMORY, gpu_of, l2_bytes
+from memgauge.analysis.intervals import has_interval
+from memgauge.analysis.section import Estimate, Verdict
+from memgauge.model.records import Point
+
+BEYOND_L2 = 4
+"""Footprints of so many times the L2 and more are read from memory, and waited for from there."""
+
+Figure = tuple[Point, Estimate]
+
+
+def in_flight_verdict(figures: Figures, section: str) -> Iterator[Verdict]:
+    """In the section of the experiment that waited; nothing where one side was not measured."""
+    waited, moved = _latency(figures), _bandwidth(figures)
+    if waited is None or moved is None or waited[0].experiment != section:
+        return
+    held = bytes_in_flight(moved[1], waited[1])
+    if held is None or not has_interval(held):
+        return
+    text = (
+        f"To move {moved[1].value:.1f} GB/s while a load from {GPU_MEMORY} takes "
+        f"{waited[1].value:.0f} ns, at least {_size(held.value)} must be on their way at once "
+        "(Little's law)"
+    )
+    many = number_fact(waited[0].effective, "multiprocessors")
+    text += f", {_size(held.value / many)} for each of {many} multiprocessors" if many else ""
+    yield Verdict(level="note", text=f"{text}.")
+
+
+def _latency(figures: Figures) -> Figure | None:
+    """Of `latency`, else of the largest footprint of `workingset`."""
+    idle = [
+        (point, summary.sustained)
+        for point, summary in figures.slices("latency")
+        if gpu_of(point)
+        and summary.sustained is not None
+        and text_fact(point.asked, "level") == "DRAM"
+    ]
+    if idle:
+        return min(idle, key=lambda entry: entry[1].value)
+    return largest_footprint(figures, "latency")
+
+
+def _bandwidth(figures: Figures) -> Figure | None:
+    """The best of what read device memory alone."""
+    reads = [
+        (point, summary.sustained)
+        for experiment in ("stream", "mix")
+        for point, summary in figures.slices(experiment)
+        if gpu_of(point) and summary.sustained is not None and _reads_alone(point)
+    ]
+    footprint = largest_footprint(figures, "read")
+    reads += [footprint] if footprint is not None else []
+    return max(reads, key=lambda entry: entry[1].value, default=None)
+
+
+def _reads_alone(point: Point) -> bool:
+    if point.experiment == "mix":
+        return share_fact(point.asked, "read_share") == 1
+    return text_fact(point.asked, "kernel") == "read"
+
+
+def largest_footprint(figures: Figures, access: str) -> Figure | None:
+    """The GPU's working set that lies farthest beyond its L2; None: none does."""
+    found = [
+        (size, point, summary.sustained)
+        for point, summary in figures.slices("workingset")
+        if gpu_of(point)
+        and summary.sustained is not None
+        and text_fact(point.asked, "access") == access
+        and (size := number_fact(point.asked, "footprint_bytes"))
+        and (cache := l2_bytes([point]))
+        and size >= BEYOND_L2 * cache
+    ]
+    if not found:
+        return None
+    _, point, estimate = max(found, key=lambda entry: entry[0])
+    return point, estimate
+
+
+def _size(count: float) -> str:
+    """In powers of 1000, as the bandwidth it follows from."""
+    return f"{count * 1e-6:.2f} MB" if count >= 1e6 else f"{count * 1e-3:.1f} kB"

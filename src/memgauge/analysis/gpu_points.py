@@ -1,0 +1,39 @@
+"""Points that were measured by a GPU in its own memory, and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memgauge.analysis.figures import float_fact, number_fact, text_fact
+from memgauge.model.records import Point
+
+PLACEMENT = "cuda:"
+"""What the name of a GPU's memory begins with."""
+
+GPU_MEMORY = "device memory"
+WHOLE = "whole GPU"
+"""Who moves bytes, where the host has a number of threads."""
+
+
+def gpu_of(point: Point) -> str:
+    """The GPU's memory that the point was measured in, such as `cuda:0`; empty: the host's."""
+    memory = text_fact(point.asked, "memory")
+    return memory if memory.startswith(PLACEMENT) else ""
+
+
+def gpu_name(points: Iterable[Point]) -> str:
+    """What the driver calls the GPU of these points, such as `NVIDIA H100`; empty: none."""
+    names = (text_fact(point.effective, "gpu") or gpu_of(point) for point in points)
+    return next((name for name in names if name), "")
+
+
+def l2_bytes(points: Iterable[Point]) -> int | None:
+    """The second-level cache that the driver claims of the GPU; None where it does not tell."""
+    told = (number_fact(point.effective, "l2_bytes") for point in points)
+    return next((size for size in told if size), None)
+
+
+def gpu_peak_gb_per_s(points: Iterable[Point]) -> float | None:
+    """Theoretical bandwidth of the GPU's memory, by its clock and bus; None: not told."""
+    told = (float_fact(point.effective, "theoretical_bytes_per_s") for point in points)
+    return next((rate * 1e-9 for rate in told if rate), None)
