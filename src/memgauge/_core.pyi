@@ -1324,19 +1324,22 @@ class GpuChase:
         *,
         through: str = "l1",
         order: str = "random",
+        block_bytes: int = 0,
         seed: int = 1,
     ) -> None:
         """A ring of dependent loads in device memory, walked by one thread.
 
-        `through`: l1 (L1, then L2) or l2 (L1 passed by). `order`: random, or stride.
+        `through`: l1 (L1, then L2) or l2 (L1 passed by). `order`: random, stride, or block-random:
+        all nodes of one block of `block_bytes`, then of another, so that TLB misses become rare.
         """
 
     @property
     def nodes(self) -> int: ...
-    def run(self, hops: int, warm_hops: int = 0, iterations: int = 1) -> GpuWalk:
+    def run(self, hops: int, warm_hops: int = 0, iterations: int = 1, sweeps: int = 0) -> GpuWalk:
         """`iterations` stamped walks of `hops` each, within one launch, after `warm_hops`.
 
-        It goes on from where the last walk ended.
+        It goes on from where the last walk ended. `sweeps`: untimed before, so often all
+        multiprocessors read the whole ring, L1 passed by: into the L2 at the speed of bandwidth.
         """
 
     def is_single_cycle(self) -> bool:
