@@ -26,9 +26,13 @@ from memgauge.analysis.verify_series import EventSeries, Where, event_series
 from memgauge.model.counters import EventVerdict, VerdictWord
 from memgauge.model.loads import LOADS
 from memgauge.model.run import Run
+from memgauge.model.units import format_bytes
 
 QUESTION = "Do the counters of memory traffic count what memory really moves?"
 NAME = "verify"
+
+_LOADS_OF_CPUS = "Of ordinary writes, reads are between 0 (write-allocate evaded) and 1."
+_LOADS_OF_GPUS = "Of copies, those of the event's direction. A GPU reads nothing before it writes."
 
 _LEVELS: dict[VerdictWord, tuple[Level, str | None]] = {
     "verified": ("good", None),
@@ -127,7 +131,7 @@ def _verdict_table(found: Sequence[Judged]) -> Table:
         rows=[_verdict_row(one) for one in found],
         note="Ratio: median of rounds of counted over known bytes, idle traffic of the same length "
         "taken off, with an interval of at least 95% between order statistics. Read events are "
-        "judged on reads, write events on writes past the caches.",
+        f"judged on reads, write events on writes{'' if _on_gpu(found) else ' past the caches'}.",
     )
 
 
@@ -167,10 +171,14 @@ def _load_table(opened: Sequence[Judged]) -> Table:
             Column(title="estimated", narrow=False),
         ],
         rows=[row for series in _series(opened) for row in _load_rows(series)],
-        note="Moved: bytes read by a load of reads, bytes written by one of writes. Of ordinary "
-        "writes, reads are between 0 (write-allocate evaded) and 1. Estimated: the counter shared "
+        note="Moved: bytes read by a load of reads, bytes written by one of writes. "
+        f"{_LOADS_OF_GPUS if _on_gpu(opened) else _LOADS_OF_CPUS} Estimated: the counter shared "
         "its hardware and counted for a part of the time.",
     )
+
+
+def _on_gpu(found: Sequence[Judged]) -> bool:
+    return any(of.where.gpu for one in found if one.series for of in one.series.of)
 
 
 def _series(opened: Sequence[Judged]) -> list[EventSeries]:
@@ -192,6 +200,8 @@ def _load_rows(series: EventSeries) -> Iterator[list[Cell]]:
 
 
 def _place(where: Where) -> str:
+    if where.gpu:
+        return f"{where.gpu}, {format_bytes(where.bytes)}" if where.bytes else where.gpu
     if where.is_local:
         return f"node {where.memory_node}"
     return f"node {where.memory_node}, from {where.cpu_node}"
@@ -213,7 +223,7 @@ def _chart(opened: Sequence[Judged]) -> Chart:
         y=Axis(title="Counted over known bytes", unit="", from_zero=True),
         series=[_bars(load, events) for load in LOADS if any(one.under(load) for one in events)],
         rules=[Rule(label="all that was moved", axis="y", value=1.0)],
-        note="Reads of ordinary writes are those of the write-allocate.",
+        note=None if _on_gpu(opened) else "Reads of ordinary writes are those of write-allocate.",
     )
 
 

@@ -74,6 +74,8 @@ def _is_silent(ratio: Estimate | None, most: float) -> bool:
 
 def _names_there(event: EventSeries, load: Series) -> list[str]:
     """Instances that a load's traffic must reach; the socket or node where there is none."""
+    if load.where.gpu:
+        return [load.where.gpu]
     socket = load.where.socket
     mine = [counter.name for counter in event.counters if _is_at(counter, load)]
     if mine:

@@ -18,7 +18,7 @@ from memgauge.analysis.verify_parts import Parts, parts_of
 from memgauge.analysis.verify_series import EventSeries, Series
 from memgauge.analysis.verify_words import factor_text, ratio_text, share_text
 from memgauge.model.counters import EventVerdict, VerdictWord
-from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
+from memgauge.model.loads import COPY, NON_TEMPORAL, READ, TEMPORAL, WRITE
 
 TOLERANCE = 0.15
 """What a good counter may differ by: lines that a cache of the fourth part of the buffer keeps are
@@ -83,13 +83,14 @@ def verdict_of(finding: Finding, event: str, *, machine: str, kernel: str, at: s
 
 
 def judged_loads(event: EventSeries) -> list[Series]:
-    """The loads whose traffic the event is named for: reads, or writes past the caches.
+    """The loads whose traffic the event is named for: reads, or writes that read nothing first.
 
-    Writes that read their lines first stand in where the processor has no other.
+    These are writes past the caches, or a GPU's. Writes that read their lines first stand in where
+    the processor has no other.
     """
     if event.quantity != "write_bytes":
         return event.under(READ)
-    return event.under(NON_TEMPORAL) or event.under(TEMPORAL)
+    return event.under(NON_TEMPORAL) or event.under(WRITE) or event.under(TEMPORAL)
 
 
 def judge(event: EventSeries, peers: Sequence[EventSeries] = ()) -> Finding:
@@ -187,8 +188,11 @@ def _other_way(event: EventSeries) -> str | None:
     """That an event of one direction counts the other one too, in words."""
     if event.quantity == "traffic_bytes":
         return None
-    load, name = (NON_TEMPORAL, "writes") if event.quantity == "read_bytes" else (READ, "reads")
-    found = pooled(event.under(load), event.names)
+    if event.quantity == "read_bytes":
+        name, loads = "writes", event.under(NON_TEMPORAL) or event.under(WRITE)
+    else:
+        name, loads = "reads", event.under(READ)
+    found = pooled(loads, event.names)
     if found is None or found.low < OTHER_WAY:
         return None
     return f"it counts {name} too: {ratio_text(found)} of them, where none are due"
@@ -272,10 +276,9 @@ class _Evidence:
         return f"counted {ratio_text(self._overall)} of {self._known()}"
 
     def _known(self) -> str:
-        what = {READ: "bytes read", TEMPORAL: "bytes written", NON_TEMPORAL: "bytes written"}
         load = self._loads[0].where.load
         past = " past the caches" if load == NON_TEMPORAL else ""
-        return f"the known {what[load]}{past}"
+        return f"the known bytes {'read' if load == READ else 'written'}{past}"
 
     def _idle(self) -> str:
         rates = [load.idle_gb_per_s(self._event.names) for load in self._loads]
@@ -283,7 +286,10 @@ class _Evidence:
         return f"{max(known):.3g} GB/s" if known else ""
 
     def _beside(self) -> list[str]:
-        """What ordinary writes showed."""
+        """What ordinary writes showed, or a GPU's copies."""
+        copies = pooled(self._event.under(COPY), self._event.names)
+        if copies is not None:
+            return [f"{ratio_text(copies)} of those of copies"]
         temporal = pooled(self._event.under(TEMPORAL), self._event.names)
         if temporal is None or self._event.quantity == "write_bytes":
             return []

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from memgauge.analysis.figures import number_fact, text_fact
+from memgauge.analysis.hardware_counts import gpu_of
 from memgauge.analysis.paired import paired
 from memgauge.analysis.section import Estimate
-from memgauge.model.counters import Counter
-from memgauge.model.loads import READ
+from memgauge.model.counters import Counter, Quantity
+from memgauge.model.loads import COPY, READ
 from memgauge.model.readings import counted
 from memgauge.model.records import CounterSet, Point, RegionReading, Sample
 from memgauge.model.run import Run
@@ -23,7 +24,11 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     cpu_node: int
     memory_node: int
     socket: int | None
-    """Of the memory; None where the system does not tell."""
+    """Of the memory; None where the system does not tell, and of a GPU's."""
+    gpu: str = ""
+    """The placement of the GPU that made it in its own memory; empty: CPUs did."""
+    bytes: int | None = None
+    """Of the GPU's memory that it walks over, where several sizes are compared."""
 
     @property
     def is_local(self) -> bool:
@@ -55,6 +60,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     """One event under one load, over all rounds."""
 
     where: Where
+    quantity: Quantity
+    """What the event claims to count."""
     rounds: list[RoundCount]
     is_estimate: bool
     """Whether a counter shared its hardware: its values are scaled up."""
@@ -69,8 +76,16 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def known(self, count: RoundCount) -> int:
-        """Bytes that the load surely moved: what it read, or what it wrote."""
-        return count.read_bytes if self.where.load == READ else count.write_bytes
+        """Bytes that the load surely moved: what it read, or what it wrote.
+
+        Of a copy, those of the event's own direction.
+        """
+        if self.where.load == COPY and self.quantity == "traffic_bytes":
+            return count.read_bytes + count.write_bytes
+        is_read = self.where.load == READ or (
+            self.where.load == COPY and self.quantity == "read_bytes"
+        )
+        return count.read_bytes if is_read else count.write_bytes
 
     def ratios(self, names: Sequence[str]) -> dict[int, float]:
         """Counted over known bytes, by round."""
@@ -180,7 +195,12 @@ def _series(run: Run, point: Point, made: CounterSet, counters: Sequence[Counter
                     region_s=region_ns * 1e-9,
                 )
             )
-    return Series(where=where_of(run, point), rounds=rounds, is_estimate=is_estimate)
+    return Series(
+        where=where_of(run, point),
+        quantity=counters[0].quantity,
+        rounds=rounds,
+        is_estimate=is_estimate,
+    )
 
 
 def _bytes(
@@ -199,6 +219,16 @@ def duration_ns(reading: RegionReading) -> float:
 
 def where_of(run: Run, point: Point) -> Where:
     """What a point says of its place."""
+    gpu = gpu_of(point)
+    if gpu:
+        return Where(
+            load=text_fact(point.asked, "load"),
+            cpu_node=0,
+            memory_node=0,
+            socket=None,
+            gpu=gpu,
+            bytes=number_fact(point.effective, "traffic_bytes"),
+        )
     memory_node = number_fact(point.asked, "memory_node") or 0
     sockets = {cpu.socket for cpu in run.start.system.cpus if cpu.node == memory_node}
     return Where(
