@@ -62,7 +62,8 @@ def records(fault: Faulty) -> Iterator[AnyRecord]:
             role="region",
             work="counted",
         )
-    now, raw = 1000, [0, 0]
+    now = 1000
+    raw: list[int | None] = [0, 0]
     for round_ in range(12):
         for load, size in points:
             reads, writes = (int(MOVED * share) for share in LOADS[load])
@@ -74,8 +75,8 @@ def records(fault: Faulty) -> Iterator[AnyRecord]:
                 after=[*raw],
             )
             before, now = [*raw], now + REGION_NS
-            raw[0] += int(fault.factor * (reads + writes * fault.counts_writes))
-            raw[1] += writes
+            seen = int(fault.factor * (reads + writes * fault.counts_writes))
+            raw = [(raw[0] or 0) + seen, (raw[1] or 0) + writes]
             reading = RegionReading(
                 counters="verify",
                 before_ns=(now, now),
