@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import sleep
+from typing import Protocol
 
 import msgspec
 
@@ -15,10 +16,21 @@ from memgauge.model.counters import Event
 from memgauge.model.records import CounterSet, RegionReading
 
 
-class TeamCounters(msgspec.Struct, kw_only=True):
-    """Counters that a team reads around some of what it does."""
+class Worker(Protocol):
+    """Who reads counters around exactly the timed part of what it does: a team, or a GPU."""
 
-    team: _core.Team
+    def read_with(self, reader: _core.Reader | None) -> None:
+        """Around every later call; None: no more."""
+
+    @property
+    def readings(self) -> tuple[_core.Reading, _core.Reading] | None:
+        """Before and after the timed part of the last call."""
+
+
+class TeamCounters(msgspec.Struct, kw_only=True):
+    """Counters that a team, or a GPU, reads around some of what it does."""
+
+    team: Worker
     counters: OpenCounters
 
     @property
@@ -27,7 +39,7 @@ class TeamCounters(msgspec.Struct, kw_only=True):
         return self.counters.set
 
     def around(self, call: Callable[[], _core.Slice]) -> tuple[_core.Slice, RegionReading]:
-        """What a call on the team took, with the counters around its timed part."""
+        """What a call on it took, with the counters around its timed part."""
         self.team.read_with(self.counters.reader)
         try:
             taken = call()
@@ -39,10 +51,21 @@ class TeamCounters(msgspec.Struct, kw_only=True):
         return taken, to_reading(self.set.counters, *readings)
 
     def idle(self, seconds: float) -> RegionReading:
-        """The counters around a time in which the team sleeps, and this thread too."""
+        """The counters around a time in which it rests, and this thread sleeps."""
         before = self.counters.reader.read()
         sleep(seconds)
         return to_reading(self.set.counters, before, self.counters.reader.read())
+
+
+@contextmanager
+def gpu_counters(gpu: _core.Gpu, events: Sequence[Event], *, name: str) -> Iterator[TeamCounters]:
+    """Open counters that are read around what a GPU does; the host's are read beside it.
+
+    Raises:
+        CounterRefused: one may not be opened.
+    """
+    with opened(events, name=name) as counters:
+        yield TeamCounters(team=gpu, counters=counters)
 
 
 @contextmanager
