@@ -17,6 +17,7 @@ from memgauge.analysis import (
     stride,
     tiers,
     traffic,
+    transfers,
     verify,
     workingset,
 )
@@ -40,4 +41,5 @@ ANALYSES: dict[str, Callable[[Figures], Section]] = {
     "numa": numa.analyse,
     "interleave": interleave.analyse,
     "traffic": traffic.analyse,
+    "transfers": transfers.analyse,
 }

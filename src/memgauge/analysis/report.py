@@ -38,6 +38,7 @@ TITLES = {
     "interleave": "Interleave weights",
     "routes": "Two routes to the same counters",
     "traffic": "Expected, simulated, measured",
+    "transfers": "Transfers to and from a GPU",
 }
 ENDINGS = {
     "complete": "complete",
