@@ -18,7 +18,9 @@ LARGER = 1.5
 BEYOND = 1.5
 """A curve that ends on a plateau this far beyond the largest cache ends in memory."""
 
-Status = Literal["agrees", "smaller", "larger", "hidden", "not visible", "memory", "end not seen"]
+Status = Literal[
+    "agrees", "smaller", "larger", "hidden", "not told", "not visible", "memory", "end not seen"
+]
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -47,10 +49,16 @@ def claims_of(system: System, cpu: int | None) -> list[Claim]:
     return [Claim(f"L{level}", sizes[level]) for level in sorted(sizes) if sizes[level] > 0]
 
 
-def compare(levels: Sequence[Level], claims: Sequence[Claim], end_bytes: int) -> list[Finding]:
+def compare(
+    levels: Sequence[Level],
+    claims: Sequence[Claim],
+    end_bytes: int,
+    unclaimed: Sequence[str] = (),
+) -> list[Finding]:
     """What became of each level and each claim, nearest first; `end_bytes` is where the curve ends.
 
-    Levels and claims are paired in order so that their sizes differ least in octaves.
+    Levels and claims are paired in order so that their sizes differ least in octaves. `unclaimed`:
+    levels that are known to be there, of a size that nothing tells, nearest first.
     """
     caches = [level for level in levels if level.capacity_high_bytes is not None]
     pairs = _pairs(caches, claims)
@@ -67,7 +75,24 @@ def compare(levels: Sequence[Level], claims: Sequence[Claim], end_bytes: int) ->
                     claimed_bytes=None,
                 )
             )
-    return findings
+    return _named(findings, claims, unclaimed)
+
+
+def _named(
+    findings: Sequence[Finding], claims: Sequence[Claim], names: Sequence[str]
+) -> list[Finding]:
+    """Levels below all claims that have a name, though nothing tells their size."""
+    least = min((claim.bytes for claim in claims), default=math.inf)
+    left = [*names]
+    found = []
+    for finding in findings:
+        level = finding.level
+        if finding.status == "hidden" and left and level and level.capacity_low_bytes < least:
+            named = msgspec.structs.replace(finding, name=left.pop(0), status="not told")
+            found.append(named)
+        else:
+            found.append(finding)
+    return found
 
 
 def _pairs(

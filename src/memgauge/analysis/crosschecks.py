@@ -14,6 +14,8 @@ from memgauge.analysis.checks import Check, Side, bandwidth_check, by_kind, late
 from memgauge.analysis.claims import Finding
 from memgauge.analysis.concurrency import usual_line_bytes
 from memgauge.analysis.figures import Figures, number_fact, share_fact, text_fact
+from memgauge.analysis.gpu_checks import footprint_checks
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.levelcheck import level_checks
 from memgauge.analysis.numa_checks import pair_checks
 from memgauge.analysis.section import Column, Section, Table, Verdict
@@ -37,6 +39,7 @@ def crosschecks(figures: Figures) -> list[Check]:
         *_unloaded(figures),
         *_full_load(figures),
         *_all_reads(figures),
+        *footprint_checks(figures),
         *pair_checks(figures),
         *level_checks(figures, _findings(figures)),
     ]
@@ -116,7 +119,8 @@ def _all_reads(figures: Figures) -> Iterator[Check]:
     for point, summaries in _measured(figures, "mix"):
         if _share(point) != 1 or text_fact(point.asked, "order") != "sequential":
             continue
-        what = f"mix, {_load(point)}, {format_count(point.threads, 'thread')}"
+        team = "GPU" if gpu_of(point) else format_count(point.threads, "thread")
+        what = f"mix, {_load(point)}, {team}"
         found = [entry for entry in streams if _same_load(point, entry[0])]
         if not found:
             yield from _without_figure(figures, what, point)
@@ -173,8 +177,10 @@ def _load(point: Point) -> str:
 
 
 def _same_load(point: Point, other: Point) -> bool:
-    """As many threads, the same accesses in the same order, the same pages."""
+    """As many threads or the same GPU, the same accesses in the same order, the same pages."""
     if point.threads != other.threads or not _same_pages(point, other):
+        return False
+    if gpu_of(point) != gpu_of(other):
         return False
     if other.experiment == "stream":
         reads = _share(point) == 1 and text_fact(point.asked, "order") == "sequential"
@@ -201,6 +207,8 @@ def _same_place(probe: Point, idle: Point) -> bool:
         (text_fact(probe.effective, "probe_cpu"), text_fact(idle.effective, "cpus")),
         (text_fact(probe.effective, "node"), text_fact(idle.effective, "node")),
     ]
+    if gpu_of(probe) != gpu_of(idle):
+        return False
     return _same_pages(probe, idle) and all(a == b for a, b in places if a and b)
 
 

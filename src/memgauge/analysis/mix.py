@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.figures import Figures, scaled, series, share_fact, text_fact
+from memgauge.analysis.gpu_points import WHOLE, gpu_of, gpu_peak_gb_per_s
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.loaded_curves import ISSUED_OFF, issued, share_words
 from memgauge.analysis.ratios import ratio
@@ -30,6 +31,12 @@ NOTE = (
     "interval. NT: non-temporal stores, past the caches. Moved: with the lines that ordinary "
     "stores read first (write-allocate), unless hardware avoids it."
 )
+LINES_NOTE = "By count of the lines read and written, without write-allocate."
+GPU_NOTE = (
+    "GB/s of the bytes read and written by count, by the whole GPU in its own memory; the 90th "
+    "percentile of speed and its 95% interval. A GPU writes without reading first: what memory "
+    "moves is what is counted."
+)
 
 MOST_LINES = 7
 STORES = ("temporal", "non-temporal")
@@ -44,7 +51,7 @@ class MixCell(msgspec.Struct, frozen=True, kw_only=True):
     read_share: float
     share_issued: float | None
     store: str
-    """Empty: nothing is written."""
+    """Empty: nothing is written, or by a GPU, which has one kind."""
     order: str
     threads: int
     regime: str
@@ -56,6 +63,13 @@ class MixCell(msgspec.Struct, frozen=True, kw_only=True):
     cpus: str
     pages: str
     samples: int
+    gpu: str = ""
+    """That made the mix in its own memory, such as `cuda:0`; empty: threads of the host."""
+
+    @property
+    def by(self) -> str:
+        """Who made it."""
+        return WHOLE if self.gpu else format_count(self.threads, "thread")
 
     @property
     def team(self) -> Team:
@@ -67,23 +81,31 @@ class MixCell(msgspec.Struct, frozen=True, kw_only=True):
         """Such as `75% reads, non-temporal stores, 2 threads`."""
         stores = f"{self.store} stores" if self.store else ""
         order = "" if self.order == "sequential" else self.order
-        team = format_count(self.threads, "thread")
         mix = share_words(self.read_share)
-        return ", ".join(filter(None, (mix, stores, order, team, self.regime)))
+        return ", ".join(filter(None, (mix, stores, order, self.by, self.regime)))
 
 
 def analyse(figures: Figures) -> Section:
     """Table, charts and verdicts of the mixes of a run."""
     cells = mix_cells(figures)
-    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    peak = _peak_gb_per_s(figures)
     return Section(
         name="mix",
         title="Read-write mixes",
         question=QUESTION,
         verdicts=_verdicts(cells),
         tables=[_table(cells)] if cells else [],
-        charts=_charts(cells, peak * 1e-9 if peak else None),
+        charts=_charts(cells, peak),
     )
+
+
+def _peak_gb_per_s(figures: Figures) -> float | None:
+    """Of the memory that was measured: the host's or the GPU's; None: not told."""
+    points = figures.run.points_of("mix")
+    if any(gpu_of(point) for point in points):
+        return gpu_peak_gb_per_s(points)
+    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    return peak * 1e-9 if peak else None
 
 
 def mix_cells(figures: Figures) -> list[MixCell]:
@@ -108,6 +130,7 @@ def mix_cells(figures: Figures) -> list[MixCell]:
                 cpus=text_fact(point.effective, "cpus"),
                 pages=text_fact(point.effective, "pages"),
                 samples=summary.samples,
+                gpu=gpu_of(point),
             )
         )
     return found
@@ -133,7 +156,8 @@ def _table(cells: Sequence[MixCell]) -> Table:
         Column(title="samples", narrow=False),
     ]
     rows = [_row(cell) for cell in cells]
-    return Table(name="mix", title="Bandwidth by mix", columns=columns, rows=rows, note=NOTE)
+    note = GPU_NOTE if cells[0].gpu else NOTE
+    return Table(name="mix", title="Bandwidth by mix", columns=columns, rows=rows, note=note)
 
 
 def _row(cell: MixCell) -> list[Cell]:
@@ -141,7 +165,7 @@ def _row(cell: MixCell) -> list[Cell]:
         share_words(cell.read_share),
         {"non-temporal": "NT"}.get(cell.store, cell.store) or None,
         cell.order,
-        cell.threads,
+        "GPU" if cell.gpu else cell.threads,
         regime_kind(cell.regime) or None,
         cell.bandwidth,
         cell.moved,
@@ -173,11 +197,10 @@ def _lines(cells: Sequence[MixCell]) -> dict[str, list[MixCell]]:
     lines: dict[str, list[MixCell]] = {}
     for team in sorted({cell.team for cell in cells}, key=lambda team: (-team[1], team[2])):
         members = [cell for cell in cells if cell.team == team]
-        for store in STORES:
+        for store in ("",) if members[0].gpu else STORES:
             line = [cell for cell in members if cell.store in {"", store}]
             if len({cell.read_share for cell in line}) > 1:
-                threads = format_count(team[1], "thread")
-                name = ", ".join(filter(None, (threads, store, regime_kind(team[2]))))
+                name = ", ".join(filter(None, (line[0].by, store, regime_kind(team[2]))))
                 lines[name] = sorted(line, key=lambda cell: cell.read_share)
     return lines
 
@@ -185,7 +208,8 @@ def _lines(cells: Sequence[MixCell]) -> dict[str, list[MixCell]]:
 def _chart(
     order: str, lines: dict[str, list[MixCell]], peak_gb_per_s: float | None, left_out: int
 ) -> Chart:
-    note = "By count of the lines read and written, without write-allocate."
+    by_gpu = all(cell.gpu for line in lines.values() for cell in line)
+    note = "By count of the bytes read and written." if by_gpu else LINES_NOTE
     if left_out > 0:
         note += f" {left_out} lines of smaller teams are in the table only."
     return Chart(

@@ -17,7 +17,7 @@ from memgauge.analysis.registry import ANALYSES
 from memgauge.analysis.section import Cell, Estimate, Headline, Report, Section, Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
 from memgauge.analysis.verdicts import peak_share, reached_counts, run_verdicts
-from memgauge.analysis.workingset import find
+from memgauge.analysis.workingset import claims_for, find
 from memgauge.model.run import Run
 from memgauge.model.units import format_bytes, format_count, format_duration
 
@@ -174,7 +174,8 @@ def _last_level(figures: Figures) -> Headline | None:
         return None
     finding, level = caches[-1], caches[-1].level
     claimed = finding.claimed_bytes
-    detail = f"{finding.name}, {format_bytes(claimed)} by the topology" if claimed else "hidden"
+    by = claims_for(figures).by
+    detail = f"{finding.name}, {format_bytes(claimed)} by the {by}" if claimed else finding.status
     low, high = level.capacity_low_bytes, level.capacity_high_bytes
     value = Estimate(float(low), float(low), float(high or low))
     return Headline(label="Last-level cache found", value=value, unit="B", detail=detail)

@@ -2,7 +2,9 @@
 
 from memgauge.analysis.claims import Claim, Finding, claims_of, compare
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
-from memgauge.analysis.levels import Level, find_levels
+from memgauge.analysis.gpu_concurrency import in_flight_verdict
+from memgauge.analysis.gpu_points import GPU_MEMORY, WHOLE, gpu_of, l2_bytes
+from memgauge.analysis.levels import find_levels
 from memgauge.analysis.section import (
     Axis,
     Band,
@@ -16,8 +18,8 @@ from memgauge.analysis.section import (
     Verdict,
 )
 from memgauge.analysis.summary import PointSummary
+from memgauge.analysis.workingset_verdicts import Claims, level_verdicts
 from memgauge.model.records import Point
-from memgauge.model.units import format_bytes
 
 QUESTION = "What do latency and read bandwidth become as the data grows?"
 ACCESSES = ("latency", "read")
@@ -30,13 +32,16 @@ def analyse(figures: Figures) -> Section:
     measured = list(figures.slices("workingset"))
     curves = {access: _curve(measured, access) for access in ACCESSES}
     findings = find(figures)
-    claims = _claims(figures)
+    claims = claims_for(figures)
     return Section(
         name="workingset",
         title="Working sets",
         question=QUESTION,
-        verdicts=_verdicts(findings, measured, curves["latency"]),
-        tables=[_levels_table(findings)] if findings else [],
+        verdicts=[
+            *_verdicts(findings, measured, curves["latency"], claims),
+            *in_flight_verdict(figures, "workingset"),
+        ],
+        tables=[_levels_table(findings, claims)] if findings else [],
         charts=[
             _chart(access, curves[access], findings, claims)
             for access in ACCESSES
@@ -51,15 +56,31 @@ def find(figures: Figures) -> list[Finding]:
     if not curve:
         return []
     levels = find_levels([(size, estimate.value) for size, estimate in curve.items()])
-    return compare(levels, _claims(figures), max(curve))
+    claims = claims_for(figures)
+    return compare(levels, claims.caches, max(curve), claims.unclaimed)
 
 
-def _claims(figures: Figures) -> list[Claim]:
+def claims_for(figures: Figures) -> Claims:
+    """Of the CPU that walked, by the topology; of a GPU, what its driver told then."""
     points = figures.run.points_of("workingset")
+    if any(gpu_of(point) for point in points):
+        return _gpu_claims(points)
     cpus = [text_fact(p.effective, "cpus") or text_fact(p.effective, "cpu") for p in points]
     system = figures.run.start.system
     cpu = next((c.cpu for c in system.cpus if cpus and str(c.cpu) == cpus[0]), None)
-    return claims_of(system, cpu)
+    return Claims(caches=claims_of(system, cpu), by="topology")
+
+
+def _gpu_claims(points: list[Point]) -> Claims:
+    size = l2_bytes(points)
+    return Claims(
+        caches=[Claim("L2", size)] if size else [],
+        by="driver",
+        unclaimed=("L1",) if size else ("L1", "L2"),
+        memory=GPU_MEMORY,
+        readers=WHOLE,
+        others="a large L2 is in partitions, of which one multiprocessor may see a part only",
+    )
 
 
 def _curve(measured: list[tuple[Point, PointSummary]], access: str) -> Curve:
@@ -71,14 +92,14 @@ def _curve(measured: list[tuple[Point, PointSummary]], access: str) -> Curve:
     return dict(sorted(curve.items()))
 
 
-def _levels_table(findings: list[Finding]) -> Table:
+def _levels_table(findings: list[Finding], claims: Claims) -> Table:
     return Table(
         name="levels",
         title="Levels found and claimed",
         columns=[
             Column(title="level"),
             Column(title="found", unit="B"),
-            Column(title="topology", unit="B"),
+            Column(title=claims.by, unit="B"),
             Column(title="latency", unit="ns", digits=2),
             Column(title="verdict"),
             Column(title="fits wholly", unit="B", narrow=False),
@@ -86,19 +107,19 @@ def _levels_table(findings: list[Finding]) -> Table:
             Column(title="least on plateau", unit="ns", digits=2, narrow=False),
             Column(title="most on plateau", unit="ns", digits=2, narrow=False),
         ],
-        rows=[_levels_row(finding) for finding in findings],
+        rows=[_levels_row(finding, claims.name_of(finding)) for finding in findings],
         note="Found: the largest footprint whose latency is nearer to this level's than to the "
         "next one's.",
     )
 
 
-def _levels_row(finding: Finding) -> list[Cell]:
+def _levels_row(finding: Finding, name: str) -> list[Cell]:
     level = finding.level
     if level is None:
         nothing: list[Cell] = [None] * 4
-        return [finding.name, None, finding.claimed_bytes, None, finding.status, *nothing]
+        return [name, None, finding.claimed_bytes, None, finding.status, *nothing]
     return [
-        finding.name,
+        name,
         level.capacity_bytes,
         finding.claimed_bytes,
         level.latency_ns,
@@ -110,7 +131,7 @@ def _levels_row(finding: Finding) -> list[Cell]:
     ]
 
 
-def _chart(access: str, curve: Curve, findings: list[Finding], claims: list[Claim]) -> Chart:
+def _chart(access: str, curve: Curve, findings: list[Finding], claims: Claims) -> Chart:
     latency = access == "latency"
     y = (
         Axis(title="Latency", unit="ns", scale="log10")
@@ -118,8 +139,8 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: list[Clai
         else Axis(title="Bandwidth", unit="GB/s", from_zero=True)
     )
     sizes: list[float | str] = [float(size) for size in curve]
-    name = "load-to-use latency" if latency else "read bandwidth, one thread"
-    within = [claim for claim in claims if claim.bytes <= max(curve)]
+    name = "load-to-use latency" if latency else f"read bandwidth, {claims.readers}"
+    within = [claim for claim in claims.caches if claim.bytes <= max(curve)]
     return Chart(
         name="workingset-latency" if latency else "workingset-bandwidth",
         title="Latency over footprint" if latency else "Read bandwidth over footprint",
@@ -127,77 +148,39 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: list[Clai
         x=Axis(title="Footprint", unit="B", scale="log2"),
         y=y,
         series=[series(name, sizes, list(curve.values()))],
-        bands=_bands(findings),
+        bands=_bands(findings, claims, float(min(curve))),
         rules=[
-            Rule(label=f"{claim.name} by topology", axis="x", value=float(claim.bytes))
+            Rule(label=f"{claim.name} by {claims.by}", axis="x", value=float(claim.bytes))
             for claim in within
         ],
     )
 
 
-def _bands(findings: list[Finding]) -> list[Band]:
-    """Each level from its first footprint on the plateau to its end; transitions stay bare."""
+def _bands(findings: list[Finding], claims: Claims, least: float) -> list[Band]:
+    """Each level from its first footprint on the plateau to its end; transitions stay bare.
+
+    Levels that end before the curve begins are left out, as an L1 that reads pass by.
+    """
     return [
         Band(
-            label=finding.name,
-            start=float(finding.level.first_bytes),
+            label=claims.name_of(finding),
+            start=max(least, float(finding.level.first_bytes)),
             end=float(finding.level.capacity_low_bytes),
         )
         for finding in findings
-        if finding.level is not None
+        if finding.level is not None and finding.level.capacity_low_bytes >= least
     ]
 
 
 def _verdicts(
-    findings: list[Finding], measured: list[tuple[Point, PointSummary]], curve: Curve
+    findings: list[Finding],
+    measured: list[tuple[Point, PointSummary]],
+    curve: Curve,
+    claims: Claims,
 ) -> list[Verdict]:
     if not curve:
         return [Verdict(level="warning", text="No latency over footprint was measured.")]
-    verdicts = [verdict for finding in findings for verdict in _level_verdict(finding)]
-    if findings and all(f.status in {"agrees", "memory"} for f in findings):
-        verdicts.append(
-            Verdict(level="good", text="Every cache level is as large as the topology says.")
-        )
-    if not any(finding.level for finding in findings):
-        verdicts.append(
-            Verdict(level="warning", text="The curve shows no plateau: no level was found.")
-        )
-    elif not any(f.status in {"memory", "end not seen"} for f in findings):
-        text = "The curve still rises where it ends: no plateau of memory was seen."
-        verdicts.append(Verdict(level="note", text=text, remedy="measure larger footprints"))
-    return verdicts + _pages_verdict(measured)
-
-
-def _level_verdict(finding: Finding) -> list[Verdict]:
-    level, claimed = finding.level, finding.claimed_bytes
-    remedy: str | None = None
-    size = format_bytes(claimed) if claimed else ""
-    match finding.status:
-        case "smaller":
-            text = f"{finding.name} holds {_between(level)}, not the {size} of the topology."
-            remedy = "plan with the smaller size: other cores or guests use the rest"
-        case "larger":
-            text = f"{finding.name} holds {_between(level)}, more than the {size} claimed."
-        case "hidden":
-            text = f"A level of {_between(level)} was found that the topology does not show."
-        case "not visible":
-            text = f"{finding.name} of {size} is claimed, but the curve shows no such level."
-            remedy = "run again when the machine is quiet: neighbours may hold the whole level"
-        case "end not seen":
-            text = f"The curve ends before the end of {finding.name} ({size or 'not claimed'})."
-            return [Verdict(level="note", text=text, remedy="measure larger footprints")]
-        case _:
-            return []
-    return [Verdict(level="warning", text=text, remedy=remedy)]
-
-
-def _between(level: Level | None) -> str:
-    if level is None:
-        return "nothing"
-    low = format_bytes(level.capacity_low_bytes)
-    if level.capacity_high_bytes is None:
-        return f"{low} or more"
-    return f"{low} to {format_bytes(level.capacity_high_bytes)}"
+    return [*level_verdicts(findings, claims), *_pages_verdict(measured)]
 
 
 def _pages_verdict(measured: list[tuple[Point, PointSummary]]) -> list[Verdict]:
