@@ -11,7 +11,8 @@ from importlib import import_module
 import msgspec
 
 from memgauge.experiments.base import Experiment
-from memgauge.model.errors import RequestError
+from memgauge.model.errors import NotPossibleHere, RequestError
+from memgauge.model.parameters import CommonParameters
 from memgauge.system.native import refusal
 
 
@@ -21,6 +22,9 @@ class Entry(msgspec.Struct, frozen=True):
     module: str
     type_name: str
     summary: str
+    on_gpu: tuple[str, str] | None = None
+    """Module and type of the one that takes its place where memory asked for is a GPU's, with the
+    same name and parameters; None: it measures no GPU."""
 
 
 EXPERIMENTS: dict[str, Entry] = {
@@ -59,13 +63,35 @@ def load(name: str) -> Experiment:
     known = EXPERIMENTS | BEHIND_COMMANDS
     if name not in known:
         raise RequestError(f"experiment {name!r} is not known; choose from {', '.join(known)}")
-    entry = known[name]
+    return _made(name, known[name].module, known[name].type_name)
+
+
+def for_memory(experiment: Experiment, parameters: CommonParameters) -> Experiment:
+    """The experiment that measures the memory that was asked for: itself, unless that is a GPU's.
+
+    Raises:
+        NotPossibleHere: it is a GPU's, and the experiment measures none; says which do.
+    """
+    gpus = [memory for memory in parameters.memories if memory.is_gpu]
+    known = EXPERIMENTS | BEHIND_COMMANDS
+    if not gpus or experiment.name not in known:
+        return experiment
+    on_gpu = known[experiment.name].on_gpu
+    if on_gpu is None:
+        able = ", ".join(name for name, entry in EXPERIMENTS.items() if entry.on_gpu)
+        raise NotPossibleHere(
+            f"{experiment.name}: measures no memory of a GPU ({gpus[0]}); choose among {able}"
+        )
+    return _made(experiment.name, *on_gpu)
+
+
+def _made(name: str, module_name: str, type_name: str) -> Experiment:
     try:
-        module = import_module(f"memgauge.experiments.{entry.module}")
+        module = import_module(f"memgauge.experiments.{module_name}")
     except ImportError as error:
         refused = refusal(name, error)
         if refused is None:
             raise
         raise refused from error
-    experiment: Experiment = getattr(module, entry.type_name)()
+    experiment: Experiment = getattr(module, type_name)()
     return experiment

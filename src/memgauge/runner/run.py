@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.experiments.base import Bench, Experiment, Group
+from memgauge.experiments.registry import for_memory
 from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import CommonParameters, texts
@@ -108,15 +109,14 @@ def _plan(request: Request) -> tuple[list[Planned], list[Warning]]:
     """What to measure, and why some of several experiments are not possible on this machine."""
     planned: list[Planned] = []
     left_out: list[Warning] = [*request.warnings]
-    for experiment, parameters in request.experiments:
+    for asked, parameters in request.experiments:
         try:
+            experiment = for_memory(asked, parameters)
             groups = planned_groups(experiment, parameters, request.system)
         except NotPossibleHere as error:
             if len(request.experiments) == 1:
                 raise
-            left_out.append(
-                Warning(code="left-out", message=str(error), experiment=experiment.name)
-            )
+            left_out.append(Warning(code="left-out", message=str(error), experiment=asked.name))
         else:
             planned += [(experiment, parameters, group) for group in groups]
     return planned, left_out
@@ -262,7 +262,7 @@ class _Recording:
         if parameters.pages not in EXPLICIT_PAGE_BYTES:
             what = f"{experiment.name}: {group.name}"
             for placement, size in needs(planned).items():
-                if not placement.is_area:
+                if not (placement.is_area or placement.is_gpu):
                     require_memory(size, what, node=placement.node)
         system = within(self._request.system, parameters.nodes)
         return stack.enter_context(experiment.open(group, parameters, system, memories))

@@ -81,9 +81,18 @@ def _refuse_more_than_all(
                 f"{experiment.name}: {format_bytes(size)} are needed ({group.name}), but "
                 f"only {format_bytes(_allowance(available[pool]))} may be used of the "
                 f"{format_bytes(available[pool])} available{_where(pool)}; "
-                "ask for smaller buffers or fewer threads"
+                f"ask for {_less(pool)}"
             )
 
 
 def _where(pool: object) -> str:
     return f" in {pool}" if isinstance(pool, MemoryPlacement) else ""
+
+
+def _less(pool: object) -> str:
+    on_gpu = isinstance(pool, MemoryPlacement) and pool.is_gpu
+    return (
+        "smaller arrays, or end what else uses the GPU"
+        if on_gpu
+        else ("smaller buffers or fewer threads")
+    )

@@ -28,10 +28,16 @@ class Memories:
         """The source of that memory.
 
         Raises:
-            RequestError: it has to be opened, and was not.
+            RequestError: it has to be opened, and was not; or it is a GPU's, which the host's
+                threads cannot reach.
         """
         from memgauge import _core
 
+        if placement.is_gpu:
+            raise RequestError(
+                f"memory {placement}: is reached by the GPU's kernels, not by threads of the host; "
+                "choose memory of the host here"
+            )
         if not placement.is_area:
             return _core.Memory(placement.nodes, placement.weights)
         if placement not in self._areas:

@@ -21,12 +21,23 @@ def room(system: System, placement: MemoryPlacement) -> list[Room]:
     Memory of one node is the machine's too, and files of a file system in memory take from both.
     What cannot be looked at is refused when it is opened, and so are huge pages that are not free.
     """
+    if placement.is_gpu:
+        return _gpu(system, placement)
     if placement.kind == "devdax":
         return _device(placement)
     if placement.kind in {"file", "pmemobj"}:
         return _file(system, placement.path)
     of_node = [(placement, one.bytes) for one in system.nodes if one.node == placement.node]
     return [(ORDINARY_POOL, system.available_bytes), *of_node]
+
+
+def _gpu(system: System, placement: MemoryPlacement) -> list[Room]:
+    """What the driver says is free; of an integrated GPU it is the machine's own memory."""
+    from memgauge.system.gpu_driver import gpu_opened
+
+    gpu = gpu_opened(placement)
+    own: list[Room] = [(placement, gpu.free_bytes)]
+    return [*own, (ORDINARY_POOL, system.available_bytes)] if gpu.facts.integrated else own
 
 
 def _device(placement: MemoryPlacement) -> list[Room]:
