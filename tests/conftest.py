@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.gpu_stand_in import gpu_stand_in  # noqa: F401  a fixture
 
 # A shared or emulated processor stalls at any time: no test fails for being slow.
 settings.register_profile(

@@ -1,0 +1,84 @@
+"""Builds the stand-in libraries once for a machine: xdist's workers and later runs share them."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+COMPILER = "g++"
+FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
+SHIM = f'-DSTAND_IN_SHIM="{HERE / "kernel_shim.hpp"}"'
+
+# By the names that programs load them by: sources and further arguments.
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    "libcuda.so.1": (
+        "driver.cpp",
+        "device.cpp",
+        "stream.cpp",
+        "memory.cpp",
+        "module.cpp",
+        "knobs.cpp",
+    ),
+    "libnvrtc.so.12": ("nvrtc.cpp", "ptx.cpp", "knobs.cpp", SHIM),
+}
+
+
+def built() -> Path:
+    """The directory that holds lib64/ with every library; skips the test without a compiler."""
+    if shutil.which(COMPILER) is None:
+        pytest.skip("no g++ to build the stand-ins of the CUDA driver and NVRTC with")
+    place = Path(tempfile.gettempdir()) / f"memgauge-gpu-stand-in-{os.getuid()}-{content_hash()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    if place.stat().st_uid != os.getuid():
+        pytest.fail(f"{place} belongs to someone else; remove it")
+    libraries = place / "lib64"
+    libraries.mkdir(exist_ok=True)
+    with (place / "lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        missing = [name for name in LIBRARIES if not (libraries / name).exists()]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda name: build(libraries / name), missing))
+    return place
+
+
+def content_hash() -> str:
+    """Of all that the libraries are made of, and what makes them."""
+    digest = hashlib.sha256(repr((LIBRARIES, FLAGS)).encode())
+    for path in sorted(HERE.iterdir()):
+        if path.suffix in {".cpp", ".hpp", ".h"}:
+            digest.update(path.read_bytes())
+    version = subprocess.run([COMPILER, "--version"], capture_output=True, check=True)
+    digest.update(version.stdout)
+    return digest.hexdigest()[:16]
+
+
+def build(library: Path) -> None:
+    """Compile one library in a single run of the compiler."""
+    parts = [
+        str(HERE / part) if part.endswith(".cpp") else part for part in LIBRARIES[library.name]
+    ]
+    half_made = library.with_suffix(".new")
+    name = f"-Wl,-soname,{library.name},-Bsymbolic-functions"
+    words = [COMPILER, *FLAGS, name, "-o", str(half_made), *parts, "-lpthread", "-ldl"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(f"{library.name} does not build:\n{done.stderr}", pytrace=False)
+    half_made.rename(library)
+
+
+def without(symbols: tuple[str, ...], library: Path) -> None:
+    """Rename entry points within a library's file, as if it were too old to have them."""
+    content = library.read_bytes()
+    for symbol in symbols:
+        name = b"\0" + symbol.encode() + b"\0"
+        content = content.replace(name, b"\0" + b"_" * len(symbol) + b"\0")
+    library.write_bytes(content)

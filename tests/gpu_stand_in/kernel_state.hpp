@@ -1,0 +1,38 @@
+#pragma once
+// What a compiled kernel program and the stand-in driver share: the driver finds `stand_in_state`
+// in the program, sets it before a launch and reads it after. No header is included here: a kernel
+// program has none either.
+
+namespace stand_in {
+
+struct Allocation {
+    unsigned long long begin;
+    unsigned long long end;
+};
+
+struct Place {
+    unsigned x, y, z;
+};
+
+struct KernelState {
+    unsigned long long arena_begin;  // the device memory of all devices lies between these
+    unsigned long long arena_end;
+    const Allocation* allocations;
+    unsigned long long allocation_count;
+    unsigned long long read_bytes;  // of device memory, all threads together
+    unsigned long long write_bytes;
+    unsigned long long illegal;     // accesses to device memory that nobody allocated
+    unsigned long long misaligned;  // accesses at no multiple of their size
+    // The GPU's clocks at this moment. Where time is scripted it goes on by what is moved, and by
+    // waiting: idle_ns, a step for each reading of the timer with nothing moved since the last.
+    unsigned long long (*timer_ns)(const KernelState*);
+    unsigned long long idle_ns;
+    unsigned long long bytes_at_reading;
+    double cycles_per_ns;
+    unsigned long long timer_step_ns;
+    unsigned multiprocessors;
+};
+
+using LaunchThunk = void (*)(Place grid, Place block, void** parameters);
+
+}  // namespace stand_in
