@@ -52,9 +52,9 @@ def built() -> Path:
 
 def content_hash() -> str:
     """Of all that the libraries are made of, and what makes them."""
-    digest = hashlib.sha256(repr((LIBRARIES, FLAGS)).encode())
+    digest = hashlib.sha256()
     for path in sorted(HERE.iterdir()):
-        if path.suffix in {".cpp", ".hpp", ".h"}:
+        if path.suffix in {".cpp", ".hpp", ".h"} or path.name == "build.py":
             digest.update(path.read_bytes())
     version = subprocess.run([COMPILER, "--version"], capture_output=True, check=True)
     digest.update(version.stdout)
