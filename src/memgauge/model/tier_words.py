@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import MemoryPlacement, parse_placement
+from memgauge.model.memory import GPU, MemoryPlacement, parse_placement
 from memgauge.model.text import quoted
 
 if TYPE_CHECKING:
@@ -47,8 +47,12 @@ def tier_named(
 
 
 def second_tiers(system: System) -> list[Tier]:
-    """Tiers beside the first that arrays can be put in."""
-    return [tier for tier in system.tiers[1:] if tier.placement is not None]
+    """Tiers beside the first that arrays of the host's threads can be put in."""
+    return [
+        tier
+        for tier in system.tiers[1:]
+        if tier.placement is not None and not tier.placement.startswith(f"{GPU}:")
+    ]
 
 
 def _of_kind(system: System, kind: str) -> list[Tier]:

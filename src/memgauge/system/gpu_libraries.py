@@ -47,6 +47,12 @@ def nvrtc_file(driver: str = "") -> str:
     return _file("nvrtc", "NVRTC, which compiles kernels for a GPU,", driver)
 
 
+def nvrtc_seen() -> bool:
+    """Whether NVRTC lies where it is looked for; nothing is loaded to find out."""
+    named = [place / name for place in _named_by_environment() for name in _names("nvrtc", "")]
+    return any(file.is_file() for file in [*named, *_lying("nvrtc", "")])
+
+
 def cupti_file(driver: str = "") -> str:
     """CUPTI, which reads a GPU's counters; as `nvrtc_file`.
 
@@ -69,14 +75,19 @@ def _found(library: str, driver: str) -> str | None:
     """What the environment names first, then of each version wherever it may be."""
     names = _names(library, driver)
     chosen = [place / name for place in _named_by_environment() for name in names]
-    others = [place / name for name in names for place in [*_of_packages(library), *_installed()]]
     path = next((file for file in chosen if file.is_file()), None)
     return (
         (str(path) if path else None)
         or _by_pathfinder(library)
-        or next((str(file) for file in others if file.is_file()), None)
+        or next((str(file) for file in _lying(library, driver) if file.is_file()), None)
         or next((name for name in names if _loads(name)), None)
     )
+
+
+def _lying(library: str, driver: str) -> list[Path]:
+    """Where it may be besides, of each version in turn."""
+    places = [*_of_packages(library), *_installed()]
+    return [place / name for name in _names(library, driver) for place in places]
 
 
 def _names(library: str, driver: str) -> list[str]:
@@ -121,6 +132,7 @@ def _of_packages(library: str) -> Iterator[Path]:
 
 def _installed() -> Iterator[Path]:
     yield Path(sys.prefix) / "lib"
+    yield from (Path("/usr/lib64"), Path(f"/usr/lib/{platform.machine()}-linux-gnu"))
     for home in [Path("/usr/local/cuda"), *sorted(Path("/usr/local").glob("cuda-*"), reverse=True)]:
         yield from _of_toolkit(home)
 

@@ -8,6 +8,7 @@ from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.system import Capability
 from memgauge.model.tier_words import second_tiers
 from memgauge.system.hmat import has_table
+from memgauge.system.tiers_gpus import gpu_capability
 
 if TYPE_CHECKING:
     from memgauge.model.system import System, Tier
@@ -21,7 +22,7 @@ def tier_capabilities(tree: Tree, system: System) -> list[Capability]:
     found = [_second(system), _firmware(tree, system), _weights(tree)]
     if system.demotion is not None and len(_nodes(system)) > 1:
         found.append(_demotion(system))
-    return found
+    return [*found, gpu_capability(tree, system.tiers)]
 
 
 def _second(system: System) -> Capability:
@@ -29,7 +30,14 @@ def _second(system: System) -> Capability:
     if others:
         named = ", ".join(f"{tier.placement} ({tier.kind})" for tier in others)
         return Capability(name="second memory", available=True, detail=named)
-    idle = next((tier for tier in system.tiers if tier.placement is None and tier.remedy), None)
+    idle = next(
+        (
+            tier
+            for tier in system.tiers
+            if tier.placement is None and tier.remedy and (tier.kind != "gpu" or tier.nodes)
+        ),
+        None,
+    )
     return Capability(
         name="second memory",
         available=False,

@@ -1,7 +1,8 @@
 """Which kinds of memory arrays can be put in, with the evidence for each; nothing is guessed.
 
 Tiers in order: the DRAM of the nodes with CPUs; where there are several, each of them; other nodes
-with memory; devices; file systems with DAX; and memory that cannot be used as it is, with a remedy.
+with memory; devices; file systems with DAX; memory that cannot be used as it is, with a remedy; and
+that of GPUs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from memgauge.model.system import Tier
-from memgauge.system import tiers_devices
+from memgauge.system import tiers_devices, tiers_gpus
 from memgauge.system.cxl import cxl_nodes
 from memgauge.system.dax_devices import KMEM, read_dax_devices
 from memgauge.system.hmat import read_firmware_speed, read_side_caches
@@ -56,6 +57,7 @@ def read_tiers(tree: Tree, nodes: list[Node], cpus: list[Cpu], cpu_model: str) -
     tiers = [_dram(local, nodes), *(local if len(local) > 1 else [])]
     tiers += [_node_tier(tree, node, nodes, evidence, allowed) for node in others]
     tiers += tiers_devices.device_tiers(tree, devices, {node.node for node in nodes if node.bytes})
+    tiers += tiers_gpus.gpu_tiers(tree)
     given = sum(node.bytes for node in others if node.node in used)
     return Found(tiers, allowed, _demotion(tree), given)
 
