@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         system,
         tiers,
         traffic,
+        transfers,
         verify,
         workingset,
     )
@@ -70,6 +71,7 @@ __all__ = [
     "system",
     "tiers",
     "traffic",
+    "transfers",
     "verify",
     "workingset",
 ]

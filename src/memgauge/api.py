@@ -307,6 +307,11 @@ def interleave(**options: Any) -> Result:
     return _run(["interleave"], "interleave", options)
 
 
+def transfers(**options: Any) -> Result:
+    """Transfers to and from a GPU. Options are those of `memgauge transfers`; name `memory=`."""
+    return _run(["transfers"], "transfers", options)
+
+
 def traffic(kernel: str, **options: Any) -> Result:
     """Expected, simulated and measured traffic. Options are those of `memgauge traffic`."""
     return _run(["traffic"], "traffic", options | {"kernel": kernel})

@@ -53,7 +53,7 @@ def _speed(line: Line) -> Iterator[Verdict]:
     if half is not None:
         text += f"; half of it from {_about(half)} a transfer on"
     text += f"; one of {format_bytes(smallest)} takes {format_duration(took.value * 1e-9)}."
-    yield Verdict(level="note" if line.way.peer else "good", text=text + _through(line))
+    yield Verdict(level="note", text=text + _through(line))
 
 
 def _through(line: Line) -> str:
@@ -95,7 +95,13 @@ def _pageable(lines: Sequence[Line]) -> Iterator[Verdict]:
         if found is None:
             continue
         at = f"{slow.name.partition(',')[0]}, {format_bytes(common[-1])}"
-        if has_interval(found) and found.high < 1:
+        if not has_interval(found):
+            yield Verdict(
+                level="note",
+                text=f"Pageable memory reaches {_share(found)} of what pinned memory does ({at}), "
+                f"by too few samples for an interval.",
+            )
+        elif found.high < 1:
             yield Verdict(
                 level="note",
                 text=f"Pageable memory reaches {_share(found)} of what pinned memory does ({at}).",

@@ -43,6 +43,12 @@ EXPERIMENTS: dict[str, Entry] = {
     "interleave": Entry(
         "interleave", "Interleave", "Interleave weights of nodes for the most bandwidth."
     ),
+    "transfers": Entry(
+        "transfers",
+        "Transfers",
+        "Transfers between host and GPU, and between GPUs.",
+        on_gpu=("transfers", "Transfers"),
+    ),
 }
 """Those with a command of the same name; a survey makes them all."""
 

@@ -146,9 +146,9 @@ def test_memory_of_another_node_is_told() -> None:
 
 def test_full_duplex_and_none() -> None:
     def at(share: float) -> str:
+        to, back = PINNED.values()
         run = transfers_run(
-            PINNED,
-            at_once={"pinned": lambda size: tuple(share * c(size) for c in PINNED.values())},  # type: ignore[arg-type, return-value]
+            PINNED, at_once={"pinned": lambda size: (share * to(size), share * back(size))}
         )
         return next(text for text in texts(run) if text.startswith("Both directions"))
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tests.unit.analysis.records import bandwidth_point, sample_of
 from tests.unit.analysis.runs import start, system
@@ -99,7 +100,7 @@ def transfers_run(
     singles: list[tuple[Point, Speed, int]] = []
     pairs: list[tuple[list[Point], Callable[[int], tuple[float, float]], int]] = []
     for (end, direction), speed in curves.items():
-        kept = {"peer": end} if end.startswith("cuda:") else {"host": end}
+        kept: dict[str, Any] = {"peer": end} if end.startswith("cuda:") else {"host": end}
         singles += [
             (point(size, direction, effective=effective, **kept), speed, size) for size in sizes
         ]

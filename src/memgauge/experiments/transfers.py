@@ -1,0 +1,177 @@
+"""Transfers: how fast does data get to a GPU and back, and from one GPU to another?
+
+Question: bandwidth from the host's memory to a GPU's and back, and both ways at once, over the
+bytes of one transfer; the time that the smallest take; the size from which on half of the bandwidth
+is reached; what pinned memory gains; and the same between GPUs, where there are several.
+
+Method: the driver's own copies (cuMemcpyHtoDAsync, DtoHAsync, PeerAsync), which copy engines do:
+from 16 MiB in all, or 256 of them, back to back in a stream, each stamped by events of the GPU.
+What the host needs to launch one and to wait for it is so in no figure. Both ways at once are two
+streams, begun together; what counts is what was done while both were at work. All sizes, ends and
+directions are visited in turn. Contents are compared at the end.
+Source: Hockney and Jesshope, "Parallel Computers 2" (1988), for r_inf and n_1/2.
+
+What would invalidate it: host memory on another node than the GPU's; a link that is slower than it
+could be, for power or for want of lanes; other programs' transfers on the same link or switch;
+several GPUs behind one switch; an I/O MMU that translates each page; pages that the driver has to
+copy first (pageable memory: that is what is asked there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import ClassVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.base import Bench, Experiment, Group
+from memgauge.experiments.gpu import gpu_facts, opened_gpu, refuse_host_options
+from memgauge.experiments.native import backing_facts, to_sample, to_validation
+from memgauge.experiments.transfers_parameters import HOSTS, TransfersParameters
+from memgauge.experiments.transfers_place import looked_at
+from memgauge.experiments.transfers_points import Ends, Visit, ends_of, planned_visits
+from memgauge.experiments.transfers_sizes import transfer_sizes
+from memgauge.model.errors import NotPossibleHere
+from memgauge.model.memory import on_gpu
+from memgauge.model.records import Point, Sample, Scalar, Validation
+from memgauge.model.system import System
+from memgauge.system.gpu_driver import gpu_driver
+from memgauge.system.memories import ORDINARY, Memories
+
+
+class TransfersBench(Bench):
+    """Buffers at both ends, and what is transferred between them."""
+
+    def __init__(self, name: str, transfers: _core.GpuTransfers, visits: Sequence[Visit]) -> None:
+        self._name = name
+        self._transfers = transfers
+        self._visits = {visit.points[0].point: visit for visit in visits}
+        self.points = [point for visit in visits for point in visit.points]
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """One row of transfers of one size; of both directions where they are at work at once."""
+        visit = self._visits[point]
+        taken = self._transfers.run(visit.direction, visit.size, iterations=visit.iterations)
+        return samples_of(visit.points, round_, taken)
+
+    def validate(self) -> list[Validation]:
+        """What arrived is what was sent."""
+        return [to_validation("transfers", self._name, self._transfers.validate())]
+
+
+def samples_of(points: Sequence[Point], round_: int, taken: _core.Slice) -> list[Sample]:
+    """A sample of each point, each of its own thread; of several the time in which all were."""
+    whole = to_sample(points[0].point, round_, taken)
+    if len(points) == 1:
+        return [whole]
+    begin = max(thread.begin_ns[0] for thread in whole.threads)
+    end = min(thread.end_ns[-1] for thread in whole.threads)
+    window = (begin, end) if begin < end else None
+    return [
+        msgspec.structs.replace(whole, point=point.point, threads=[thread], window_ns=window)
+        for point, thread in zip(points, whole.threads, strict=True)
+    ]
+
+
+class Transfers(Experiment):
+    """The `transfers` experiment."""
+
+    name: ClassVar[str] = "transfers"
+    parameters: ClassVar[type[TransfersParameters]] = TransfersParameters
+
+    def plan(self, parameters: TransfersParameters, system: System) -> list[Group]:
+        """One group for each kind of host memory, and for each other GPU."""
+        if not parameters.memory.is_gpu:
+            raise NotPossibleHere(
+                "transfers: measures what goes to and from a GPU, and --memory "
+                f"{parameters.memory} is none; name one, such as --memory cuda:0"
+            )
+        refuse_host_options(parameters)
+        gpu = opened_gpu(parameters.memory)
+        sizes = transfer_sizes(parameters, gpu.free_bytes, system.available_bytes)
+        return [
+            _group(parameters, ends, sizes)
+            for ends in ends_of(parameters, _usable(), gpu.facts.index)
+        ]
+
+    @contextmanager
+    def open(
+        self,
+        group: Group,
+        parameters: TransfersParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        """Allocate and fill the buffers, and look at the link while it is in use."""
+        del system
+        gpu = opened_gpu(parameters.memory)
+        sizes = sorted({int(str(point.asked["transfer_bytes"])) for point in group.points})
+        ends = _ends_of(group, parameters)
+        with ExitStack() as stack:
+            transfers = _opened(gpu, ends, parameters, memories, sizes[-1])
+            stack.callback(transfers.close)
+            facts = gpu_facts(gpu) | _got(transfers, gpu, ends, sizes[-1])
+            visits = [_with(visit, facts) for visit in planned_visits(parameters, ends, sizes)]
+            yield TransfersBench(ends.name, transfers, visits)
+
+
+def _usable() -> list[int]:
+    return [facts.index for facts in gpu_driver().devices if not facts.error]
+
+
+def _group(parameters: TransfersParameters, ends: Ends, sizes: Sequence[int]) -> Group:
+    needed = ends.bytes_in(parameters, sizes[-1])
+    return Group(
+        name=ends.name,
+        points=[
+            point for visit in planned_visits(parameters, ends, sizes) for point in visit.points
+        ],
+        bytes=sum(needed.values()),
+        bytes_in=needed,
+    )
+
+
+def _ends_of(group: Group, parameters: TransfersParameters) -> Ends:
+    """Of a planned group again."""
+    for host in parameters.host:
+        if group.name == host:
+            return Ends(gpu=parameters.memory, host=host, peer=None)
+    return Ends(gpu=parameters.memory, host=None, peer=int(group.name.rpartition("-")[2]))
+
+
+def _opened(
+    gpu: _core.Gpu,
+    ends: Ends,
+    parameters: TransfersParameters,
+    memories: Memories,
+    largest: int,
+) -> _core.GpuTransfers:
+    if ends.peer is not None:
+        return _core.GpuTransfers(gpu, largest, peer=opened_gpu(on_gpu(ends.peer)))
+    memory = memories.of(parameters.host_memory)
+    return _core.GpuTransfers(gpu, largest, host=ends.host or HOSTS[0], memory=memory)
+
+
+def _got(
+    transfers: _core.GpuTransfers, gpu: _core.Gpu, ends: Ends, largest: int
+) -> dict[str, Scalar]:
+    """Of the host's buffers and of the link; of a peer whether it is reached directly."""
+    if ends.peer is not None:
+        other = opened_gpu(on_gpu(ends.peer)).facts
+        return {
+            "peer_gpu": other.name,
+            "peer_uuid": other.uuid,
+            "direct": ends.peer in gpu.peers(),
+        }
+    backing = backing_facts(transfers.backing(), "auto")
+    return backing | looked_at(transfers, gpu.facts.bus_id, largest, queued=ends.host == "pinned")
+
+
+def _with(visit: Visit, facts: Mapping[str, Scalar]) -> Visit:
+    points = [
+        msgspec.structs.replace(point, effective={**point.effective, **facts})
+        for point in visit.points
+    ]
+    return msgspec.structs.replace(visit, points=points)

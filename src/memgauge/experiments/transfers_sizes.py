@@ -1,0 +1,51 @@
+"""How many bytes one transfer moves, and how often it is repeated in a visit."""
+
+from __future__ import annotations
+
+from memgauge.experiments.powers_of_two import power_below
+from memgauge.experiments.transfers_parameters import TransfersParameters
+
+SMALLEST_BYTES = 1 << 10
+FINE_SMALLEST_BYTES = 64
+LARGEST_BYTES = 256 << 20
+FINE_LARGEST_BYTES = 1 << 30
+
+BUFFERS = 2
+"""Of the largest size at either end: one for each direction."""
+MEMORY_SHARE = 0.25
+"""Of what either memory has left, that buffers sized by default may take at most."""
+
+VISIT_BYTES = 16 << 20
+"""Of small transfers in one visit, half a millisecond of a fast link,"""
+MOST_ITERATIONS = 256
+"""but no more of them than may be queued without waiting."""
+LEAST_AT_ONCE = 4
+"""Each way, where both are at work: the slower one's last is then a small part."""
+
+
+def transfer_sizes(
+    parameters: TransfersParameters, device_bytes: int, host_bytes: int
+) -> tuple[int, ...]:
+    """Bytes of one transfer, rising.
+
+    Args:
+        parameters: what was asked for.
+        device_bytes: free in the GPU's memory.
+        host_bytes: that may still be allocated on the host.
+    """
+    if parameters.sizes is not None:
+        return tuple(sorted(parameters.sizes))
+    smallest = FINE_SMALLEST_BYTES if parameters.is_fine else SMALLEST_BYTES
+    largest = parameters.largest_bytes
+    if largest is None:
+        wanted = FINE_LARGEST_BYTES if parameters.is_fine else LARGEST_BYTES
+        room = int(min(device_bytes, host_bytes) * MEMORY_SHARE) // BUFFERS
+        largest = max(smallest, power_below(min(wanted, room)))
+    steps = [smallest << step for step in range(largest.bit_length())]
+    return (*(size for size in steps if size < largest), largest)
+
+
+def iterations_of(size: int, *, at_once: bool) -> int:
+    """Transfers of one visit, each way."""
+    least = LEAST_AT_ONCE if at_once else 1
+    return min(MOST_ITERATIONS, max(least, VISIT_BYTES // size))
