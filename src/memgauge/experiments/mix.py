@@ -72,10 +72,14 @@ class MixParameters(CommonParameters, frozen=True, kw_only=True):
     )
 
     @property
+    def read_shares(self) -> tuple[float, ...]:
+        """All shares of reads; those of `ALWAYS` first."""
+        return (*ALWAYS, *(self.read_share or (FINE_SHARES if self.is_fine else ())))
+
+    @property
     def loads(self) -> list[Load]:
         """The mixes, from all reads to all writes; of two with one name, that of `ALWAYS`."""
-        further = self.read_share or (FINE_SHARES if self.is_fine else ())
-        found = loads((*ALWAYS, *further), self.store, {False: self.order, True: self.order})
+        found = loads(self.read_shares, self.store, {False: self.order, True: self.order})
         return sorted(found, key=lambda load: -load.read_share)
 
 

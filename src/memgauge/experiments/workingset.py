@@ -77,16 +77,26 @@ def largest_footprint(parameters: WorkingsetParameters, system: System, cpu: int
     Raises:
         RequestError: less was asked for than the smallest footprint.
     """
+    asked = require_largest(parameters)
+    caches = caches_of(cpu, system)
+    last = caches[max(caches)].bytes if caches else 0
+    wanted = asked or max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * last)
+    return max(LEAST_BYTES, wanted // LINE_BYTES * LINE_BYTES)
+
+
+def require_largest(parameters: WorkingsetParameters) -> int | None:
+    """What was asked for; None: nothing.
+
+    Raises:
+        RequestError: it is less than the smallest footprint.
+    """
     asked = parameters.largest_bytes
     if asked is not None and asked < LEAST_BYTES:
         raise RequestError(
             f"--largest-bytes {format_bytes(asked)}: the smallest footprint is "
             f"{format_bytes(LEAST_BYTES)}; ask for that or more"
         )
-    caches = caches_of(cpu, system)
-    last = caches[max(caches)].bytes if caches else 0
-    wanted = asked or max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * last)
-    return max(LEAST_BYTES, wanted // LINE_BYTES * LINE_BYTES)
+    return asked
 
 
 def sweeps_for(footprint_bytes: int, cpu: int, system: System) -> int:
