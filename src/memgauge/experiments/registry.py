@@ -29,10 +29,25 @@ class Entry(msgspec.Struct, frozen=True):
 
 EXPERIMENTS: dict[str, Entry] = {
     "stream": Entry("stream", "Stream", "Bandwidth of STREAM's kernels, standard and tuned."),
-    "latency": Entry("latency", "Latency", "Idle load-to-use latency of each cache and of memory."),
-    "workingset": Entry("workingset", "Workingset", "Latency and read bandwidth over footprints."),
+    "latency": Entry(
+        "latency",
+        "Latency",
+        "Idle load-to-use latency of each cache and of memory.",
+        on_gpu=("gpu_latency", "GpuLatency"),
+    ),
+    "workingset": Entry(
+        "workingset",
+        "Workingset",
+        "Latency and read bandwidth over footprints.",
+        on_gpu=("gpu_workingset", "GpuWorkingset"),
+    ),
     "loaded": Entry("loaded", "Loaded", "Latency of memory while others load it, over bandwidth."),
-    "mix": Entry("mix", "Mix", "Bandwidth over the share of reads and writes."),
+    "mix": Entry(
+        "mix",
+        "Mix",
+        "Bandwidth over the share of reads and writes.",
+        on_gpu=("gpu_mix", "GpuMix"),
+    ),
     "stride": Entry("stride", "Stride", "Cost of accesses by size, stride and order."),
     "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
     "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
