@@ -10,11 +10,12 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
 from memgauge.counters.host import Host, this_host
-from memgauge.counters.registry import BACK_ENDS, MEMORY_ORDER, load
+from memgauge.counters.registry import BACK_ENDS, GPU_MEMORY_ORDER, MEMORY_ORDER, load
 from memgauge.counters.verdicts import with_verdicts
 from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 from memgauge.model.event_names import AUTOMATIC, WHOLE, split_events
+from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import CounterSet
 from memgauge.model.text import did_you_mean, quoted
 
@@ -28,10 +29,13 @@ class OpenCounters(msgspec.Struct, kw_only=True):
     set: CounterSet
 
 
-def find(texts: Iterable[str], host: Host | None = None) -> list[Event]:
+def find(
+    texts: Iterable[str], host: Host | None = None, *, placement: MemoryPlacement | None = None
+) -> list[Event]:
     """The events that texts mean, each once, in their order; a text may be a list with commas.
 
-    `auto` is memory traffic; the bare name of some back ends means all of their events.
+    `auto` is memory traffic, of the GPU where `placement` is one's; the bare name of some back ends
+    means all of their events.
 
     Raises:
         UnknownEvent: one that no back end knows; the message names the nearest.
@@ -42,15 +46,15 @@ def find(texts: Iterable[str], host: Host | None = None) -> list[Event]:
     where = host or this_host()
     found: dict[str, Event] = {}
     for text in (event for listed in texts for event in split_events(listed)):
-        found.update((event.name, event) for event in _meant(text, where))
+        found.update((event.name, event) for event in _meant(text, where, placement))
     if not found:
         raise RequestError("counters: none were named; give 'auto' or events, comma-separated")
     return list(found.values())
 
 
-def _meant(text: str, host: Host) -> list[Event]:
+def _meant(text: str, host: Host, placement: MemoryPlacement | None) -> list[Event]:
     if text == AUTOMATIC:
-        return memory_events(host)
+        return memory_events(host, placement)
     return load(text, host).events() if text in WHOLE else _named(text, host)
 
 
@@ -68,8 +72,13 @@ def _named(text: str, host: Host) -> list[Event]:
     return load(back_end, host).find(rest)
 
 
-def memory_events(host: Host) -> list[Event]:
-    """The events of memory traffic of the first back end, by `MEMORY_ORDER`, that can open them."""
+def memory_events(host: Host, placement: MemoryPlacement | None = None) -> list[Event]:
+    """The events of memory traffic of the first back end, by `MEMORY_ORDER`, that can open them.
+
+    Those of a GPU's memory where `placement` is one's.
+    """
+    if placement is not None and placement.is_gpu:
+        return _gpu_memory_events(host, f"gpu{placement.device}")
     refusals = []
     for name in MEMORY_ORDER:
         back_end = load(name, host)
@@ -80,6 +89,19 @@ def memory_events(host: Host) -> list[Event]:
             return ready
         refusals.append(why_none(back_end, traffic))
     raise CounterRefused(f"no counter of memory traffic can be opened; {'; '.join(refusals)}")
+
+
+def _gpu_memory_events(host: Host, traffic: str) -> list[Event]:
+    refusals = []
+    for name in GPU_MEMORY_ORDER:
+        back_end = load(name, host)
+        known = back_end.events() if back_end.probe().state != "absent" else []
+        mine = [e for e in known if e.quantity in MEMORY_TRAFFIC and e.traffic == traffic]
+        ready = preferred([event for event in mine if event.state == "ready"])
+        if ready:
+            return ready
+        refusals.append(why_none(back_end, mine))
+    raise CounterRefused(f"no counter of the GPU's memory can be opened; {'; '.join(refusals)}")
 
 
 def preferred(events: Sequence[Event]) -> list[Event]:

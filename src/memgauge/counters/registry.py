@@ -39,6 +39,9 @@ BACK_ENDS: dict[str, Entry] = {
 MEMORY_ORDER = ("perf", "pcp", "resctrl")
 """Who is asked for memory traffic, best first."""
 
+GPU_MEMORY_ORDER = ("cupti",)
+"""The same of a GPU's memory."""
+
 
 def load(name: str, host: Host) -> BackEnd:
     """The back end of that name.

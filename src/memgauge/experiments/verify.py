@@ -19,6 +19,7 @@ traffic of others that comes and goes with the loads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Annotated, Any, ClassVar
@@ -37,7 +38,7 @@ from memgauge.experiments.verify_loads import MOST_THREADS, Place, places, sizes
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import events_option
-from memgauge.model.memory import MemoryPlacement
+from memgauge.model.memory import MemoryPlacement, on_gpu
 from memgauge.model.option import choices_option, counts_option, duration_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.records import Point, Sample, Scalar, Warning
@@ -46,6 +47,8 @@ from memgauge.system.memories import ORDINARY, Memories
 from memgauge.system.placement import POLICIES
 
 LONGEST_REGION_S = 2.0
+
+_GPU_EVENT = re.compile(r"cupti:(\d{1,4})/")
 
 
 class LoadParameters(CommonParameters, frozen=True, kw_only=True):
@@ -74,13 +77,21 @@ class LoadParameters(CommonParameters, frozen=True, kw_only=True):
         """Refuse what has no meaning here.
 
         Raises:
-            RequestError: teams or one memory were asked for, or a region without end.
+            RequestError: teams or memory of the host were asked for, or a region without end.
         """
         if self.threads is not None or self.memory != MemoryPlacement():
             raise RequestError(
                 "--threads, --memory: every node's memory is loaded by its own CPUs; leave them "
                 "out, or choose nodes with --nodes"
             )
+        self.check_region()
+
+    def check_region(self) -> None:
+        """Refuse a region without end.
+
+        Raises:
+            RequestError: it is one.
+        """
         if not 0 < self.region_s <= LONGEST_REGION_S:
             raise RequestError(
                 f"--region {self.region_s:g}s: is not between 0 and {LONGEST_REGION_S:g}s; regions "
@@ -95,6 +106,15 @@ class VerifyParameters(LoadParameters, frozen=True, kw_only=True):
         tuple[str, ...] | None,
         choices_option("back ends whose events are verified", MEMORY_ORDER, automatic="all"),
     ] = None
+
+    @property
+    def memories(self) -> tuple[MemoryPlacement, ...]:
+        """A GPU's, where it was asked for or all events that were named are of that GPU."""
+        on_gpus = [_GPU_EVENT.match(event) for event in self.events or ()]
+        devices = {int(found[1]) for found in on_gpus if found}
+        if self.memory == MemoryPlacement() and len(devices) == 1 and all(on_gpus):
+            return (on_gpu(devices.pop()),)
+        return super().memories
 
 
 class Verify(Experiment):

@@ -1,0 +1,139 @@
+"""A GPU's kernels of STREAM under counters: each alone, repeated, and counted around exactly that.
+
+Question: how many bytes does the GPU's memory itself move for the bytes that STREAM counts?
+
+Method: as on the host (`stream_counted`). One kernel is repeated over whole arrays, a launch each,
+the first repetition before the counters are read: it leaves in the second-level cache what the next
+finds. The device is idle at both readings. Before some regions it is left alone for as long, and
+the same counters are read around that.
+
+What would invalidate it: arrays that the second-level cache keeps in part; other programs on the
+GPU; counters that are dead or mis-scaled: `memgauge counters verify --memory cuda:N` tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from memgauge import _core
+from memgauge.counters.opening import find
+from memgauge.experiments.counted import TeamCounters, gpu_counters
+from memgauge.experiments.gpu import opened_gpu
+from memgauge.experiments.native import to_sample
+from memgauge.experiments.stream_counted import IDLE_EVERY, LONGEST_IDLE_S, REGION_S
+from memgauge.model.counters import MEMORY_TRAFFIC, Event
+from memgauge.model.errors import RequestError
+from memgauge.model.event_names import NONE, WHOLE
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.records import CounterSet, Sample, Scalar
+
+ENERGY_REGION_S = 0.5
+"""What a region lasts where energy is counted, which drivers tell some ten times a second."""
+
+MOST_REPETITIONS = 999
+"""Of one region: each has a stamp of its own in the records."""
+
+
+def is_counted(counters: tuple[str, ...] | None) -> bool:
+    """Whether kernels are counted: counters were asked for."""
+    return bool(counters) and counters != (NONE,)
+
+
+def gpu_traffic_facts(spec: _core.GpuKernelSpec, elements: int) -> dict[str, Scalar]:
+    """Bytes of one repetition that the kernel reads and writes; a GPU reads none of them first."""
+    return {
+        "elements": elements,
+        "read_bytes": elements * spec.counted_read_bytes,
+        "write_bytes": elements * spec.counted_write_bytes,
+        "evadable_bytes": 0,
+    }
+
+
+def gpu_events(asked: Sequence[str], memory: MemoryPlacement) -> list[Event]:
+    """The events that were asked for around kernels in a GPU's memory.
+
+    Events of the host, and of the GPU's links and energy, are counted beside.
+
+    Raises:
+        RequestError: one counts another GPU's memory, or is a level at an instant.
+        UnknownEvent, CounterRefused: as `opening.find`.
+    """
+    events = find(asked, placement=memory)
+    for event in events:
+        if event.gauge:
+            raise RequestError(
+                f"event {event.name}: is a level at an instant, of which nothing can be counted "
+                f"around a kernel; name one that grows, such as nvml:{memory.device}/energy, or "
+                f"sample it by 'memgauge profile'"
+            )
+        if event.domain == "gpu" and is_of_memory(event) and not counts_memory_of(event, memory):
+            raise RequestError(
+                f"event {event.name}: counts other memory than {memory}, which the kernels use; "
+                f"name events of that device, or auto"
+            )
+    return events
+
+
+def is_of_memory(event: Event) -> bool:
+    """Whether it counts traffic of some memory, the host's or a GPU's."""
+    return event.quantity in MEMORY_TRAFFIC
+
+
+def counts_memory_of(event: Event, memory: MemoryPlacement) -> bool:
+    """Whether it counts the traffic of that GPU's memory, by measurement or by a model."""
+    return is_of_memory(event) and (
+        event.back_end in WHOLE or event.traffic == f"gpu{memory.device}"
+    )
+
+
+class CountedGpuKernels:
+    """The kernels of one GPU, repeated while counters are read."""
+
+    def __init__(
+        self, arrays: _core.GpuStreamArrays, counters: TeamCounters, region_s: float = REGION_S
+    ) -> None:
+        self._arrays = arrays
+        self._counters = counters
+        self._region_s = region_s
+
+    @property
+    def set(self) -> CounterSet:
+        """The counters, to be recorded."""
+        return self._counters.set
+
+    def measure(self, spec: _core.GpuKernelSpec, point: str, round_: int) -> Sample:
+        """One region, with an idle one before it in some rounds."""
+        first_s = self._first(spec)
+        repetitions = min(MOST_REPETITIONS, math.ceil(self._region_s / first_s))
+        idle = None
+        if round_ % IDLE_EVERY == 0:
+            idle = self._counters.idle(min(LONGEST_IDLE_S, repetitions * first_s))
+            self._first(spec)
+        taken, reading = self._counters.around(
+            lambda: self._arrays.run(spec, iterations=repetitions)
+        )
+        return msgspec.structs.replace(to_sample(point, round_, taken), reading=reading, idle=idle)
+
+    def _first(self, spec: _core.GpuKernelSpec) -> float:
+        """Seconds of the repetition left out: it leaves in the caches what the next find."""
+        (thread,) = self._arrays.run(spec).threads
+        return max(1, thread.end_ns[-1] - thread.begin_ns[0]) * 1e-9
+
+
+@contextmanager
+def counted_gpu_kernels(
+    arrays: _core.GpuStreamArrays, asked: Sequence[str], memory: MemoryPlacement
+) -> Iterator[CountedGpuKernels]:
+    """Counters of that GPU, opened for kernels on these arrays.
+
+    Raises:
+        RequestError, UnknownEvent, CounterRefused: as `gpu_events`, and one may not be opened.
+    """
+    events = gpu_events(asked, memory)
+    region_s = ENERGY_REGION_S if any(e.quantity == "energy" for e in events) else REGION_S
+    with gpu_counters(opened_gpu(memory), events, name=f"stream/{memory}") as counters:
+        yield CountedGpuKernels(arrays, counters, region_s)
