@@ -68,7 +68,12 @@ EXPERIMENTS: dict[str, Entry] = {
 """Those with a command of the same name; a survey makes them all."""
 
 BEHIND_COMMANDS: dict[str, Entry] = {
-    "verify": Entry("verify", "Verify", "Whether counters count what memory really moves."),
+    "verify": Entry(
+        "verify",
+        "Verify",
+        "Whether counters count what memory really moves.",
+        on_gpu=("gpu_verify", "GpuVerify"),
+    ),
     "routes": Entry("routes", "Routes", "Whether two routes to counters give the same figures."),
     "traffic": Entry("nest_traffic", "Traffic", "Expected, simulated and measured traffic."),
 }
