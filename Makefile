@@ -83,10 +83,13 @@ cross-test: ## the C++ tests of aarch64 and ppc64le under qemu-user
 	@$(MAKE) --no-print-directory core-test PRESET=aarch64
 	@$(MAKE) --no-print-directory core-test PRESET=ppc64le
 
+# Built beneath build/ and with the warnings of `core-test`, so that ccache knows the objects again.
 wheel: $(VENV)/.dev ## source archive and wheel in dist/, checked
 	@.ci/provide compiler
-	@rm -rf dist $(VENV)/.wheel
-	@$(STEP) "source archive and, from it, the wheel" $(BIN)/python -m build
+	@rm -rf dist build/wheel $(VENV)/.wheel
+	@mkdir -p build/wheel
+	@TMPDIR=$(abspath build/wheel) $(STEP) "source archive and, from it, the wheel" \
+		$(BIN)/python -m build --config-setting=cmake.define.MEMGAUGE_WERROR=ON
 	@$(BIN)/python .ci/check_wheel.py dist
 	@touch $(VENV)/.wheel
 
