@@ -28,7 +28,12 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 EXPERIMENTS: dict[str, Entry] = {
-    "stream": Entry("stream", "Stream", "Bandwidth of STREAM's kernels, standard and tuned."),
+    "stream": Entry(
+        "stream",
+        "Stream",
+        "Bandwidth of STREAM's kernels, standard and tuned.",
+        on_gpu=("gpu_stream", "GpuStream"),
+    ),
     "latency": Entry(
         "latency",
         "Latency",
