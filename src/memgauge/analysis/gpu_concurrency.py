@@ -55,7 +55,7 @@ def _latency(figures: Figures) -> Figure | None:
 
 
 def _bandwidth(figures: Figures) -> Figure | None:
-    """The best of what read device memory alone."""
+    """The best of what read device memory alone, of those whose interval is known if any is."""
     reads = [
         (point, summary.sustained)
         for experiment in ("stream", "mix")
@@ -64,7 +64,8 @@ def _bandwidth(figures: Figures) -> Figure | None:
     ]
     footprint = largest_footprint(figures, "read")
     reads += [footprint] if footprint is not None else []
-    return max(reads, key=lambda entry: entry[1].value, default=None)
+    known = [entry for entry in reads if has_interval(entry[1])]
+    return max(known or reads, key=lambda entry: entry[1].value, default=None)
 
 
 def _reads_alone(point: Point) -> bool:
