@@ -34,6 +34,7 @@ NB_MODULE(_core, module) {
     register_counters_files(module);
     register_counters_processes(module);
     register_counters_nvml(module);
+    register_counters_cupti(module);
     register_counters_pcp(module);
     register_counters_lane(module);
     register_process(module);
@@ -48,4 +49,7 @@ NB_MODULE(_core, module) {
     register_competition(module);
     register_cache(module);
     register_nests(module);
+    register_gpu(module);
+    register_gpu_arrays(module);
+    register_gpu_chase(module);
 }

@@ -16,6 +16,7 @@ void register_counters_perf(nanobind::module_& module);
 void register_counters_files(nanobind::module_& module);
 void register_counters_processes(nanobind::module_& module);
 void register_counters_nvml(nanobind::module_& module);
+void register_counters_cupti(nanobind::module_& module);
 void register_counters_pcp(nanobind::module_& module);
 void register_counters_lane(nanobind::module_& module);
 void register_process(nanobind::module_& module);
@@ -30,6 +31,9 @@ void register_traffic(nanobind::module_& module);
 void register_competition(nanobind::module_& module);
 void register_cache(nanobind::module_& module);
 void register_nests(nanobind::module_& module);
+void register_gpu(nanobind::module_& module);
+void register_gpu_arrays(nanobind::module_& module);
+void register_gpu_chase(nanobind::module_& module);
 
 // A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What
 // it raised stays set and comes out in place of Interrupted.

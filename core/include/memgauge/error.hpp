@@ -34,10 +34,12 @@ private:
     std::size_t index_;
 };
 
-// The operating system refused something that should have worked (exit code 1).
+// The operating system or a device refused something that should have worked (exit code 1).
 class SystemError : public Error {
 public:
     SystemError(const std::string& what, int error_number);
+    // Where the message says all: a device's or library's failure, which has no errno.
+    explicit SystemError(const std::string& what) : Error(what), error_number_(0) {}
     [[nodiscard]] int error_number() const noexcept { return error_number_; }
 
 private:

@@ -1,0 +1,102 @@
+// A ring of dependent loads. Node k begins at k * node_bytes and holds the byte at which the next
+// one begins.
+
+// A number below 2^(2 * half_bits) for each, in scrambled order: a Feistel network (Luby and
+// Rackoff, SIAM Journal on Computing 17, 1988) is a permutation whatever its round function.
+__device__ __forceinline__ u64 scrambled(u64 number, u32 half_bits, u64 seed) {
+    const u64 mask = (1ull << half_bits) - 1;
+    u64 left = number >> half_bits;
+    u64 right = number & mask;
+#pragma unroll
+    for (int round = 0; round < 4; ++round) {
+        // Mixing by multiplications and shifts (Steele, Lea and Flood, OOPSLA 2014).
+        u64 mixed = right + seed + (u64)(round + 1) * 0x9e3779b97f4a7c15ull;
+        mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+        mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+        mixed ^= mixed >> 31;
+        const u64 next = (left ^ mixed) & mask;
+        left = right;
+        right = next;
+    }
+    return (left << half_bits) | right;
+}
+
+// The node at `place` of the order: what lies outside is scrambled again until it does not, which
+// is a permutation of the nodes.
+__device__ __forceinline__ u64 node_at(u64 place, u64 nodes, u32 half_bits, u64 seed) {
+    u64 node = scrambled(place, half_bits, seed);
+    while (node >= nodes) node = scrambled(node, half_bits, seed);
+    return node;
+}
+
+extern "C" __global__ void link_random(char* ring, u64 nodes, u64 node_bytes, u32 half_bits,
+                                       u64 seed) {
+    for (u64 place = thread_number(); place < nodes; place += thread_count()) {
+        const u64 from = node_at(place, nodes, half_bits, seed);
+        const u64 to = node_at(place + 1 < nodes ? place + 1 : 0, nodes, half_bits, seed);
+        store<as_usual>((u64*)(ring + from * node_bytes), to * node_bytes);
+    }
+}
+
+extern "C" __global__ void link_stride(char* ring, u64 nodes, u64 node_bytes) {
+    for (u64 node = thread_number(); node < nodes; node += thread_count()) {
+        store<as_usual>((u64*)(ring + node * node_bytes),
+                        (node + 1 < nodes ? node + 1 : 0) * node_bytes);
+    }
+}
+
+struct WalkTimes {
+    u64 begin_ns;
+    u64 end_ns;
+    u64 cycles;
+    u64 padding;
+};
+
+// To be walked by one thread. `nowhere` is an offset that no node holds: comparing with it makes
+// the clock be read after the last load has come back, since a processor that issues in order does
+// not go past a branch that waits for it.
+template <Hint hint>
+__device__ __forceinline__ void walk_ring(const char* ring, u64* at, u64 hops, u64 warm_hops,
+                                          u64 iterations, WalkTimes* times, u64 nowhere) {
+    u64 offset = *at;
+#pragma unroll 8
+    for (u64 hop = 0; hop < warm_hops; ++hop) offset = load<hint>((const u64*)(ring + offset));
+    for (u64 iteration = 0; iteration < iterations; ++iteration) {
+        if (offset == nowhere) *at = offset;
+        const u64 begin_ns = MEMGAUGE_GLOBALTIMER();
+        const long long begin = clock64();
+        // Nothing is added, and no load can begin before the clocks were read.
+        offset += (begin_ns == nowhere ? 1 : 0) + ((u64)begin == nowhere ? 1 : 0);
+#pragma unroll 8
+        for (u64 hop = 0; hop < hops; ++hop) offset = load<hint>((const u64*)(ring + offset));
+        if (offset == nowhere) *at = offset;
+        const long long end = clock64();
+        const u64 end_ns = MEMGAUGE_GLOBALTIMER();
+        times[iteration].begin_ns = begin_ns;
+        times[iteration].end_ns = end_ns;
+        times[iteration].cycles = (u64)(end - begin);
+    }
+    *at = offset;
+}
+
+extern "C" __global__ void walk_l1(const char* ring, u64* at, u64 hops, u64 warm_hops,
+                                   u64 iterations, WalkTimes* times, u64 nowhere) {
+    walk_ring<as_usual>(ring, at, hops, warm_hops, iterations, times, nowhere);
+}
+
+extern "C" __global__ void walk_l2(const char* ring, u64* at, u64 hops, u64 warm_hops,
+                                   u64 iterations, WalkTimes* times, u64 nowhere) {
+    walk_ring<no_allocate>(ring, at, hops, warm_hops, iterations, times, nowhere);
+}
+
+// How many of so many hops from the first node end there, and where the last ends.
+extern "C" __global__ void count_returns(const char* ring, u64 hops, u64* out) {
+    u64 offset = 0;
+    u64 returns = 0;
+    for (u64 hop = 0; hop < hops; ++hop) {
+        offset = load<as_usual>((const u64*)(ring + offset));
+        returns += offset == 0 ? 1 : 0;
+    }
+    out[0] = returns;
+    out[1] = offset;
+}
