@@ -57,7 +57,10 @@ EXPERIMENTS: dict[str, Entry] = {
     "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
     "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
     "tiers": Entry(
-        "tiers", "Tiers", "Two kinds of memory, alone and at once, by split of threads."
+        "tiers",
+        "Tiers",
+        "Two kinds of memory, alone and at once, by split of threads.",
+        on_gpu=("gpu_tiers", "GpuTiers"),
     ),
     "numa": Entry("numa", "Numa", "Bandwidth and latency of every CPU node and memory node."),
     "interleave": Entry(

@@ -37,6 +37,9 @@ STORES = ("temporal", "non-temporal", "flushed")
 LONGEST_DELAY_NS = 10_000
 """After every 16 lines; a thread then draws a tenth of a GB/s."""
 
+TRANSFERS = ("host-to-device", "device-to-host", "both")
+"""Beside the host's threads; none of another GPU, which the host's memory has no part in."""
+
 MOST_ITERATIONS = 100_000
 
 COARSE_MOST = 16
@@ -137,6 +140,14 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
             "pauses of group B after every 16 lines of a mix, in ns", 0, LONGEST_DELAY_NS
         ),
     ] = (0,)
+    transfer: Annotated[
+        tuple[str, ...] | None,
+        choices_option(
+            "which way transfers go, where group B is a GPU (--b cuda:N)",
+            TRANSFERS,
+            automatic="all of them",
+        ),
+    ] = None
     latency: Annotated[
         bool,
         switch_option("also the latency that one more thread sees meanwhile, of either memory"),
@@ -159,6 +170,10 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
         self._check_sides()
         self._check_access()
         self._check_mixes()
+        _refuse(
+            self.transfer is not None and not any(one.is_gpu for one in self.memories),
+            "--transfer: transfers go to and from a GPU; name one with --b cuda:0",
+        )
         _refuse(
             self.fixed_iterations is not None and self.latency,
             "--latency: everyone works until the probe is done, so --fixed-iterations means "

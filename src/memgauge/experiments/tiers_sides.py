@@ -62,7 +62,13 @@ def _side_b(parameters: TiersParameters, system: System, cpus: Collection[int]) 
 def _resolved(where: Where, system: System, option: str, cpus: Collection[int]) -> MemoryPlacement:
     if isinstance(where, MemoryPlacement):
         return where
-    return tier_named(system, where, option, cpus)
+    found = tier_named(system, where, option, cpus)
+    if found.is_gpu:
+        raise RequestError(
+            f"{option} {where}: is {found} here, which no thread of the host reaches; write --b "
+            f"{found} for transfers to and from it beside the host's threads"
+        )
+    return found
 
 
 def _second(system: System, cpus: Collection[int]) -> MemoryPlacement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -41,36 +42,42 @@ class FakeTransfers:
     """As `_core.GpuTransfers`; 2 GB/s to the device and 1 GB/s from it."""
 
     latest: ClassVar[FakeTransfers]
+    now: ClassVar[Callable[[], int]] = lambda: 1000
+    """When transfers begin."""
+    bytes_per_ns: ClassVar[int] = 2
+    """To the device; half of it from there."""
 
     def __init__(self, gpu: Any, bytes: int, **given: Any) -> None:
         self.gpu, self.bytes, self.given = gpu, bytes, given
         self.peer: Any = given.get("peer")
         self.calls: list[str] = []
-        self.queued: tuple[str, int, int] | None = None
-        self.begin_ns = 1000
+        self.queued: tuple[str, int, int, int] | None = None
         FakeTransfers.latest = self
 
-    def run(self, direction: str, size: int, *, iterations: int = 1) -> Any:
+    def run(
+        self, direction: str, size: int, *, iterations: int = 1, begin_ns: int | None = None
+    ) -> Any:
         assert size <= self.bytes
+        assert self.queued is None
         self.calls.append("run")
         ways = 2 if direction.startswith("both") else 1
+        took_ns = size // self.bytes_per_ns or 1
+        begin = type(self).now() if begin_ns is None else begin_ns
         return SimpleNamespace(
-            threads=[
-                thread(iterations, (size // 2 or 1) << way, self.begin_ns) for way in range(ways)
-            ],
+            threads=[thread(iterations, took_ns << way, begin) for way in range(ways)],
             pingpong_ns=None,
         )
 
     def start(self, direction: str, size: int, *, iterations: int) -> None:
         assert self.queued is None
         self.calls.append("start")
-        self.queued = direction, size, iterations
+        self.queued = direction, size, iterations, type(self).now()
 
     def finish(self) -> Any:
         assert self.queued is not None
-        direction, size, iterations = self.queued
+        direction, size, iterations, begin_ns = self.queued
         self.queued = None
-        found = self.run(direction, size, iterations=iterations)
+        found = self.run(direction, size, iterations=iterations, begin_ns=begin_ns)
         self.calls.append("finish")
         return found
 

@@ -1,0 +1,217 @@
+"""What `tiers` measures beside a GPU's transfers: each alone, and both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from memgauge.experiments.gpu_tiers_asked import host_side, of_host, transfers_of
+from memgauge.experiments.powers_of_two import power_below
+from memgauge.experiments.tiers_parameters import TiersParameters, cpu_order, team_sizes
+from memgauge.experiments.tiers_points import TeamPlan, team_plan
+from memgauge.experiments.tiers_sizes import TierSizes
+from memgauge.experiments.tiers_works import Work
+from memgauge.experiments.transfers_points import AT_ONCE
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.records import Point, Scalar
+from memgauge.model.system import System
+from memgauge.system.placement import cached_bytes
+
+MIB = 1 << 20
+
+TRANSFER_BYTES = 16 * MIB
+"""Of one transfer: half a millisecond of a fast PCIe link, short beside a visit; and even where a
+link is ten times as fast, long beside what lies between two."""
+CACHE_MULTIPLE = 2
+"""Of a buffer over what the host's caches hold: transfers that hit them would spare its memory."""
+BUFFER_BYTES = 64 * MIB
+"""At least, where there is room."""
+MEMORY_SHARE = 0.25
+"""Of what either memory has left, that buffers may take at most."""
+BUFFERS = 2
+"""At either end: one for each direction."""
+LEAST_TRANSFERS = 4
+"""In a buffer."""
+
+
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """One team of the host's threads beside one GPU's transfers."""
+
+    host: TeamPlan
+    gpu: MemoryPlacement
+    transfers: tuple[str, ...]
+    buffer_bytes: int
+    transfer_bytes: int
+
+    @property
+    def host_memory(self) -> MemoryPlacement:
+        """Where the pinned buffers lie."""
+        return self.host.a.source
+
+    @property
+    def bytes_in(self) -> dict[MemoryPlacement, int]:
+        """What it allocates, by placement."""
+        needed = dict(self.host.bytes_in)
+        size = BUFFERS * self.buffer_bytes
+        needed[self.host_memory] = needed.get(self.host_memory, 0) + size
+        return needed | {self.gpu: size}
+
+
+class Visit(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn: the host's threads, transfers, or both; and the points it gives samples of."""
+
+    work: Work | None
+    """Of the host's threads; None: they sleep."""
+    transfer: str | None
+    """Which way; None: nothing is transferred."""
+    points: list[Point]
+    """Of the threads first, then of each direction."""
+
+
+def besides(
+    parameters: TiersParameters, system: System, gpu: MemoryPlacement, free_bytes: int
+) -> list[Beside]:
+    """Every team to measure with; `free_bytes` of the GPU's memory.
+
+    Raises:
+        RequestError: see `host_side`, `sides` and `team_sizes`.
+    """
+    host = of_host(parameters)
+    order = cpu_order(host, system)
+    side = host_side(host, system, order)
+    return [
+        _beside(
+            parameters,
+            system,
+            gpu,
+            team_plan(host, system, order[:threads], (side, side)),
+            free_bytes,
+        )
+        for threads in team_sizes(host, system)
+    ]
+
+
+def planned_again(
+    parameters: TiersParameters, system: System, gpu: MemoryPlacement, points: Sequence[Point]
+) -> Beside:
+    """The team of a planned group, with the sizes that were told then."""
+    host = of_host(parameters)
+    order = cpu_order(host, system)
+    side = host_side(host, system, order)
+    first = points[0]
+    threads = int(str(first.asked["threads"]))
+    sizes = TierSizes.of(first.effective)
+    return Beside(
+        host=team_plan(host, system, order[:threads], (side, side), sizes),
+        gpu=gpu,
+        transfers=transfers_of(parameters),
+        buffer_bytes=int(str(first.effective["transfer_buffer_bytes"])),
+        transfer_bytes=int(str(first.effective["transfer_bytes"])),
+    )
+
+
+def _beside(
+    parameters: TiersParameters,
+    system: System,
+    gpu: MemoryPlacement,
+    host: TeamPlan,
+    free_bytes: int,
+) -> Beside:
+    wanted = max(BUFFER_BYTES, CACHE_MULTIPLE * cached_bytes(host.cpus, system))
+    room = int(min(free_bytes, system.available_bytes) * MEMORY_SHARE) // BUFFERS
+    transfer_bytes = max(1, power_below(min(TRANSFER_BYTES, room // LEAST_TRANSFERS)))
+    whole = max(LEAST_TRANSFERS, min(wanted, room) // transfer_bytes)
+    return Beside(
+        host=host,
+        gpu=gpu,
+        transfers=transfers_of(parameters),
+        buffer_bytes=whole * transfer_bytes,
+        transfer_bytes=transfer_bytes,
+    )
+
+
+def planned_visits(plan: Beside) -> list[Visit]:
+    """The host's threads alone, transfers alone, then each beside each."""
+    return [
+        *(_visit(plan, work, None) for work in plan.host.works),
+        *(_visit(plan, None, transfer) for transfer in plan.transfers),
+        *(_visit(plan, work, transfer) for work in plan.host.works for transfer in plan.transfers),
+    ]
+
+
+def _visit(plan: Beside, work: Work | None, transfer: str | None) -> Visit:
+    points = [] if work is None else [_of_threads(plan, work, transfer)]
+    leader = points[0].point if points else None
+    for direction in () if transfer is None else AT_ONCE.get(transfer, (transfer,)):
+        made = _of_transfers(plan, work, str(transfer), direction)
+        points.append(msgspec.structs.replace(made, measured_with=leader))
+        leader = leader or made.point
+    return Visit(work=work, transfer=transfer, points=points)
+
+
+def _name(plan: Beside, work: Work | None, transfer: str | None, what: str) -> str:
+    stem = f"{'transfers' if work is None else work.name}/{plan.host.threads}t"
+    return f"tiers/{stem}/{transfer or 'alone'}/{what}"
+
+
+def _of_threads(plan: Beside, work: Work, transfer: str | None) -> Point:
+    host = plan.host
+    side = host.a
+    return Point(
+        point=_name(plan, work, transfer, "a"),
+        experiment="tiers",
+        quantity="bandwidth",
+        asked={
+            **work.asked("a"),
+            **host.asked,
+            "group": "a",
+            "group_threads": host.threads,
+            "transfer": transfer,
+            "gpu": str(plan.gpu),
+            "source": str(side.source),
+            "destination": str(side.destination),
+            "memory": str(side.source) if side.source == side.destination else None,
+        },
+        effective={"cpus": format_cpu_list(host.cpus), **host.sizes.facts, **_sizes(plan)},
+        threads=host.threads,
+        work="window",
+    )
+
+
+def _of_transfers(plan: Beside, work: Work | None, transfer: str, direction: str) -> Point:
+    """Alone its visits have no ping-pong, so that the CPUs of its team are another's."""
+    idle: dict[str, Scalar] = {"kernel": None}
+    cpus: dict[str, Scalar] = {} if work is None else {"cpus": format_cpu_list(plan.host.cpus)}
+    return Point(
+        point=_name(plan, work, transfer, direction),
+        experiment="tiers",
+        quantity="bandwidth",
+        asked={
+            **(idle if work is None else work.asked("a")),
+            "threads": plan.host.threads,
+            "group": "b",
+            "transfer": transfer,
+            "direction": direction,
+            "gpu": str(plan.gpu),
+            "memory": str(plan.gpu),
+            "host_memory": str(plan.host_memory),
+        },
+        effective=cpus | _sizes(plan),
+        bytes_counted=plan.transfer_bytes,
+        bytes_moved=plan.transfer_bytes,
+        work="window",
+    )
+
+
+def _sizes(plan: Beside) -> dict[str, Scalar]:
+    return {
+        "transfer_bytes": plan.transfer_bytes,
+        "transfer_buffer_bytes": plan.buffer_bytes,
+    }
+
+
+def with_facts(point: Point, facts: Mapping[str, Scalar]) -> Point:
+    """The point with further facts about what was got."""
+    return msgspec.structs.replace(point, effective={**point.effective, **facts})
