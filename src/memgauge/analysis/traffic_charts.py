@@ -73,7 +73,8 @@ def _y(curve: Curve, *, each: bool) -> Axis:
         element = format_bytes(curve.cells[0].expected.element_bytes)
         title = f"Elements of {element} moved per element of the result"
         return Axis(title=title, unit="", from_zero=True)
-    return Axis(title="Bytes of one execution by one core", unit="B", scale="log2")
+    by = "" if curve.gpu else " by one core"
+    return Axis(title=f"Bytes of one execution{by}", unit="B", scale="log2")
 
 
 def _x_scale(cells: Sequence[Cell]) -> Literal["linear", "log2"]:

@@ -12,9 +12,10 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.figures import Figures, number_fact, text_fact
-from memgauge.analysis.hardware_counts import Kernel, counts_of_point
+from memgauge.analysis.hardware_counts import Kernel, counts_of_point, gpu_of
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.traffic_expected import (
+    GPU_SECTOR_BYTES,
     LARGEST_SIZE,
     Band,
     Expected,
@@ -113,14 +114,17 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     cells: list[Cell]
     """By size."""
     machines: dict[str, CacheMachine]
+    gpu: str = ""
+    """The GPU that executed it in its memory, such as `cuda:0`; empty: cores did."""
 
     @property
     def title(self) -> str:
-        """Such as `gemm, 2 cores, each on its own`."""
+        """Such as `gemm, 2 cores, each on its own`, or `gemm, cuda:0`."""
         words = [self.kernel]
         if self.grid:
             words.append(f"grid {self.grid}")
-        words.append(f"{format_count(self.threads, 'core')}{', batched' * (self.threads > 1)}")
+        cores = f"{format_count(self.threads, 'core')}{', batched' * (self.threads > 1)}"
+        words.append(self.gpu or cores)
         if self.prefetched:
             words.append("stores prefetched")
         return ", ".join(words)
@@ -128,7 +132,8 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def slug(self) -> str:
         """For names of tables and files."""
-        parts = [NAME, self.kernel, self.grid, f"{self.threads}t", "prefetched" * self.prefetched]
+        by = self.gpu.replace(":", "") or f"{self.threads}t"
+        parts = [NAME, self.kernel, self.grid, by, "prefetched" * self.prefetched]
         return "-".join(part for part in parts if part)
 
     @property
@@ -184,13 +189,15 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def line_bytes(self) -> int:
         """What this machine's memory gives at a time, as far as its model tells."""
+        if self.gpu:
+            return GPU_SECTOR_BYTES
         this = self.machines.get(THIS)
         return this.sector_bytes if this else USUAL_LINE_BYTES
 
 
 def curves_of(figures: Figures) -> list[Curve]:
     """All nests of a run, in the order of their points."""
-    grouped: dict[tuple[str, int, bool, str], list[Cell]] = {}
+    grouped: dict[tuple[str, int, bool, str, str], list[Cell]] = {}
     for point in figures.run.points_of(NAME):
         cell = _cell(point, figures)
         if cell is not None:
@@ -200,6 +207,7 @@ def curves_of(figures: Figures) -> list[Curve]:
                 point.threads,
                 asked.get("store_prefetch") is True,
                 text_fact(asked, "grid"),
+                gpu_of(point),
             )
             grouped.setdefault(key, []).append(cell)
     machines = {name: record.machine for name, record in figures.run.machines.items()}
@@ -211,8 +219,9 @@ def curves_of(figures: Figures) -> list[Curve]:
             grid=grid,
             cells=sorted(cells, key=lambda cell: cell.size),
             machines=_used(cells, machines),
+            gpu=gpu,
         )
-        for (kernel, threads, prefetched, grid), cells in grouped.items()
+        for (kernel, threads, prefetched, grid, gpu), cells in grouped.items()
     ]
 
 
@@ -254,6 +263,7 @@ def _cell(point: Point, figures: Figures) -> Cell | None:
         write_bytes=round(expected.write_bytes * point.threads),
         evadable_bytes=0,
         streams=False,
+        gpu=gpu_of(point),
     )
     return Cell(
         point=point,

@@ -121,6 +121,8 @@ class NestFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One loop nest over its sizes."""
 
     kernel: str
+    memory: str | None
+    """Of the GPU that executed it, such as `cuda:0`; None: cores of the host did."""
     cores: int
     grid: str | None
     store_prefetch: bool
@@ -136,6 +138,7 @@ def traffic_figures(figures: Figures) -> list[NestFigures]:
 def _curve(curve: Curve) -> NestFigures:
     return NestFigures(
         kernel=curve.kernel,
+        memory=curve.gpu or None,
         cores=curve.threads,
         grid=curve.grid or None,
         store_prefetch=curve.prefetched,

@@ -5,6 +5,8 @@ changed written in the end. *Expected*: while caches hold what the nest comes ba
 that is read is read once, what is written is read once before (write-allocate) and written once:
 3 N^2 and N^2 elements of GEMM, M N + M + N and M of GEMV, 2 and 1 for each element of a re-sorting
 routine. Of the capped GEMV every walk over A counts, for the cap is there to exceed the caches.
+A GPU reads nothing before it is written: its second-level cache writes sectors of 32 bytes by
+themselves (NVIDIA, "Nsight Compute: Kernel Profiling Guide", memory tables).
 *Past* the caches the nest comes back to what has left them: each time a whole sector is moved for
 it, or the array anew.
 
@@ -21,6 +23,7 @@ from fractions import Fraction
 
 import msgspec
 
+from memgauge.analysis.hardware_counts import gpu_of
 from memgauge.model.grid import grid_of
 from memgauge.model.nests import (
     COMPLEX_BYTES,
@@ -35,6 +38,9 @@ from memgauge.model.records import Point
 
 SECTOR_BYTES = 64
 """What memory moves at a time: a line, or the half of one of 128 bytes."""
+
+GPU_SECTOR_BYTES = 32
+"""Of a GPU's caches, and what they get from its memory at least."""
 
 LARGEST_SIZE = 1 << 40
 """A band that begins beyond is none."""
@@ -104,18 +110,20 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     """and at which one does: B, or the one come back to."""
 
 
-def expected(
+def expected(  # noqa: PLR0913 - all but two by name
     kernel: str,
     extents: Extents,
     *,
     bypass: bool = False,
     prefetched: bool = False,
+    allocates: bool = True,
     sector_bytes: int = SECTOR_BYTES,
 ) -> Expected:
     """What a kind of nest of these extents must move.
 
     `bypass`: the processor writes streams of stores past its caches. It does so only where nothing
     is walked in strides, and `prefetched` stores do not bypass, for their lines are there.
+    `allocates`: what is stored is read first, unless it bypasses; a GPU reads none of it.
     """
     kind = KINDS[kernel]
     found = {}
@@ -123,7 +131,8 @@ def expected(
         once = _once(kernel, array.bytes, extents, sector_bytes)
         read = _walked(extents) if (kernel, array.name) == ("gemv", "A") else once
         past = _past(kernel, array.name, extents, sector_bytes) or read
-        bypassed = array.written and bypass and not prefetched and kind.streams_stores
+        streamed = bypass and not prefetched and kind.streams_stores
+        bypassed = array.written and (streamed or not allocates)
         found[array.name] = ExpectedArray(
             bytes=array.bytes,
             element_bytes=array.element_bytes,
@@ -154,12 +163,14 @@ def expected_of(
     kind = KINDS.get(str(kernel))
     if kind is None or not set(kind.extents) <= set(extents):
         return None
+    on_gpu = bool(gpu_of(point))
     return expected(
         kind.name,
         extents,
         bypass=bypass,
         prefetched=point.asked.get("store_prefetch") is True,
-        sector_bytes=sector_bytes,
+        allocates=not on_gpu,
+        sector_bytes=GPU_SECTOR_BYTES if on_gpu else sector_bytes,
     )
 
 

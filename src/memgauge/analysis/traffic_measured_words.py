@@ -23,7 +23,7 @@ OVERREAD = 0.02
 
 def measured_readings(curve: Curve) -> Iterator[str]:
     """Stores, prefetchers, strides, more cache than a core's share."""
-    for reading in (_stores, _overread, _whole_lines, _more_cache):
+    for reading in (_stores, _partial_sectors, _overread, _whole_lines, _more_cache):
         yield from reading(curve)
 
 
@@ -108,10 +108,23 @@ def _stores(curve: Curve) -> Iterator[str]:
     said = f"{share:.2f} B are read beyond the loads for each B stored"
     if share > MOST:
         yield f"each line is read before it is stored (write-allocate): {said}"
+    elif curve.gpu:
+        yield f"nothing is read before it is written, as of a GPU: {said}"
     elif share < LITTLE:
         yield f"stores bypass the caches, or their lines are not read first: {said}"
     else:
         yield f"stores are read first in part: {said}"
+
+
+def _partial_sectors(curve: Curve) -> Iterator[str]:
+    """Of a GPU, about as much read beyond the loads as is stored, at every size."""
+    told = [cell for cell in curve.cells if not cell.is_drowned("reads")] if curve.gpu else []
+    shares = [share for cell in told if (share := allocated_share(cell)) is not None]
+    if shares and min(shares) > LITTLE and max(shares) < 1 + TOLERANCE:
+        yield (
+            f"up to {max(shares):.2f} B are read beyond the loads for each B stored, as where "
+            f"sectors are written in part, or leave the cache before they are whole"
+        )
 
 
 def _overread(curve: Curve) -> Iterator[str]:
@@ -142,9 +155,11 @@ def _whole_lines(curve: Curve) -> Iterator[str]:
     each = (moved - cell.expected.read_bytes) / cell.expected.trips
     most = line - cell.expected.element_bytes
     if each > MOST * most:
+        piece = "sector" if curve.gpu else "line"
         yield (
             f"at N = {cell.size} {each:.0f} B beyond the expectation are read for each trip of the "
-            f"innermost loop, about a line of {line} B: its stride is longer than the caches hold"
+            f"innermost loop, about a {piece} of {line} B: its stride is longer than the caches "
+            f"hold"
         )
 
 
@@ -152,7 +167,7 @@ def _more_cache(curve: Curve) -> Iterator[str]:
     """Still as expected where one core's share holds no array any more."""
     band = curve.band(MEASURED)
     cells = cached_cells(curve)
-    if band is None or not cells or cells[-1].size <= band.one_fits:
+    if curve.gpu or band is None or not cells or cells[-1].size <= band.one_fits:
         return
     kept = curve.cached_bytes(MEASURED)
     yield (
@@ -170,8 +185,13 @@ def _trust(curve: Curve) -> Iterator[Verdict]:
         text = (
             f"{curve.title}, measured: in no sum, for they could not be read: {', '.join(missing)}."
         )
-        yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
+        yield Verdict(level="warning", text=text, remedy=_verify(curve))
     words = {trust_in(one.counts.counters) for one in counted} & {"mis-scaled", "partial", "dead"}
     if words:
         text = f"The counters that this rests on were found {', '.join(sorted(words))}."
-        yield Verdict(level="problem", text=text, remedy="run 'memgauge counters verify'")
+        yield Verdict(level="problem", text=text, remedy=_verify(curve))
+
+
+def _verify(curve: Curve) -> str:
+    memory = f" --memory {curve.gpu}" if curve.gpu else ""
+    return f"run 'memgauge counters verify{memory}'"

@@ -43,7 +43,7 @@ def _bands(curves: Sequence[Curve]) -> Table:
         columns=[
             Column(title="loop nest", narrow=len(curves) > 1),
             Column(title="by"),
-            Column(title="caches of a core", unit="B"),
+            Column(title="cache" if _on_gpu(curves) else "caches of a core", unit="B"),
             Column(title="all fits to N"),
             Column(title="one fits to N"),
             Column(title="reads leave from N"),
@@ -99,7 +99,7 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
                 [*_row(cell, some, way, counted=counted), *([cell.speed] if speed else [])]
                 for cell in curve.cells
             ],
-            note=None if at or way != WAYS[0] else _note(counted=counted),
+            note=None if at or way != WAYS[0] else _note(curve, counted=counted),
         )
 
 
@@ -168,7 +168,13 @@ def _measured(cell: Cell, way: Way) -> list[TableCell]:
     ]
 
 
-def _note(*, counted: bool) -> str:
+def _on_gpu(curves: Sequence[Curve]) -> bool:
+    return any(curve.gpu for curve in curves)
+
+
+def _note(curve: Curve, *, counted: bool) -> str:
+    if curve.gpu:
+        return _gpu_note(counted=counted)
     words = (
         "Of one execution by one core. Expected: closed form, each array read once while it is "
         "cached. Simulated: by the cache model, of the machine named; not measured. Ratio: of the "
@@ -179,6 +185,19 @@ def _note(*, counted: bool) -> str:
     return (
         f"{words} Measured: by the memory controllers' counters, median over regions with its 95% "
         f"interval, idle traffic taken off."
+    )
+
+
+def _gpu_note(*, counted: bool) -> str:
+    words = (
+        "Of one execution. Expected: closed form, each array read once while it is cached, nothing "
+        "read before it is written."
+    )
+    if not counted:
+        return words
+    return (
+        f"{words} Ratio: of measured to expected. Measured: by the GPU's counters, median over "
+        f"regions with its 95% interval, idle traffic taken off."
     )
 
 

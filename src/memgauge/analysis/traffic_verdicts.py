@@ -41,10 +41,11 @@ def verdicts(curves: Sequence[Curve]) -> Iterator[Verdict]:
             yield _verdict(curve, source, title)
         yield from (_titled(one, title) for one in doubts(curve))
         yield from (_titled(one, title) for one in agreement(curve))
-    if curves and not any(curve.sources for curve in curves):
+    if curves and not any(curve.sources or curve.gpu for curve in curves):
         text = "Nothing was simulated and nothing was counted."
         yield Verdict(level="warning", text=text if _ran(curves) else "Nothing was simulated.")
     yield from _no_column(curves)
+    yield from _no_model(curves)
     yield from _not_executed(curves)
 
 
@@ -67,7 +68,8 @@ def _begun(text: str) -> str:
 
 def _by(curve: Curve, source: str) -> str:
     kept = curve.cached_bytes(source)
-    room = f" ({format_bytes(kept)} of caches a core)" if kept else ""
+    caches = "second-level cache" if curve.gpu else "caches a core"
+    room = f" ({format_bytes(kept)} of {caches})" if kept else ""
     return _named(source) + room
 
 
@@ -217,9 +219,21 @@ def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
     yield Verdict(level="note", text=text, remedy="see 'memgauge counters'")
 
 
+def _no_model(curves: Sequence[Curve]) -> Iterator[Verdict]:
+    """Why nothing is simulated of a GPU, in one line."""
+    if any(curve.gpu for curve in curves):
+        text = (
+            "There is no simulated column: the cache model knows cores that execute a nest in "
+            "order, and no GPU, whose threads execute it at once."
+        )
+        yield Verdict(level="note", text=text)
+
+
 def _ran(curves: Sequence[Curve]) -> bool:
     """Whether anything was to be executed on this machine."""
-    return any("cpus" in cell.point.effective for curve in curves for cell in curve.cells)
+    return any(
+        curve.gpu or "cpus" in cell.point.effective for curve in curves for cell in curve.cells
+    )
 
 
 def _not_executed(curves: Sequence[Curve]) -> Iterator[Verdict]:
