@@ -1,5 +1,6 @@
 """What can be compared: the figures of a run or of a published data set, without the rest of it."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -8,6 +9,7 @@ from memgauge.analysis.figures import Figures, scaled
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import HardwareCounts, counts_of
 from memgauge.analysis.machine import system_table
+from memgauge.analysis.machine_gpus import with_gpus
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.summary import PointSummary
@@ -98,7 +100,7 @@ def of_run(figures: Figures, name: str) -> Source:
         machine_id=start.system.machine_id,
         wander=figures.wander,
         complete=end is not None and end.status in {"complete", "budget"},
-        traits=_traits(start.system),
+        traits=_traits(start.system, figures.run.points.values()),
         settings=_settings(start),
         caveats=[TRAFFIC_CAVEAT] if figures.run.points_of("traffic") else [],
     )
@@ -228,9 +230,10 @@ def _kind(summary: PointSummary) -> str:
     return regime_kind(summary.regime) or "one regime"
 
 
-def _traits(system: System) -> dict[str, str]:
+def _traits(system: System, points: Iterable[Point]) -> dict[str, str]:
     """The machine's facts, without those that change from minute to minute."""
-    rows = ((str(name), str(found)) for name, found, *_ in system_table(system).rows)
+    table = with_gpus(system_table(system), points)
+    rows = ((str(name), str(found)) for name, found, *_ in table.rows)
     return dict(rows) | {"memory": format_bytes(system.memory_bytes)}
 
 

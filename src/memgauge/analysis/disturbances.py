@@ -15,7 +15,7 @@ from memgauge.analysis.conditions import Stretches, stretch_at, stretches_of
 from memgauge.analysis.figures import Figures
 from memgauge.analysis.regimes import team_of
 from memgauge.analysis.section import Verdict
-from memgauge.analysis.speeds import values_of
+from memgauge.analysis.speeds import is_timed_by_gpu, values_of
 from memgauge.analysis.spread import Growth, growth
 from memgauge.analysis.summary import by_regime
 from memgauge.model.records import Point
@@ -81,8 +81,15 @@ def disturbed(figures: Figures, point: Point, stretches: Stretches) -> Disturbed
 
 
 def _points(figures: Figures, experiment: str) -> list[Point]:
-    """Points that figures are made of: variants that lost a search are left out."""
-    return [p for p in figures.run.points_of(experiment) if "candidate" not in p.asked]
+    """Points that figures are made of: variants that lost a search are left out.
+
+    So are those that a GPU timed alone: what is told of the host's processors disturbs them not.
+    """
+    return [
+        point
+        for point in figures.run.points_of(experiment)
+        if "candidate" not in point.asked and not is_timed_by_gpu(point)
+    ]
 
 
 def _disturbed_verdict(found: Sequence[Disturbed]) -> Iterator[Verdict]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from memgauge.analysis.machine_gpus import gpu_titles
 from memgauge.analysis.section import Verdict
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.memory_facts import FACTS, ROLES, placement_asked
@@ -33,7 +34,7 @@ def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict
             if placement is None or placement.kind == "dram":
                 continue
             facts = facts_of(point.effective, prefix)
-            verdict = _verdict(placement, facts, system)
+            verdict = _of_gpu(point) if placement.is_gpu else _verdict(placement, facts, system)
             seen.setdefault(verdict.text, verdict)
     yield from seen.values()
 
@@ -78,6 +79,12 @@ def _verdict(placement: MemoryPlacement, facts: Facts, system: System) -> Verdic
         text = f"The arrays were in {said}: that file system is in DRAM, which was measured."
         return Verdict(level="note", text=text)
     return _not_the_medium(said, facts)
+
+
+def _of_gpu(point: Point) -> Verdict:
+    """Which device the number meant: it depends on the environment."""
+    said = ", ".join(gpu_titles([point]))
+    return Verdict(level="note", text=f"The arrays were in memory of {said}.")
 
 
 def _not_the_medium(said: str, facts: Facts) -> Verdict:

@@ -7,9 +7,11 @@ from memgauge.analysis.disturbances import with_disturbances
 from memgauge.analysis.effective_memory import memory_verdicts
 from memgauge.analysis.fft3d_ranks import is_job
 from memgauge.analysis.figures import Figures, figures_of
+from memgauge.analysis.gpu_points import gpu_name
 from memgauge.analysis.latency import conditions, memory_latency
 from memgauge.analysis.left_out import left_out
 from memgauge.analysis.machine import machine_line, system_table
+from memgauge.analysis.machine_gpus import gpu_titles, with_gpus
 from memgauge.analysis.machine_tiers import tiers_table
 from memgauge.analysis.only_simulated import is_only_simulated, simulated_counts
 from memgauge.analysis.profile import is_profile
@@ -57,7 +59,7 @@ def analyse_run(run: Run) -> Report:
         run_id=run.start.run_id,
         started_at=run.start.started_at,
         title=title,
-        machine=machine_line(run.start.system),
+        machine=", ".join([machine_line(run.start.system), *gpu_titles(run.points.values())]),
         complete=run.end is not None and run.end.status == "complete",
         status=status_line(figures),
         verdicts=[
@@ -66,7 +68,7 @@ def analyse_run(run: Run) -> Report:
             *run_verdicts(figures),
         ],
         sections=sections_of(figures),
-        system=system_table(run.start.system),
+        system=with_gpus(system_table(run.start.system), run.points.values()),
         tiers=tiers_table(run.start.system),
         headlines=_headlines(figures),
         precision=figures.precision or None,
@@ -154,8 +156,8 @@ def _bandwidth(figures: Figures) -> Headline | None:
     top = best(stream_cells(figures))
     if top is None or top.sustained is None:
         return None
-    threads = format_count(top.threads, "thread")
-    detail = ", ".join(filter(None, (top.title, threads, top.regime)))
+    by = gpu_name([top.point]) or format_count(top.threads, "thread")
+    detail = ", ".join(filter(None, (top.title, by, top.regime)))
     value: Cell = top.sustained
     return Headline(label="Best bandwidth", value=value, unit="GB/s", detail=detail)
 
@@ -185,4 +187,5 @@ def _peak(figures: Figures) -> Headline | None:
     share = peak_share(figures)
     if share is None:
         return None
-    return Headline(label="Share of peak", value=share, unit="%", detail="of the data sheet")
+    detail = "by clock and width of the bus" if share.of_gpu else "of the data sheet"
+    return Headline(label="Share of peak", value=share.value, unit="%", detail=detail)

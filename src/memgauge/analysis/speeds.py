@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from memgauge.analysis.windows import lost_time, window_value
+from memgauge.model.memory import GPU
 from memgauge.model.records import Point, Sample
 
 FAST_SIDE = 0.9
@@ -111,6 +112,17 @@ def is_whole_run(point: Point) -> bool:
     return point.work == "window" and point.asked.get("fixed_iterations") is not None
 
 
+def is_timed_by_gpu(point: Point) -> bool:
+    """Whether a GPU worked in its own memory and stamped that itself.
+
+    What the host's threads and pages suffer meanwhile is in none of its times.
+    """
+    asked = point.asked
+    in_its_own = str(asked.get("memory", "")).startswith(f"{GPU}:")
+    alone = asked.get("host_memory") is None and "source" not in asked
+    return in_its_own and alone and str(point.effective.get("timed_by", "")).startswith("device")
+
+
 def was_interrupted(point: Point, sample: Sample) -> bool:
     """Whether being switched out spoils the sample: at all, or in a window for long enough."""
     if not was_switched_out(sample):
@@ -119,10 +131,13 @@ def was_interrupted(point: Point, sample: Sample) -> bool:
 
 
 def values_of(point: Point, samples: Sequence[Sample]) -> Values:
-    """Values of a point's samples, in the order given; of whole runs none is set aside."""
+    """Values of a point's samples, in the order given.
+
+    Of whole runs none is set aside, nor of what a GPU did and timed alone.
+    """
     clean: list[Value] = []
     switched_out = page_faults = unusable = 0
-    keeps_all = is_whole_run(point)
+    keeps_all = is_whole_run(point) or is_timed_by_gpu(point)
     for sample in samples:
         if not keeps_all and was_interrupted(point, sample):
             switched_out += 1

@@ -1,7 +1,14 @@
 """What the `stream` points say: bandwidth by kernel, variant, team and regime."""
 
-from memgauge.analysis import hardware_report, hardware_summary, stream_scaling, stream_ways
+from memgauge.analysis import (
+    hardware_report,
+    hardware_summary,
+    stream_gpu,
+    stream_scaling,
+    stream_ways,
+)
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
 from memgauge.analysis.intervals import has_interval
@@ -35,6 +42,8 @@ NOTE = (
 
 def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of the bandwidth of a run."""
+    if any(gpu_of(point) for point in figures.run.points_of("stream")):
+        return stream_gpu.analyse(figures)
     found = stream_cells(figures)
     main = [cell for cell in found if cell.is_plain]
     ways = stream_ways.compared(found)

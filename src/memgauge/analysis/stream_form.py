@@ -1,6 +1,7 @@
 """Best-of-N figures in the table form of STREAM, labelled as its run rules ask."""
 
 from memgauge.analysis.figures import Figures, figures_of, number_fact, text_fact
+from memgauge.analysis.gpu_points import gpu_name, gpu_of
 from memgauge.analysis.stream_cells import STANDARD, KernelCell, stream_cells
 from memgauge.model.records import Validation
 from memgauge.model.run import Run
@@ -61,7 +62,9 @@ def _header(cell: KernelCell, passes: str) -> list[str]:
     if array_bytes is not None:
         lines.append(f"Array size = {array_bytes // element_bytes} (elements)")
     lines.append(f"Each array element has {element_bytes} bytes; 1 MB = 1e6 bytes.")
-    lines.append(f"Number of Threads = {cell.threads}")
+    gpu = gpu_of(cell.point)
+    by = f"GPU = {gpu_name([cell.point])} ({gpu})" if gpu else f"Number of Threads = {cell.threads}"
+    lines.append(by)
     if cell.regime:
         lines.append(f"Regime: {cell.regime}")
     lines.append(f"Best of {passes} passes; the very first of each kernel is left out.")
@@ -82,6 +85,7 @@ def _row(cell: KernelCell) -> str:
 def _validation(validations: list[Validation], cell: KernelCell) -> str:
     """STREAM's verdict on the arrays of this team."""
     subjects = {f"{cell.element}, {cell.threads} threads", f"{cell.element}, 1 thread"}
+    subjects.add(f"{cell.element}, {gpu_of(cell.point)}")
     mine = [v for v in validations if v.experiment == "stream" and v.subject in subjects]
     checks = [check for validation in mine for check in validation.checks]
     if not checks:

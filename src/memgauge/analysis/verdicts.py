@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from memgauge.analysis.counter_trust import counter_verdicts
 from memgauge.analysis.figures import Figures
+from memgauge.analysis.gpu_points import gpu_of, gpu_peak_gb_per_s
 from memgauge.analysis.left_out import is_left_out
 from memgauge.analysis.only_simulated import is_only_simulated
 from memgauge.analysis.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.section import Verdict
+from memgauge.analysis.speeds import is_timed_by_gpu
 from memgauge.analysis.stream_cells import best, stream_cells
 from memgauge.analysis.summary import LEAST_SHARE, PointSummary
 from memgauge.model.records import NOT_WATCHED, Environment
@@ -26,9 +29,13 @@ NOISY = 0.1
 def run_verdicts(figures: Figures) -> list[Verdict]:
     """All verdicts that are not one experiment's own.
 
-    What may disturb a measurement on this machine is left out where nothing was measured on it.
+    What may disturb a measurement on this machine is left out where nothing was measured on it,
+    or by a GPU alone.
     """
     rules = OF_MODELS if is_only_simulated(figures.run) else RULES
+    points = figures.run.points.values()
+    if points and all(is_timed_by_gpu(point) for point in points):
+        rules = OF_GPUS
     return [verdict for rule in rules for verdict in rule(figures)]
 
 
@@ -61,25 +68,34 @@ def _wander(figures: Figures) -> Iterator[Verdict]:
 def _peak(figures: Figures) -> Iterator[Verdict]:
     share = peak_share(figures)
     peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
-    if share is not None and peak:
-        suspicious = share > 1
-        text = f"The best bandwidth is {share:.0%} of the theoretical {peak * 1e-9:.1f} GB/s."
+    if share is not None and peak and not share.of_gpu:
+        suspicious = share.value > 1
+        text = f"The best bandwidth is {share.value:.0%} of the theoretical {peak * 1e-9:.1f} GB/s."
         if suspicious:
             text += " More than all is impossible: the arrays were cached, or the peak is wrong."
         yield Verdict(level="problem" if suspicious else "note", text=text)
 
 
-def peak_share(figures: Figures) -> float | None:
+class PeakShare(NamedTuple):
+    """Of the theoretical peak, of the host's memory or of a GPU's."""
+
+    value: float
+    of_gpu: bool
+
+
+def peak_share(figures: Figures) -> PeakShare | None:
     """Best sustained bandwidth over the theoretical peak, by the bytes that memory moves.
 
     None where either is not known. Bytes moved are an upper bound where hardware avoids the
     write-allocate, so those that STREAM counts are used, which are surely moved.
     """
-    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
     top = best(stream_cells(figures))
-    if not peak or top is None or top.sustained is None:
+    if top is None or top.sustained is None:
         return None
-    return top.sustained.value * 1e9 / peak
+    of_gpu = bool(gpu_of(top.point))
+    told = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    peak = gpu_peak_gb_per_s([top.point]) if of_gpu else told and told * 1e-9
+    return PeakShare(top.sustained.value / peak, of_gpu) if peak else None
 
 
 def _regimes(figures: Figures) -> Iterator[Verdict]:
@@ -319,6 +335,17 @@ def _counters(figures: Figures) -> Iterator[Verdict]:
     yield from counter_verdicts(figures.run)
 
 
+OF_GPUS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
+    _validation,
+    _unmeasured,
+    _counters,
+    _wander,
+    _set_aside,
+    _noise,
+    _precision,
+    _recorded,
+)
+"""Of what is said of the host's processors and pages nothing is in a GPU's own times."""
 OF_MODELS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (_recorded,)
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,

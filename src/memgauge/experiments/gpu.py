@@ -52,6 +52,8 @@ def gpu_facts(gpu: _core.Gpu, timed_by: str = BY_EVENTS) -> dict[str, Scalar]:
         "multiprocessors": facts.multiprocessors,
         "l2_bytes": facts.l2_bytes,
         "memory_bytes": facts.memory_bytes,
+        "memory_clock_khz": facts.memory_clock_khz,
+        "bus_bits": facts.bus_bits,
         "theoretical_bytes_per_s": theoretical_bytes_per_s(facts),
         "ecc": facts.ecc,
         "mig": facts.mig,
