@@ -77,8 +77,8 @@ def test_more_than_all_is_called_impossible() -> None:
         (False, "the driver does not tell the memory's clock and the width of its bus"),
     ],
 )
-def test_no_theoretical_bandwidth_is_said_and_not_guessed(facts: dict[str, bool], why: str) -> None:
-    made = points(theoretical_bytes_per_s=None, **facts)
+def test_no_theoretical_bandwidth_is_said_and_not_guessed(mig: bool, why: str) -> None:
+    made = points(theoretical_bytes_per_s=None, mig=mig)
     assert f"The theoretical bandwidth is not known: {why}." in said(run(made))
     table = table_of(run(made), "stream")
     assert {row[column(table, "of peak")] for row in table.rows} == {None}
