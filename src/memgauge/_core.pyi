@@ -1364,3 +1364,52 @@ class GpuWalk:
 
     @property
     def timer_resolution_ns(self) -> int: ...
+
+@final
+class GpuTransfers:
+    def __init__(
+        self,
+        gpu: Gpu,
+        bytes: int,
+        *,
+        host: str = "pinned",
+        memory: Memory | None = None,
+        peer: Gpu | None = None,
+    ) -> None:
+        """Buffers of `bytes` for each direction, at both ends: the GPU, and the host or a peer.
+
+        `host`: pinned, by the driver, or of `memory` (nodes, an area) and then registered; or
+        pageable. Raises RequestError: not so much memory, or it cannot be pinned.
+        """
+
+    def run(self, direction: str, bytes: int, *, iterations: int = 1, repeats: int = 1) -> Slice:
+        """Copies of `bytes`, `repeats` for each of `iterations` stamps, back to back.
+
+        `direction`: host-to-device, device-to-host, both; with a peer to-peer, from-peer,
+        both-peers. One thread's slice for each direction, in this order; bytes are not counted in
+        it. Stamps are the GPU's, from event to event; of pageable memory the host's.
+        """
+
+    def start(self, direction: str, bytes: int, *, iterations: int = 1, repeats: int = 1) -> None:
+        """Queue a run and return at once; RequestError for pageable memory."""
+
+    def finish(self) -> Slice:
+        """Wait for what was started."""
+
+    @property
+    def host_was_slower(self) -> bool:
+        """Of the last run by events: copies may have waited for the host to queue them."""
+
+    @property
+    def direct(self) -> bool:
+        """With a peer: each reaches the other's memory."""
+
+    def validate(self) -> list[ArrayValidation]:
+        """Each 8 bytes that arrived since the last call: d on this GPU, h on the host, p beyond."""
+
+    def corrupt(self, direction: str, element: int) -> None: ...
+    def backing(self) -> list[Backing]:
+        """Of the host's buffers; none where the driver allocates them."""
+
+    def close(self) -> None:
+        """Free the buffers now; later calls raise RuntimeError."""

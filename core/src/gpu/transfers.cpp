@@ -80,7 +80,7 @@ public:
     }
 
     template <class Stopped>
-    void go(const Stopped& stopped) {
+    void go(Stopped stopped) {
         const Clock& clock = Clock::instance();
         slice.cpu = sched_getcpu();
         for (std::size_t k = 0; k < run_.iterations && !stopped(); ++k) {
@@ -232,8 +232,8 @@ void GpuTransfers::State::queue(const GpuTransfersRun& run, double held_ns, cons
         device->check(device->calls().stream_wait_event(lane->stream(), gate, 0),
                       "cuStreamWaitEvent");
     }
-    pending = run;
     queue_copies(run);
+    pending = run;
     // Copies of one size that were ahead of the host at the end were so before. One is never.
     host_was_slower =
         run.iterations > 1 && std::ranges::any_of(at_work, [&](const TransferLane* lane) {
