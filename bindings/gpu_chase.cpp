@@ -20,10 +20,12 @@ namespace {
 using Chase = Closable<GpuChase>;
 
 void init_chase(Chase* self, OpenGpu& gpu, std::size_t bytes, std::size_t node_bytes,
-                std::string_view through, std::string_view order, std::uint64_t seed) {
+                std::string_view through, std::string_view order, std::size_t block_bytes,
+                std::uint64_t seed) {
     const GpuChaseRequest request{.bytes = bytes,
                                   .node_bytes = node_bytes,
                                   .through = gpu_through_from_string(through),
+                                  .block_bytes = block_bytes,
                                   .order = chase_order_from_string(order),
                                   .seed = seed};
     auto made = gpu.look([&](const Gpu& opened) {
@@ -32,9 +34,11 @@ void init_chase(Chase* self, OpenGpu& gpu, std::size_t bytes, std::size_t node_b
     new (self) Chase(std::move(made), "GpuChase");
 }
 
-GpuWalk run(Chase& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations) {
-    return self.with(
-        [&](GpuChase& chase) { return chase.run(hops, warm_hops, iterations, signal_raised); });
+GpuWalk run(Chase& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations,
+            unsigned sweeps) {
+    return self.with([&](GpuChase& chase) {
+        return chase.run(hops, warm_hops, iterations, sweeps, signal_raised);
+    });
 }
 
 }  // namespace
@@ -48,13 +52,13 @@ void register_gpu_chase(nb::module_& module) {
     nb::class_<Chase>(module, "GpuChase", nb::is_final())
         .def("__init__", &init_chase, nb::arg("gpu"), nb::arg("bytes"), nb::arg("node_bytes") = 128,
              nb::kw_only(), nb::arg("through") = "l1", nb::arg("order") = "random",
-             nb::arg("seed") = 1, ReleaseGil())
+             nb::arg("block_bytes") = 0, nb::arg("seed") = 1, ReleaseGil())
         .def_prop_ro("nodes",
                      [](Chase& self) {
                          return self.look([](const GpuChase& chase) { return chase.nodes(); });
                      })
         .def("run", &run, nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
-             ReleaseGil())
+             nb::arg("sweeps") = 0, ReleaseGil())
         .def(
             "is_single_cycle",
             [](Chase& self) {

@@ -22,7 +22,7 @@ using gpu::KernelText;
 
 namespace {
 
-constexpr unsigned linking_threads = 256;
+constexpr unsigned threads = 256;
 constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 // Shorter times say too little of the clock's frequency.
 constexpr std::uint64_t least_resolutions = 100;
@@ -45,23 +45,21 @@ std::size_t nodes_of(const GpuChaseRequest& request) {
         throw RequestError("a ring of " + std::to_string(request.bytes) + " bytes has not two " +
                            "nodes " + std::to_string(node) + " bytes apart; ask for more");
     }
-    if (request.order == ChaseOrder::block_random) {
-        throw RequestError("no ring of a GPU has order block-random; choose random or stride");
+    const bool in_blocks = request.order == ChaseOrder::block_random;
+    if (in_blocks ? request.block_bytes == 0 || request.block_bytes % node != 0
+                  : request.block_bytes != 0) {
+        throw RequestError("blocks of " + std::to_string(request.block_bytes) +
+                           " bytes do not fit the ring; ask for a multiple of node_bytes with "
+                           "order block-random, for none with another");
     }
     return request.bytes / node;
 }
 
-// Numbers of twice as many bits are at least as many as the nodes.
-std::uint32_t half_bits(std::uint64_t nodes) noexcept {
-    std::uint32_t bits = 1;
-    while (std::uint64_t{1} << (2 * bits) < nodes) ++bits;
-    return bits;
-}
-
 std::span<const KernelText> kernels() {
-    static const std::array<KernelText, 5> all{
-        KernelText{"link_random", ""}, KernelText{"link_stride", ""}, KernelText{"walk_l1", ""},
-        KernelText{"walk_l2", ""}, KernelText{"count_returns", ""}};
+    static const std::array<KernelText, 6> all{
+        KernelText{"link_random", ""}, KernelText{"link_stride", ""},
+        KernelText{"sweep", ""},       KernelText{"walk_l1", ""},
+        KernelText{"walk_l2", ""},     KernelText{"count_returns", ""}};
     return all;
 }
 
@@ -85,6 +83,11 @@ struct GpuChase::State {
           ring(device, nodes * asked.node_bytes) {}
 
     void link() const;
+    void sweep() const;
+    // Of as many threads as are at work at once.
+    [[nodiscard]] std::uint64_t blocks_that_fill() const noexcept {
+        return 2048ULL / threads * static_cast<unsigned>(device->facts().multiprocessors);
+    }
     [[nodiscard]] Slice placed_slice(const std::vector<WalkTimes>& times,
                                      const gpu::TimerAnchor& anchor) const;
 
@@ -98,16 +101,23 @@ struct GpuChase::State {
 
 void GpuChase::State::link() const {
     const std::uint64_t node = request.node_bytes;
-    const std::uint64_t blocks =
-        std::min<std::uint64_t>((nodes + linking_threads - 1) / linking_threads,
-                                16ULL * static_cast<unsigned>(device->facts().multiprocessors));
+    const std::uint64_t blocks = blocks_that_fill();
     if (request.order == ChaseOrder::stride) {
-        gpu::launch(*device, device->kernel("link_stride"), blocks, linking_threads, ring.at(),
-                    nodes, node);
+        gpu::launch(*device, device->kernel("link_stride"), blocks, threads, ring.at(), nodes,
+                    node);
     } else {
-        gpu::launch(*device, device->kernel("link_random"), blocks, linking_threads, ring.at(),
-                    nodes, node, half_bits(nodes), request.seed);
+        const std::uint64_t block = request.order == ChaseOrder::block_random
+                                        ? std::min<std::uint64_t>(request.block_bytes / node, nodes)
+                                        : nodes;
+        gpu::launch(*device, device->kernel("link_random"), blocks, threads, ring.at(), nodes, node,
+                    block, request.seed);
     }
+}
+
+// No sum of three bits is `nowhere`.
+void GpuChase::State::sweep() const {
+    gpu::launch(*device, device->kernel("sweep"), blocks_that_fill(), threads, ring.at(),
+                std::uint64_t{ring.bytes()}, device->scratch(), nowhere);
 }
 
 GpuChase::GpuChase(const Gpu& gpu, const GpuChaseRequest& request, const StopCheck& stop)
@@ -146,7 +156,7 @@ Slice GpuChase::State::placed_slice(const std::vector<WalkTimes>& times,
 }
 
 GpuWalk GpuChase::run(std::size_t hops, std::size_t warm_hops, std::size_t iterations,
-                      const StopCheck& stop) {
+                      unsigned sweeps, const StopCheck& stop) {
     State& state = *state_;
     if (hops == 0 || iterations == 0) {
         throw RequestError("a walk has at least one hop, and a run one iteration");
@@ -162,6 +172,7 @@ GpuWalk GpuChase::run(std::size_t hops, std::size_t warm_hops, std::size_t itera
         device.kernel(state.request.through == GpuThrough::l1 ? "walk_l1" : "walk_l2");
     gpu::Region region(device);
     const gpu::TimerAnchor anchor = gpu::timer_anchor(device);
+    for (unsigned k = 0; k < sweeps; ++k) state.sweep();
     region.before(stop);
     gpu::launch(device, walk, 1, 1, state.ring.at(), place.at(), std::uint64_t{hops},
                 std::uint64_t{warm_hops}, std::uint64_t{iterations}, said.at(), nowhere);

@@ -22,7 +22,8 @@ struct GpuChaseRequest {
     std::size_t bytes = 0;         // footprint of the ring
     std::size_t node_bytes = 128;  // distance between nodes; a power of two from 8
     GpuThrough through = GpuThrough::l1;
-    ChaseOrder order = ChaseOrder::random;  // or stride
+    std::size_t block_bytes = 0;  // block_random: size of a block; the last may be shorter
+    ChaseOrder order = ChaseOrder::random;
     std::uint64_t seed = 1;
 };
 
@@ -43,8 +44,9 @@ public:
 
     [[nodiscard]] std::size_t nodes() const noexcept;
     // One launch: `warm_hops`, then `iterations` stamped walks of `hops` each, going on from where
-    // the last walk ended.
-    GpuWalk run(std::size_t hops, std::size_t warm_hops, std::size_t iterations,
+    // the last walk ended. Before it all multiprocessors read the whole ring `sweeps` times, L1
+    // passed by: that brings it into the L2 at the speed of bandwidth.
+    GpuWalk run(std::size_t hops, std::size_t warm_hops, std::size_t iterations, unsigned sweeps,
                 const StopCheck& stop = {});
     // Walks the ring once: true when every node is visited exactly once before the start returns.
     [[nodiscard]] bool is_single_cycle(const StopCheck& stop = {});

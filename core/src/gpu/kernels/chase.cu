@@ -21,19 +21,30 @@ __device__ __forceinline__ u64 scrambled(u64 number, u32 half_bits, u64 seed) {
     return (left << half_bits) | right;
 }
 
-// The node at `place` of the order: what lies outside is scrambled again until it does not, which
-// is a permutation of the nodes.
-__device__ __forceinline__ u64 node_at(u64 place, u64 nodes, u32 half_bits, u64 seed) {
-    u64 node = scrambled(place, half_bits, seed);
-    while (node >= nodes) node = scrambled(node, half_bits, seed);
-    return node;
+// What is at `place` of a scrambled order of `count`: what lies outside is scrambled again until it
+// does not, which is a permutation of them.
+__device__ __forceinline__ u64 at_place(u64 place, u64 count, u64 seed) {
+    u32 half_bits = 1;
+    while ((1ull << (2 * half_bits)) < count) ++half_bits;
+    u64 found = scrambled(place, half_bits, seed);
+    while (found >= count) found = scrambled(found, half_bits, seed);
+    return found;
 }
 
-extern "C" __global__ void link_random(char* ring, u64 nodes, u64 node_bytes, u32 half_bits,
+// All nodes of a block, then of another; a last one that is shorter has no turn but the last.
+__device__ __forceinline__ u64 node_at(u64 place, u64 nodes, u64 block_nodes, u64 seed) {
+    const u64 blocks = nodes / block_nodes;
+    const u64 whole = blocks * block_nodes;
+    if (place >= whole) return whole + at_place(place - whole, nodes - whole, seed);
+    const u64 block = at_place(place / block_nodes, blocks, seed);
+    return block * block_nodes + at_place(place % block_nodes, block_nodes, seed + block + 1);
+}
+
+extern "C" __global__ void link_random(char* ring, u64 nodes, u64 node_bytes, u64 block_nodes,
                                        u64 seed) {
     for (u64 place = thread_number(); place < nodes; place += thread_count()) {
-        const u64 from = node_at(place, nodes, half_bits, seed);
-        const u64 to = node_at(place + 1 < nodes ? place + 1 : 0, nodes, half_bits, seed);
+        const u64 from = node_at(place, nodes, block_nodes, seed);
+        const u64 to = node_at(place + 1 < nodes ? place + 1 : 0, nodes, block_nodes, seed);
         store<as_usual>((u64*)(ring + from * node_bytes), to * node_bytes);
     }
 }
@@ -43,6 +54,15 @@ extern "C" __global__ void link_stride(char* ring, u64 nodes, u64 node_bytes) {
         store<as_usual>((u64*)(ring + node * node_bytes),
                         (node + 1 < nodes ? node + 1 : 0) * node_bytes);
     }
+}
+
+// Reads all of it, 8 bytes of each 32, which is the sector that the L2 fetches.
+extern "C" __global__ void sweep(const char* ring, u64 bytes, u64* sink, u64 never) {
+    u64 sum = 0;
+    for (u64 at = 32 * thread_number(); at < bytes; at += 32 * thread_count()) {
+        sum |= load<no_allocate>((const u64*)(ring + at)) & 7;
+    }
+    if (sum == never) store<as_usual>(sink, sum);
 }
 
 struct WalkTimes {
