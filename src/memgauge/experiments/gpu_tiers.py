@@ -7,7 +7,8 @@ Method: all threads asked for are group A; transfers between pinned memory and t
 and need no thread. Each alone and both at once are visited in turn, for every kernel and direction.
 Where both are at work, transfers are queued before the threads start, and enough of them to outlast
 these; what counts is what was done while both were at work: threads stamp every iteration, the GPU
-every transfer, by events on the same clock. Buffers are twice what the host's caches hold.
+every transfer, by events on the same clock. A visit lasts for eight transfers at least, each as
+large as the host's largest cache, or 64 MiB.
 Source: the competition of two groups of threads (`tiers`), one of them replaced by copy engines.
 
 What would invalidate it: transfers that find their data in the host's caches (buffers too small, or
@@ -47,9 +48,10 @@ from memgauge.system.memories import ORDINARY, Memories
 
 TRIES = 3
 """Of a visit, before a round goes without it, as in `tiers`."""
-ALONE_NS = 10e6
-"""What a visit of transfers alone lasts, about."""
-TRIAL_TRANSFERS = 8
+LEAST_TRANSFERS = 8
+"""In a visit: of the last, part was done when the threads had ended."""
+LONGEST_VISIT_NS = 500e6
+TRIAL_TRANSFERS = 4
 SPARE = 1.3
 """How much longer transfers are queued for than the host's threads take."""
 MORE = 1.5
@@ -75,8 +77,8 @@ class BesideBench(Bench):
         self._ready = ready
         self._visits = {visit.points[0].point: visit for visit in visits}
         self._spare = dict.fromkeys(self._visits, SPARE)
-        self._host_ns = {work.name: self._timed(work.name) for work in plan.host.works}
         self._transfer_ns = {one: self._trial(one) for one in plan.transfers}
+        self._host_ns = {work.name: self._timed(work.name) for work in plan.host.works}
         self.points = [point for visit in visits for point in visit.points]
 
     def measure(self, point: str, round_: int) -> list[Sample]:
@@ -113,10 +115,15 @@ class BesideBench(Bench):
         return self._competition.run(
             active_members(self._plan.host, ready.specs, 0),
             ready.iteration_bytes,
-            duration_ns=ready.visit_ns or 0.0,
+            duration_ns=self._visit_ns(ready),
             lead_in_iterations=self._plan.host.sizes.lead_in_iterations,
             pingpong=len(self._plan.host.cpus) > 1,
         )
+
+    def _visit_ns(self, ready: Ready) -> float:
+        """How long a visit lasts: for some iterations of the slowest thread, and some transfers."""
+        slowest = max(self._transfer_ns.values())
+        return max(ready.visit_ns or 0.0, min(LONGEST_VISIT_NS, LEAST_TRANSFERS * slowest))
 
     def _threads(self, point: Point, round_: int, taken: _core.CompetitionSlice) -> Sample | None:
         """None where the system kept a thread from its CPU until the common end."""
@@ -128,7 +135,8 @@ class BesideBench(Bench):
 
     def _moved_alone(self, visit: Visit, round_: int) -> Sample:
         transfer = str(visit.transfer)
-        count = max(TRIAL_TRANSFERS, math.ceil(ALONE_NS / self._transfer_ns[transfer]))
+        longest = max(map(self._visit_ns, self._ready.values()))
+        count = max(LEAST_TRANSFERS, math.ceil(longest / self._transfer_ns[transfer]))
         size = self._plan.transfer_bytes
         taken = self._transfers.run(transfer, size, iterations=min(MOST_QUEUED, count))
         return to_sample(visit.points[0].point, round_, taken)
@@ -137,7 +145,7 @@ class BesideBench(Bench):
         """So many transfers that they outlast the threads."""
         took_ns = self._host_ns[work] * self._spare[visit.points[0].point]
         count = math.ceil(took_ns / self._transfer_ns[str(visit.transfer)])
-        return min(MOST_QUEUED, max(TRIAL_TRANSFERS, count))
+        return min(MOST_QUEUED, max(LEAST_TRANSFERS, count))
 
     def _look(self, visit: Visit, taken: Sequence[Sample]) -> None:
         """Queue more next time, where transfers ended before the threads."""
@@ -244,7 +252,7 @@ class GpuTiers(Experiment):
             competition = _competition(team, plan, host, memories)
             stack.callback(competition.close)
             transfers = _core.GpuTransfers(
-                gpu, plan.buffer_bytes, host="pinned", memory=memories.of(plan.host_memory)
+                gpu, plan.transfer_bytes, host="pinned", memory=memories.of(plan.host_memory)
             )
             stack.callback(transfers.close)
             readier = Readier(host, plan.host, team, competition)
@@ -306,7 +314,7 @@ def _completed(
             continue
         mine = ready[visit.work.name]
         counted, moved = mine.bytes_of["a"]
-        facts = mine.facts["a"] | of_threads | {"visit_ns": round(mine.visit_ns or 0)}
+        facts = mine.facts["a"] | of_threads
         points.append(
             msgspec.structs.replace(
                 with_facts(point, facts), bytes_counted=counted, bytes_moved=moved

@@ -17,23 +17,16 @@ from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import System
-from memgauge.system.placement import cached_bytes
 
 MIB = 1 << 20
 
-TRANSFER_BYTES = 16 * MIB
-"""Of one transfer: half a millisecond of a fast PCIe link, short beside a visit; and even where a
-link is ten times as fast, long beside what lies between two."""
-CACHE_MULTIPLE = 2
-"""Of a buffer over what the host's caches hold: transfers that hit them would spare its memory."""
-BUFFER_BYTES = 64 * MIB
-"""At least, where there is room."""
+TRANSFER_BYTES = 64 * MIB
+"""Of one transfer at least, where there is room; and no less than the largest cache of the host, of
+which devices' writes may take a few ways: transfers that hit it would spare the host's memory."""
 MEMORY_SHARE = 0.25
 """Of what either memory has left, that buffers may take at most."""
 BUFFERS = 2
 """At either end: one for each direction."""
-LEAST_TRANSFERS = 4
-"""In a buffer."""
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +35,8 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     host: TeamPlan
     gpu: MemoryPlacement
     transfers: tuple[str, ...]
-    buffer_bytes: int
     transfer_bytes: int
+    """Of one transfer, and of a buffer."""
 
     @property
     def host_memory(self) -> MemoryPlacement:
@@ -54,7 +47,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     def bytes_in(self) -> dict[MemoryPlacement, int]:
         """What it allocates, by placement."""
         needed = dict(self.host.bytes_in)
-        size = BUFFERS * self.buffer_bytes
+        size = BUFFERS * self.transfer_bytes
         needed[self.host_memory] = needed.get(self.host_memory, 0) + size
         return needed | {self.gpu: size}
 
@@ -107,7 +100,6 @@ def planned_again(
         host=team_plan(host, system, order[:threads], (side, side), sizes),
         gpu=gpu,
         transfers=transfers_of(parameters),
-        buffer_bytes=int(str(first.effective["transfer_buffer_bytes"])),
         transfer_bytes=int(str(first.effective["transfer_bytes"])),
     )
 
@@ -119,16 +111,13 @@ def _beside(
     host: TeamPlan,
     free_bytes: int,
 ) -> Beside:
-    wanted = max(BUFFER_BYTES, CACHE_MULTIPLE * cached_bytes(host.cpus, system))
     room = int(min(free_bytes, system.available_bytes) * MEMORY_SHARE) // BUFFERS
-    transfer_bytes = max(1, power_below(min(TRANSFER_BYTES, room // LEAST_TRANSFERS)))
-    whole = max(LEAST_TRANSFERS, min(wanted, room) // transfer_bytes)
+    wanted = max(TRANSFER_BYTES, host.sizes.llc_bytes or 0)
     return Beside(
         host=host,
         gpu=gpu,
         transfers=transfers_of(parameters),
-        buffer_bytes=whole * transfer_bytes,
-        transfer_bytes=transfer_bytes,
+        transfer_bytes=wanted if wanted <= room else max(1, power_below(room)),
     )
 
 
@@ -174,7 +163,11 @@ def _of_threads(plan: Beside, work: Work, transfer: str | None) -> Point:
             "destination": str(side.destination),
             "memory": str(side.source) if side.source == side.destination else None,
         },
-        effective={"cpus": format_cpu_list(host.cpus), **host.sizes.facts, **_sizes(plan)},
+        effective={
+            "cpus": format_cpu_list(host.cpus),
+            **host.sizes.facts,
+            "transfer_bytes": plan.transfer_bytes,
+        },
         threads=host.threads,
         work="window",
     )
@@ -198,18 +191,11 @@ def _of_transfers(plan: Beside, work: Work | None, transfer: str, direction: str
             "memory": str(plan.gpu),
             "host_memory": str(plan.host_memory),
         },
-        effective=cpus | _sizes(plan),
+        effective={**cpus, "transfer_bytes": plan.transfer_bytes},
         bytes_counted=plan.transfer_bytes,
         bytes_moved=plan.transfer_bytes,
         work="window",
     )
-
-
-def _sizes(plan: Beside) -> dict[str, Scalar]:
-    return {
-        "transfer_bytes": plan.transfer_bytes,
-        "transfer_buffer_bytes": plan.buffer_bytes,
-    }
 
 
 def with_facts(point: Point, facts: Mapping[str, Scalar]) -> Point:

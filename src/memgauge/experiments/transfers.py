@@ -4,11 +4,13 @@ Question: bandwidth from the host's memory to a GPU's and back, and both ways at
 bytes of one transfer; the time that the smallest take; the size from which on half of the bandwidth
 is reached; what pinned memory gains; and the same between GPUs, where there are several.
 
-Method: the driver's own copies (cuMemcpyHtoDAsync, DtoHAsync, PeerAsync), which copy engines do:
-from 16 MiB in all, or 256 of them, back to back in a stream, each stamped by events of the GPU.
-What the host needs to launch one and to wait for it is so in no figure. Both ways at once are two
-streams, begun together; what counts is what was done while both were at work. All sizes, ends and
-directions are visited in turn. Contents are compared at the end.
+Method: the driver's own copies, which copy engines do: of small ones 512, of larger ones 16 MiB in
+all, back to back in a stream, stamped by events of the GPU, of small ones after every sixteen. They
+are queued before the first begins, so that what the host needs to launch one is in no figure. The
+driver copies pageable memory through pinned memory of its own, piece by piece, and holds the thread
+that asked: there the host's clock is read around each. Both ways at once are two streams, begun
+together (two threads for pageable memory); what counts is what was done while both were at work.
+All sizes, ends and directions are visited in turn. Contents are compared at the end.
 Source: Hockney and Jesshope, "Parallel Computers 2" (1988), for r_inf and n_1/2.
 
 What would invalidate it: host memory on another node than the GPU's; a link that is slower than it
@@ -53,7 +55,9 @@ class TransfersBench(Bench):
     def measure(self, point: str, round_: int) -> list[Sample]:
         """One row of transfers of one size; of both directions where they are at work at once."""
         visit = self._visits[point]
-        taken = self._transfers.run(visit.direction, visit.size, iterations=visit.iterations)
+        taken = self._transfers.run(
+            visit.direction, visit.size, iterations=visit.iterations, repeats=visit.repeats
+        )
         return samples_of(visit.points, round_, taken)
 
     def validate(self) -> list[Validation]:

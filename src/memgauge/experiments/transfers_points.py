@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.experiments.transfers_parameters import TransfersParameters
-from memgauge.experiments.transfers_sizes import BUFFERS, iterations_of
+from memgauge.experiments.transfers_sizes import BUFFERS, iterations_of, repeats_of
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement, on_gpu
 from memgauge.model.records import Point, Scalar
@@ -49,8 +49,13 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def iterations(self) -> int:
-        """Transfers, each way."""
+        """Stamps, each way."""
         return iterations_of(self.size, at_once=len(self.points) > 1)
+
+    @property
+    def repeats(self) -> int:
+        """Transfers between two stamps."""
+        return repeats_of(self.size)
 
 
 def ends_of(parameters: TransfersParameters, shown: Sequence[int], device: int) -> list[Ends]:
@@ -135,13 +140,14 @@ def _point(  # noqa: PLR0913 - all that tells one from another
         "transfer_bytes": size,
         "host_memory": None if ends.host is None else str(parameters.host_memory),
     }
+    repeats = repeats_of(size)
     return Point(
         point=name,
         experiment="transfers",
         quantity="bandwidth",
         asked=asked,
-        effective={},
-        bytes_counted=size,
-        bytes_moved=size,
+        effective={"transfers_per_stamp": repeats},
+        bytes_counted=size * repeats,
+        bytes_moved=size * repeats,
         work="window" if at_once else "fixed",
     )

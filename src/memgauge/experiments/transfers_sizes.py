@@ -16,11 +16,14 @@ MEMORY_SHARE = 0.25
 """Of what either memory has left, that buffers sized by default may take at most."""
 
 VISIT_BYTES = 16 << 20
-"""Of small transfers in one visit, half a millisecond of a fast link,"""
-MOST_ITERATIONS = 256
-"""but no more of them than may be queued without waiting."""
+"""Of small transfers in one visit, half a millisecond of a fast link."""
+STAMP_BYTES = 256 << 10
+"""Between two stamps, some ten microseconds of a fast link: events resolve about half of one."""
+MOST_REPEATS = 16
+MOST_STAMPS = 32
+"""Together 512 transfers each way: no more may be queued without waiting."""
 LEAST_AT_ONCE = 4
-"""Each way, where both are at work: the slower one's last is then a small part."""
+"""Stamps each way, where both are at work: the slower one's last is then a small part."""
 
 
 def transfer_sizes(
@@ -45,7 +48,12 @@ def transfer_sizes(
     return (*(size for size in steps if size < largest), largest)
 
 
+def repeats_of(size: int) -> int:
+    """Transfers between two stamps."""
+    return max(1, min(MOST_REPEATS, STAMP_BYTES // size))
+
+
 def iterations_of(size: int, *, at_once: bool) -> int:
-    """Transfers of one visit, each way."""
+    """Stamps of one visit, each way."""
     least = LEAST_AT_ONCE if at_once else 1
-    return min(MOST_ITERATIONS, max(least, VISIT_BYTES // size))
+    return max(least, min(MOST_STAMPS, VISIT_BYTES // (size * repeats_of(size))))

@@ -55,13 +55,19 @@ class FakeTransfers:
         FakeTransfers.latest = self
 
     def run(
-        self, direction: str, size: int, *, iterations: int = 1, begin_ns: int | None = None
+        self,
+        direction: str,
+        size: int,
+        *,
+        iterations: int = 1,
+        repeats: int = 1,
+        begin_ns: int | None = None,
     ) -> Any:
         assert size <= self.bytes
         assert self.queued is None
         self.calls.append("run")
         ways = 2 if direction.startswith("both") else 1
-        took_ns = size // self.bytes_per_ns or 1
+        took_ns = size * repeats // self.bytes_per_ns or 1
         begin = type(self).now() if begin_ns is None else begin_ns
         return SimpleNamespace(
             threads=[thread(iterations, took_ns << way, begin) for way in range(ways)],

@@ -22,6 +22,7 @@ from memgauge.experiments.registry import for_memory, load
 from memgauge.experiments.tiers import Tiers
 from memgauge.experiments.tiers_parameters import TiersParameters
 from memgauge.model.errors import RequestError
+from memgauge.model.memory import on_gpu
 from memgauge.model.parameters import build, texts
 from memgauge.model.records import Sample
 from memgauge.model.rules import StreamRules
@@ -38,6 +39,7 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_tiers, "gpu_facts", lambda gpu: {"gpu": gpu.facts.name})
     monkeypatch.setattr(_core, "GpuTransfers", FakeTransfers, raising=False)
     monkeypatch.setattr(FakeTransfers, "now", _core.clock_now_ns)
+    monkeypatch.setattr(FakeTransfers, "bytes_per_ns", 50)
 
 
 def planned(cores: int = 4, **given: str) -> list[Group]:
@@ -86,26 +88,22 @@ def test_every_number_of_threads_is_a_group_and_every_kernel_a_work() -> None:
         assert kernels == {"copy", "triad", None}
 
 
-def test_all_cpus_work_and_buffers_exceed_the_caches() -> None:
+def test_all_cpus_work_and_transfers_exceed_the_caches() -> None:
     (group,) = planned(4)
-    facts = group.points[0].effective
     assert group.points[0].threads == 4
-    assert int(str(facts["transfer_buffer_bytes"])) >= 2 * 32 * MIB
+    size = int(str(group.points[0].effective["transfer_bytes"]))
+    assert size == 64 * MIB
     assert {str(where) for where in group.bytes_in} == {"dram", "cuda:0"}
-    assert group.bytes_in[next(w for w in group.bytes_in if w.is_gpu)] == 2 * int(
-        str(facts["transfer_buffer_bytes"])
-    )
+    assert group.bytes_in[on_gpu(0)] == 2 * size
+    (large,) = GpuTiers().plan(build(TiersParameters, **CUDA), a_machine(4, llc_bytes=256 * MIB))
+    assert large.points[0].effective["transfer_bytes"] == 256 * MIB
 
 
 def test_buffers_fit_a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = a_gpu(free_bytes=60 * MIB)
     monkeypatch.setattr(gpu_tiers, "opened_gpu", lambda placement: gpu)
     (group,) = planned(2)
-    facts = group.points[0].effective
-    size, whole = (int(str(facts[f"transfer_{n}"])) for n in ("bytes", "buffer_bytes"))
-    assert 2 * whole <= 60 * MIB / 4
-    assert whole % size == 0
-    assert whole // size >= 4
+    assert group.points[0].effective["transfer_bytes"] == 4 * MIB
 
 
 @pytest.mark.parametrize(
@@ -191,7 +189,7 @@ def test_samples_of_one_visit_have_one_window_inside_all_stamps() -> None:
 
 @pytest.mark.native
 def test_transfers_that_end_too_soon_are_more_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FakeTransfers, "bytes_per_ns", 2000)
+    monkeypatch.setattr(FakeTransfers, "bytes_per_ns", 20_000)
     with bench(transfer="host-to-device") as made:
         assert isinstance(made, BesideBench)
         made._host_ns["copy"] //= 50  # as if the trial had been a lucky one

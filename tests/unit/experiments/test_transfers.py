@@ -19,6 +19,7 @@ from tests.unit.experiments.machines import a_machine
 from tests.unit.experiments.made_up_gpus import FakeTransfers, a_gpu
 
 from memgauge import _core
+from memgauge.analysis.speeds import sample_value
 from memgauge.experiments import transfers
 from memgauge.experiments.base import Bench, Group
 from memgauge.experiments.registry import EXPERIMENTS, for_memory, load
@@ -26,8 +27,10 @@ from memgauge.experiments.transfers import Transfers
 from memgauge.experiments.transfers_parameters import TransfersParameters
 from memgauge.experiments.transfers_sizes import (
     LEAST_AT_ONCE,
-    MOST_ITERATIONS,
+    MOST_REPEATS,
+    MOST_STAMPS,
     iterations_of,
+    repeats_of,
     transfer_sizes,
 )
 from memgauge.model.errors import NotPossibleHere, RequestError
@@ -172,10 +175,12 @@ def test_sizes_asked_for_are_those() -> None:
 
 @given(st.integers(1, 1 << 40), st.booleans())
 def test_a_visit_has_some_transfers_and_not_too_many(size: int, at_once: bool) -> None:
-    count = iterations_of(size, at_once=at_once)
-    assert 1 <= count <= MOST_ITERATIONS
-    assert count >= (LEAST_AT_ONCE if at_once else 1)
-    assert size * count <= max(16 * MIB, size * (LEAST_AT_ONCE if at_once else 1))
+    stamps, repeats = iterations_of(size, at_once=at_once), repeats_of(size)
+    least = LEAST_AT_ONCE if at_once else 1
+    assert least <= stamps <= MOST_STAMPS
+    assert 1 <= repeats <= MOST_REPEATS
+    assert stamps * repeats <= 512
+    assert size * repeats * stamps <= max(16 * MIB, size * repeats * least)
 
 
 def test_one_direction_is_one_sample_and_two_are_two(gpus: Callable[[int], None]) -> None:
@@ -199,6 +204,7 @@ def test_one_direction_is_one_sample_and_two_are_two(gpus: Callable[[int], None]
                 assert one.window_ns == (1000, one.threads[0].end_ns[-1])
             else:
                 (only,) = taken
+                assert sample_value(point, only) == 2.0, "however many there are in a stamp"
                 assert len(only.threads[0].begin_ns) == iterations_of(
                     int(str(point.asked["transfer_bytes"])), at_once=False
                 )
