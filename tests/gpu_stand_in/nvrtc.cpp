@@ -247,6 +247,16 @@ std::string compiled(const NvrtcProgram& program, const Options& options) {
     return made;
 }
 
+// For tests that give it to the real one.
+void note(const NvrtcProgram& program, int count, const char* const* options) {
+    const std::string place = knob("sources", "");
+    if (place.empty()) return;
+    const std::string path = place + "/" + std::to_string(hashed(program.source));
+    std::ofstream(path + ".cu") << program.source;
+    std::ofstream listed(path + ".options");
+    for (int at = 0; at < count; ++at) listed << options[at] << "\n";
+}
+
 int give(const std::string& text, char* into) {
     std::memcpy(into, text.c_str(), text.size() + 1);
     return success;
@@ -337,6 +347,7 @@ NVRTC int nvrtcCompileProgram(NvrtcProgram* program, int count, const char* cons
         program->log = knob("nvrtc_log", "kernels.cu(1): error: told to fail\n");
         return code;
     }
+    note(*program, count, texts);
     Options options;
     for (int at = 0; at < count; ++at) {
         program->log = take(texts[at], options);
