@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from memgauge.analysis import tiers_transfers_report
 from memgauge.analysis.figures import Figures, scaled
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Cell, Column, Estimate, Section, Table
 from memgauge.analysis.tiers_charts import charts
 from memgauge.analysis.tiers_splits import Contest, Split, contests
+from memgauge.analysis.tiers_transfers import is_beside_transfers
 from memgauge.analysis.tiers_verdicts import verdicts, width
 
 TITLE = "Two memories in competition"
@@ -21,6 +23,8 @@ PUBLISHED_NOTE = "GB/s as published, without intervals. A loses: of what all thr
 
 def analyse(figures: Figures) -> Section:
     """Table, charts and verdicts of the competitions of a run."""
+    if is_beside_transfers(figures.run):
+        return tiers_transfers_report.section(figures)
     return section_of(contests(figures))
 
 

@@ -48,7 +48,7 @@ def _speed(line: Line) -> Iterator[Verdict]:
         return
     size, speed = top
     smallest, took = line.smallest
-    text = f"{_capital(line.name)}: {_gb(speed)} at best, with {format_bytes(size)}"
+    text = f"{_capital(line.name)}: {gb_words(speed)} at best, with {format_bytes(size)}"
     half = line.half
     if half is not None:
         text += f"; half of it from {_about(half)} a transfer on"
@@ -70,11 +70,11 @@ def _duplex(duplex: Duplex) -> Iterator[Verdict]:
         return
     ends = duplex.way.peer or f"{duplex.way.host} memory"
     text = (
-        f"Both directions at once ({ends}, {format_bytes(one.size)}) move {_gb(one.total)}, "
+        f"Both directions at once ({ends}, {format_bytes(one.size)}) move {gb_words(one.total)}, "
         f"{_times(one.over_faster)} the faster one alone"
     )
     if one.over_both is not None:
-        text += f" and {_share(one.over_both)} of both alone, added"
+        text += f" and {share_interval(one.over_both)} of both alone, added"
     if has_interval(one.over_both) and one.over_both is not None:
         if one.over_both.high >= FULL_DUPLEX:
             text += ": the directions hardly disturb each other"
@@ -95,16 +95,16 @@ def _pageable(lines: Sequence[Line]) -> Iterator[Verdict]:
         if found is None:
             continue
         at = f"{slow.name.partition(',')[0]}, {format_bytes(common[-1])}"
+        reaches = f"Pageable memory reaches {share_interval(found)} of what pinned memory does"
         if not has_interval(found):
             yield Verdict(
                 level="note",
-                text=f"Pageable memory reaches {_share(found)} of what pinned memory does ({at}), "
-                f"by too few samples for an interval.",
+                text=f"{reaches} ({at}), by too few samples for an interval.",
             )
         elif found.high < 1:
             yield Verdict(
                 level="note",
-                text=f"Pageable memory reaches {_share(found)} of what pinned memory does ({at}).",
+                text=f"{reaches} ({at}).",
                 remedy="pin what is transferred often (cuMemHostAlloc, cuMemHostRegister; in "
                 "CuPy and PyTorch pinned memory)",
             )
@@ -112,7 +112,7 @@ def _pageable(lines: Sequence[Line]) -> Iterator[Verdict]:
             yield Verdict(
                 level="note",
                 text=f"Pageable memory is as fast as pinned memory within the intervals ({at}: "
-                f"{_share(found)}).",
+                f"{share_interval(found)}).",
             )
 
 
@@ -150,7 +150,8 @@ def _capital(text: str) -> str:
     return text if text.startswith("cuda:") else text[:1].upper() + text[1:]
 
 
-def _gb(speed: Estimate) -> str:
+def gb_words(speed: Estimate) -> str:
+    """Such as `25.1 GB/s`."""
     return f"{speed.value:.3g} GB/s" if speed.value < 10 else f"{speed.value:.1f} GB/s"
 
 
@@ -178,7 +179,8 @@ def _times(one: Estimate) -> str:
     return f"{one.value:.2f} ({one.low:.2f} to {one.high:.2f}) times"
 
 
-def _share(one: Estimate) -> str:
+def share_interval(one: Estimate) -> str:
+    """Such as `24% (23% to 25%)`."""
     if not has_interval(one):
         return f"{one.value:.0%}"
     return f"{one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
