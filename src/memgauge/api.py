@@ -86,8 +86,16 @@ def _refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | Non
 
 
 def _kinds(source: Source) -> str:
-    """The experiments of its figures."""
-    return ", ".join(dict.fromkeys(one.name.partition("/")[0] for one in source.comparables))
+    """The experiments of its figures, and the memory where that is a GPU's."""
+    from memgauge.model.memory import GPU
+
+    found = {one.name.partition("/")[0]: None for one in source.comparables}
+    gpus = {
+        memory: None
+        for one in source.comparables
+        if (memory := str(one.facts.get("memory", ""))).startswith(f"{GPU}:")
+    }
+    return ", ".join(found) + (f" in {', '.join(gpus)}" if gpus else "")
 
 
 def load(path: str | Path) -> Result:

@@ -66,18 +66,26 @@ def rules(chart: Chart, *, values_lie: bool = False) -> list[Any]:
     if places and not is_nominal(chart):
         layers += _upright(places, alt.X("at:Q", scale=x_scale(chart)))
     if levels and values_lie:
-        layers += _upright(levels, alt.X("at:Q", title=title(chart.y)))
+        layers += _upright(levels, alt.X("at:Q", title=title(chart.y)), above=True)
     elif levels:
         layers += _level(levels, alt.Y("at:Q", title=title(chart.y)))
     return layers
 
 
-def _upright(rows: list[Row], x: Any) -> list[Any]:
-    """Names one below the other, so that those of neighbours do not meet."""
+def _upright(rows: list[Row], x: Any, *, above: bool = False) -> list[Any]:
+    """Names one below the other, so that those of neighbours do not meet.
+
+    `above` the picture, where lying bars reach up to the line.
+    """
     layers = [table_of(rows).mark_rule(style="rule-mark", clip=True).encode(x=x)]
     for at, row in enumerate(rows):
+        step = 15 * (at % 4)
         label = table_of([row]).mark_text(
-            style="rule-label", align="right", baseline="top", dx=-5, dy=6 + 15 * (at % 4)
+            style="rule-label",
+            align="right",
+            baseline="bottom" if above else "top",
+            dx=0 if above else -5,
+            dy=-3 - step if above else 6 + step,
         )
         layers.append(label.encode(x=x, y=alt.value(0), text="label:N"))
     return layers

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from memgauge import _core
     from memgauge.model.memory import MemoryPlacement
 
-NO_DRIVER = (
-    "install the NVIDIA driver, and pass its devices and library into a container "
-    "(docker run --gpus all)"
-)
-
 
 def gpu_driver() -> _core.GpuDriver:
     """The driver, started: a start can take a second.
@@ -69,10 +64,7 @@ def _none_such(devices: list[_core.GpuFacts]) -> str:
 def _driver() -> _core.GpuDriver:
     from memgauge import _core
 
-    try:
-        return _core.GpuDriver(cuda_driver_file())
-    except RequestError as error:
-        raise RequestError(_with_remedy(str(error))) from error
+    return _core.GpuDriver(cuda_driver_file())
 
 
 @cache
@@ -81,8 +73,3 @@ def _gpu(device: int) -> _core.Gpu:
 
     driver = gpu_driver()
     return _core.Gpu(driver, device, nvrtc_file(driver.version))
-
-
-def _with_remedy(message: str) -> str:
-    """What to do, unless the core has said it."""
-    return message if ";" in message else f"{message}; {NO_DRIVER}"
