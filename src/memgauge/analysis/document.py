@@ -23,6 +23,12 @@ from memgauge.analysis.speeds import PassTimes
 from memgauge.analysis.summary import PointSummary
 from memgauge.analysis.tiers_document import TierFigures, tier_figures
 from memgauge.analysis.traffic_document import NestFigures, traffic_figures
+from memgauge.analysis.transfers_document import (
+    BesideTransfersFigures,
+    TransferFigures,
+    beside_transfers_figures,
+    transfer_figures,
+)
 from memgauge.analysis.verdicts import run_verdicts
 from memgauge.analysis.verify import event_verdicts
 from memgauge.analysis.workingset import find
@@ -149,6 +155,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Of a run of `memgauge counters compare`."""
     tiers: list[TierFigures] = []
     """Two groups of threads beside each other, for each work, team and regime."""
+    transfers: list[TransferFigures] = []
+    """To and from a GPU, over the size of one; for each pair of memories and direction."""
+    beside_transfers: list[BesideTransfersFigures] = []
+    """The host's threads beside transfers to a GPU, of `tiers` whose group B is one."""
     traffic: list[NestFigures] = []
     """Loop nests: expected, simulated, measured."""
     fft3d: JobFigures | None = None
@@ -184,6 +194,8 @@ def json_document(run: Run) -> Document:
         counters=event_verdicts(run),
         routes=route_figures(run),
         tiers=tier_figures(figures),
+        transfers=transfer_figures(figures),
+        beside_transfers=beside_transfers_figures(figures),
         traffic=traffic_figures(figures),
         fft3d=job_figures(run),
     )

@@ -214,5 +214,10 @@ def test_it_is_the_tiers_section_of_its_run_and_nothing_of_other_runs() -> None:
     assert is_beside_transfers(run)
     (section,) = (one for one in analyse_run(run).sections if one.name == "tiers")
     assert section.title == "The host's bandwidth beside transfers to a GPU"
-    assert json_document(run).tiers == []
+    document = json_document(run)
+    assert document.tiers == []
+    assert [one.transfer for one in document.beside_transfers] == list(DIRECTIONS)
+    both = document.beside_transfers[-1]
+    assert both.host_keeps is not None
+    assert both.host_keeps.value == pytest.approx(17 / 20, rel=0.01)
     assert rows(section.tables[0])

@@ -1,10 +1,12 @@
 """What is said of transfers, on runs made by formula."""
 
+import msgspec
 import pytest
 from tests.unit.analysis.cells import rows, value
 from tests.unit.analysis.runs import system
 from tests.unit.analysis.transfers_runs import KIB, MIB, SIZES, hockney, transfers_run
 
+from memgauge.analysis.document import Document, json_document
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Section
@@ -188,6 +190,26 @@ def test_peers_have_tables_and_pictures_of_their_own() -> None:
     assert to.endswith("neither GPU reaches the other's memory.")
     assert any("83% of the 31.5 GB/s" in text for text in said), "peers go by no PCIe link"
     assert len({chart.name for chart in found.charts}) == len(found.charts)
+
+
+def test_the_document_holds_all_of_it() -> None:
+    run = transfers_run(
+        PINNED,
+        at_once={"pinned": lambda size: (0.01 * size**0.5, 0.02 * size**0.5)},
+        sizes=SIZES[:5],
+    )
+    to, back = json_document(run).transfers
+    assert (to.direction, back.direction) == (TO, FROM)
+    assert [one.bytes for one in to.sizes] == SIZES[:5]
+    assert to.link_gb_per_s == pytest.approx(31.5)
+    assert (to.node, to.gpu_node) == (0, 0)
+    assert len(to.at_once) == 5
+    assert back.at_once == []
+    for one in to.at_once:
+        assert one.there is not None
+        assert one.back is not None
+        assert one.back.value == pytest.approx(2 * one.there.value, rel=0.02)
+    assert msgspec.json.decode(msgspec.json.encode(json_document(run)), type=Document)
 
 
 def test_nothing_measured_is_said() -> None:
