@@ -53,4 +53,5 @@ NB_MODULE(_core, module) {
     register_gpu_arrays(module);
     register_gpu_chase(module);
     register_gpu_transfers(module);
+    register_gpu_nests(module);
 }

@@ -35,6 +35,7 @@ void register_gpu(nanobind::module_& module);
 void register_gpu_arrays(nanobind::module_& module);
 void register_gpu_chase(nanobind::module_& module);
 void register_gpu_transfers(nanobind::module_& module);
+void register_gpu_nests(nanobind::module_& module);
 
 // A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What
 // it raised stays set and comes out in place of Interrupted.

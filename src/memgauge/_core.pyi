@@ -1413,3 +1413,25 @@ class GpuTransfers:
 
     def close(self) -> None:
         """Free the buffers now; later calls raise RuntimeError."""
+
+@final
+class GpuNest:
+    def __init__(self, gpu: Gpu, spec: NestSpec, copies: int = 1) -> None:
+        """Sets of a loop nest's arrays in device memory, used in turn.
+
+        Raises RequestError: the device has not so much memory free, or stores are to be prefetched.
+        """
+
+    def run(self, repetitions: int = 1) -> Slice:
+        """One thread's slice with a stamp for each execution, each on the next set.
+
+        A device's thread for each trip of the innermost loop; of GEMV and GEMM, for each element of
+        the result.
+        """
+
+    def validate(self) -> list[NestValidation]:
+        """What was written, against what the arrays read were filled with; nothing before run()."""
+
+    def corrupt(self, array: int, element: int) -> None: ...
+    def close(self) -> None:
+        """Free the memory now; later calls raise RuntimeError."""

@@ -13,6 +13,7 @@
 #include "gpu/timing.hpp"
 #include "kernels/ramp.hpp"
 #include "kernels/replay.hpp"
+#include "memgauge/counters/modelled.hpp"
 
 namespace memgauge {
 
@@ -321,6 +322,7 @@ Slice GpuStreamArrays::State::run_whole(const GpuKernelSpec& spec, const GpuSlic
         after = replayed(spec, lead_in_block, request.iterations, scalar, blocks);
     }
     stale = true;
+    const ElementTraffic each = traffic(spec);
     const gpu::TimedWork work{
         .iterations = request.iterations,
         .lead_in =
@@ -332,6 +334,8 @@ Slice GpuStreamArrays::State::run_whole(const GpuKernelSpec& spec, const GpuSlic
         .iterate =
             [&](std::size_t k) {
                 queue(spec, function, 0, elements, operand(flips && k % 2 == 1 ? -scalar : scalar));
+                KnownTraffic::instance().add(elements * each.counted_read,
+                                             elements * each.counted_write);
             }};
     Slice slice = gpu::timed(*device, work, stop);
     blocks.swap(after);
