@@ -1,4 +1,4 @@
-"""Loop nests by a GPU's threads: they write what the nest says, and move what it loads and stores."""
+"""Loop nests by a GPU: its threads write what the nest says, and move what it loads and stores."""
 
 from __future__ import annotations
 
