@@ -295,43 +295,52 @@ inline void* ptx_address(const void* address) {
 
 // ---- launches ----------------------------------------------------------------------------------
 
-template <unsigned... Numbers>
-struct Indices {};
-template <unsigned Count, unsigned... Numbers>
-struct UpTo : UpTo<Count - 1, Count - 1, Numbers...> {};
-template <unsigned... Numbers>
-struct UpTo<0, Numbers...> {
-    using Type = Indices<Numbers...>;
-};
-
-template <class Parameter>
-struct Plain {
-    using Type = Parameter;
-};
-template <class Parameter>
-struct Plain<const Parameter> {
-    using Type = Parameter;
-};
-
-template <class... Parameters, unsigned... Numbers>
-void call_each(void (*kernel)(Parameters...), Place grid, Place block, void** given,
-               Indices<Numbers...>) {
+// Threads of a block follow each other; so do blocks.
+template <class... Parameters>
+STAND_IN_HOST void call_each(void (*kernel)(Parameters...), Place grid, Place block,
+                             Parameters... values) {
     gridDim = {grid.x, grid.y, grid.z};
     blockDim = {block.x, block.y, block.z};
-    for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
-        for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
-            for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x)
-                for (threadIdx.z = 0; threadIdx.z < block.z; ++threadIdx.z)
-                    for (threadIdx.y = 0; threadIdx.y < block.y; ++threadIdx.y)
-                        for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x)
-                            kernel(
-                                *static_cast<typename Plain<Parameters>::Type*>(given[Numbers])...);
+    const unsigned long long blocks = 1ull * grid.x * grid.y * grid.z;
+    const unsigned threads = block.x * block.y * block.z;
+    for (unsigned long long at = 0; at < blocks; ++at) {
+        blockIdx = {unsigned(at % grid.x), unsigned(at / grid.x % grid.y),
+                    unsigned(at / grid.x / grid.y)};
+        for (unsigned thread = 0; thread < threads; ++thread) {
+            threadIdx = {thread % block.x, thread / block.x % block.y, thread / block.x / block.y};
+            kernel(values...);
+        }
+    }
 }
+
+// The values of a launch, from where its arguments point to.
+template <class... Parameters>
+struct Unpacked {
+    template <class... Values>
+    STAND_IN_HOST static void launch(void (*kernel)(Parameters...), Place grid, Place block,
+                                     void** given, Values... values) {
+        if constexpr (sizeof...(Values) == sizeof...(Parameters)) {
+            call_each<Parameters...>(kernel, grid, block, values...);
+        } else {
+            using Next = typename Nth<sizeof...(Values), Parameters...>::Type;
+            launch(kernel, grid, block, given, values...,
+                   *static_cast<Next*>(given[sizeof...(Values)]));
+        }
+    }
+
+private:
+    template <unsigned number, class First, class... Rest>
+    struct Nth : Nth<number - 1, Rest...> {};
+    template <class First, class... Rest>
+    struct Nth<0, First, Rest...> {
+        using Type = First;
+    };
+};
 
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), Place grid, Place block, void** given) {
     last_hit = {1, 0};
-    call_each(kernel, grid, block, given, typename UpTo<sizeof...(Parameters)>::Type{});
+    Unpacked<Parameters...>::launch(kernel, grid, block, given);
 }
 
 }  // namespace stand_in
