@@ -27,8 +27,9 @@ NOTE = (
     "Jesshope). Copies within one GPU are those of stream."
 )
 SIZES_NOTE = (
-    "GB/s; ns: of one transfer, back to back with others of its size, by the GPU's events: what "
-    "the host needs to launch one and to wait for it is not in it."
+    "GB/s; ns: of one transfer, back to back with others of its size. Pinned, and between GPUs: by "
+    "the GPU's events, so that what the host needs to launch one and to wait for it is not in it. "
+    "Pageable: by the host's clock, for the host copies too."
 )
 DUPLEX_NOTE = (
     "GB/s, medians over visits, in the time in which both directions were at work. Gain: over the "
@@ -127,7 +128,7 @@ def _sizes(lines: Sequence[Line], peer: str) -> Table:
         title="Bandwidth by size" + (f", {peer}" if peer else ""),
         columns=columns,
         rows=[_size_row(size, lines) for size in sizes],
-        note=SIZES_NOTE,
+        note=None if peer else SIZES_NOTE,
     )
 
 

@@ -12,9 +12,9 @@ from memgauge.analysis.transfers_link import link_verdicts, place_verdicts
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes, format_duration
 
-FULL_DUPLEX = 0.95
-"""Of both directions alone, added."""
-NOTHING = 1.05
+FULL_DUPLEX = 0.9
+"""Of both directions alone, added: above it they hardly disturb each other."""
+NOTHING = 1.1
 """Times the faster direction alone: below it both at once are worth nothing."""
 MOST_STEPS = 2
 """Of one curve that are told."""
@@ -75,11 +75,10 @@ def _duplex(duplex: Duplex) -> Iterator[Verdict]:
     )
     if one.over_both is not None:
         text += f" and {share_interval(one.over_both)} of both alone, added"
-    if has_interval(one.over_both) and one.over_both is not None:
-        if one.over_both.high >= FULL_DUPLEX:
-            text += ": the directions hardly disturb each other"
-        elif has_interval(one.over_faster) and one.over_faster.low <= NOTHING:
-            text += ": they share one way, and overlapping them gains nothing"
+    if one.over_both is not None and one.over_both.low >= FULL_DUPLEX:
+        text += ": the directions hardly disturb each other"
+    elif one.over_faster.high <= NOTHING:
+        text += ": they share one way, and overlapping them gains nothing"
     yield Verdict(level="note", text=f"{text}.")
 
 
