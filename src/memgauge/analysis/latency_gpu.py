@@ -90,14 +90,14 @@ def _order(point: Point) -> str:
 def chart(measured: Measured) -> Chart:
     """A bar for each walk."""
     labels: list[float | str] = [_label(point) for point, _ in measured]
-    name = f"one thread, {gpu_name(point for point, _ in measured)}"
+    gpu = gpu_name(point for point, _ in measured)
     return Chart(
         name="gpu-latency-levels",
-        title="Load-to-use latency of one thread on the GPU",
+        title=f"Load-to-use latency of one thread on {gpu}",
         kind="bar",
         x=Axis(title="Level", unit=""),
         y=Axis(title="Latency", unit="ns", scale="log10"),
-        series=[series(name, labels, [summary.sustained for _, summary in measured])],
+        series=[series("one thread", labels, [summary.sustained for _, summary in measured])],
     )
 
 

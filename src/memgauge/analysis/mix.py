@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.analysis import mix_gpu
 from memgauge.analysis.figures import Figures, scaled, series, share_fact, text_fact
-from memgauge.analysis.gpu_points import WHOLE, gpu_of, gpu_peak_gb_per_s
+from memgauge.analysis.gpu_points import WHOLE, gpu_of
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.loaded_curves import ISSUED_OFF, issued, share_words
 from memgauge.analysis.ratios import ratio
@@ -30,12 +31,6 @@ NOTE = (
     "GB/s of the lines read and written by count; the 90th percentile of speed and its 95% "
     "interval. NT: non-temporal stores, past the caches. Moved: with the lines that ordinary "
     "stores read first (write-allocate), unless hardware avoids it."
-)
-LINES_NOTE = "By count of the lines read and written, without write-allocate."
-GPU_NOTE = (
-    "GB/s of the bytes read and written by count, by the whole GPU in its own memory; the 90th "
-    "percentile of speed and its 95% interval. A GPU writes without reading first: what memory "
-    "moves is what is counted."
 )
 
 MOST_LINES = 7
@@ -88,24 +83,33 @@ class MixCell(msgspec.Struct, frozen=True, kw_only=True):
 def analyse(figures: Figures) -> Section:
     """Table, charts and verdicts of the mixes of a run."""
     cells = mix_cells(figures)
-    peak = _peak_gb_per_s(figures)
+    if any(cell.gpu for cell in cells):
+        return _on_gpu(figures, [cell for cell in cells if cell.gpu])
+    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
     return Section(
         name="mix",
         title="Read-write mixes",
         question=QUESTION,
         verdicts=_verdicts(cells),
         tables=[_table(cells)] if cells else [],
-        charts=_charts(cells, peak),
+        charts=_charts(cells, peak * 1e-9 if peak else None),
     )
 
 
-def _peak_gb_per_s(figures: Figures) -> float | None:
-    """Of the memory that was measured: the host's or the GPU's; None: not told."""
-    points = figures.run.points_of("mix")
-    if any(gpu_of(point) for point in points):
-        return gpu_peak_gb_per_s(points)
-    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
-    return peak * 1e-9 if peak else None
+def _on_gpu(figures: Figures, cells: Sequence[MixCell]) -> Section:
+    peak = mix_gpu.peak_of(figures)
+    title = mix_gpu.title_of(figures)
+    return Section(
+        name="mix",
+        title="Read-write mixes in the GPU's memory",
+        question=QUESTION,
+        verdicts=[*_verdicts(cells), *mix_gpu.share_verdict(cells, peak)],
+        tables=[mix_gpu.table(cells, peak)],
+        charts=[
+            msgspec.structs.replace(chart, title=title, note=mix_gpu.CHART_NOTE)
+            for chart in _charts(cells, peak)
+        ],
+    )
 
 
 def mix_cells(figures: Figures) -> list[MixCell]:
@@ -156,8 +160,7 @@ def _table(cells: Sequence[MixCell]) -> Table:
         Column(title="samples", narrow=False),
     ]
     rows = [_row(cell) for cell in cells]
-    note = GPU_NOTE if cells[0].gpu else NOTE
-    return Table(name="mix", title="Bandwidth by mix", columns=columns, rows=rows, note=note)
+    return Table(name="mix", title="Bandwidth by mix", columns=columns, rows=rows, note=NOTE)
 
 
 def _row(cell: MixCell) -> list[Cell]:
@@ -165,7 +168,7 @@ def _row(cell: MixCell) -> list[Cell]:
         share_words(cell.read_share),
         {"non-temporal": "NT"}.get(cell.store, cell.store) or None,
         cell.order,
-        "GPU" if cell.gpu else cell.threads,
+        cell.threads,
         regime_kind(cell.regime) or None,
         cell.bandwidth,
         cell.moved,
@@ -208,8 +211,7 @@ def _lines(cells: Sequence[MixCell]) -> dict[str, list[MixCell]]:
 def _chart(
     order: str, lines: dict[str, list[MixCell]], peak_gb_per_s: float | None, left_out: int
 ) -> Chart:
-    by_gpu = all(cell.gpu for line in lines.values() for cell in line)
-    note = "By count of the bytes read and written." if by_gpu else LINES_NOTE
+    note = "By count of the lines read and written, without write-allocate."
     if left_out > 0:
         note += f" {left_out} lines of smaller teams are in the table only."
     return Chart(

@@ -3,7 +3,14 @@
 from memgauge.analysis.claims import Claim, Finding, claims_of, compare
 from memgauge.analysis.figures import Figures, number_fact, series, text_fact
 from memgauge.analysis.gpu_concurrency import in_flight_verdict
-from memgauge.analysis.gpu_points import GPU_MEMORY, WHOLE, gpu_of, l2_bytes
+from memgauge.analysis.gpu_points import (
+    GPU_MEMORY,
+    WHOLE,
+    gpu_name,
+    gpu_of,
+    gpu_peak_gb_per_s,
+    l2_bytes,
+)
 from memgauge.analysis.levels import find_levels
 from memgauge.analysis.section import (
     Axis,
@@ -79,6 +86,8 @@ def _gpu_claims(points: list[Point]) -> Claims:
         unclaimed=("L1",) if size else ("L1", "L2"),
         memory=GPU_MEMORY,
         readers=WHOLE,
+        of=f", {gpu_name(points)}",
+        peak_gb_per_s=gpu_peak_gb_per_s(points),
         others="a large L2 is in partitions, of which one multiprocessor may see a part only",
     )
 
@@ -143,7 +152,7 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: Claims) -
     within = [claim for claim in claims.caches if claim.bytes <= max(curve)]
     return Chart(
         name="workingset-latency" if latency else "workingset-bandwidth",
-        title="Latency over footprint" if latency else "Read bandwidth over footprint",
+        title=("Latency" if latency else "Read bandwidth") + f" over footprint{claims.of}",
         kind="line",
         x=Axis(title="Footprint", unit="B", scale="log2"),
         y=y,
@@ -152,8 +161,14 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: Claims) -
         rules=[
             Rule(label=f"{claim.name} by {claims.by}", axis="x", value=float(claim.bytes))
             for claim in within
-        ],
+        ]
+        + ([] if latency else _peak(claims)),
     )
+
+
+def _peak(claims: Claims) -> list[Rule]:
+    value = claims.peak_gb_per_s
+    return [Rule(label="theoretical peak of memory", axis="y", value=value)] if value else []
 
 
 def _bands(findings: list[Finding], claims: Claims, least: float) -> list[Band]:

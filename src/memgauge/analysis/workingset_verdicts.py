@@ -24,6 +24,10 @@ class Claims(msgspec.Struct, frozen=True, kw_only=True):
     """What is beyond the last of them."""
     readers: str = "one thread"
     """Who reads, where bandwidth is measured."""
+    of: str = ""
+    """Of which GPU, in titles."""
+    peak_gb_per_s: float | None = None
+    """What all readers can reach in theory, where they are all there are."""
     others: str = "other cores or guests use the rest"
     """What a cache that holds less than claimed may come from."""
 

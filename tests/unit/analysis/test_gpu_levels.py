@@ -119,6 +119,7 @@ def test_the_l2_found_stands_beside_what_the_driver_claims(report: Report) -> No
     latency, read = found.charts
     assert [rule.label for rule in latency.rules] == ["L2 by driver"]
     assert read.series[0].name == "read bandwidth, whole GPU"
+    assert [rule.value for rule in read.rules if rule.axis == "y"] == [3200.0]
     assert [band.label for band in read.bands] == ["L2", "device memory"]
     assert all(band.start >= 2 * MIB for band in read.bands), "no further than its curve"
 
@@ -143,12 +144,19 @@ def test_a_mix_is_made_by_the_whole_gpu(report: Report) -> None:
     (text,) = texts(found.verdicts, "good")
     assert "(all reads, whole GPU)" in text
     assert "thread" not in text
-    assert {row["by"] for row in rows(found.tables[0])} == {"GPU"}
+    assert found.title == "Read-write mixes in the GPU's memory"
     for row in rows(found.tables[0]):
-        assert value(row["moved"]) == pytest.approx(value(row["bandwidth"]))
+        assert value(row["of peak"]) == pytest.approx(value(row["bandwidth"]) / 3200)
     (chart,) = found.charts
     assert [line.name for line in chart.series] == ["whole GPU"]
     assert [rule.value for rule in chart.rules] == [3200.0]
+    assert chart.title.endswith("NVIDIA Example")
+
+
+def test_a_mix_faster_than_the_memory_is_a_problem() -> None:
+    found = section(analyse_run(gpu_run([mixed(1.0, 3300.0)])), "mix")
+    (text,) = texts(found.verdicts, "problem")
+    assert "of the theoretical 3200.0 GB/s. More than all is impossible" in text
 
 
 def test_what_reads_the_same_memory_is_checked_against_each_other(run: Run) -> None:
