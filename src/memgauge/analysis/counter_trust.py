@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memgauge.analysis.hardware_counts import gpu_of
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.verify_words import NEVER, verdict_text
 from memgauge.model.counters import MEMORY_TRAFFIC, EventVerdict

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from memgauge.analysis.figures import Figures, number_fact, text_fact
+from memgauge.analysis.gpu_points import PLACEMENT, gpu_of
 from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, added_up
 from memgauge.model.readings import Counted, counted
 from memgauge.model.records import Point, RegionReading, Sample
@@ -134,7 +135,7 @@ def reaches(counter: Counter, kernel: Kernel) -> bool:
 
 def gpu_traffic(placement: str) -> str:
     """What counters of a GPU's memory name their traffic: `gpu0` of the placement `cuda:0`."""
-    return placement.replace("cuda:", "gpu", 1)
+    return placement.replace(PLACEMENT, "gpu", 1)
 
 
 def _left_out(told: Sequence[Counter], counters: Sequence[Counter]) -> Iterable[str]:
@@ -173,12 +174,6 @@ def kernel_of(point: Point) -> Kernel | None:
         streams=text_fact(facts, "store") == "non-temporal",
         **numbers,
     )
-
-
-def gpu_of(point: Point) -> str:
-    """The placement of the GPU that ran it, such as `cuda:0`; empty: the host's processor did."""
-    memory = text_fact(point.asked, "memory")
-    return memory if memory.startswith("cuda:") else ""
 
 
 def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable[CountedRegion]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memgauge.analysis import hardware_report, hardware_summary, stream_gpu_tables
+from memgauge.analysis import hardware_beside, hardware_report, hardware_summary, stream_gpu_tables
 from memgauge.analysis.figures import Figures, number_fact, scaled, series
 from memgauge.analysis.gpu_points import gpu_name, gpu_of, gpu_peak_gb_per_s
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
@@ -37,6 +37,7 @@ def analyse(figures: Figures) -> Section:
     tables = [
         stream_gpu_tables.comparison(main, peak),
         *hardware_report.tables(counted),
+        *hardware_beside.tables(figures),
         stream_gpu_tables.details(main, peak),
         stream_gpu_tables.search(found),
     ]

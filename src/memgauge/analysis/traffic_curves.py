@@ -12,7 +12,8 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.figures import Figures, number_fact, text_fact
-from memgauge.analysis.hardware_counts import Kernel, counts_of_point, gpu_of
+from memgauge.analysis.gpu_points import gpu_of
+from memgauge.analysis.hardware_counts import Kernel, counts_of_point
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.traffic_expected import (
     GPU_SECTOR_BYTES,

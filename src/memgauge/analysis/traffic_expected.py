@@ -23,7 +23,7 @@ from fractions import Fraction
 
 import msgspec
 
-from memgauge.analysis.hardware_counts import gpu_of
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.model.grid import grid_of
 from memgauge.model.nests import (
     COMPLEX_BYTES,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from memgauge.analysis.figures import number_fact, text_fact
-from memgauge.analysis.hardware_counts import gpu_of
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.paired import paired
 from memgauge.analysis.section import Estimate
 from memgauge.model.counters import Counter, Quantity
