@@ -56,7 +56,10 @@ def analyse(figures: Figures) -> Section:
         tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]
         charts.insert(0, scaling_chart(steps, facts))
     return msgspec.structs.replace(
-        section, verdicts=verdicts, tables=[*tables, ranks_table(ranks, last)], charts=charts
+        section,
+        verdicts=verdicts,
+        tables=[*tables, ranks_table(ranks, last, facts.gpus)],
+        charts=charts,
     )
 
 

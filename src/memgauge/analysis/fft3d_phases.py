@@ -145,6 +145,10 @@ def bypasses(architecture: str) -> bool:
 
 def _expected(phase: Phase, step: Pencils, *, bypass: bool) -> tuple[int | None, int | None]:
     resort = next((one for one in step.resorts if one.name == phase.name), None)
+    if phase.name == COPY_IN:
+        return step.local_bytes, 0
+    if phase.name == COPY_OUT:
+        return 0, step.local_bytes
     if resort is None:
         return None, None
     found = expected(resort.kind, resort.extents, bypass=bypass)
@@ -178,8 +182,8 @@ def _speed(
 def _measured(
     ranks: Sequence[Rank], step: Pencils, phases: Sequence[Phase], timelines: Timelines
 ) -> dict[Phase, Traffic]:
-    """Of re-sortings, by the counters that one rank of each node watched."""
-    names = {resort.name for resort in step.resorts}
+    """Of re-sortings and copies, by the counters that one rank of each node watched."""
+    names = {COPY_IN, COPY_OUT, *(resort.name for resort in step.resorts)}
     taking_part = [rank for rank in ranks if rank.rank < step.grid.ranks]
     first = {rank.node: rank for rank in reversed(taking_part)}
     found = {}
@@ -195,14 +199,15 @@ def _measured(
 
 def _node(rank: Rank, step: Pencils, phase: Phase, timeline: Timeline | None) -> Traffic:
     """What the node's memory moved while its first rank was in that phase, for one transform."""
-    spans = [one.spans[phase] for one in on(rank, step.grid.ranks) if phase in one.spans]
-    if timeline is None or not spans:
+    taken = [one.spans[phase] for one in on(rank, step.grid.ranks) if phase in one.spans]
+    if timeline is None or not taken:
         return Traffic(None, None)
     roles = roles_of(timeline)
+    spans = [span for parts in taken for span in parts]
     reads, writes = counted(timeline, roles.reads, spans), counted(timeline, roles.writes, spans)
     return Traffic(
-        None if reads is None else reads / len(spans),
-        None if writes is None else writes / len(spans),
+        None if reads is None else reads / len(taken),
+        None if writes is None else writes / len(taken),
     )
 
 

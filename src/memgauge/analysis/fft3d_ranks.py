@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import NAME, Pencils, transform_ranks
+from memgauge.analysis.fft3d_shape import FFT_PHASES, NAME, Pencils, transform_ranks
 from memgauge.analysis.intervals import sustained
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import MemgaugeError
@@ -38,8 +38,9 @@ class Transformed(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     phases: dict[Phase, float]
     """Seconds of each, in the order in which they ran."""
-    spans: dict[Phase, tuple[int, int]]
-    """Begin and end of each, on the clock of the rank's run."""
+    spans: dict[Phase, list[tuple[int, int]]]
+    """Begin and end of each, on the clock of the rank's run: several where a GPU took the array in
+    batches."""
 
 
 class Rank(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +66,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     repetitions: int | None
     scaling: str | None
     device: str
+    gpus: dict[int, str]
+    """That of each rank, in words; of those that use one."""
     tile: int
     """Elements that re-sort 1 and 3 read at a time; 0: in the study's order."""
 
@@ -88,6 +91,7 @@ def facts_of(run: Run) -> JobFacts | None:
         repetitions=_count(asked, "repetitions"),
         scaling=None if asked.get("scaling") is None else str(asked["scaling"]),
         device=str(asked.get("device") or "cpu"),
+        gpus=_gpus(str(asked.get("gpus") or ""), ranks),
         tile=_count(asked, "tile") or 0,
     )
 
@@ -107,18 +111,34 @@ def transforms_of(regions: Sequence[Region]) -> list[Transformed]:
         ranks = transform_ranks(region.name)
         if ranks is None or region.end_ns is None:
             continue
-        spans: dict[Phase, tuple[int, int]] = {}
-        for inner in _inside(ordered[at + 1 :], region):
-            seen = sum(1 for phase in spans if phase.name == inner.name)
-            spans[Phase(inner.name, seen + 1)] = (inner.begin_ns, inner.end_ns or inner.begin_ns)
+        spans = _spans(_inside(ordered[at + 1 :], region))
         found.append(
             Transformed(
                 ranks=ranks,
                 seconds=(region.end_ns - region.begin_ns) * 1e-9,
-                phases={phase: (end - begin) * 1e-9 for phase, (begin, end) in spans.items()},
+                phases={
+                    phase: sum(end - begin for begin, end in parts) * 1e-9
+                    for phase, parts in spans.items()
+                },
                 spans=spans,
             )
         )
+    return found
+
+
+def _spans(regions: Iterable[Region]) -> dict[Phase, list[tuple[int, int]]]:
+    """Of each phase. Batches of one FFT follow each other with no other phase between them."""
+    found: dict[Phase, list[tuple[int, int]]] = {}
+    batched: dict[str, Phase] = {}
+    for region in regions:
+        if region.name not in FFT_PHASES:
+            batched = {}
+        phase = batched.get(region.name)
+        if phase is None:
+            phase = Phase(region.name, 1 + sum(1 for one in found if one.name == region.name))
+        if region.name in FFT_PHASES:
+            batched[region.name] = phase
+        found.setdefault(phase, []).append((region.begin_ns, region.end_ns or region.begin_ns))
     return found
 
 
@@ -192,15 +212,27 @@ def _steps(text: str) -> Iterator[Pencils]:
 
 
 def _nodes(text: str, ranks: int) -> dict[int, str]:
+    """Such as `node17:0-3 node18:4-7`."""
+    words = (word.rpartition(":") for word in text.split())
+    return _by_rank(((numbers, name) for name, _, numbers in words), ranks)
+
+
+def _gpus(text: str, ranks: int) -> dict[int, str]:
+    """Such as `0,2: GPU 0, NAME, PLACE; 1,3: GPU 1, NAME, PLACE`."""
+    parts = (part.strip().partition(": ") for part in text.split(";"))
+    return _by_rank(((numbers, name) for numbers, _, name in parts), ranks)
+
+
+def _by_rank(told: Iterable[tuple[str, str]], ranks: int) -> dict[int, str]:
+    """The text that belongs to each rank, of lists of ranks and theirs."""
     found: dict[int, str] = {}
-    for word in text.split():
-        name, _, numbers = word.rpartition(":")
+    for numbers, text in told:
         try:
             listed = parse_cpu_list(numbers)
         except ValueError:
             continue
-        found |= dict.fromkeys(listed, name)
-    return {rank: name for rank, name in found.items() if rank < ranks}
+        found |= dict.fromkeys(listed, text)
+    return {rank: text for rank, text in found.items() if rank < ranks}
 
 
 def _count(asked: Mapping[str, Scalar], name: str) -> int | None:

@@ -27,6 +27,7 @@ RESORTS = ("s1cf", "s2cf", "s1pf", "s2pf")
 COPY_IN = "copy in"
 COPY_OUT = "copy out"
 """To and from a GPU, around each FFT there."""
+FFT_PHASES = (COPY_IN, FFT, COPY_OUT)
 
 _TRANSFORM = re.compile(r"transform, ([1-9][0-9]{0,8}) ranks?")
 

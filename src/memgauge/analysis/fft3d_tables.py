@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from memgauge.analysis.document_figure import Figure
 from memgauge.analysis.fft3d_phases import TITLES, PhaseTimes, title_of
 from memgauge.analysis.fft3d_ranks import JobFacts, Phase, Rank, on, phases_in, seconds_of
 from memgauge.analysis.fft3d_scaling import StepFigures, efficiency, speed_up
-from memgauge.analysis.fft3d_shape import Pencils
+from memgauge.analysis.fft3d_shape import COPY_IN, Pencils
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
@@ -53,8 +53,13 @@ def phase_table(
         f"what they come back to: {_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
         "bytes / measured time: those over the median time, with its 95% interval over transforms; "
         "not a bandwidth that was measured. An All2All also waits for the slowest rank."
+        + (" Of copies to and from a GPU: the array once." if _has_copies(phases) else "")
         + (f" {_tiles(tile)}" if tile else ""),
     )
+
+
+def _has_copies(phases: Sequence[PhaseTimes]) -> bool:
+    return any(one.title.startswith(TITLES[COPY_IN]) for one in phases)
 
 
 _WITH_ALLOCATE = "each element read, its place read before it is written, and written"
@@ -91,8 +96,8 @@ def _mb(bytes_: float | None) -> float | None:
     return None if bytes_ is None else bytes_ * 1e-6
 
 
-def ranks_table(ranks: Sequence[Rank], step: Pencils) -> Table:
-    """One row a rank; of the largest step."""
+def ranks_table(ranks: Sequence[Rank], step: Pencils, gpus: Mapping[int, str]) -> Table:
+    """One row a rank; of the largest step. `gpus`: the one of each rank that has one."""
     rows: list[list[Cell]] = []
     for rank in ranks:
         taken = on(rank, step.grid.ranks)
@@ -106,6 +111,7 @@ def ranks_table(ranks: Sequence[Rank], step: Pencils) -> Table:
                 1e3 * median(one.seconds for one in taken) if taken else None,
                 plain(rank.problem) if rank.problem else "whole",
                 plain(rank.directory.name),
+                *([plain(gpus[rank.rank]) if rank.rank in gpus else None] if gpus else []),
             ]
         )
     return Table(
@@ -119,6 +125,7 @@ def ranks_table(ranks: Sequence[Rank], step: Pencils) -> Table:
             Column(title="transform", unit="ms", digits=2),
             Column(title="its run"),
             Column(title="directory"),
+            *([Column(title="GPU")] if gpus else []),
         ],
         rows=rows,
         note=f"Transform: the median of those on {format_count(step.grid.ranks, 'rank')}.",

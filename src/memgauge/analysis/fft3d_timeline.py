@@ -25,9 +25,9 @@ def transform_chart(rank: Rank, step: Pencils, timelines: Timelines) -> Chart | 
     timeline = timelines.of(rank) if taken else None
     if timeline is None:
         return None
-    spans = taken[-1].spans
-    begin_ns = min((begin for begin, _ in spans.values()), default=0)
-    end_ns = max((end for _, end in spans.values()), default=0)
+    spans = [(phase, *span) for phase, parts in taken[-1].spans.items() for span in parts]
+    begin_ns = min((begin for _, begin, _ in spans), default=0)
+    end_ns = max((end for _, _, end in spans), default=0)
     if end_ns - begin_ns < LEAST_BINS * timeline.bin_ns:
         return None
     from_s = (begin_ns - timeline.begin_ns) * 1e-9
@@ -47,7 +47,7 @@ def transform_chart(rank: Rank, step: Pencils, timelines: Timelines) -> Chart | 
                 start=(begin - begin_ns) * 1e-9,
                 end=(end - begin_ns) * 1e-9,
             )
-            for phase, (begin, end) in spans.items()
+            for phase, begin, end in sorted(spans, key=lambda span: span[1])
         ],
         note="The last transform of the rank; its whole timeline is in its own run. Shaded: least "
         "to most between readings.",

@@ -16,10 +16,9 @@ from memgauge.fft3d.mpi_thread import MpiThread
 from memgauge.fft3d.own_work import OwnWork
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.fft3d.plan import Plan, agreed_plan
-from memgauge.fft3d.rounds import agreed_device, all_rounds
+from memgauge.fft3d.rounds import Found, agreed_device, all_rounds, ranks_by
 from memgauge.fft3d.world import AgreedError, World, open_world
 from memgauge.model.errors import MemgaugeError, SystemFailure
-from memgauge.model.records import Validation
 from memgauge.model.system import System
 from memgauge.runner.profile import ProfileRequest, profile
 from memgauge.runner.profile_parameters import ProfileParameters
@@ -79,13 +78,13 @@ class Job:
         try:
             plan = self._thread.call(agreed_plan, world, parameters, available_bytes())
             device = self._thread.call(agreed_device, world, plan)
-            self._open_run(world, plan, system)
+            self._open_run(world, plan, device, system)
             on_begin(plan.directory, world.ranks)
             found = self._watched(world, plan, device, system)
             # Of all ranks, so that what is read now is whole.
             self._thread.call(world.wait_for_all)
             if self._run is not None:
-                self._run.end("complete", validations=found)
+                self._run.end("complete", validations=found.validations, notes=found.notes)
         except AgreedError as error:
             self._give_up(str(error))
             self._thread.call(world.leave)
@@ -114,19 +113,18 @@ class Job:
             with suppress(MemgaugeError):
                 self._run.end("failed", reason)
 
-    def _open_run(self, world: World, plan: Plan, system: System) -> None:
+    def _open_run(self, world: World, plan: Plan, device: Device, system: System) -> None:
         problem = None
+        devices = self._thread.call(ranks_by, world, [device.facts])
         if world.rank == 0:
             try:
-                self._run = JobRun(world, plan, system)
+                self._run = JobRun(world, plan, system, devices, device.libraries)
             except MemgaugeError as error:
                 problem = str(error)
         self._thread.call(world.agree, problem)
         self.directory = plan.directory
 
-    def _watched(
-        self, world: World, plan: Plan, device: Device, system: System
-    ) -> list[Validation]:
+    def _watched(self, world: World, plan: Plan, device: Device, system: System) -> Found:
         """The transforms with this rank's timeline beside them."""
         directory = plan.directory / f"rank-{world.rank}"
         work = OwnWork(self._thread, directory, partial(all_rounds, world, plan, device))

@@ -6,7 +6,7 @@ runs of the ranks, as they wrote it themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Literal
 
@@ -14,11 +14,14 @@ from memgauge.analysis.fft3d_shape import NAME
 from memgauge.fft3d.plan import Plan
 from memgauge.fft3d.world import World
 from memgauge.model.parameters import texts
-from memgauge.model.records import RunEnd, RunStart, Scalar, Validation
+from memgauge.model.records import RunEnd, RunStart, Scalar, Validation, Warning
 from memgauge.model.runfile import RunWriter
 from memgauge.model.system import System
 from memgauge.runner.start import run_start
 from memgauge.system.clock import stamp_clock
+
+DEVICE_NOTE = "fft-device"
+"""Code of warnings about how the FFTs were computed."""
 
 
 class JobRun:
@@ -28,13 +31,29 @@ class JobRun:
         RequestError, SystemFailure: it cannot be written there.
     """
 
-    def __init__(self, world: World, plan: Plan, system: System) -> None:
+    def __init__(
+        self,
+        world: World,
+        plan: Plan,
+        system: System,
+        devices: Mapping[str, str],
+        libraries: Mapping[str, str],
+    ) -> None:
+        """Open and begin it.
+
+        Args:
+            world: all ranks.
+            plan: what they will do.
+            system: of the first rank.
+            devices: what computes the FFTs, where there is a choice, and the ranks that use it.
+            libraries: versions of what the first rank computes with.
+        """
         self._clock_ns = stamp_clock()
         self._begin_ns = self._clock_ns()
         self._ended = False
         self._writer = RunWriter(plan.directory)
         try:
-            self._writer.write([_start(world, plan, system)])
+            self._writer.write([_start(world, plan, system, devices, libraries)])
         except BaseException:
             self._writer.close()
             raise
@@ -44,25 +63,40 @@ class JobRun:
         status: Literal["complete", "interrupted", "failed"],
         reason: str | None = None,
         validations: Sequence[Validation] = (),
+        notes: Sequence[str] = (),
     ) -> None:
-        """Write how it ended; a second call does nothing."""
+        """Write how it ended, and what to know of it; a second call does nothing."""
         if self._ended:
             return
         self._ended = True
         elapsed_s = max(0.0, (self._clock_ns() - self._begin_ns) * 1e-9)
         end = RunEnd(status=status, reason=reason, elapsed_s=elapsed_s, rounds=0)
         try:
-            self._writer.write([*validations, end])
+            warnings = [Warning(code=DEVICE_NOTE, message=note) for note in notes]
+            self._writer.write([*validations, *warnings, end])
         finally:
             self._writer.close()
 
 
-def _start(world: World, plan: Plan, system: System) -> RunStart:
+def _start(
+    world: World,
+    plan: Plan,
+    system: System,
+    devices: Mapping[str, str],
+    libraries: Mapping[str, str],
+) -> RunStart:
     asked: dict[str, Scalar] = {
         **texts(plan.parameters),
         "ranks": world.ranks,
         "nodes": " ".join(node.key for node in world.nodes),
         "steps": " ".join(f"{step.pencils.grid}:{step.pencils.size}" for step in plan.steps),
     }
-    libraries = {"mpi": world.library, "mpi4py": version("mpi4py"), "numpy": version("numpy")}
-    return run_start({NAME: asked}, system, software=libraries)
+    if devices:
+        asked["gpus"] = "; ".join(f"{ranks}: {device}" for device, ranks in devices.items())
+    software = {
+        "mpi": world.library,
+        "mpi4py": version("mpi4py"),
+        "numpy": version("numpy"),
+        **libraries,
+    }
+    return run_start({NAME: asked}, system, software=software)

@@ -5,42 +5,59 @@ Called by the MPI thread, on every rank.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from memgauge.analysis.fft3d_shape import ELEMENT_BYTES, transform_name
 from memgauge.counters.marks import region
 from memgauge.fft3d.checking import compare, field_for, validation
+from memgauge.fft3d.cuda import Cuda
 from memgauge.fft3d.decomposition import block_of
-from memgauge.fft3d.devices import Cpu, Cuda, Device
+from memgauge.fft3d.devices import Cpu, Device
 from memgauge.fft3d.plan import Plan, Step, array_bytes
 from memgauge.fft3d.resorting import Resorting, by_nest
 from memgauge.fft3d.transform import Arrays, Transform
 from memgauge.fft3d.world import World
+from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.records import Validation
 
 
-def all_rounds(world: World, plan: Plan, device: Device) -> list[Validation]:
-    """Everything a job does, on this rank; what the checks found, on the first.
+class Found(msgspec.Struct, frozen=True):
+    """What is known of a job's transforms besides when their phases ran."""
+
+    validations: list[Validation]
+    """Told by the first rank."""
+    notes: list[str]
+    """What a reader must know of how they were computed, with the ranks it holds for."""
+
+
+def all_rounds(world: World, plan: Plan, device: Device) -> Found:
+    """Everything a job does, on this rank.
 
     Raises:
         AgreedError: a rank could not begin.
+        SystemFailure: what computes the FFTs failed on this rank.
     """
     # What was opened to watch the ranks: none goes on alone.
     world.agree(None)
     arrays = _arrays(world, plan)
     resorting = partial(by_nest, tile=plan.parameters.tile)
-    members = [_Member(world, step, arrays, device, resorting) for step in plan.steps]
-    for member in members:
-        member.transform("warm-up", world)
-    found = []
-    for repetition in range(plan.parameters.repetitions):
+    with _ready(world, plan, device, arrays) as notes:
+        members = [_Member(world, step, arrays, device, resorting) for step in plan.steps]
         for member in members:
-            member.transform(transform_name(member.step.ranks), world)
-            if repetition == plan.parameters.repetitions - 1:
-                found += member.check()
-    return found
+            member.transform("warm-up", world)
+        found = []
+        for repetition in range(plan.parameters.repetitions):
+            for member in members:
+                member.transform(transform_name(member.step.ranks), world)
+                if repetition == plan.parameters.repetitions - 1:
+                    found += member.check()
+    return Found(found, notes)
 
 
 def agreed_device(world: World, plan: Plan) -> Device:
@@ -53,13 +70,49 @@ def agreed_device(world: World, plan: Plan) -> Device:
     problem = None
     if plan.parameters.device == "cuda":
         ranks = world.node.ranks
-        bytes_ = array_bytes([step.pencils for step in plan.steps], world.rank)
         try:
-            device = Cuda(ranks.index(world.rank), len(ranks), bytes_)
+            device = Cuda(ranks.index(world.rank), len(ranks))
         except RequestError as error:
             problem = str(error)
     world.agree(problem)
     return device
+
+
+def ranks_by(world: World, told: Sequence[str | None]) -> dict[str, str]:
+    """What ranks told, with the ranks that told it, such as `0-1,4`."""
+    ranks: dict[str, list[int]] = {}
+    for rank, text in enumerate(world.comm.allgather(list(told))):
+        for one in text:
+            if one is not None:
+                ranks.setdefault(one, []).append(rank)
+    return {text: format_cpu_list(numbers) for text, numbers in ranks.items()}
+
+
+@contextmanager
+def _ready(world: World, plan: Plan, device: Device, arrays: Arrays) -> Iterator[list[str]]:
+    """The device with all it needs on every rank, and notes of that.
+
+    Raises:
+        AgreedError: it cannot have it on one of them.
+    """
+    shapes = [
+        (step.pencils.local_elements // step.pencils.size, step.pencils.size)
+        for step in plan.steps
+        if world.rank < step.ranks
+    ]
+    notes: list[str] = []
+    problem = None
+    try:
+        if shapes:
+            notes = device.prepare([arrays.one, arrays.other], shapes)
+    except RequestError as error:
+        problem = f"rank {world.rank}: {error}"
+    try:
+        world.agree(problem)
+        told = ranks_by(world, notes)
+        yield [f"rank{'s' * (not ranks.isdigit())} {ranks}: {text}" for text, ranks in told.items()]
+    finally:
+        device.close()
 
 
 def _arrays(world: World, plan: Plan) -> Arrays:

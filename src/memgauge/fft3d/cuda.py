@@ -1,0 +1,158 @@
+"""FFTs on a GPU by cuFFT, through CuPy: copying in, transforming and copying out are three phases.
+
+All memory and all plans are made before the first transform, so that a transform neither waits for
+them nor runs out of them. Copies are by the GPU itself, straight from and to the rank's arrays, as
+these are page-locked (CUDA Runtime API: cudaHostRegister); else a driver copies by way of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memgauge.analysis.fft3d_shape import COPY_IN, COPY_OUT, ELEMENT_BYTES, FFT
+from memgauge.counters.marks import region
+from memgauge.fft3d.cupy_library import CupyLibrary
+from memgauge.fft3d.devices import Device
+from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.model.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from memgauge.fft3d.arrays import Complex
+
+_SPARED = 0.9
+"""Of the memory that is free: contexts of ranks that start later take some hundred MB each."""
+
+
+class Cuda(Device):
+    """One GPU of this node, maybe shared with other ranks.
+
+    Raises:
+        RequestError: CuPy, cuFFT, a driver or a GPU is missing.
+    """
+
+    def __init__(self, place: int, ranks: int) -> None:
+        """`place` is this rank's among the `ranks` of its node, which take its GPUs in turn."""
+        self._library = CupyLibrary()
+        self._gpu = place % self._library.gpus
+        self._sharing = len(range(self._gpu, ranks, self._library.gpus))
+        self._runs = self._library.device(self._gpu)
+        with self._library.told(self._name), self._runs:
+            self._free_bytes, self._gpu_bytes = self._library.runtime.memGetInfo()
+            self._stream: Any = self._library.cupy.cuda.Stream(non_blocking=True)
+            self.facts = self._library.facts(self._gpu)
+        self.libraries = self._library.versions
+        self._locked: list[Complex] = []
+        self._kept: Any = None
+        self._plans: dict[tuple[int, int], Any] = {}
+
+    @property
+    def _name(self) -> str:
+        return f"GPU {self._gpu}"
+
+    def prepare(self, arrays: Sequence[Complex], shapes: Sequence[tuple[int, int]]) -> list[str]:
+        """Page-lock the arrays, take the GPU's memory and make cuFFT's plans.
+
+        Raises:
+            RequestError: not one row fits the memory that is free.
+        """
+        with self._library.told(self._name), self._runs:
+            notes = [note for note in map(self._lock, arrays) if note][:1]
+            self._take_memory(shapes)
+        rows, size = max(shapes, key=math.prod)
+        batches = -(-rows // self._rows_of(size))
+        if batches > 1:
+            notes.append(
+                f"{self._name} has {format_bytes(self._free_bytes)} free for "
+                f"{format_count(self._sharing, 'rank')}: an FFT of "
+                f"{format_bytes(_bytes(rows, size))} goes there in {batches} batches, one after "
+                "the other"
+            )
+        return notes
+
+    def fft(self, pencils: Complex) -> None:
+        """Three phases for each batch, each ended by a synchronisation: what is queued is not done.
+
+        Raises:
+            SystemFailure: the GPU failed.
+        """
+        rows, size = pencils.shape
+        together = self._rows_of(size)
+        with self._library.told(self._name, SystemFailure), self._runs, self._stream:
+            for first in range(0, rows, together):
+                self._batch(pencils[first : first + together])
+
+    def close(self) -> None:
+        """Unlock the arrays and free what was taken."""
+        self._plans, self._kept = {}, None
+        with self._library.told(self._name, SystemFailure), self._runs:
+            while self._locked:
+                self._library.runtime.hostUnregister(self._locked.pop().ctypes.data)
+            self._library.free_unused()
+
+    def _batch(self, part: Complex) -> None:
+        rows, size = part.shape
+        plan = self._plans[size, rows]
+        there = self._kept[: rows * size].reshape(rows, size)
+        with region(COPY_IN):
+            there.set(part, stream=self._stream)
+            self._stream.synchronize()
+        with region(FFT):
+            plan.fft(there, there, self._library.cufft.CUFFT_FORWARD)
+            self._stream.synchronize()
+        with region(COPY_OUT):
+            there.get(stream=self._stream, out=part)
+            self._stream.synchronize()
+
+    def _lock(self, array: Complex) -> str | None:
+        """Keep the array's pages in memory for the GPU to reach; why that cannot be."""
+        if not array.nbytes:
+            return None
+        try:
+            self._library.runtime.hostRegister(array.ctypes.data, array.nbytes, 0)
+        except self._library.runtime.CUDARuntimeError as error:
+            return (
+                f"arrays could not be page-locked ({error}): copies to and from {self._name} are "
+                "slower"
+            )
+        self._locked.append(array)
+        return None
+
+    def _take_memory(self, shapes: Sequence[tuple[int, int]]) -> None:
+        """For all rows at once where that fits beside cuFFT's work area, else for as many as do."""
+        elements = max(math.prod(shape) for shape in shapes)
+        row = max(size for _, size in shapes)
+        room_bytes = int(self._free_bytes * _SPARED / self._sharing)
+        if 2 * elements * ELEMENT_BYTES > room_bytes:
+            elements = max(row, room_bytes // (2 * ELEMENT_BYTES))
+        while not self._taken(elements, shapes, last=elements <= row):
+            elements = max(row, elements // 2)
+
+    def _taken(self, elements: int, shapes: Sequence[tuple[int, int]], *, last: bool) -> bool:
+        try:
+            self._kept = self._library.cupy.empty(elements, "complex128")
+            for rows, size in shapes:
+                together = min(rows, elements // size)
+                for batch in {together, rows % together} - {0}:
+                    self._plans[size, batch] = self._library.plan(size, batch)
+        except (MemoryError, self._library.cufft.CuFFTError) as error:
+            self._plans, self._kept = {}, None
+            self._library.free_unused()
+            if last:
+                raise RequestError(
+                    f"--device cuda: {self._name} has {format_bytes(self._free_bytes)} free of "
+                    f"{format_bytes(self._gpu_bytes)} for {format_count(self._sharing, 'rank')}, "
+                    f"too little for one row of {elements} elements and cuFFT's work area "
+                    f"({error}); end what else runs there, or start fewer ranks"
+                ) from error
+            return False
+        return True
+
+    def _rows_of(self, size: int) -> int:
+        """How many rows go there at a time."""
+        return max(batch for planned, batch in self._plans if planned == size)
+
+
+def _bytes(rows: int, size: int) -> int:
+    return rows * size * ELEMENT_BYTES
