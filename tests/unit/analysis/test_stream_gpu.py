@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 from tests.unit.analysis.gpu_stream_runs import GIB, PEAK_GB_PER_S, candidates, points, run
 
+from memgauge import api
 from memgauge.analysis.comparable import of_run
 from memgauge.analysis.comparison import compare
 from memgauge.analysis.document import json_document
@@ -15,8 +17,10 @@ from memgauge.analysis.figures import figures_of
 from memgauge.analysis.report import analyse_run
 from memgauge.analysis.section import Estimate, Report, Section, Table
 from memgauge.analysis.stream_form import stream_form
+from memgauge.model.errors import RequestError
 from memgauge.model.records import ArrayCheck, Environment, Validation
 from memgauge.model.run import Run
+from memgauge.results import Result
 
 HOST_WORDS = re.compile(
     r"\b(?<!of a )threads?\b(?! a block)|regime|complex|last-level|core clock|huge page"
@@ -199,6 +203,10 @@ def test_figures_of_one_gpu_pair_and_those_of_other_memory_do_not() -> None:
     rows = compare([here, again]).pairs[0].rows
     assert {row.name for row in rows} >= {"stream/triad/tuned/double/cuda:0"}
     assert compare([here, dram]).pairs[0].rows == []
+    with pytest.raises(
+        RequestError, match=r"\(stream in cuda:0\) and in another source \(stream\)"
+    ):
+        api.compare(Result(run(points()), Path("a")), Result(run(points("dram")), Path("b")))
     assert here.traits["cuda:0 is"] == "0000:3b:00.0, GPU-1111"
 
 
