@@ -80,7 +80,8 @@ struct GpuChase::State {
         : device(gpu.device()),
           request(asked),
           nodes(nodes_of(asked)),
-          ring(device, nodes * asked.node_bytes) {}
+          ring(device, nodes * asked.node_bytes),
+          at(ring.at()) {}
 
     void link() const;
     void sweep() const;
@@ -95,7 +96,7 @@ struct GpuChase::State {
     GpuChaseRequest request;
     std::uint64_t nodes;
     DeviceMemory ring;
-    std::uint64_t at = 0;  // the byte at which the last walk ended
+    std::uint64_t at;  // the address of the node at which the last walk ended
     std::uint64_t resolution_ns = 0;
 };
 
@@ -174,8 +175,8 @@ GpuWalk GpuChase::run(std::size_t hops, std::size_t warm_hops, std::size_t itera
     const gpu::TimerAnchor anchor = gpu::timer_anchor(device);
     for (unsigned k = 0; k < sweeps; ++k) state.sweep();
     region.before(stop);
-    gpu::launch(device, walk, 1, 1, state.ring.at(), place.at(), std::uint64_t{hops},
-                std::uint64_t{warm_hops}, std::uint64_t{iterations}, said.at(), nowhere);
+    gpu::launch(device, walk, 1, 1, place.at(), std::uint64_t{hops}, std::uint64_t{warm_hops},
+                std::uint64_t{iterations}, said.at(), nowhere);
     device.wait(stop);
     region.after();
     place.to_host(&state.at, 0, sizeof state.at);
@@ -208,7 +209,7 @@ bool GpuChase::is_single_cycle(const StopCheck& stop) {
     device.wait(stop);
     std::array<std::uint64_t, 2> returns_and_last{};
     said.to_host(returns_and_last.data(), 0, sizeof returns_and_last);
-    return returns_and_last[0] == 1 && returns_and_last[1] == 0;
+    return returns_and_last[0] == 1 && returns_and_last[1] == 1;
 }
 
 }  // namespace memgauge

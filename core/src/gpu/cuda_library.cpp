@@ -84,7 +84,7 @@ struct Advice {
 };
 
 constexpr const char* lost =
-    "the process cannot use this GPU any more; run again, and if it comes again, say so";
+    "the process cannot use this GPU any more; run again, and report it if it comes again";
 
 constexpr std::array advices{
     Advice{out_of_memory, true, "ask for smaller arrays or stop what else uses the GPU"},

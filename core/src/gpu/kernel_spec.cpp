@@ -84,15 +84,17 @@ GpuKernelSpec checked(const GpuKernelSpec& asked) {
 
 // Bytes have to be under way all the time (Little's law): an H100 moves 3.35 TB/s with some 0.7 us
 // between a load and its data, which is 2.3 MB, or 18 kB on each of 132 multiprocessors; an H200
-// 25 kB, an A100 12 kB. 1536 threads or more, as registers allow, with two vectors of 16 bytes of
-// each source hold 49 kB and more. What goes beyond adds registers and no speed, so that the search
-// tries it and the default does not. One block for each tile: a multiprocessor that is done early
-// takes the next, and none waits at the end. A first guess from documents, not from a measurement.
+// 25 kB, an A100 12 kB. A thread that loads 64 bytes before it stores any needs some 40 registers,
+// so that 1536 threads fit and hold 98 kB. What goes beyond costs registers and gains nothing, so
+// that the search tries it and the default does not. One block for each tile: a multiprocessor that
+// is done takes the next, and none waits at the end. From documents, not from a measurement.
 GpuKernelSpec gpu_default_tuned_spec(Operation operation, ElementType element) {
+    const bool two_sources = operation == Operation::add || operation == Operation::triad ||
+                             operation == Operation::update;
     return checked({.operation = operation,
                     .element = element,
                     .variant = Variant::tuned,
-                    .unroll = 2,
+                    .unroll = two_sources ? 2U : 4U,
                     .threads_per_block = 512});
 }
 

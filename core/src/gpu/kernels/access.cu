@@ -1,7 +1,7 @@
 // What every kernel has in common: how arrays are read and written, and the clocks.
 //
 // CUDA C++ for NVRTC, and for g++ beside definitions of what is CUDA's: the built-in variables
-// (threadIdx.x, blockIdx.x, blockDim.x, gridDim.x), vector types, the six intrinsics below,
+// (threadIdx.x, blockIdx.x, blockDim.x, gridDim.x), vector types, the four intrinsics below,
 // __longlong_as_double, __int_as_float, clock64 and MEMGAUGE_GLOBALTIMER. Threads work without each
 // other: no shared memory, no barrier, no warp-wide primitive, no atomics.
 
@@ -10,8 +10,9 @@ typedef unsigned long long u64;
 
 enum Hint { as_usual, streaming, no_allocate };
 
-// Every access of an array goes through these two. PTX ISA, "Cache Operators": ld.ca and st.wb are
-// what ld and st are without one; .cs: likely used once, evicted first; .cg: in the L2 only.
+// Every access of an array goes through these two. PTX ISA, "Cache Operators": .cs: likely used once,
+// evicted first; .cg: in the L2 only. As usual is without any: asking for the default by its name
+// (ld.ca) gives a strong load on compute capability 7.0 and above, which a plain one is not.
 template <Hint hint, class T>
 __device__ __forceinline__ T load(const T* at) {
     if constexpr (hint == streaming) {
@@ -19,7 +20,7 @@ __device__ __forceinline__ T load(const T* at) {
     } else if constexpr (hint == no_allocate) {
         return __ldcg(at);
     } else {
-        return __ldca(at);
+        return *at;
     }
 }
 
@@ -30,7 +31,7 @@ __device__ __forceinline__ void store(T* at, T value) {
     } else if constexpr (hint == no_allocate) {
         __stcg(at, value);
     } else {
-        __stwb(at, value);
+        *at = value;
     }
 }
 

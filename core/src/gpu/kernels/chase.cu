@@ -1,5 +1,5 @@
-// A ring of dependent loads. Node k begins at k * node_bytes and holds the byte at which the next
-// one begins.
+// A ring of dependent loads. Node k begins k * node_bytes behind the ring's address and holds the
+// address of the next one, so that nothing is computed between two loads.
 
 // A number below 2^(2 * half_bits) for each, in scrambled order: a Feistel network (Luby and
 // Rackoff, SIAM Journal on Computing 17, 1988) is a permutation whatever its round function.
@@ -45,14 +45,14 @@ extern "C" __global__ void link_random(char* ring, u64 nodes, u64 node_bytes, u6
     for (u64 place = thread_number(); place < nodes; place += thread_count()) {
         const u64 from = node_at(place, nodes, block_nodes, seed);
         const u64 to = node_at(place + 1 < nodes ? place + 1 : 0, nodes, block_nodes, seed);
-        store<as_usual>((u64*)(ring + from * node_bytes), to * node_bytes);
+        store<as_usual>((u64*)(ring + from * node_bytes), (u64)ring + to * node_bytes);
     }
 }
 
 extern "C" __global__ void link_stride(char* ring, u64 nodes, u64 node_bytes) {
     for (u64 node = thread_number(); node < nodes; node += thread_count()) {
         store<as_usual>((u64*)(ring + node * node_bytes),
-                        (node + 1 < nodes ? node + 1 : 0) * node_bytes);
+                        (u64)ring + (node + 1 < nodes ? node + 1 : 0) * node_bytes);
     }
 }
 
@@ -65,6 +65,19 @@ extern "C" __global__ void sweep(const char* ring, u64 bytes, u64* sink, u64 nev
     if (sum == never) store<as_usual>(sink, sum);
 }
 
+// The node behind one. An address that comes from memory could be any kind's as far as a compiler
+// knows: it is said to be of device memory.
+template <Hint hint>
+__device__ __forceinline__ u64 behind(u64 node) {
+    if constexpr (hint == no_allocate) {
+        return load<hint>((const u64*)node);
+    } else {
+        u64 next;
+        asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(node) : "memory");
+        return next;
+    }
+}
+
 struct WalkTimes {
     u64 begin_ns;
     u64 end_ns;
@@ -72,51 +85,51 @@ struct WalkTimes {
     u64 padding;
 };
 
-// To be walked by one thread. `nowhere` is an offset that no node holds: comparing with it makes
-// the clock be read after the last load has come back, since a processor that issues in order does
-// not go past a branch that waits for it.
+// For one thread, which begins at the node *at. No node is at `nowhere`: comparing with it makes the
+// clocks be read after the last load has come back, since a processor that issues in order does not
+// go past a branch that waits for it.
 template <Hint hint>
-__device__ __forceinline__ void walk_ring(const char* ring, u64* at, u64 hops, u64 warm_hops,
-                                          u64 iterations, WalkTimes* times, u64 nowhere) {
-    u64 offset = *at;
+__device__ __forceinline__ void walk_ring(u64* at, u64 hops, u64 warm_hops, u64 iterations,
+                                          WalkTimes* times, u64 nowhere) {
+    u64 node = *at;
 #pragma unroll 8
-    for (u64 hop = 0; hop < warm_hops; ++hop) offset = load<hint>((const u64*)(ring + offset));
+    for (u64 hop = 0; hop < warm_hops; ++hop) node = behind<hint>(node);
     for (u64 iteration = 0; iteration < iterations; ++iteration) {
-        if (offset == nowhere) *at = offset;
+        if (node == nowhere) *at = node;
         const u64 begin_ns = MEMGAUGE_GLOBALTIMER();
         const long long begin = clock64();
         // Nothing is added, and no load can begin before the clocks were read.
-        offset += (begin_ns == nowhere ? 1 : 0) + ((u64)begin == nowhere ? 1 : 0);
+        node += (begin_ns == nowhere ? 1 : 0) + ((u64)begin == nowhere ? 1 : 0);
 #pragma unroll 8
-        for (u64 hop = 0; hop < hops; ++hop) offset = load<hint>((const u64*)(ring + offset));
-        if (offset == nowhere) *at = offset;
+        for (u64 hop = 0; hop < hops; ++hop) node = behind<hint>(node);
+        if (node == nowhere) *at = node;
         const long long end = clock64();
         const u64 end_ns = MEMGAUGE_GLOBALTIMER();
         times[iteration].begin_ns = begin_ns;
         times[iteration].end_ns = end_ns;
         times[iteration].cycles = (u64)(end - begin);
     }
-    *at = offset;
+    *at = node;
 }
 
-extern "C" __global__ void walk_l1(const char* ring, u64* at, u64 hops, u64 warm_hops,
-                                   u64 iterations, WalkTimes* times, u64 nowhere) {
-    walk_ring<as_usual>(ring, at, hops, warm_hops, iterations, times, nowhere);
+extern "C" __global__ void walk_l1(u64* at, u64 hops, u64 warm_hops, u64 iterations,
+                                   WalkTimes* times, u64 nowhere) {
+    walk_ring<as_usual>(at, hops, warm_hops, iterations, times, nowhere);
 }
 
-extern "C" __global__ void walk_l2(const char* ring, u64* at, u64 hops, u64 warm_hops,
-                                   u64 iterations, WalkTimes* times, u64 nowhere) {
-    walk_ring<no_allocate>(ring, at, hops, warm_hops, iterations, times, nowhere);
+extern "C" __global__ void walk_l2(u64* at, u64 hops, u64 warm_hops, u64 iterations,
+                                   WalkTimes* times, u64 nowhere) {
+    walk_ring<no_allocate>(at, hops, warm_hops, iterations, times, nowhere);
 }
 
-// How many of so many hops from the first node end there, and where the last ends.
+// How many of so many hops from the first node end there, and whether the last does.
 extern "C" __global__ void count_returns(const char* ring, u64 hops, u64* out) {
-    u64 offset = 0;
+    u64 node = (u64)ring;
     u64 returns = 0;
     for (u64 hop = 0; hop < hops; ++hop) {
-        offset = load<as_usual>((const u64*)(ring + offset));
-        returns += offset == 0 ? 1 : 0;
+        node = behind<as_usual>(node);
+        returns += node == (u64)ring ? 1 : 0;
     }
     out[0] = returns;
-    out[1] = offset;
+    out[1] = node == (u64)ring ? 1 : 0;
 }

@@ -99,8 +99,8 @@ __device__ __forceinline__ void standard_read(const T* x, T* out, u64 count, T s
 
 // Vectors that one thread does in a row: neighbours are done by neighbouring threads, so that a
 // warp's access is 512 bytes in one piece. All loads come before all stores: what bounds bandwidth
-// is how many bytes are under way.
-template <class Operation, class T, Hint hint, int unroll, int threads>
+// is how many bytes are under way. `whole`: all lie before `end`, and nothing is compared.
+template <bool whole, class Operation, class T, Hint hint, int unroll, int threads>
 __device__ __forceinline__ void walk(const typename Vector<T>::Type* x,
                                      const typename Vector<T>::Type* y,
                                      typename Vector<T>::Type* out, u64 i, u64 end, T s,
@@ -111,14 +111,14 @@ __device__ __forceinline__ void walk(const typename Vector<T>::Type* x,
     if constexpr (Operation::sources > 0) {
 #pragma unroll
         for (int u = 0; u < unroll; ++u) {
-            if (i + u * threads >= end) continue;
+            if (!whole && i + u * threads >= end) continue;
             from[u] = load<hint>(x + i + u * threads);
             if constexpr (Operation::sources == 2) other[u] = load<hint>(y + i + u * threads);
         }
     }
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-        if (i + u * threads >= end) continue;
+        if (!whole && i + u * threads >= end) continue;
         if constexpr (Operation::sources == 0) {
             store<hint>(out + i + u * threads,
                         Lanes::ramps(first + (i + u * threads) * Lanes::lanes, s));
@@ -132,8 +132,7 @@ __device__ __forceinline__ void walk(const typename Vector<T>::Type* x,
     }
 }
 
-// Tiles of threads * unroll vectors, a block after the other. In whole tiles, all but the last,
-// nothing is compared.
+// Tiles of threads * unroll vectors, a block after the other; all are whole but the last.
 template <class Operation, class T, Hint hint, int unroll, int threads>
 __device__ __forceinline__ void tuned(const T* x, const T* y, T* out, u64 count, T s, u64 first) {
     typedef typename Vector<T>::Type Whole;
@@ -145,24 +144,24 @@ __device__ __forceinline__ void tuned(const T* x, const T* y, T* out, u64 count,
     for (u64 begin = blockIdx.x * tile; begin < vectors; begin += gridDim.x * tile) {
         const u64 i = begin + threadIdx.x;
         if (begin + tile <= vectors) {
-            walk<Operation, T, hint, unroll, threads>(from, other, to, i, ~0ull, s, first);
+            walk<true, Operation, T, hint, unroll, threads>(from, other, to, i, vectors, s, first);
         } else {
-            walk<Operation, T, hint, unroll, threads>(from, other, to, i, vectors, s, first);
+            walk<false, Operation, T, hint, unroll, threads>(from, other, to, i, vectors, s, first);
         }
     }
 }
 
-template <class T, Hint hint, int unroll, int threads>
+template <bool whole, class T, Hint hint, int unroll, int threads>
 __device__ __forceinline__ T sum_of(const typename Vector<T>::Type* x, u64 i, u64 end) {
     typename Vector<T>::Type from[unroll];
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-        if (i + u * threads < end) from[u] = load<hint>(x + i + u * threads);
+        if (whole || i + u * threads < end) from[u] = load<hint>(x + i + u * threads);
     }
     T sum = 0;
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-        if (i + u * threads < end) sum += Vector<T>::sum(from[u]);
+        if (whole || i + u * threads < end) sum += Vector<T>::sum(from[u]);
     }
     return sum;
 }
@@ -177,9 +176,9 @@ __device__ __forceinline__ void tuned_read(const T* x, T* out, u64 count, T s) {
     for (u64 begin = blockIdx.x * tile; begin < vectors; begin += gridDim.x * tile) {
         const u64 i = begin + threadIdx.x;
         if (begin + tile <= vectors) {
-            sum += sum_of<T, hint, unroll, threads>(from, i, ~0ull);
+            sum += sum_of<true, T, hint, unroll, threads>(from, i, vectors);
         } else {
-            sum += sum_of<T, hint, unroll, threads>(from, i, vectors);
+            sum += sum_of<false, T, hint, unroll, threads>(from, i, vectors);
         }
     }
     if (sum == s) store<as_usual>(out, sum);
