@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.native
 
-SCRIPTED = {
+SCRIPTED: dict[str, Any] = {
     "clock": "scripted",
     "copy_ns": 2000,
     "to_device_ns_per_byte": 0.04,
@@ -27,9 +27,7 @@ SCRIPTED = {
 """Copies that follow Hockney's model exactly: 25 GB/s and 50,000 bytes, 20 GB/s and 40,000."""
 
 
-def document(
-    *arguments: str, standing_in: GpuStandIn, cwd: Path, **knobs: object
-) -> dict[str, Any]:
+def document(*arguments: str, standing_in: GpuStandIn, cwd: Path, **knobs: Any) -> dict[str, Any]:
     done = command.memgauge(
         *arguments, "--json", cwd=cwd, environment=standing_in.environment(**knobs)
     )
@@ -124,7 +122,7 @@ def _check_windows(directory: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(
-    given: str, knobs: dict[str, object], message: str, gpu_stand_in: GpuStandIn, tmp_path: Path
+    given: str, knobs: dict[str, Any], message: str, gpu_stand_in: GpuStandIn, tmp_path: Path
 ) -> None:
     done = command.memgauge(
         *given.split(),

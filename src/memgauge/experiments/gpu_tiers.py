@@ -297,7 +297,7 @@ def _gpu_side(gpu: _core.Gpu, transfers: _core.GpuTransfers, plan: Beside) -> di
     """The GPU, its link and node, and what backs the pinned buffers."""
     backing = backing_facts(transfers.backing(), "auto")
     place = looked_at(transfers, gpu.facts.bus_id, plan.transfer_bytes, queued=True)
-    return gpu_facts(gpu) | backing | place
+    return gpu_facts(gpu) | backing | place | {"clock_error_ns": gpu.clock_error_ns}
 
 
 def _completed(

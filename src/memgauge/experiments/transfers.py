@@ -37,7 +37,7 @@ from memgauge.experiments.transfers_points import Ends, Visit, ends_of, planned_
 from memgauge.experiments.transfers_sizes import transfer_sizes
 from memgauge.model.errors import NotPossibleHere
 from memgauge.model.memory import on_gpu
-from memgauge.model.records import Point, Sample, Scalar, Validation
+from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu_driver import gpu_driver
 from memgauge.system.memories import ORDINARY, Memories
@@ -53,12 +53,15 @@ class TransfersBench(Bench):
         self.points = [point for visit in visits for point in visit.points]
 
     def measure(self, point: str, round_: int) -> list[Sample]:
-        """One row of transfers of one size; of both directions where they are at work at once."""
+        """One row of transfers of one size; of both directions where they are at work at once.
+
+        Nothing where the GPU had to wait for the host to queue them: that is another time.
+        """
         visit = self._visits[point]
         taken = self._transfers.run(
             visit.direction, visit.size, iterations=visit.iterations, repeats=visit.repeats
         )
-        return samples_of(visit.points, round_, taken)
+        return [] if self._transfers.host_was_slower else samples_of(visit.points, round_, taken)
 
     def validate(self) -> list[Validation]:
         """What arrived is what was sent."""
@@ -120,6 +123,24 @@ class Transfers(Experiment):
             visits = [_with(visit, facts) for visit in planned_visits(parameters, ends, sizes)]
             yield TransfersBench(ends.name, transfers, visits)
 
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """Transfers that never count."""
+        del system
+        if samples or point.measured_with is not None:
+            return []
+        return [
+            Warning(
+                code="no-transfers-counted",
+                message=(
+                    f"no visit of {point.point} counts: either none was made in the time given, or "
+                    "the host queued these transfers more slowly than the GPU made them"
+                ),
+                remedy="give more --budget, or measure when the host is quiet",
+                experiment="transfers",
+                point=point.point,
+            )
+        ]
+
 
 def _usable() -> list[int]:
     return [facts.index for facts in gpu_driver().devices if not facts.error]
@@ -167,7 +188,7 @@ def _got(
         return {
             "peer_gpu": other.name,
             "peer_uuid": other.uuid,
-            "direct": ends.peer in gpu.peers(),
+            "direct": transfers.direct,
         }
     backing = backing_facts(transfers.backing(), "auto")
     return backing | looked_at(transfers, gpu.facts.bus_id, largest, queued=ends.host == "pinned")

@@ -10,7 +10,7 @@ GIB = 1 << 30
 
 
 def a_gpu(index: int = 0, *, free_bytes: int = 16 * GIB, error: str = "") -> Any:
-    """As `_core.Gpu`; every other one can be reached directly."""
+    """As `_core.Gpu`; its clock is known to half a microsecond."""
     return SimpleNamespace(
         facts=SimpleNamespace(
             index=index,
@@ -20,7 +20,7 @@ def a_gpu(index: int = 0, *, free_bytes: int = 16 * GIB, error: str = "") -> Any
             error=error,
         ),
         free_bytes=free_bytes,
-        peers=lambda: [other for other in range(8) if other != index],
+        clock_error_ns=500.0,
     )
 
 
@@ -42,6 +42,8 @@ class FakeTransfers:
     """As `_core.GpuTransfers`; 2 GB/s to the device and 1 GB/s from it."""
 
     latest: ClassVar[FakeTransfers]
+    host_was_slower: ClassVar[bool] = False
+    direct: ClassVar[bool] = True
     now: ClassVar[Callable[[], int]] = lambda: 1000
     """When transfers begin."""
     bytes_per_ns: ClassVar[int] = 2

@@ -229,6 +229,23 @@ def test_the_link_is_looked_at_while_transfers_run(gpus: Callable[[int], None]) 
         assert FakeTransfers.latest.peer.facts.index == 1
 
 
+def test_transfers_that_waited_for_the_host_are_no_sample(
+    gpus: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus(1)
+    monkeypatch.setattr(FakeTransfers, "host_was_slower", True)
+    with bench(sizes="1KiB") as made:
+        assert made.measure(made.points[0].point, 0) == []
+        (warning,) = Transfers().check(made.points[0], [], a_machine(2))
+        assert "the host queued these transfers more slowly than the GPU made them" in (
+            warning.message
+        )
+    monkeypatch.setattr(FakeTransfers, "host_was_slower", False)
+    with bench(sizes="1KiB") as made:
+        taken = made.measure(made.points[0].point, 0)
+        assert Transfers().check(made.points[0], taken, a_machine(2)) == []
+
+
 def test_buffers_are_freed_however_it_ends(gpus: Callable[[int], None]) -> None:
     gpus(1)
     with pytest.raises(KeyError), bench(sizes="1KiB") as made:
