@@ -1435,3 +1435,113 @@ class GpuNest:
     def corrupt(self, array: int, element: int) -> None: ...
     def close(self) -> None:
         """Free the memory now; later calls raise RuntimeError."""
+
+@final
+class CuptiMetric:
+    """What CUPTI says of a metric, in its own words."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def hardware_unit(self) -> str:
+        """What counts, such as `dram`."""
+
+    @property
+    def dimension(self) -> str:
+        """Of one count: `byte`, `l2_sector`."""
+
+@final
+class CuptiDevice:
+    """A GPU as CUPTI sees it."""
+
+    @property
+    def index(self) -> int:
+        """As the driver numbers what it shows."""
+
+    @property
+    def chip(self) -> str:
+        """Such as `GH100`; empty: not told."""
+
+    @property
+    def range_error(self) -> str:
+        """Why it cannot be counted by ranges; empty: nothing stands against it."""
+
+    @property
+    def sampling_error(self) -> str: ...
+
+@final
+class CuptiLibrary:
+    """CUPTI, loaded and never unloaded.
+
+    Raises RequestError: not found, not CUPTI, or older than that of CUDA 12.6.
+    """
+
+    def __init__(self, file: str, driver: str = "libcuda.so.1") -> None: ...
+    @property
+    def version(self) -> int:
+        """As cuptiGetVersion gives it: 28 with CUDA 12.9, 130001 with 13.0; 0: not told."""
+
+    @property
+    def chips(self) -> list[str]:
+        """Whose metrics it knows, with or without a GPU."""
+
+    def devices(self) -> list[CuptiDevice]:
+        """Starts the driver when first called, which takes up to a second.
+
+        Raises RequestError: no driver, or CUPTI does not start with it.
+        """
+
+@final
+class CuptiMetrics:
+    """Questions about one chip, counted by `range` or by `sampling`; no GPU is needed.
+
+    Raises RequestError: the library does not know the chip, or not this way for it.
+    """
+
+    def __init__(self, library: CuptiLibrary, chip: str, way: str) -> None: ...
+    def names(self) -> list[str]:
+        """Of all counters, without their rollups."""
+
+    def describe(self, name: str) -> CuptiMetric:
+        """Of a name with its rollup, such as `dram__bytes_read.sum`."""
+
+    def passes(self, names: Sequence[str]) -> int:
+        """Over the same work, to count all of them. RequestError: not together at all."""
+
+@final
+class CuptiRangeSource(CounterSource):
+    """Sums of metrics over what this process does on a device, a slot for each metric.
+
+    The counters run from the end of a reading to the begin of the next. A reading waits until the
+    device has done all work of this process, and takes milliseconds itself.
+    """
+
+    def __init__(self, library: CuptiLibrary, device: int, metrics: Sequence[str]) -> None: ...
+    @property
+    def error(self) -> str:
+        """Of the last reading that failed; empty: none did."""
+
+@final
+class CuptiSamplingSource(CounterSource):
+    """Sums of metrics over what any process does on a device, sampled by the hardware.
+
+    A slot for each metric, and one for the number of times that samples were lost.
+    """
+
+    def __init__(
+        self,
+        library: CuptiLibrary,
+        device: int,
+        metrics: Sequence[str],
+        interval_ns: int,
+        longest_gap_ns: int,
+    ) -> None: ...
+    @property
+    def error(self) -> str:
+        """Of the last reading that failed; empty: none did."""
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the interval is of cycles of the GPU's clock, and so only roughly as asked."""
