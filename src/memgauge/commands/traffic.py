@@ -10,7 +10,7 @@ from memgauge import api
 from memgauge.commands.measure import measure
 from memgauge.commands.options import given, options_of
 from memgauge.experiments.nest_traffic_parameters import TrafficOptions, TrafficParameters
-from memgauge.experiments.registry import load
+from memgauge.experiments.registry import for_memory, load
 from memgauge.model.cache_machine import machine_name
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
@@ -61,7 +61,8 @@ def _options(parameters: TrafficParameters, options: RunOptions) -> RunOptions:
 
 def _check(parameters: TrafficParameters, options: RunOptions) -> None:
     """Refuse what cannot be done, before anything is said: the work, and where it is recorded."""
-    planned_groups(load("traffic"), parameters.for_budget(options.budget_s), api.system())
+    asked = parameters.for_budget(options.budget_s)
+    planned_groups(for_memory(load("traffic"), asked), asked, api.system())
     with RunWriter(options.output or default_directory("traffic")):
         pass  # one that nothing was written to leaves nothing
 
@@ -71,7 +72,7 @@ def _announcement(parameters: TrafficParameters, options: RunOptions) -> str:
     parts = []
     if not parameters.simulate_only:
         parts.append(f"measuring takes at most {format_duration(options.budget_s)} (--budget)")
-    if parameters.machines:
+    if parameters.machines and not parameters.memory.is_gpu:
         names = ", ".join(map(machine_name, parameters.machines))
         parts.append(
             f"simulating {names} about {format_duration(parameters.simulate_s)} at most "

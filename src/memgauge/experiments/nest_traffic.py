@@ -30,6 +30,7 @@ from memgauge import _core
 from memgauge.counters.opening import find
 from memgauge.experiments.base import REGIONS_FACT, Bench, Experiment, Group
 from memgauge.experiments.counted import TeamCounters, team_counters
+from memgauge.experiments.native import backing_facts
 from memgauge.experiments.nest_traffic_bench import TrafficBench
 from memgauge.experiments.nest_traffic_cost import Preparation
 from memgauge.experiments.nest_traffic_machines import (
@@ -110,8 +111,8 @@ class Traffic(Experiment):
             preparation = Preparation(
                 allocate=allocate,
                 sets=lambda point: sets_of(point, cpus, system),
+                backing=lambda nest: backing_facts(nest.backing(), parameters.pages),
                 repetitions=parameters.repetitions,
-                pages=parameters.pages,
                 total_s=total_s,
             )
             probe = _probe(parameters, system, group.points[0])
@@ -143,10 +144,11 @@ class Traffic(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Sizes that would take too long, and sets of arrays that caches may still hold."""
         del samples, system
-        return list(_noticed(point))
+        return list(noticed(point))
 
 
-def _noticed(point: Point) -> Iterator[Warning]:
+def noticed(point: Point) -> Iterator[Warning]:
+    """Sizes that were left out for want of time, and sets of arrays that caches may still hold."""
     facts = point.effective
     left_out = facts.get(LEFT_OUT)
     if left_out is not None:
@@ -165,7 +167,7 @@ def _noticed(point: Point) -> Iterator[Warning]:
                 f"{facts['copies_wanted']} would let twice what the caches hold pass between two "
                 f"uses: repetitions may find data in caches"
             ),
-            remedy="free memory, or use fewer threads",
+            remedy="free memory, or use fewer threads" if "cpus" in facts else "free its memory",
             experiment="traffic",
             point=point.point,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -16,11 +17,24 @@ from memgauge.model.records import Point, Sample, Validation
 from memgauge.model.units import format_count
 
 
+class Nest(Protocol):
+    """A loop nest on its arrays, of cores or of a GPU."""
+
+    def run(self, repetitions: int = 1) -> _core.Slice:
+        """Executed so often, each stamped."""
+
+    def validate(self) -> list[_core.NestValidation]:
+        """What was written, against another way of computing it."""
+
+    def close(self) -> None:
+        """Free its arrays."""
+
+
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """One size with its arrays."""
 
     point: Point
-    nest: _core.LoopNest
+    nest: Nest
     sets: Sets
     region: Region
 
@@ -71,4 +85,6 @@ class TrafficBench(Bench):
 
 def _subject(point: Point) -> str:
     size, kernel = point.asked["size"], point.asked["kernel"]
-    return f"{kernel}, N = {size}, {format_count(point.threads, 'thread')}"
+    on_gpu = "cpus" not in point.effective
+    by = point.asked["memory"] if on_gpu else format_count(point.threads, "thread")
+    return f"{kernel}, N = {size}, {by}"

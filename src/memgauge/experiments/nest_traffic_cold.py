@@ -85,13 +85,17 @@ class Sets(msgspec.Struct, frozen=True, kw_only=True):
 
 def sets_for(arrays: Sequence[int], threads: int, cpus: Sequence[int], system: System) -> Sets:
     """As many sets of arrays of so many bytes each as are wanted, unless memory is short."""
-    caches = caches_bytes(cpus, system)
+    room = int(system.available_bytes * POOL_SHARE)
+    return sets_in(arrays, threads, caches_bytes(cpus, system), room)
+
+
+def sets_in(arrays: Sequence[int], threads: int, caches: int, room: int) -> Sets:
+    """The same for caches of so many bytes, and so much memory beyond the first set."""
     whole = sum(arrays) * threads
     laid_out = sum(map(_laid_out, arrays)) * threads
     wanted = 1 if whole >= LARGE * caches else 1 + math.ceil(PASSES * caches / whole)
-    room = int(system.available_bytes * POOL_SHARE) // laid_out
     return Sets(
-        copies=max(1, min(wanted, room)),
+        copies=max(1, min(wanted, room // laid_out)),
         wanted=wanted,
         bytes=whole,
         laid_out_bytes=laid_out,

@@ -7,15 +7,15 @@ speed of the size before shows to be hopeless: they are not even allocated. Both
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 import msgspec
 
 from memgauge import _core
 from memgauge.experiments.base import REGIONS_FACT
-from memgauge.experiments.native import backing_facts
-from memgauge.experiments.nest_traffic_bench import Ready
+from memgauge.experiments.nest_traffic_bench import Nest, Ready
 from memgauge.experiments.nest_traffic_cold import (
     LEAST_REGIONS,
     Sets,
@@ -30,7 +30,7 @@ TRIAL_S = 0.01
 """Executions that take so long together tell what one takes."""
 MOST_TRIALS = 1000
 
-Allocate = Callable[[Point, int], _core.LoopNest]
+Allocate = Callable[[Point, int], Nest]
 """Arrays of a point, in so many sets."""
 
 
@@ -39,8 +39,9 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
 
     allocate: Allocate
     sets: Callable[[Point], Sets]
+    backing: Callable[[Any], Mapping[str, Scalar]]
+    """What there is to say of the memory of a nest that was allocated."""
     repetitions: str | int
-    pages: str
     total_s: float
     """For measuring all sizes."""
 
@@ -92,8 +93,7 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
             left_out = self._left_out(one.point, one.region.execution_s, one.region.least_s)
             one.nest.close()
             return msgspec.structs.replace(one, point=left_out)
-        got = backing_facts(one.nest.backing(), self.pages)
-        facts = got | _facts(one) | {REGIONS_FACT: regions}
+        facts = dict(self.backing(one.nest)) | _facts(one) | {REGIONS_FACT: regions}
         return msgspec.structs.replace(one, point=with_facts(one.point, facts))
 
     def _trip_s(self, probe: Point) -> float:
@@ -113,7 +113,7 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
         return with_facts(point, {REGIONS_FACT: 0, LEFT_OUT: why})
 
 
-def execution_s(nest: _core.LoopNest) -> float:
+def execution_s(nest: Nest) -> float:
     """Seconds of one execution by all threads at once, after one that is not timed."""
     first_s = _seconds(nest.run())
     trials = max(1, min(MOST_TRIALS, math.ceil(TRIAL_S / first_s)))

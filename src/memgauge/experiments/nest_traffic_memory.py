@@ -28,34 +28,50 @@ def packed(
     parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
 ) -> list[Group]:
     """As few groups as memory allows, in the order of sizes: each has the counters for itself."""
+    sized = [(point, sets_of(point, team.cpus, system)) for point in points]
+    remedy = "--simulate-only needs no memory"
+    return packed_into(parameters, name_of(team), sized, system.available_bytes, remedy)
+
+
+def packed_into(
+    parameters: TrafficParameters,
+    place: str,
+    sized: Sequence[tuple[Point, Sets]],
+    available_bytes: int,
+    remedy: str,
+) -> list[Group]:
+    """The same for sets of arrays that are known; `place`: whose they are, in words."""
     found: list[Group] = []
-    for point, sets in _possible(parameters, team, points, system):
+    for point, sets in _possible(parameters, place, sized, available_bytes, remedy):
         together = sets.pool_bytes + (found[-1].bytes if found else 0)
-        if found and together <= system.available_bytes * GROUP_SHARE:
+        if found and together <= available_bytes * GROUP_SHARE:
             last = found.pop()
             found.append(Group(name=last.name, points=[*last.points, point], bytes=together))
         else:
             begins = f", from N = {point.asked['size']}" if found else ""
-            name = name_of(team) + begins
+            name = place + begins
             found.append(Group(name=name, points=[point], bytes=sets.pool_bytes))
     return found
 
 
 def _possible(
-    parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
+    parameters: TrafficParameters,
+    place: str,
+    sized: Sequence[tuple[Point, Sets]],
+    available_bytes: int,
+    remedy: str,
 ) -> list[tuple[Point, Sets]]:
     """Those of which one set fits into memory; of sizes that were asked for all must."""
-    room = int(system.available_bytes * LARGEST_SHARE)
-    all_sets = [(point, sets_of(point, team.cpus, system)) for point in points]
-    fitting = [(point, sets) for point, sets in all_sets if sets.laid_out_bytes <= room]
-    if len(fitting) < len(points) and (parameters.sizes is not None or not fitting):
-        point, sets = next(one for one in all_sets if one not in fitting)
+    room = int(available_bytes * LARGEST_SHARE)
+    fitting = [(point, sets) for point, sets in sized if sets.laid_out_bytes <= room]
+    if len(fitting) < len(sized) and (parameters.sizes is not None or not fitting):
+        point, sets = next(one for one in sized if one not in fitting)
         largest = fitting[-1][0].asked["size"] if fitting else None
         fits = "none fits" if largest is None else f"sizes up to {largest} of these fit"
         raise RequestError(
-            f"--sizes {point.asked['size']}: the arrays of {parameters.kernel} by {name_of(team)} "
+            f"--sizes {point.asked['size']}: the arrays of {parameters.kernel} by {place} "
             f"take {format_bytes(sets.bytes)}, and {format_bytes(room)} of memory may be used: "
-            f"{fits}; --simulate-only needs no memory"
+            f"{fits}; {remedy}"
         )
     return fitting
 

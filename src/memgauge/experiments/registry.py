@@ -83,7 +83,12 @@ BEHIND_COMMANDS: dict[str, Entry] = {
         on_gpu=("gpu_verify", "GpuVerify"),
     ),
     "routes": Entry("routes", "Routes", "Whether two routes to counters give the same figures."),
-    "traffic": Entry("nest_traffic", "Traffic", "Expected, simulated and measured traffic."),
+    "traffic": Entry(
+        "nest_traffic",
+        "Traffic",
+        "Expected, simulated and measured traffic.",
+        on_gpu=("gpu_nest_traffic", "GpuNestTraffic"),
+    ),
 }
 """No part of a survey: each is behind the command that its documentation names."""
 
