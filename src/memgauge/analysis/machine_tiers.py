@@ -64,8 +64,9 @@ def said_of_tiers(system: System) -> list[Said]:
 
 
 def tier_name(tier: Tier) -> str:
-    """What it is called: its device, or the placement of a node."""
-    if tier.device is not None and not tier.nodes:
+    """What it is called: its device, or the placement of a node or of a GPU with a number."""
+    has_number = tier.kind == "gpu" and tier.placement is not None
+    if tier.device is not None and not tier.nodes and not has_number:
         return tier.device
     return tier.placement or f"node {format_cpu_list(tier.nodes)}"
 

@@ -134,6 +134,17 @@ def _prior(request: Request) -> Run | None:
     return run
 
 
+def _refuse_other_gpu(directory: Path, point: Point, known: Point | None) -> None:
+    """A number means another GPU where CUDA_VISIBLE_DEVICES or the slots have changed."""
+    if known is None or known.effective.get("gpu_uuid") == point.effective.get("gpu_uuid"):
+        return
+    raise RequestError(
+        f"{directory}: {point.point} was measured on another GPU "
+        f"({known.effective.get('gpu')}, {known.effective.get('gpu_uuid')}); samples of two GPUs "
+        "are never put into one run; start a new run"
+    )
+
+
 def _start(request: Request) -> RunStart:
     return run_start(
         {experiment.name: texts(parameters) for experiment, parameters in request.experiments},
@@ -275,6 +286,7 @@ class _Recording:
                     f"{self._request.directory}: {point.point} was measured with other "
                     "work before, such as arrays of another size; start a new run"
                 )
+            _refuse_other_gpu(self._request.directory, point, known.get(point.point))
         self._writer.write([point for point in points if point.point not in known])
         self._points += points
         cells = {

@@ -49,3 +49,11 @@ def test_each_reason_is_one_clear_line(text: str, allowed: list[int] | None, mes
     assert str(error.value).startswith(f"memory {text}: ")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_pages_of_the_host_are_not_asked_for_by_a_gpu() -> None:
+    """That they say nothing of it is the experiment's own refusal."""
+    memory = parse_placement("cuda:0", "--memory")
+    require_placement(CommonParameters(memory=memory, pages="2m"), nodes(None))
+    with pytest.raises(RequestError, match="no explicit huge page"):
+        require_placement(CommonParameters(pages="2m"), nodes(None))

@@ -213,6 +213,28 @@ def test_a_point_whose_work_became_another_is_not_resumed(tmp_path: Path) -> Non
     assert len(read_run(tmp_path / "r").samples["a"]) == before
 
 
+def test_samples_of_two_gpus_are_never_put_into_one_run(tmp_path: Path) -> None:
+    class OnGpu(FakeExperiment):
+        uuid = "GPU-1"
+
+        def plan(self, parameters: CommonParameters, system: System) -> list[Group]:
+            groups = super().plan(parameters, system)
+            for group in groups:
+                group.points[:] = [
+                    msgspec.structs.replace(point, effective={"gpu": "H", "gpu_uuid": self.uuid})
+                    for point in group.points
+                ]
+            return groups
+
+    class OnAnother(OnGpu):
+        uuid = "GPU-2"
+
+    runner.execute(request(OnGpu({"g": ["a"]}), tmp_path / "r"))
+    runner.execute(request(OnGpu({"g": ["a"]}), tmp_path / "r", resume=True))
+    with pytest.raises(RequestError, match=r"a was measured on another GPU \(H, GPU-1\)"):
+        runner.execute(request(OnAnother({"g": ["a"]}), tmp_path / "r", resume=True))
+
+
 def test_progress_never_goes_back(tmp_path: Path) -> None:
     seen: list[runner.Progress] = []
     runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"), seen.append)
