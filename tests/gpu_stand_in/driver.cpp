@@ -132,6 +132,13 @@ STAND_IN CUresult cuDriverGetVersion(int* into) {
     return 0;
 }
 
+// The real NVRTC asks a driver of the same process for tables that no document describes.
+STAND_IN CUresult cuGetExportTable(const void** into, const CUuuid*) {
+    if (const int code = called(__func__)) return code;
+    *into = nullptr;
+    return cu_not_found;
+}
+
 STAND_IN CUresult cuGetErrorName(CUresult code, const char** into) {
     const Text* found = text_of(code);
     *into = found == nullptr ? nullptr : found->name;
