@@ -4,11 +4,11 @@ Question: load-to-use latency of the GPU's L1, its L2 and its memory, in ns and 
 multiprocessor.
 
 Method: one thread follows a ring of addresses, so that each load waits for the one before; timed
-inside the kernel by the GPU's own timer. L1: ld.ca over 16 KiB, which every L1 since Volta holds
-(the driver does not tell its size). L2: ld.cg, which passes the L1 by, over an eighth of the L2,
-read by all multiprocessors before, untimed. Memory: ld.cg over eight times the L2, nodes 256 bytes
-apart, so that four times as many lines as the L2 holds lie between two visits of one; block by
-block of 2 MiB, the driver's page, so that TLB misses are rare, and in fully random order.
+inside the kernel by the GPU's own timer. L1: plain loads over 16 KiB, which every L1 since Volta
+holds (the driver does not tell its size). L2: ld.cg, which passes the L1 by, over an eighth of the
+L2, read by all multiprocessors before, untimed. Memory: ld.cg over eight times the L2, nodes 256
+bytes apart, so that four times as many lines as the L2 holds lie between two visits of one; block
+by block of 2 MiB, the driver's page, so that TLB misses are rare, and in fully random order.
 Source: the pointer chase of lmbench (McVoy and Staelin, 1996); X. Mei and X. Chu, "Dissecting GPU
 Memory Hierarchy Through Microbenchmarking", IEEE TPDS 2017; PTX ISA, cache operators and
 %globaltimer.

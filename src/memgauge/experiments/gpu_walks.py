@@ -36,7 +36,7 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
     node_bytes: int = LINE_BYTES
     order: str = "random"
     through: str = "l1"
-    """l1: loads look there first (ld.ca); l2: they pass it by (ld.cg)."""
+    """l1: loads look there first, as plain ones do; l2: they pass it by (ld.cg)."""
     hops: int
     """Loads of one repetition."""
     warm_hops: int

@@ -4,7 +4,7 @@ Question: over footprints from 4 KiB to six times the L2, how long does a load o
 and how fast can the whole GPU read; where are the levels, and how large are they really?
 
 Method: for each footprint a ring over all its lines in random order, walked by one thread through
-the L1 (ld.ca) and timed inside the kernel (latency); and repeated reads of a prefix of one array by
+the L1 and timed inside the kernel (latency); and repeated reads of a prefix of one array by
 all multiprocessors, the L1 passed by, within one launch (bandwidth), from the footprint on that
 gives each of them something to do. Before each walk all of the footprint is read four times by all
 multiprocessors, untimed, up to twice the L2; a footprint that an L1 may hold is then walked twice.
