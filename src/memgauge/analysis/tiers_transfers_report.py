@@ -32,7 +32,8 @@ NOTE = (
 NOTHING = 0.02
 """Of what threads or transfers reach alone: a loss below it is none to speak of."""
 MOST_PICTURES = 4
-MOST_SENTENCES = 6
+MOST_TEAMS = 6
+SHORT = {"host-to-device": "to GPU", "device-to-host": "from GPU"}
 
 
 def section(figures: Figures) -> Section:
@@ -87,7 +88,7 @@ def _row(one: Beside) -> list[Cell]:
         one.work,
         one.threads,
         short_regime(one),
-        one.way,
+        SHORT.get(one.transfer, one.way),
         one.host,
         one.host_keeps,
         one.transfers,
@@ -169,11 +170,17 @@ def _verdicts(found: Sequence[Beside]) -> Iterator[Verdict]:
             remedy="give more --budget or fewer --threads, or measure on a quiet machine",
         )
         return
-    for one in found[:MOST_SENTENCES]:
+    teams: dict[str, list[Beside]] = {}
+    for one in found:
+        teams.setdefault(one.team, []).append(one)
+    first, *others = teams.values()
+    for one in first:
         yield Verdict(level="note", text=_cost(one))
-    if len(found) > MOST_SENTENCES:
-        more = format_count(len(found) - MOST_SENTENCES, "more pair")
-        yield Verdict(level="note", text=f"The table holds {more} of threads and transfers.")
+    for members in others[:MOST_TEAMS]:
+        yield from _in_short(members)
+    if len(others) > MOST_TEAMS:
+        more = format_count(len(others) - MOST_TEAMS, "more kind")
+        yield Verdict(level="note", text=f"The table holds {more} of work, teams and regimes.")
     worst = max(found, key=_lost)
     yield from _transfers(found)
     yield from _shared(worst)
@@ -198,6 +205,19 @@ def _cost(one: Beside) -> str:
     lost = one.host_alone.value - one.host.value
     text = f"Transfers cost host STREAM {lost:.1f} GB/s ({one.team}): it keeps {text}"
     return f"{text}, {one.cost:.2f} GB/s lost for each one transferred."
+
+
+def _in_short(members: Sequence[Beside]) -> Iterator[Verdict]:
+    """What another team keeps, at least and at most."""
+    told = [(one.host_keeps, one) for one in members if one.host_keeps is not None]
+    if not told:
+        return
+    least, with_least = min(told, key=lambda pair: pair[0].value)
+    most, with_most = max(told, key=lambda pair: pair[0].value)
+    text = f"{with_least.team}: keeps {share_interval(least)} ({with_least.way})"
+    if with_most is not with_least:
+        text += f" to {share_interval(most)} ({with_most.way})"
+    yield Verdict(level="note", text=f"{text} of what it reaches alone.")
 
 
 def _transfers(found: Sequence[Beside]) -> Iterator[Verdict]:

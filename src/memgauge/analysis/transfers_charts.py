@@ -16,11 +16,13 @@ LEAST_SIZES = 2
 
 def charts(lines: Sequence[Line], duplexes: Sequence[Duplex]) -> list[Chart]:
     """Of the host, then of each peer: bandwidth, time, both directions at once."""
+    drawn = [line for line in lines if len(line.speeds) >= LEAST_SIZES]
     found = []
-    for peer in dict.fromkeys([line.way.peer for line in lines]):
-        mine = [line for line in lines if line.way.peer == peer and len(line.speeds) >= LEAST_SIZES]
-        if mine:
-            found += [_bandwidth(mine, peer), _time(mine, peer)]
+    for peer in dict.fromkeys(line.way.peer for line in drawn):
+        mine = [line for line in drawn if line.way.peer == peer]
+        found.append(_bandwidth(mine, peer))
+        ends = dict.fromkeys(line.way.words for line in mine)
+        found += [_time([line for line in mine if line.way.words == end], end) for end in ends]
     found += [_duplex(one, lines) for one in duplexes if len(one.sizes) >= LEAST_SIZES]
     return found
 
@@ -47,16 +49,16 @@ def _line(line: Line) -> Series:
     return series(line.name, sizes, list(line.speeds.values()))
 
 
-def _time(lines: Sequence[Line], peer: str) -> Chart:
+def _time(lines: Sequence[Line], words: str) -> Chart:
+    by = "the host's clock" if lines[0].way.host == "pageable" else "the GPU's events"
     return Chart(
-        name=_slug("transfers-time", peer),
-        title=f"Time of one transfer over its size{_with(peer)}",
+        name=_slug("transfers-time", words),
+        title=f"Time of one transfer over its size: {words}",
         kind="line",
         x=SIZE,
         y=Axis(title="Time", unit="ns", scale="log10"),
         series=[made for line in lines for made in _times(line)],
-        note="Back to back with others of its size, by the GPU's events. Dashed: "
-        "t = (n + n1/2) / r, fitted.",
+        note=f"Back to back with others of its size, by {by}. Fitted: t = (n + n1/2) / r.",
     )
 
 

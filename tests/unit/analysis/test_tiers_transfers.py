@@ -103,7 +103,7 @@ def section() -> Section:
 
 def test_each_keeps_a_share_of_what_it_reaches_alone(section: Section) -> None:
     (table,) = section.tables
-    assert [row[3] for row in table.rows] == ["host to device", "device to host", "both ways"]
+    assert [row[3] for row in table.rows] == ["to GPU", "from GPU", "both ways"]
     titles = [column.title for column in table.columns]
     assert titles[4:9] == ["threads", "keep", "transfers", "keep", "all"]
     for row, (thread, way) in zip(table.rows, LEVEL.values(), strict=True):
@@ -169,6 +169,9 @@ def test_pictures_add_up_and_compare_kernels() -> None:
     ]
     assert keeps.series[0].x == ["copy, 4 threads", "triad, 4 threads"]
     assert len(section.tables[0].rows) == 6
+    said = [verdict.text for verdict in section.verdicts]
+    assert sum(text.startswith("Transfers cost host STREAM") for text in said) == 3
+    assert any(re.match(r"triad, 4 threads: keeps 85% .*both ways\) to 95%", text) for text in said)
 
 
 def test_a_visit_in_which_a_thread_was_switched_out_is_set_aside() -> None:

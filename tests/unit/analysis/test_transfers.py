@@ -104,14 +104,17 @@ def test_the_verdicts_say_what_it_means(section: Section) -> None:
 
 
 def test_the_pictures_are_over_size_with_the_claim_as_a_rule(section: Section) -> None:
-    bandwidth, time, both = section.charts
+    bandwidth, pinned, pageable, both = section.charts
     assert (bandwidth.x.scale, bandwidth.x.unit) == ("log2", "B")
     assert [rule.value for rule in bandwidth.rules] == pytest.approx([31.5])
     assert len(bandwidth.series) == 4
-    assert [series.dashed for series in time.series] == [False, True] * 4
-    for measured, fitted in zip(time.series[::2], time.series[1::2], strict=True):
-        for one, other in zip(measured.y, fitted.y, strict=True):
-            assert one == pytest.approx(other, rel=0.05)
+    assert "the GPU's events" in str(pinned.note)
+    assert "the host's clock" in str(pageable.note)
+    for time in (pinned, pageable):
+        assert [series.dashed for series in time.series] == [False, True] * 2
+        for measured, fitted in zip(time.series[::2], time.series[1::2], strict=True):
+            for one, other in zip(measured.y, fitted.y, strict=True):
+                assert one == pytest.approx(other, rel=0.05)
     assert both.series[0].name == "sum"
 
 
