@@ -350,7 +350,12 @@ def keep_verdicts(result: Result) -> Path | None:
 
     place = place_of()
     found = [
-        msgspec.structs.replace(one, machine=place.machine, kernel=place.kernel)
+        msgspec.structs.replace(
+            one,
+            machine=place.machine,
+            kernel=place.kernel,
+            driver=place.driver if one.gpu else None,
+        )
         for one in event_verdicts(result.run)
     ]
     return keep(place, found) if found else None

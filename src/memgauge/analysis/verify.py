@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.figures import Figures
+from memgauge.analysis.figures import Figures, text_fact
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import (
     Axis,
@@ -74,15 +75,29 @@ def event_verdicts(run: Run) -> list[EventVerdict]:
     """What is kept: one verdict for each event, of the machine and kernel of the run."""
     start = run.start
     return [
-        verdict_of(
-            one.finding,
-            one.event,
-            machine=start.system.machine_id,
-            kernel=start.system.kernel,
-            at=start.started_at,
+        msgspec.structs.replace(
+            verdict_of(
+                one.finding,
+                one.event,
+                machine=start.system.machine_id,
+                kernel=start.system.kernel,
+                at=start.started_at,
+            ),
+            gpu=_gpu(run, one),
+            instance=one.series.counters[0].instance if one.series and _gpu(run, one) else None,
         )
         for one in judged_events(run)
     ]
+
+
+def _gpu(run: Run, one: Judged) -> str | None:
+    """Which GPU was loaded, by its driver's name and UUID; None: CPUs made the loads."""
+    points = run.points_of(NAME)
+    if one.series is None or not any(of.where.gpu for of in one.series.of):
+        return None
+    facts = next(point.effective for point in points if gpu_of(point))
+    words = (text_fact(facts, key) for key in ("gpu", "gpu_uuid"))
+    return ", ".join(word for word in words if word) or None
 
 
 def analyse(figures: Figures) -> Section:

@@ -2,7 +2,8 @@
 
 One file for each machine and kernel release, `memgauge/verdicts/MACHINE/KERNEL.json` below
 `$XDG_STATE_HOME` (`~/.local/state` where that is not set). A verdict holds for the kind of machine
-and the kernel it was made under: another kernel may count otherwise. A tree that stands in for
+and the kernel it was made under: another kernel may count otherwise. One on a GPU's counters holds
+for that GPU and the driver it was made under, too. A tree that stands in for
 `/sys` has verdicts of its own, since its events are not this machine's.
 """
 
@@ -18,10 +19,12 @@ from pathlib import Path
 import msgspec
 
 from memgauge.counters.host import Host, this_host
-from memgauge.model.counters import EventVerdict
+from memgauge.model.counters import Counter, EventVerdict
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import CounterSet
+from memgauge.system.gpus import driver_version
 from memgauge.system.reservation import state_directory
+from memgauge.system.tree import Tree
 
 FORMAT = 1
 DIRECTORY = "verdicts"
@@ -48,6 +51,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     machine: str
     kernel: str
+    driver: str | None = None
+    """Version of the kernel's driver of NVIDIA GPUs, of which verdicts on their counters are."""
 
     @property
     def path(self) -> Path:
@@ -64,7 +69,11 @@ def place_of(host: Host | None = None) -> Place:
     tree = ""
     if where.is_substituted:
         tree = "-tree-" + sha256(str(where.sysfs.absolute()).encode()).hexdigest()[:8]
-    return Place(machine=f"{system.machine_id}{tree}", kernel=system.kernel)
+    return Place(
+        machine=f"{system.machine_id}{tree}",
+        kernel=system.kernel,
+        driver=driver_version(Tree()),
+    )
 
 
 def kept(place: Place) -> KeptVerdicts:
@@ -83,7 +92,8 @@ def kept(place: Place) -> KeptVerdicts:
         return _unusable(place, f"has format {file.format}, which this version does not know")
     if (file.machine, file.kernel) != (place.machine, place.kernel):
         return _unusable(place, "is of another machine or kernel")
-    return KeptVerdicts(of={verdict.event: verdict for verdict in file.verdicts})
+    mine = [one for one in file.verdicts if one.gpu is None or one.driver == place.driver]
+    return KeptVerdicts(of={verdict.event: verdict for verdict in mine})
 
 
 def keep(place: Place, verdicts: Iterable[EventVerdict]) -> Path:
@@ -123,10 +133,18 @@ def with_verdicts(made: CounterSet, host: Host) -> CounterSet:
     """The counters, each with what verification said of its event."""
     known = kept_here(host)
     stamped = [
-        msgspec.structs.replace(counter, verdict=known.of.get(counter.event)) for counter in made.of
+        msgspec.structs.replace(counter, verdict=_of(known.of.get(counter.event), counter))
+        for counter in made.of
     ]
     notes = [*made.notes, *([known.note] if known.note else [])]
     return msgspec.structs.replace(made, of=stamped, notes=notes)
+
+
+def _of(verdict: EventVerdict | None, counter: Counter) -> EventVerdict | None:
+    """None where the verdict is on another GPU, which had the same number then."""
+    if verdict is None or verdict.instance in (None, counter.instance):
+        return verdict
+    return None
 
 
 def _unusable(place: Place, why: str) -> KeptVerdicts:

@@ -198,6 +198,12 @@ class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Of a partial one: the instances that count nothing."""
     machine: str
     kernel: str
+    gpu: str | None = None
+    """Of an event of a GPU: which one was loaded, by its driver's name and UUID,"""
+    instance: str | None = None
+    """where the event counted then: another GPU of the same number has no verdict by it,"""
+    driver: str | None = None
+    """and the version of the kernel's driver, where that was told."""
     made_at: str
     """ISO 8601, UTC."""
 

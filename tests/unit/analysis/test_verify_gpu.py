@@ -56,7 +56,7 @@ def records(fault: Faulty) -> Iterator[AnyRecord]:
             experiment="verify",
             quantity="bandwidth",
             asked={"load": load, "memory": "cuda:0"},
-            effective={"gpu": "NVIDIA H100", "traffic_bytes": size},
+            effective={"gpu": "NVIDIA H100", "gpu_uuid": "GPU-1234", "traffic_bytes": size},
             bytes_counted=16,
             bytes_moved=16,
             role="region",
@@ -130,6 +130,7 @@ def verdict_on_reads(fault: Faulty) -> EventVerdict:
 def test_counters_that_count_all_are_verified_on_copies_too() -> None:
     found = verdict_on_reads(Faulty())
     assert found.verdict == "verified"
+    assert (found.gpu, found.instance) == ("NVIDIA H100, GPU-1234", "GPU 0")
     assert found.evidence == (
         "counted 1.000 (1.000 to 1.000) of the known bytes read; "
         "1.000 (1.000 to 1.000) of those of copies"

@@ -56,6 +56,22 @@ def test_what_is_kept_is_read_back() -> None:
     assert kept(PLACE).note is None
 
 
+def test_a_verdict_on_a_gpu_is_of_that_gpu_and_its_driver() -> None:
+    made = verdict(gpu="NVIDIA H100, GPU-1", instance="uncore_imc_0@cpu0", driver="580.65")
+    place = msgspec.structs.replace(PLACE, driver="580.65")
+    keep(place, [made])
+    assert kept(place).of == {EVENT: made}
+    assert kept(msgspec.structs.replace(PLACE, driver="570.1")).of == {}
+
+
+def test_another_gpu_of_the_same_number_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memgauge.counters.verdicts.place_of", lambda _: PLACE)
+    for instance, known in (("uncore_imc_0@cpu0", True), ("GPU 1", False)):
+        keep(PLACE, [verdict(gpu="NVIDIA H100", instance=instance)])
+        (counter,) = with_verdicts(counters(), Host()).of
+        assert (counter.verdict is not None) == known
+
+
 def test_newer_verdicts_replace_older_ones_of_the_same_event_only() -> None:
     keep(PLACE, [verdict(), verdict("pcp:x")])
     keep(PLACE, [verdict(word="dead")])
