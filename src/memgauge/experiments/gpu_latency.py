@@ -6,8 +6,8 @@ multiprocessor.
 Method: one thread follows a ring of addresses, so that each load waits for the one before; timed
 inside the kernel by the GPU's own timer. L1: plain loads over 16 KiB, which every L1 since Volta
 holds (the driver does not tell its size). L2: ld.cg, which passes the L1 by, over an eighth of the
-L2, read by all multiprocessors before, untimed. Memory: ld.cg over eight times the L2, nodes 256
-bytes apart, so that four times as many lines as the L2 holds lie between two visits of one; block
+L2, read by all multiprocessors before, untimed. Memory: ld.cg over six times the L2, nodes 256
+bytes apart, so that three times as many lines as the L2 holds lie between two visits of one; block
 by block of 2 MiB, the driver's page, so that TLB misses are rare, and in fully random order.
 Source: the pointer chase of lmbench (McVoy and Staelin, 1996); X. Mei and X. Chu, "Dissecting GPU
 Memory Hierarchy Through Microbenchmarking", IEEE TPDS 2017; PTX ISA, cache operators and
@@ -43,10 +43,11 @@ L2_SHARE = 8
 SWEEPS = 4
 
 MEMORY_NODE_BYTES = 256
-MEMORY_L2_MULTIPLE = 8
+MEMORY_L2_MULTIPLE = 6
 MEMORY_LEAST_BYTES = 64 << 20
-MEMORY_SHARE = 8
-"""One over the share of the device's memory that a ring may take."""
+MEMORY_SHARE = 16
+"""One over the share of the device's memory that a ring may take. All three are as in `workingset`,
+whose largest footprint then costs as much translation."""
 
 HOPS = {"L1": 32_000, "L2": 4_000, "DRAM": 2_000}
 """Half a millisecond or more each."""
