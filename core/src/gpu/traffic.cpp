@@ -132,6 +132,7 @@ GpuTraffic::GpuTraffic(const Gpu& gpu, std::size_t bytes, const StopCheck& stop)
     const std::array<KernelText, 2> always{KernelText{"fill_told", ""},
                                            KernelText{"check_told", ""}};
     device.prepare("traffic.cu", always);
+    device.enter();
     state_->fill(state_->from);
     state_->fill(state_->to);
     device.wait(stop);
