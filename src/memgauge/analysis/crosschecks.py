@@ -254,8 +254,8 @@ def _table(checks: Sequence[Check]) -> Table:
         ],
         note="In ns and GB/s. Apart: the one side from the other. Allowed for latencies: both "
         "intervals and the wander of the machine; for bandwidths 3%, and what the probe itself "
-        "reads where one runs beside, or what a GPU's L2 may keep of a footprint. Figures are sustained ones (90th percentile of speed), or "
-        "medians where these have no interval yet.",
+        "reads where one runs beside, or what a GPU's L2 may keep of a footprint. Figures are "
+        "sustained ones (90th percentile of speed), or medians where these have no interval yet.",
     )
 
 
