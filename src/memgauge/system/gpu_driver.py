@@ -34,10 +34,8 @@ def device_facts(placement: MemoryPlacement) -> _core.GpuFacts:
     if facts is None:
         raise RequestError(f"memory {placement}: {_none_such(list(devices.values()))}")
     if facts.error:
-        raise RequestError(
-            f"memory {placement}: {facts.name} cannot be used: {facts.error}; "
-            "see what nvidia-smi says of it"
-        )
+        name = facts.name or "the device"
+        raise RequestError(f"memory {placement}: {name} cannot be used: {facts.error}")
     return facts
 
 
