@@ -6,7 +6,6 @@ from memgauge.analysis.gpu_concurrency import in_flight_verdict
 from memgauge.analysis.gpu_points import (
     GPU_MEMORY,
     WHOLE,
-    gpu_name,
     gpu_of,
     gpu_peak_gb_per_s,
     l2_bytes,
@@ -86,7 +85,7 @@ def _gpu_claims(points: list[Point]) -> Claims:
         unclaimed=("L1",) if size else ("L1", "L2"),
         memory=GPU_MEMORY,
         readers=WHOLE,
-        of=f", {gpu_name(points)}",
+        of_gpu=True,
         peak_gb_per_s=gpu_peak_gb_per_s(points),
         others="a large L2 is in partitions, of which one multiprocessor may see a part only",
     )
@@ -149,10 +148,11 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: Claims) -
     )
     sizes: list[float | str] = [float(size) for size in curve]
     name = "load-to-use latency" if latency else f"read bandwidth, {claims.readers}"
+    by = f", {'one thread' if latency else claims.readers}" if claims.of_gpu else ""
     within = [claim for claim in claims.caches if claim.bytes <= max(curve)]
     return Chart(
         name="workingset-latency" if latency else "workingset-bandwidth",
-        title=("Latency" if latency else "Read bandwidth") + f" over footprint{claims.of}",
+        title=("Latency" if latency else "Read bandwidth") + f" over footprint{by}",
         kind="line",
         x=Axis(title="Footprint", unit="B", scale="log2"),
         y=y,
@@ -168,7 +168,7 @@ def _chart(access: str, curve: Curve, findings: list[Finding], claims: Claims) -
 
 def _peak(claims: Claims) -> list[Rule]:
     value = claims.peak_gb_per_s
-    return [Rule(label="theoretical peak of memory", axis="y", value=value)] if value else []
+    return [Rule(label="theoretical peak", axis="y", value=value)] if value else []
 
 
 def _bands(findings: list[Finding], claims: Claims, least: float) -> list[Band]:

@@ -24,8 +24,8 @@ class Claims(msgspec.Struct, frozen=True, kw_only=True):
     """What is beyond the last of them."""
     readers: str = "one thread"
     """Who reads, where bandwidth is measured."""
-    of: str = ""
-    """Of which GPU, in titles."""
+    of_gpu: bool = False
+    """One thread waits, and all of it reads."""
     peak_gb_per_s: float | None = None
     """What all readers can reach in theory, where they are all there are."""
     others: str = "other cores or guests use the rest"
@@ -42,7 +42,7 @@ def level_verdicts(findings: Sequence[Finding], claims: Claims) -> Iterator[Verd
         yield from _level_verdict(finding, claims)
     statuses = {finding.status for finding in findings}
     if statuses and statuses <= {"agrees", "memory", "not told"}:
-        if claims.by == "topology":
+        if not claims.of_gpu:
             text = "Every cache level is as large as the topology says."
             yield Verdict(level="good", text=text)
         elif "agrees" in statuses:

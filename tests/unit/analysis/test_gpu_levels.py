@@ -119,6 +119,8 @@ def test_the_l2_found_stands_beside_what_the_driver_claims(report: Report) -> No
     latency, read = found.charts
     assert [rule.label for rule in latency.rules] == ["L2 by driver"]
     assert read.series[0].name == "read bandwidth, whole GPU"
+    assert read.title == "Read bandwidth over footprint, whole GPU"
+    assert latency.title == "Latency over footprint, one thread"
     assert [rule.value for rule in read.rules if rule.axis == "y"] == [3200.0]
     assert [band.label for band in read.bands] == ["L2", "device memory"]
     assert all(band.start >= 2 * MIB for band in read.bands), "no further than its curve"
