@@ -92,6 +92,13 @@ def place_verdicts(lines: Sequence[Line], system: System) -> Iterator[Verdict]:
     """Host memory that is not at the GPU's node, where both are told."""
     for facts in {str(line.way): line.facts for line in lines if line.way.host}.values():
         near, got = number_fact(facts, "gpu_node"), number_fact(facts, "node")
+        if near is not None and got is None and len([n for n in system.nodes if n.bytes]) > 1:
+            yield Verdict(
+                level="note",
+                text=f"The GPU is at node {near}; on which node the host's buffers "
+                f"({text_fact(facts, 'host')}) lay is not told.",
+                remedy=f"--host-memory node:{near}",
+            )
         if near is None or got is None or near == got:
             continue
         distance = next((n.distances.get(got) for n in system.nodes if n.node == near), None)

@@ -4,7 +4,7 @@ Question: bandwidth from the host's memory to a GPU's and back, and both ways at
 bytes of one transfer; the time that the smallest take; the size from which on half of the bandwidth
 is reached; what pinned memory gains; and the same between GPUs, where there are several.
 
-Method: the driver's own copies, which copy engines do: of small ones 512, of larger ones 16 MiB in
+Method: the driver's own copies, which copy engines do: of small ones 256, of larger ones 16 MiB in
 all, back to back in a stream, stamped by events of the GPU, of small ones after every sixteen. They
 are queued before the first begins, so that what the host needs to launch one is in no figure. The
 driver copies pageable memory through pinned memory of its own, piece by piece, and holds the thread
@@ -98,10 +98,8 @@ class Transfers(Experiment):
         refuse_host_options(parameters)
         gpu = opened_gpu(parameters.memory)
         sizes = transfer_sizes(parameters, gpu.free_bytes, system.available_bytes)
-        return [
-            _group(parameters, ends, sizes)
-            for ends in ends_of(parameters, _usable(), gpu.facts.index)
-        ]
+        ends = ends_of(parameters, _usable(), gpu.facts.index, gpu.peers())
+        return [_group(parameters, one, sizes) for one in ends]
 
     @contextmanager
     def open(

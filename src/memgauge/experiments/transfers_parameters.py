@@ -38,6 +38,7 @@ _peer_option = Option(
     help=f"other GPUs to transfer to and from: {ALL}, {NONE}, or their numbers",
     metavar="LIST",
     parse=parse_peers,
+    automatic="one that is reached directly, else the next; fine: all",
 )
 _host_memory_option = Option(
     help="where the host's buffers lie: dram, node:N or interleave:N,N",
@@ -60,7 +61,7 @@ class TransfersParameters(CommonParameters, frozen=True, kw_only=True):
         choices_option("memory of the host: pinned, or as any program gets it", HOSTS),
     ] = HOSTS
     host_memory: Annotated[MemoryPlacement, _host_memory_option] = MemoryPlacement()
-    peer: Annotated[str, _peer_option] = ALL
+    peer: Annotated[str | None, _peer_option] = None
     sizes: Annotated[
         tuple[int, ...] | None,
         sizes_option(
@@ -104,7 +105,12 @@ class TransfersParameters(CommonParameters, frozen=True, kw_only=True):
 
     @property
     def peers(self) -> tuple[int, ...] | None:
-        """Numbers of other GPUs that were asked for; None: all there are."""
-        if self.peer == ALL:
+        """Numbers of other GPUs that were asked for; None: no numbers were."""
+        if self.peer in {None, ALL}:
             return None
-        return () if self.peer == NONE else units.parse_counts(self.peer, "", 0, MAX_DEVICE)
+        return () if self.peer == NONE else units.parse_counts(str(self.peer), "", 0, MAX_DEVICE)
+
+    @property
+    def all_peers(self) -> bool:
+        """Whether every other GPU is meant."""
+        return self.peer == ALL or (self.peer is None and self.is_fine)

@@ -58,13 +58,16 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         return repeats_of(self.size)
 
 
-def ends_of(parameters: TransfersParameters, shown: Sequence[int], device: int) -> list[Ends]:
+def ends_of(
+    parameters: TransfersParameters, shown: Sequence[int], device: int, direct: Sequence[int]
+) -> list[Ends]:
     """All that was asked for: kinds of host memory, then other GPUs.
 
     Args:
         parameters: what was asked for.
         shown: numbers of the GPUs that the driver shows and that can be used.
         device: the number of the GPU.
+        direct: numbers of those whose memory it reaches directly.
 
     Raises:
         RequestError: a peer is not there, or nothing is left to measure.
@@ -73,7 +76,7 @@ def ends_of(parameters: TransfersParameters, shown: Sequence[int], device: int) 
     if parameters.host_directions:
         found += [Ends(gpu=parameters.memory, host=one, peer=None) for one in parameters.host]
     if parameters.peer_directions:
-        peers = _peers(parameters, shown, device)
+        peers = _peers(parameters, [one for one in shown if one != device], device, direct)
         found += [Ends(gpu=parameters.memory, host=None, peer=peer) for peer in peers]
     if not found:
         raise RequestError(
@@ -83,10 +86,12 @@ def ends_of(parameters: TransfersParameters, shown: Sequence[int], device: int) 
     return found
 
 
-def _peers(parameters: TransfersParameters, shown: Sequence[int], device: int) -> list[int]:
-    others = [one for one in shown if one != device]
+def _peers(
+    parameters: TransfersParameters, others: Sequence[int], device: int, direct: Sequence[int]
+) -> list[int]:
     if parameters.peers is None:
-        return others
+        nearest = sorted(others, key=lambda one: (one not in direct, one < device, one))
+        return list(others) if parameters.all_peers else nearest[:1]
     for peer in parameters.peers:
         if peer == device:
             raise RequestError(

@@ -20,8 +20,8 @@ VISIT_BYTES = 16 << 20
 STAMP_BYTES = 256 << 10
 """Between two stamps, some ten microseconds of a fast link: events resolve about half of one."""
 MOST_REPEATS = 16
-MOST_STAMPS = 32
-"""Together 512 transfers each way: no more may be queued without waiting."""
+MOST_STAMPS = 16
+"""Together 256 transfers each way, which a stream takes without holding up who queues them."""
 LEAST_AT_ONCE = 4
 """Stamps each way, where both are at work: the slower one's last is then a small part."""
 

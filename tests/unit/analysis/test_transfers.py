@@ -147,6 +147,9 @@ def test_memory_of_another_node_is_told() -> None:
     assert "lay on node 1, the GPU is at node 0, at distance 21" in found.text
     assert found.remedy == "--host-memory node:0"
     assert not any("node 1" in text for text in texts(transfers_run(PINNED)))
+    hidden = transfers_run(PINNED, effective={"node": None}, of=system(nodes=two))
+    assert any("The GPU is at node 0; on which node" in text for text in texts(hidden))
+    assert not any("which node" in text for text in texts(transfers_run(PINNED)))
 
 
 def test_full_duplex_and_none() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 GIB = 1 << 30
 
 
-def a_gpu(index: int = 0, *, free_bytes: int = 16 * GIB, error: str = "") -> Any:
+def a_gpu(
+    index: int = 0, *, free_bytes: int = 16 * GIB, error: str = "", peers: Sequence[int] = ()
+) -> Any:
     """As `_core.Gpu`; its clock is known to half a microsecond."""
     return SimpleNamespace(
         facts=SimpleNamespace(
@@ -21,6 +23,7 @@ def a_gpu(index: int = 0, *, free_bytes: int = 16 * GIB, error: str = "") -> Any
         ),
         free_bytes=free_bytes,
         clock_error_ns=500.0,
+        peers=lambda: list(peers),
     )
 
 

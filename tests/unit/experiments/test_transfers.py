@@ -25,6 +25,7 @@ from memgauge.experiments.base import Bench, Group
 from memgauge.experiments.registry import EXPERIMENTS, for_memory, load
 from memgauge.experiments.transfers import Transfers
 from memgauge.experiments.transfers_parameters import TransfersParameters
+from memgauge.experiments.transfers_points import ends_of
 from memgauge.experiments.transfers_sizes import (
     LEAST_AT_ONCE,
     MOST_REPEATS,
@@ -93,6 +94,25 @@ def test_every_end_has_every_direction_and_size(gpus: Callable[[int], None]) -> 
         assert group.bytes == sum(group.bytes_in.values()) == 4 * MIB
 
 
+@pytest.mark.parametrize(
+    ("given", "direct", "expected"),
+    [
+        ({}, [2, 3], [2]),
+        ({}, [], [2]),
+        ({}, [0], [0]),
+        ({"peer": "all"}, [2], [0, 2, 3]),
+        ({"sweep": "fine"}, [], [0, 2, 3]),
+        ({"peer": "3,0"}, [], [3, 0]),
+        ({"peer": "none"}, [0], []),
+    ],
+)
+def test_one_peer_unless_more_are_asked_for(
+    given: dict[str, str], direct: list[int], expected: list[int]
+) -> None:
+    found = ends_of(build(TransfersParameters, **CUDA, **given), [0, 1, 2, 3], 1, direct)
+    assert [one.peer for one in found if one.peer is not None] == expected
+
+
 def test_one_gpu_has_no_peers(gpus: Callable[[int], None]) -> None:
     gpus(1)
     assert [group.name for group in planned()] == ["pinned", "pageable"]
@@ -153,6 +173,8 @@ def test_parameters_are_read_back() -> None:
     assert build(TransfersParameters, **texts(asked)) == asked
     assert asked.peers == (2, 0)
     assert build(TransfersParameters, **CUDA).peers is None
+    assert not build(TransfersParameters, **CUDA).all_peers
+    assert build(TransfersParameters, sweep="fine", **CUDA).all_peers
     assert build(TransfersParameters, peer="none", **CUDA).peers == ()
 
 
@@ -179,7 +201,7 @@ def test_a_visit_has_some_transfers_and_not_too_many(size: int, at_once: bool) -
     least = LEAST_AT_ONCE if at_once else 1
     assert least <= stamps <= MOST_STAMPS
     assert 1 <= repeats <= MOST_REPEATS
-    assert stamps * repeats <= 512
+    assert stamps * repeats <= 256
     assert size * repeats * stamps <= max(16 * MIB, size * repeats * least)
 
 
