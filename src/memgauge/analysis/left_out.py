@@ -18,19 +18,24 @@ def is_left_out(warning: Warning) -> bool:
 
 
 def left_out(run: Run, titles: Mapping[str, str]) -> Section | None:
-    """Each experiment by its title, with the reason and how to name what it lacks."""
-    verdicts = [
-        Verdict(level="note", text=f"{_title(warning, titles)}: {_reason(warning)}.")
-        for warning in run.warnings
-        if is_left_out(warning)
-    ]
-    if not verdicts:
+    """Experiments by their titles, with the reason and how to name what they lack.
+
+    Those with the same reason share a sentence.
+    """
+    reasons: dict[str, dict[str, None]] = {}
+    for warning in run.warnings:
+        if is_left_out(warning):
+            reasons.setdefault(_reason(warning), {})[_title(warning, titles)] = None
+    if not reasons:
         return None
     return Section(
         name=LEFT_OUT,
         title="Not measured here",
         question="Which experiments does this machine not allow, and what would allow them?",
-        verdicts=list({verdict.text: verdict for verdict in verdicts}.values()),
+        verdicts=[
+            Verdict(level="note", text=f"{'; '.join(named)}: {reason}.")
+            for reason, named in reasons.items()
+        ],
     )
 
 

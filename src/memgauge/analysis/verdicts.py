@@ -209,14 +209,19 @@ def _set_aside(figures: Figures) -> Iterator[Verdict]:
     if total and aside > SET_ASIDE_SHARE * total:
         switched = sum(summary.switched_out for summary in first)
         strays = sum(summary.strays for summary in first)
-        why = [f"{switched} because a thread was switched out"] if switched or not strays else []
-        if strays:
-            why.append(f"{strays} because the distance of their threads was not a usual one")
+        others = aside - switched - strays - faults
+        reasons = {
+            "a thread was switched out": switched,
+            "the distance of their threads was not a usual one": strays,
+            "a page had gone away": faults,
+            "not all were at work at once, or stamps tell nothing": others,
+        }
+        why = [f"{count} because {reason}" for reason, count in reasons.items() if count]
         yield Verdict(
             level="warning",
             text=f"{aside / total:.0%} of {total} slices were set aside, {', '.join(why)}.",
             remedy="leave a CPU free for the rest of the system: fewer --threads"
-            if switched >= strays
+            if switched >= max(strays, others)
             else "measure again when the machine, and the host of a virtual one, are quiet",
         )
 

@@ -33,12 +33,13 @@ def test_every_reason_is_shown_once_under_the_title_of_its_experiment(tmp_path: 
         ("tiers", "one tier; name another with --b file:PATH"),
         ("interleave", "memory on one node only"),
         ("interleave", "memory on one node only"),
+        ("numa", "memory on one node only"),
     )
     section = left_out(run, TITLES)
     assert section is not None
     assert [verdict.text for verdict in section.verdicts] == [
         "Two memories in competition: one tier; name another with --b file:PATH.",
-        "Interleave weights: memory on one node only.",
+        "Interleave weights; NUMA matrices: memory on one node only.",
     ]
     report = analyse_run(run)
     assert not any("one tier" in verdict.text for verdict in report.verdicts), "said twice"
