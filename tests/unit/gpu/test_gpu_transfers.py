@@ -1,6 +1,7 @@
 """Transfers to, from and between GPUs, on the stand-in of the driver."""
 
 import signal
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from memgauge._core import (
 from memgauge.model.errors import RequestError, SystemFailure
 
 BYTES = 1 << 20
-SCRIPTED = {
+SCRIPTED: dict[str, Any] = {
     "clock": "scripted",
     "copy_ns": 2000,
     "to_device_ns_per_byte": 0.25,
