@@ -191,6 +191,7 @@ def sizes_of(memory: MemoryPlacement) -> Sizes:
     facts = device_facts(memory)
     room = int(facts.memory_bytes * MEMORY_SHARE) // 2
     wanted = [max(LEAST_BYTES, m * (facts.l2_bytes or UNKNOWN_L2_BYTES)) for m in L2_MULTIPLES]
+    wanted = list(dict.fromkeys(wanted))
     fitting = [size for n, size in enumerate(wanted) if sum(wanted[: n + 1]) <= room]
     return Sizes(l2_bytes=facts.l2_bytes, of=fitting or [room // STEP_BYTES * STEP_BYTES])
 
