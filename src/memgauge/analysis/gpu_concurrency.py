@@ -36,7 +36,8 @@ def in_flight_verdict(figures: Figures, section: str) -> Iterator[Verdict]:
         "(Little's law)"
     )
     many = number_fact(waited[0].effective, "multiprocessors")
-    text += f", {_size(held.value / many)} for each of {many} multiprocessors" if many else ""
+    if many and many > 0:
+        text += f", {_size(held.value / many)} for each of {many} multiprocessors"
     yield Verdict(level="note", text=f"{text}.")
 
 

@@ -30,10 +30,10 @@ def gpu_name(points: Iterable[Point]) -> str:
 def l2_bytes(points: Iterable[Point]) -> int | None:
     """The second-level cache that the driver claims of the GPU; None where it does not tell."""
     told = (number_fact(point.effective, "l2_bytes") for point in points)
-    return next((size for size in told if size), None)
+    return next((size for size in told if size and size > 0), None)
 
 
 def gpu_peak_gb_per_s(points: Iterable[Point]) -> float | None:
     """Theoretical bandwidth of the GPU's memory, by its clock and bus; None: not told."""
     told = (float_fact(point.effective, "theoretical_bytes_per_s") for point in points)
-    return next((rate * 1e-9 for rate in told if rate), None)
+    return next((rate * 1e-9 for rate in told if rate and rate > 0), None)

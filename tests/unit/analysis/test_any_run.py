@@ -21,6 +21,7 @@ FACT_NAMES = [
     *("read_share", "store", "delay", "generators", "probe_cpu", "delay_ns"),
     *("pattern", "stride_bytes", "touched_bytes", "capacity_bytes"),
     *("nodes", "weights", "largest_sum", "at_once"),
+    *("memory", "gpu", "multiprocessors", "l2_bytes", "theoretical_bytes_per_s", "through"),
 ]
 integers = st.integers(-LARGEST_INTEGER, LARGEST_INTEGER)
 scalars = st.one_of(
@@ -32,6 +33,7 @@ scalars = st.one_of(
         [
             *("triad", "standard", "tuned", "DRAM", "L1", "random", "latency", "read", "4k"),
             *("sequential", "block-random", "dependent", "thp", "0,1", "3,1", "1,0"),
+            *("dram", "cuda:0", "l1"),
         ]
     ),
     st.text(max_size=5),
@@ -47,7 +49,7 @@ def points(draw: st.DrawFn) -> Point:
         point=draw(st.text(max_size=8)),
         experiment=draw(st.sampled_from([*ANALYSES, "other"])),
         quantity=quantity,  # type: ignore[arg-type]
-        asked=draw(facts),
+        asked=draw(facts) | draw(st.sampled_from([{}, {"memory": "cuda:0"}])),
         effective=draw(facts),
         bytes_counted=draw(counts) if quantity == "bandwidth" else 0,
         bytes_moved=draw(st.integers(0, LARGEST_INTEGER)),
