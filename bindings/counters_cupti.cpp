@@ -46,12 +46,14 @@ void register_sources(nb::module_& module) {
     nb::class_<CuptiRangeSource, CounterSource>(module, "CuptiRangeSource", nb::is_final())
         .def(nb::init<Library, unsigned, Names>(), nb::arg("library"), nb::arg("device"),
              nb::arg("metrics"), ReleaseGil())
-        .def_prop_ro("error", &CuptiRangeSource::error);
+        .def_prop_ro("error", &CuptiRangeSource::error)
+        .def("close", &CuptiRangeSource::close, ReleaseGil());
     nb::class_<CuptiSamplingSource, CounterSource>(module, "CuptiSamplingSource", nb::is_final())
         .def(nb::init<Library, unsigned, Names, std::uint64_t, std::uint64_t>(), nb::arg("library"),
              nb::arg("device"), nb::arg("metrics"), nb::arg("interval_ns"),
              nb::arg("longest_gap_ns"), ReleaseGil())
         .def_prop_ro("error", &CuptiSamplingSource::error)
+        .def("close", &CuptiSamplingSource::close, ReleaseGil())
         .def_prop_ro("by_clock", &CuptiSamplingSource::by_clock);
 }
 

@@ -1523,6 +1523,9 @@ class CuptiRangeSource(CounterSource):
     def error(self) -> str:
         """Of the last reading that failed; empty: none did."""
 
+    def close(self) -> None:
+        """Free the device's counters now: later readings are missing."""
+
 @final
 class CuptiSamplingSource(CounterSource):
     """Sums of metrics over what any process does on a device, sampled by the hardware.
@@ -1541,6 +1544,9 @@ class CuptiSamplingSource(CounterSource):
     @property
     def error(self) -> str:
         """Of the last reading that failed; empty: none did."""
+
+    def close(self) -> None:
+        """Free the device's counters now: later readings are missing."""
 
     @property
     def by_clock(self) -> bool:

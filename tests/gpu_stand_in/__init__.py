@@ -1,4 +1,4 @@
-"""Stand-ins of the CUDA driver and NVRTC for tests: shared libraries with the real interface.
+"""Stand-ins of the CUDA driver, NVRTC and CUPTI for tests: libraries with the real interface.
 
 Kernels really run: the stand-in of NVRTC compiles their source for this machine's processor, and
 the driver's runs each thread of each block in turn. Every access of theirs to device memory is
@@ -40,8 +40,8 @@ with a device's number at its end, such as `name_1`, is that device's alone):
     %globaltimer and clock64() in it advance likewise (and by globaltimer_step_ns for each reading
     of the timer since which nothing was moved), and streams overlap without slowing another.
 
-What stands beside them in the same process (a stand-in of CUPTI) asks libcuda.so.1 for the totals
-of `counts.h`. What stands in for another library is built when it has a line in `build.LIBRARIES`.
+CUPTI's stand-in (`cupti.cpp`, which says its own knobs) asks the driver's for the totals of
+`counts.h`. What stands in for another library is built when it has a line in `build.LIBRARIES`.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ class StandInFiles:
 
     driver: str
     compiler: str
+    counters: str
+    """CUPTI, which counts what the driver moved."""
 
     def calls(self, entry_point: str) -> int:
         """How often an entry point of the driver was called."""
@@ -119,7 +121,8 @@ class GpuStandIn:
         libraries = self._copy(without) / "lib64"
         lines = [f"{name}={text}\n" for name, text in self._texts(knobs).items()]
         (libraries / "knobs").write_text("".join(lines), encoding="utf-8")
-        return StandInFiles(str(libraries / "libcuda.so.1"), str(libraries / "libnvrtc.so.12"))
+        names = ("libcuda.so.1", "libnvrtc.so.12", "libcupti.so.12")
+        return StandInFiles(*(str(libraries / name) for name in names))
 
     def _texts(self, knobs: Mapping[str, object]) -> dict[str, str]:
         texts = {name: text(value) for name, value in knobs.items()}

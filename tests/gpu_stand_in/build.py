@@ -17,6 +17,9 @@ HERE = Path(__file__).parent
 COMPILER = "g++"
 FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 SHIM = f'-DSTAND_IN_SHIM="{HERE / "kernel_shim.hpp"}"'
+CORE = HERE.parents[1] / "core" / "src"
+ABIS = (CORE / "counters" / "cupti_abi.hpp", CORE / "gpu" / "cuda_abi.hpp")
+"""CUPTI's is taken from the core: real libraries of CUPTI are asked in its tests too."""
 
 # By the names that programs load them by: sources and further arguments.
 LIBRARIES: dict[str, tuple[str, ...]] = {
@@ -29,6 +32,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
         "knobs.cpp",
     ),
     "libnvrtc.so.12": ("nvrtc.cpp", "ptx.cpp", "knobs.cpp", SHIM),
+    "libcupti.so.12": ("cupti.cpp", "knobs.cpp", f"-I{CORE}"),
 }
 
 
@@ -53,7 +57,7 @@ def built() -> Path:
 def content_hash() -> str:
     """Of all that the libraries are made of, and what makes them."""
     digest = hashlib.sha256()
-    for path in sorted(HERE.iterdir()):
+    for path in (*sorted(HERE.iterdir()), *ABIS):
         if path.suffix in {".cpp", ".hpp", ".h"} or path.name == "build.py":
             digest.update(path.read_bytes())
     version = subprocess.run([COMPILER, "--version"], capture_output=True, check=True)

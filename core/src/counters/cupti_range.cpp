@@ -45,6 +45,7 @@ struct CuptiRangeSource::Ranges {
     bool begin() noexcept;
     bool end() noexcept;
     bool stop() noexcept;
+    void close() noexcept;
 
     std::shared_ptr<const CuptiLibrary> library;
     const cupti::Calls& calls;
@@ -58,6 +59,7 @@ struct CuptiRangeSource::Ranges {
     cupti::Failure failure;
     bool is_open = false;
     bool was_read = false;
+    bool is_closed = false;
 };
 
 CuptiRangeSource::Ranges::Ranges(std::shared_ptr<const CuptiLibrary> from, unsigned device,
@@ -81,9 +83,14 @@ CuptiRangeSource::Ranges::Ranges(std::shared_ptr<const CuptiLibrary> from, unsig
 }
 
 CuptiRangeSource::Ranges::~Ranges() {
+    close();
+}
+
+void CuptiRangeSource::Ranges::close() noexcept {
     const cupti::CurrentContext current(driver, context.get());
     if (is_open) stop();
     disable();
+    is_closed = true;
 }
 
 bool CuptiRangeSource::Ranges::enable() noexcept {
@@ -195,14 +202,18 @@ void CuptiRangeSource::read(SlotSpan into) noexcept {
     Ranges& ranges = *ranges_;
     const cupti::CurrentContext current(ranges.driver, ranges.context.get());
     // The first reading has nothing to end: the sums are zero.
-    const bool holds = ranges.was_read ? ranges.end() : true;
+    const bool holds = !ranges.is_closed && (!ranges.was_read || ranges.end());
     ranges.was_read = true;
     if (!holds) into.mark_all_missing();
     for (std::size_t slot = 0; holds && slot < ranges.sums.size(); ++slot) {
         into.values[slot] = ranges.sums[slot];
         into.present[slot] = 1;
     }
-    ranges.begin();
+    if (!ranges.is_closed) ranges.begin();
+}
+
+void CuptiRangeSource::close() noexcept {
+    ranges_->close();
 }
 
 std::string CuptiRangeSource::error() const {

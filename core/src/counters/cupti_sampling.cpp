@@ -56,6 +56,7 @@ struct CuptiSamplingSource::Samples {
     bool add(std::size_t sample) noexcept;
     bool add_all() noexcept;
     bool renew() noexcept;
+    void close() noexcept;
 
     std::shared_ptr<const CuptiLibrary> library;
     const cupti::Calls& calls;
@@ -98,6 +99,10 @@ CuptiSamplingSource::Samples::Samples(std::shared_ptr<const CuptiLibrary> from, 
 }
 
 CuptiSamplingSource::Samples::~Samples() {
+    close();
+}
+
+void CuptiSamplingSource::Samples::close() noexcept {
     if (runs) stop();
     disable();
 }
@@ -264,6 +269,10 @@ void CuptiSamplingSource::read(SlotSpan into) noexcept {
     }
     into.values[last] = samples.losses;
     into.present[last] = 1;
+}
+
+void CuptiSamplingSource::close() noexcept {
+    samples_->close();
 }
 
 std::string CuptiSamplingSource::error() const {

@@ -33,6 +33,7 @@ BACK_ENDS: dict[str, Entry] = {
     "proc": Entry("proc", "Proc"),
     "cgroup": Entry("cgroup", "Cgroup"),
     "nvml": Entry("nvml", "Nvml"),
+    "cupti": Entry("cupti", "Cupti"),
     "modelled": Entry("modelled", "Modelled"),
 }
 

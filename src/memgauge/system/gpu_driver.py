@@ -23,6 +23,11 @@ def gpu_driver() -> _core.GpuDriver:
     return _driver()
 
 
+def is_started() -> bool:
+    """Whether the driver was asked for in this process, and runs."""
+    return _driver.cache_info().currsize > 0
+
+
 def device_facts(placement: MemoryPlacement) -> _core.GpuFacts:
     """A device as the driver describes it; it is not opened.
 

@@ -103,6 +103,8 @@ public:
     [[nodiscard]] std::size_t slots() const noexcept override;  // one for each metric
     void read(SlotSpan into) noexcept override;
     [[nodiscard]] std::string error() const;  // of the last reading that failed; empty: none did
+    // Frees the device's counters now, whoever still has the source: later readings are missing.
+    void close() noexcept;
 
 private:
     struct Ranges;
@@ -129,6 +131,7 @@ public:
     [[nodiscard]] std::size_t slots() const noexcept override;
     void read(SlotSpan into) noexcept override;
     [[nodiscard]] std::string error() const;  // of the last reading that failed; empty: none did
+    void close() noexcept;                    // as CuptiRangeSource::close
     // Whether the interval is one of the GPU's clock at 1.5 GHz, which Turing and GA100 want, and
     // so only roughly what was asked for.
     [[nodiscard]] bool by_clock() const noexcept;
