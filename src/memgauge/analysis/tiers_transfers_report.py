@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from memgauge.analysis.figures import Figures, series
+from memgauge.analysis.figures import Figures
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import (
-    Axis,
     Cell,
-    Chart,
     Column,
     Estimate,
     Section,
-    Series,
     Table,
     Verdict,
 )
 from memgauge.analysis.tiers_transfers import Beside, besides, short_regime
+from memgauge.analysis.tiers_transfers_charts import charts
 from memgauge.analysis.transfers_verdicts import gb_words, share_interval
 from memgauge.model.units import format_count
 
@@ -31,7 +28,6 @@ NOTE = (
 )
 NOTHING = 0.02
 """Of what threads or transfers reach alone: a loss below it is none to speak of."""
-MOST_PICTURES = 4
 MOST_TEAMS = 6
 SHORT = {"host-to-device": "to GPU", "device-to-host": "from GPU"}
 
@@ -47,7 +43,7 @@ def section(figures: Figures) -> Section:
         question=QUESTION + told,
         verdicts=list(_verdicts(found)),
         tables=[_table(found)] if found else [],
-        charts=_charts(found),
+        charts=charts(found),
     )
 
 
@@ -103,63 +99,6 @@ def _row(one: Beside) -> list[Cell]:
         one.visits,
         one.set_aside,
     ]
-
-
-def _charts(found: Sequence[Beside]) -> list[Chart]:
-    """What both move through the host's memory, for each kind of work; then what each keeps."""
-    teams: dict[tuple[str, int, str], list[Beside]] = {}
-    for one in found:
-        teams.setdefault((one.work, one.threads, one.regime), []).append(one)
-    made = [_memory(members) for members in list(teams.values())[:MOST_PICTURES]]
-    kept = [members for members in teams.values() if any(one.host_keeps for one in members)]
-    return [*made, _keeps(kept)] if kept else made
-
-
-def _memory(members: Sequence[Beside]) -> Chart:
-    """Bars that add up: the threads' bytes and the transfers'."""
-    first = members[0]
-    alone = first.moved_alone
-    x: list[float | str] = [*(["alone"] if alone else []), *(one.way for one in members)]
-    threads = [*([alone.value] if alone else []), *(_threads_moved(one) for one in members)]
-    moved: list[float | None] = [*([0.0] if alone else []), *(o.transfers.value for o in members)]
-    return Chart(
-        name=_slug("tiers-transfers", first.work, f"{first.threads}t", first.regime),
-        title=f"Through the host's memory: {first.team}",
-        kind="stack",
-        x=Axis(title="Transfers meanwhile", unit=""),
-        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[
-            Series(name="threads", x=x, y=list(threads)),
-            Series(name="transfers", x=x, y=moved),
-        ],
-        note="Threads with the lines that ordinary stores read first; each byte transferred once.",
-    )
-
-
-def _threads_moved(one: Beside) -> float:
-    if one.moved_alone is None or one.host_alone is None or not one.host_alone.value:
-        return one.host.value
-    return one.host.value * one.moved_alone.value / one.host_alone.value
-
-
-def _keeps(teams: Sequence[Sequence[Beside]]) -> Chart:
-    """A set of bars for each kind of work."""
-    names = [members[0].team for members in teams]
-    ways = list(dict.fromkeys(one.way for members in teams for one in members))
-    lines = []
-    for way in ways:
-        cells = [
-            next((one.host_keeps for one in members if one.way == way), None) for members in teams
-        ]
-        lines.append(series(way, list(names), cells))
-    return Chart(
-        name="tiers-transfers-keeps",
-        title="What the host's threads keep beside transfers",
-        kind="bar",
-        x=Axis(title="Work of the threads", unit=""),
-        y=Axis(title="Of the threads alone", unit="%", from_zero=True),
-        series=lines,
-    )
 
 
 def _verdicts(found: Sequence[Beside]) -> Iterator[Verdict]:
@@ -259,7 +198,3 @@ def _shared(one: Beside) -> Iterator[Verdict]:
     elif share <= 1 + NOTHING:
         text += ": it is what they share, and each byte transferred is one less for the threads"
     yield Verdict(level="note", text=f"{text}.")
-
-
-def _slug(*words: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")

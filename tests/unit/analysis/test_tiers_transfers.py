@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from tests.unit.analysis.cells import rows, value
@@ -29,12 +30,14 @@ LEVEL = {"host-to-device": (18.0, 22.0), "device-to-host": (19.0, 24.0), "both":
 """GB/s of a thread, of 20 alone, and of each direction, of 25 alone."""
 
 
-def points(work: str | None, transfer: str | None, *, moved: float = 1.0) -> dict[str, Point]:
-    stem = f"tiers/{work or 'transfers'}/{THREADS}t/{transfer or 'alone'}"
+def points(
+    work: str | None, transfer: str | None, *, moved: float = 1.0, threads: int = THREADS
+) -> dict[str, Point]:
+    stem = f"tiers/{work or 'transfers'}/{threads}t/{transfer or 'alone'}"
     found: dict[str, Point] = {}
     asked: dict[str, object] = {
         "kernel": work,
-        "threads": THREADS,
+        "threads": threads,
         "transfer": transfer,
         "gpu": "cuda:0",
     }
@@ -42,12 +45,12 @@ def points(work: str | None, transfer: str | None, *, moved: float = 1.0) -> dic
         found["a"] = bandwidth_point(
             f"{stem}/a",
             experiment="tiers",
-            threads=THREADS,
+            threads=threads,
             work="window",
             bytes_counted=BYTES,
             bytes_moved=round(BYTES * moved),
             asked={**asked, "group": "a", "source": "dram", "destination": "dram"},
-            effective={"cpus": f"0-{THREADS - 1}"},
+            effective={"cpus": f"0-{threads - 1}"},
         )
     for direction in DIRECTIONS.get(transfer or "", ()):
         found[direction] = bandwidth_point(
@@ -58,7 +61,7 @@ def points(work: str | None, transfer: str | None, *, moved: float = 1.0) -> dic
             bytes_moved=BYTES,
             measured_with=next(iter(found.values())).point if found else None,
             asked={**asked, "group": "b", "direction": direction, "memory": "cuda:0"},
-            effective={} if work is None else {"cpus": f"0-{THREADS - 1}"},
+            effective={} if work is None else {"cpus": f"0-{threads - 1}"},
         )
     return found
 
@@ -70,16 +73,20 @@ def competing(
     moved: float = 1.0,
     rounds: int = 40,
     noise: float = 0.002,
+    teams: Sequence[int] = (THREADS,),
 ) -> Run:
     """`levels` of a thread and of each direction, by transfer."""
     rng = random.Random(5)
-    visits = [(points(work, None, moved=moved), 20.0, 0.0) for work in works]
-    visits += [(points(None, transfer), 0.0, 25.0) for transfer in levels]
-    visits += [
-        (points(work, transfer, moved=moved), *levels[transfer])
-        for work in works
-        for transfer in levels
-    ]
+    visits: list[tuple[dict[str, Point], float, float]] = []
+    for threads in teams:
+        given: dict[str, Any] = {"moved": moved, "threads": threads}
+        visits += [(points(work, None, **given), 20.0, 0.0) for work in works]
+        visits += [(points(None, transfer, **given), 0.0, 25.0) for transfer in levels]
+        visits += [
+            (points(work, transfer, **given), *levels[transfer])
+            for work in works
+            for transfer in levels
+        ]
     records: list[AnyRecord] = [start(cores(THREADS))]
     records += [point for groups, _, _ in visits for point in groups.values()]
     for round_ in range(rounds):
@@ -172,6 +179,19 @@ def test_pictures_add_up_and_compare_kernels() -> None:
     said = [verdict.text for verdict in section.verdicts]
     assert sum(text.startswith("Transfers cost host STREAM") for text in said) == 3
     assert any(re.match(r"triad, 4 threads: keeps 85% .*both ways\) to 95%", text) for text in said)
+
+
+def test_several_teams_are_drawn_over_their_size() -> None:
+    run = competing({"both": LEVEL["both"]}, teams=(1, 2, 4), rounds=12)
+    assert [one.threads for one in besides(figures_of(run))] == [1, 2, 4]
+    chart = analyse(figures_of(run)).charts[-1]
+    assert chart.name == "tiers-transfers-threads-copy"
+    lines = {series.name: series for series in chart.series}
+    assert list(lines) == ["threads alone", "threads, both ways", "transfers, both ways"]
+    for name, gb_per_s in (("threads alone", 20), ("threads, both ways", 17)):
+        assert lines[name].x == [1, 2, 4]
+        for threads, speed in zip((1, 2, 4), lines[name].y, strict=True):
+            assert speed == pytest.approx(threads * gb_per_s, rel=0.02)
 
 
 def test_a_visit_in_which_a_thread_was_switched_out_is_set_aside() -> None:
