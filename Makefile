@@ -17,7 +17,7 @@ export PYTHON
 SOURCES := pyproject.toml $(wildcard README.md) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
 	-not -path 'core/tests/*' -not -path '*/__pycache__/*')
 CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -name '*.[ch]pp')
-SHELL_FILES := .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init
+SHELL_FILES := .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
 
 .PHONY: help survey test lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test wheel dev clean
