@@ -37,7 +37,8 @@ HostMemory::HostMemory(std::shared_ptr<Device> device, const GpuTransfersRequest
         allocate(request.bytes);
         return;
     }
-    buffer_.emplace(BufferRequest{.bytes = request.bytes, .memory = request.memory}, stop);
+    buffer_ = std::make_unique<Buffer>(
+        BufferRequest{.bytes = request.bytes, .memory = request.memory}, stop);
     touch(*buffer_, stop);
     if (request.host == GpuHost::pinned) pin();
 }

@@ -28,7 +28,7 @@ private:
     void pin();
 
     std::shared_ptr<Device> device_;
-    std::optional<Buffer> buffer_;
+    std::unique_ptr<Buffer> buffer_;
     void* allocated_ = nullptr;  // by the driver
     bool registered_ = false;
 };
