@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from memgauge.analysis.figures import scaled
 from memgauge.analysis.hardware_bandwidth import (
     BOTH,
     READS,
@@ -68,7 +67,7 @@ def table(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table:
     """A row for each kernel."""
     return Table(
         name=f"{name}-bandwidth",
-        title=f"Software and {name} bandwidth of the GPU's memory",
+        title=_title(every, name),
         columns=[
             Column(title="kernel"),
             Column(title="software", unit="GB/s", digits=2),
@@ -76,7 +75,7 @@ def table(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table:
             Column(title=f"{name} : software", digits=4),
             Column(title="reads", digits=3),
             Column(title="writes", digits=3),
-            Column(title="within 2%", narrow=False),
+            Column(title="within 2%"),
             Column(title="bytes an element", digits=2, narrow=False),
             Column(title="idle", unit="GB/s", digits=3, narrow=False),
             Column(title="regions", narrow=False),
@@ -87,20 +86,20 @@ def table(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table:
         rows=[_row(found) for found in every],
         note=f"GB/s = 1e9 bytes a second. Software: by STREAM's counting. {name.capitalize()}: "
         f"{words}, over the same seconds; reads, writes: over those of the kernel. Medians over "
-        f"regions with their 95% interval; the first repetition is left out. A GPU writes without "
-        f"reading first. Idle: seen while the GPU was left alone, taken off nowhere here.",
+        f"regions, the ratio with its 95% interval; the first repetition is left out. A GPU writes "
+        f"without reading first. Idle: seen while the GPU was left alone, taken off nowhere here.",
     )
 
 
 def _row(found: HardwareBandwidth) -> list[Cell]:
     counts, total = found.counts, found.hardware.total
     return [
-        counts.kernel.name,
-        _told(scaled(found.software, RATE)),
-        _told(scaled(total, RATE)),
+        _short(found),
+        found.software.value * RATE if found.software else None,
+        total.value * RATE if total else None,
         _told(found.ratio),
-        _told(ratio_of(found, READS)),
-        _told(ratio_of(found, WRITES)),
+        _middle(ratio_of(found, READS)),
+        _middle(ratio_of(found, WRITES)),
         {"agrees": "yes", "open": "not told"}.get(agreement(found), "no"),
         _bytes_an_element(found),
         found.hardware.idle.value * RATE if found.hardware.idle else None,
@@ -115,6 +114,21 @@ def _bytes_an_element(found: HardwareBandwidth) -> float | None:
     moved = sustained(bytes_of_regions(found, (READS, WRITES, BOTH)), 0.5)
     elements = found.counts.kernel.elements
     return moved.value / elements if moved is not None and elements else None
+
+
+def _title(every: Sequence[HardwareBandwidth], name: str) -> str:
+    gpus = ", ".join(dict.fromkeys(found.counts.kernel.gpu for found in every))
+    return f"Software and {name} bandwidth of {gpus}"
+
+
+def _short(found: HardwareBandwidth) -> str:
+    """The kernel without the GPU, where that is named beside."""
+    kernel = found.counts.kernel
+    return kernel.name.removesuffix(f", {kernel.gpu}")
+
+
+def _middle(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
 
 
 def _told(estimate: Estimate | None) -> Cell:
@@ -132,7 +146,7 @@ def chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
             parts.setdefault(part, {})[bar] = rate * RATE
     return Chart(
         name=f"{name}-bandwidth",
-        title=f"Software and {name} bandwidth of the GPU's memory",
+        title=_title(every, name),
         kind="stack",
         x=Axis(title="Kernel", unit=""),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
@@ -152,13 +166,13 @@ def _parts(found: HardwareBandwidth, name: str) -> Iterator[tuple[str, str, floa
     for part, bytes_ in (("reads", kernel.read_bytes), ("writes", kernel.write_bytes)):
         if bytes_:
             rate = software.value * bytes_ / kernel.counted_bytes
-            yield f"{kernel.name}: software", f"program {part}", rate
+            yield f"{_short(found)}: software", f"program {part}", rate
     apart = [("reads", moved.read), ("writes", moved.write)]
     if moved.read is None and moved.write is None:
         apart = [("reads and writes", moved.total)]
     for part, estimate in apart:
         if estimate is not None:
-            yield f"{kernel.name}: {name}", f"{name} {part}", estimate.value
+            yield f"{_short(found)}: {name}", f"{name} {part}", estimate.value
 
 
 def verdicts(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
@@ -188,15 +202,17 @@ def _silent(mine: Sequence[HardwareBandwidth], word: str) -> Verdict:
 
 def _range(told: Sequence[HardwareBandwidth]) -> Verdict:
     ordered = sorted(told, key=lambda found: found.ratio.value if found.ratio else 0.0)
-    first, last = ordered[0], ordered[-1]
     good = sum(agreement(found) == "agrees" for found in told)
-    ends = " to ".join(
-        f"{found.ratio.value:.4f} ({found.counts.kernel.name})"
-        for found in ([first] if first is last else [first, last])
+    ends = {
+        f"{found.ratio.value:.4f}": f" ({_short(found)})"
+        for found in (ordered[0], ordered[-1])
         if found.ratio is not None
-    )
+    }
+    named = len(ends) > 1
+    moved = " to ".join(f"{value}{name if named else ''}" for value, name in ends.items())
+    gpu = told[0].counts.kernel.gpu
     text = (
-        f"By its counters, the GPU's memory moved {ends} times the bytes that the kernels count: "
+        f"By its counters, memory of {gpu} moved {moved} times the bytes that the kernels count: "
         f"{good} of {format_count(len(told), 'kernel')} within 2%."
     )
     return Verdict(level="good" if good == len(told) else "note", text=text)
@@ -208,7 +224,8 @@ def _apart(told: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     for name, quantity in (("reads", READS), ("writes", WRITES)):
         values = [ratio.value for found in told if (ratio := ratio_of(found, quantity))]
         if values:
-            said.append(f"{name} are {min(values):.3f} to {max(values):.3f} of the kernels'")
+            ends = dict.fromkeys((f"{min(values):.3f}", f"{max(values):.3f}"))
+            said.append(f"{name} are {' to '.join(ends)} of the kernels'")
     if said:
         yield Verdict(level="note", text=f"Apart: {', '.join(said)}.")
 
@@ -252,9 +269,14 @@ def _idle(told: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     if not shares:
         return
     share, idle, found = max(shares, key=lambda one: one[0])
+    if not share:
+        yield Verdict(
+            level="note", text="While the GPU was left alone, the same counters saw nothing."
+        )
+        return
     text = (
         f"While the GPU was left alone, the same counters saw up to {idle.value * RATE:.3g} GB/s, "
-        f"{100 * share:.2g}% of {found.counts.kernel.name}. It is not taken off in tables."
+        f"{100 * share:.2g}% of {_short(found)}. It is not taken off in tables."
     )
     noisy = share > IDLE_NOISE
     remedy = "end what else uses the GPU, and measure again" if noisy else None

@@ -69,7 +69,7 @@ def test_reads_and_writes_are_told_apart() -> None:
     assert reads.value == pytest.approx(1.1)
     assert writes.value == pytest.approx(1.0)
     said = words(on_gpu(17.6, 8))
-    assert "Apart: reads are 1.100 to 1.100 of the kernels', writes are 1.000 to 1.000" in said[1]
+    assert said[1] == "Apart: reads are 1.100 of the kernels', writes are 1.000 of the kernels'."
     assert (
         "memory moved 1.0667 to 1.0667 times what the kernel counts: more reads than it" in said[2]
     )
@@ -78,8 +78,8 @@ def test_reads_and_writes_are_told_apart() -> None:
 def test_all_kernels_that_agree_are_one_good_line() -> None:
     said = words(on_gpu(16, 8), on_gpu(16.1, 8))
     assert said[0] == (
-        "By its counters, the GPU's memory moved 1.0000 (add, standard, cuda:0) to 1.0042 "
-        "(add, standard, cuda:0) times the bytes that the kernels count: 2 of 2 kernels within 2%."
+        "By its counters, memory of cuda:0 moved 1.0000 (add, standard) to 1.0042 (add, standard) "
+        "times the bytes that the kernels count: 2 of 2 kernels within 2%."
     )
     assert not any("write-allocate" in text for text in said)
 
@@ -97,7 +97,9 @@ def test_a_wrong_scale_a_cache_and_dead_counters_are_told_apart() -> None:
 def test_what_others_moved_is_said_and_not_taken_off() -> None:
     said = words(on_gpu(16, 8, idle_each=0.24))
     assert "While the GPU was left alone, the same counters saw up to 0.024 GB/s, 1% of" in said[-1]
+    assert said[0].startswith("By its counters, memory of cuda:0 moved 1.0000 times the bytes")
     assert "1 of 1 kernel within 2%" in said[0]
+    assert words(on_gpu(16, 8, idle_each=0))[-1].endswith("saw nothing.")
 
 
 def test_a_table_and_a_picture_in_gigabytes() -> None:
