@@ -20,7 +20,7 @@ from memgauge.analysis.stream_cells import (
     by_key,
     stream_cells,
 )
-from memgauge.model.units import format_bytes
+from memgauge.model.units import format_bytes, format_count
 
 QUESTION = "How many bytes a second do simple loops over large arrays move in a GPU's memory?"
 JUDGED = "triad"
@@ -62,10 +62,11 @@ def _verdicts(
     yield Verdict(
         level="good",
         text=f"Memory of {gpu_name([top.point])} ({gpu_of(top.point)}) delivers up to "
-        f"{top.sustained.value:.1f} GB/s ({top.title}).",
+        f"{top.sustained.value:.1f} GB/s ({', '.join(filter(None, (top.title, top.candidate)))}).",
     )
     yield from _share(top, main, peak)
     yield from _gain(main)
+    yield from _found(found)
     yield from _sizes(main)
 
 
@@ -89,7 +90,7 @@ def _share(top: KernelCell, main: Sequence[KernelCell], peak: float | None) -> I
         )
         return
     judged = best(cell for cell in main if cell.kernel == JUDGED)
-    others = [] if judged is None or judged is top else [judged]
+    others = [] if judged is None or top.kernel == JUDGED else [judged]
     said = [
         f"{cell.kernel} reaches {_percent(scaled(cell.sustained, 1 / peak))}"
         for cell in (top, *others)
@@ -133,6 +134,33 @@ def _gain(main: Sequence[KernelCell]) -> Iterator[Verdict]:
     else:
         text = f"Tuned {kernel} is as fast as standard, within the intervals"
     yield Verdict(level="note", text=f"{text}.")
+
+
+def _found(found: Sequence[KernelCell]) -> Iterator[Verdict]:
+    """Whether a search found more of triad, else of the first kernel, than its tuned variant."""
+    searched = [cell.kernel for cell in found if cell.candidate]
+    if not searched:
+        return
+    kernel = JUDGED if JUDGED in searched else searched[0]
+    own = best(cell for cell in found if cell.kernel == kernel and _is_tuned(cell))
+    winner = best(cell for cell in found if cell.kernel == kernel and cell.candidate)
+    if own is None or winner is None:
+        return
+    gain = ratio(winner.sustained, own.sustained)
+    if gain is None or not has_interval(gain):
+        return
+    if gain.low > 1:
+        text = f"The search found {kernel} {gain.value:.3f} times as fast as tuned: "
+        text += winner.candidate
+    else:
+        variants = format_count(searched.count(kernel), "variant")
+        text = f"Of {variants} the search found none faster than tuned {kernel}, beyond the "
+        text += "intervals"
+    yield Verdict(level="note", text=f"{text}.")
+
+
+def _is_tuned(cell: KernelCell) -> bool:
+    return cell.variant == TUNED and cell.is_plain
 
 
 def _sizes(main: Sequence[KernelCell]) -> Iterator[Verdict]:

@@ -107,6 +107,16 @@ def test_a_search_names_its_winner_beside_both_variants() -> None:
     assert over_tuned.value == pytest.approx(3200 / (0.93 * PEAK_GB_PER_S), rel=0.002)
     assert row[5] == 2
     assert len(table_of(run(made), "stream-points").rows) == 5
+    best, share, *others = said(run(made))
+    assert best.endswith("GB/s (triad, tuned, v16-u4-cs-t256-b8).")
+    assert share.count("reaches") == 1
+    assert re.fullmatch(
+        r"The search found triad 1\.02\d times as fast as tuned: v16-u4-cs-t256-b8\.", others[-1]
+    )
+    slower = [*points(), *candidates({"v16-u1-ca-t256-b0": 2900.0})]
+    assert said(run(slower))[-1] == (
+        "Of 1 variant the search found none faster than tuned triad, beyond the intervals."
+    )
 
 
 def test_bars_stand_below_the_theoretical_peak() -> None:
