@@ -261,8 +261,8 @@ def _of(tracks: Sequence[Traced], quantity: str) -> list[Traced]:
 
 
 def _added_up(tracks: Sequence[Traced]) -> list[Traced]:
-    """Those of memory traffic by one back end, measured where any is, and nothing twice."""
-    memory = [t for t in tracks if t.track.quantity in MEMORY_TRAFFIC]
+    """Those of the host's memory by one back end, measured where any is, and nothing twice."""
+    memory = [t for t in tracks if t.track.quantity in MEMORY_TRAFFIC and t.track.domain != "gpu"]
     memory.sort(key=lambda t: t.track.basis != "measured")
     route = [_route(t.track) for t in memory[:1]]
     mine = [t for t in memory if _route(t.track) in route]

@@ -183,7 +183,8 @@ def _label(counter: Counter) -> str:
 
 def _panel(counter: Counter) -> str:
     if counter.quantity in MEMORY_TRAFFIC:
-        return "memory traffic" + (", modelled" if counter.basis != "measured" else "")
+        whose = "GPU memory traffic" if counter.domain == "gpu" else "memory traffic"
+        return whose + (", modelled" if counter.basis != "measured" else "")
     if counter.quantity in {"received_bytes", "sent_bytes"}:
         return "PCIe" if counter.domain == "gpu" else "network"
     return _label(counter).partition(",")[0].removesuffix(" read").removesuffix(" write")

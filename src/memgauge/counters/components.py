@@ -24,6 +24,7 @@ from memgauge.model.event_names import AUTOMATIC
 HIGHEST_RATES_HZ = {
     "pcp": 10.0,  # a daemon asks its agents anew
     "nvml": 10.0,  # drivers refresh power and use some ten times a second
+    "cupti": 20.0,  # each reading decodes what the GPU sampled: a millisecond or more
     "infiniband": 10.0,  # a reading may ask the adapter; hw_counters refresh each 10 ms
     "hwmon": 10.0,  # sensors are often behind a slow bus
     "cgroup": 10.0,  # the kernel first gathers a group's figures from all CPUs
@@ -41,6 +42,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     """Of events that belong to it; None: any."""
     events: tuple[str, ...] = ()
     """Those it takes; empty: all of its domain that may be chosen automatically."""
+    apart: bool = False
+    """Whether each back end counts what no other does, so that each one's absence is told."""
 
 
 COMPONENTS = (
@@ -58,7 +61,7 @@ COMPONENTS = (
     ),
     Component(name="network", back_ends=("net", "infiniband"), domain="network"),
     Component(name="energy", back_ends=("perf", "powercap", "hwmon"), domain="energy"),
-    Component(name="gpu", back_ends=("nvml",), domain="gpu"),
+    Component(name="gpu", back_ends=("cupti", "nvml"), domain="gpu", apart=True),
     Component(name="cgroup", back_ends=("cgroup",), events=("cgroup:memory.current",)),
 )
 NAMES = tuple(component.name for component in COMPONENTS)
@@ -170,7 +173,9 @@ def _events_of(component: Component, host: Host) -> tuple[list[Event], list[Miss
     # The same energy by two routes would be added up: the first route is taken.
     if component.name == "energy":
         events = [event for event in events if event.back_end in {events[0].back_end, "hwmon"}]
-    return events, [] if events else _joined(component.name, reasons)
+    if events:
+        return events, reasons if component.apart else []
+    return [], _joined(component.name, reasons)
 
 
 def _memory(component: Component, host: Host) -> tuple[list[Event], list[Missing]]:

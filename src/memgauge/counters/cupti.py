@@ -20,7 +20,8 @@ from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, coun
 from memgauge.counters.cupti_devices import Device, devices, is_refused, library
 from memgauge.counters.cupti_metrics import FIGURES, SOURCE, Figure, Metric
 from memgauge.model.counters import Counter, Event, State
-from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
+from memgauge.model.text import quoted
 from memgauge.system.gpu_driver import is_started
 from memgauge.system.gpus import read_gpus
 from memgauge.system.tree import Tree
@@ -83,6 +84,13 @@ class Cupti(BackEnd):
     def events(self) -> list[Event]:
         """Every figure of every GPU that CUPTI has a metric for."""
         return [self._event(one, figure) for one in self._found() for figure in FIGURES]
+
+    def find(self, text: str) -> list[Event]:
+        """As of any back end; where it is absent the error says why."""
+        probe = self.probe()
+        if probe.state == "absent":
+            raise UnknownEvent(f"event {quoted(f'{self.name}:{text}')}: {probe.reason}")
+        return super().find(text)
 
     def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
         """By ranges around work of this process; where processes are meant, by sampling."""
