@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.analysis.profiles import MS, Made, S, counter, every, profile, reads, sampled
+from tests.unit.model.lanes import Sample
 
 from memgauge.analysis.profile_phases import roles_of
 from memgauge.analysis.profile_timeline import Timeline, timeline_of
@@ -37,11 +38,10 @@ def timeline(directory: Path, *lanes: Made) -> Timeline:
 def gpu_lane(direction_rates: tuple[float, float], lost_at: int | None = None) -> Made:
     counters = [of_gpu(0, "read", 0), of_gpu(0, "write", 1)]
     rates = [lambda _, rate=rate: rate for rate in direction_rates]
-    samples = sampled(rates, counters, every(50 * MS, S))
-    for at, sample in enumerate(samples):
-        sample.append(0 if lost_at is None or at < lost_at else 1)
-        if at == lost_at:
-            sample[2:4] = [None, None]
+    samples: list[Sample] = []
+    for at, (begin, end, *values) in enumerate(sampled(rates, counters, every(50 * MS, S))):
+        lost = lost_at is not None and at >= lost_at
+        samples.append([begin, end, *([None, None] if at == lost_at else values), int(lost)])
     return Made(counters, samples, interval_ns=50 * MS, name="gpu-cupti", slots=3)
 
 
