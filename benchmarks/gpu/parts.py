@@ -198,6 +198,7 @@ def competition(bench: Bench) -> Iterator[Finding]:
             f"transfers {_text(one['transfers'], 'GB/s')} "
             f"({_text(one['transfers_keep'], 'of alone')})",
         )
+    yield from _verdicts(done)
 
 
 def fft3d(bench: Bench) -> Iterator[Finding]:

@@ -30,25 +30,30 @@ class OutOfMemoryError(MemoryError):
 class Array:
     """Of the GPU: `values` are not to be seen by who did not copy them."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, at_copy: Callable[[], Any]) -> None:
         self.values = values
+        self._at_copy = at_copy
 
     def __getitem__(self, part: slice) -> Array:
-        return Array(self.values[part])
+        return Array(self.values[part], self._at_copy)
 
     def reshape(self, *shape: int) -> Array:
         made = self.values.reshape(*shape)
         assert np.shares_memory(made, self.values)
-        return Array(made)
+        return Array(made, self._at_copy)
 
     def set(self, given: Any, stream: Any) -> None:
         assert given.flags.c_contiguous
         assert (given.shape, given.dtype) == (self.values.shape, self.values.dtype)
-        stream.queue(lambda: np.copyto(self.values, given))
+        stream.queue(lambda: self._copy(self.values, given))
 
     def get(self, stream: Any, out: Any) -> None:
         assert out.flags.c_contiguous
-        stream.queue(lambda: np.copyto(out, self.values))
+        stream.queue(lambda: self._copy(out, self.values))
+
+    def _copy(self, into: Any, given: Any) -> None:
+        with self._at_copy():
+            np.copyto(into, given)
 
 
 class Stream:
@@ -75,7 +80,7 @@ class Stream:
 
 
 class MadeUpCupy(ModuleType):
-    """`free_bytes` are each GPU's; `at_work` is called around each transform."""
+    """`free_bytes` are each GPU's; `at_work` is entered for a transform, `at_copy` for a copy."""
 
     __version__ = "14.0.0"
 
@@ -89,6 +94,7 @@ class MadeUpCupy(ModuleType):
         lockable: bool = True,
         largest_plan: int = 1 << 40,
         at_work: Callable[[], Any] = nullcontext,
+        at_copy: Callable[[], Any] = nullcontext,
     ) -> None:
         super().__init__("cupy")
         self.log: list[str] = []
@@ -99,6 +105,7 @@ class MadeUpCupy(ModuleType):
         self._lockable = lockable
         self._largest_plan = largest_plan
         self._at_work = at_work
+        self._at_copy = at_copy
         self.cuda: Any = SimpleNamespace()
         self.cuda.Device = self._device
         self.cuda.Stream = Stream
@@ -108,7 +115,7 @@ class MadeUpCupy(ModuleType):
     def empty(self, elements: int, dtype: str) -> Array:
         self._take(np.dtype(dtype).itemsize * elements)
         self.log.append(f"empty {elements}")
-        return Array(np.full(elements, np.nan, dtype))
+        return Array(np.full(elements, np.nan, dtype), self._at_copy)
 
     def get_default_memory_pool(self) -> Any:
         pool: Any = SimpleNamespace()
