@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -124,7 +125,7 @@ void GpuChase::State::sweep() const {
 GpuChase::GpuChase(const Gpu& gpu, const GpuChaseRequest& request, const StopCheck& stop)
     : state_(std::make_unique<State>(gpu, request)) {
     Device& device = *state_->device;
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     device.prepare("chase.cu", kernels());
     device.enter();
     state_->link();
@@ -163,7 +164,7 @@ GpuWalk GpuChase::run(std::size_t hops, std::size_t warm_hops, std::size_t itera
         throw RequestError("a walk has at least one hop, and a run one iteration");
     }
     Device& device = *state.device;
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     device.enter();
     const DeviceMemory place(state.device, sizeof state.at);
     const DeviceMemory said(state.device, iterations * sizeof(WalkTimes));
@@ -201,7 +202,7 @@ GpuWalk GpuChase::run(std::size_t hops, std::size_t warm_hops, std::size_t itera
 bool GpuChase::is_single_cycle(const StopCheck& stop) {
     State& state = *state_;
     Device& device = *state.device;
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     device.enter();
     const DeviceMemory said(state.device, 2 * sizeof(std::uint64_t));
     gpu::launch(device, device.kernel("count_returns"), 1, 1, state.ring.at(), state.nodes,

@@ -106,9 +106,10 @@ Image Compiler::compile(const std::string& text, int arch) const {
         check(calls_.log_bytes(program.handle, &bytes), "nvrtcGetProgramLogSize");
         std::string log(std::max(bytes, std::size_t{1}), '\0');
         check(calls_.log(program.handle, log.data()), "nvrtcGetProgramLog");
+        log.resize(std::min(log.find('\0'), log.size()));
         throw SystemError("cannot compile kernels for " + target(arch) + " with NVRTC " +
                           version() + ": " + calls_.error_string(compiled) + ": " +
-                          first_error(log.c_str()));
+                          first_error(log));
     }
     Image image;
     image.ptx = architecture.find("compute_") != std::string::npos;

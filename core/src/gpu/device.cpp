@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -225,7 +226,7 @@ double Device::elapsed_ns(cuda::Event begin, cuda::Event end) const {
 }
 
 void Device::read_with(std::shared_ptr<Reader> reader) {
-    const std::lock_guard lock(turn_);
+    const std::scoped_lock lock(turn_);
     reader_ = std::move(reader);
     readings.reset();
 }

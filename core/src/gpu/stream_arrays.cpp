@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -74,7 +75,7 @@ GpuStreamArrays::GpuStreamArrays(const Gpu& gpu, std::size_t elements, ElementTy
                                  const StopCheck& stop)
     : state_(std::make_unique<State>(gpu, elements, element)) {
     StreamMemory& memory = state_->memory;
-    const std::lock_guard turn(memory.device().turn());
+    const std::scoped_lock turn(memory.device().turn());
     memory.prepare();
     memory.device().enter();
     memory.fill(0, memory.elements());
@@ -89,7 +90,7 @@ std::size_t GpuStreamArrays::elements() const noexcept {
 
 void GpuStreamArrays::prepare(const std::vector<GpuKernelSpec>& specs) {
     Device& device = state_->memory.device();
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     std::vector<KernelText> texts;
     texts.reserve(specs.size());
     for (const GpuKernelSpec& spec : specs) texts.push_back(gpu::text_of_spec(checked(spec)));
@@ -198,7 +199,7 @@ Slice GpuStreamArrays::run(const GpuKernelSpec& asked, const GpuSliceRequest& re
     State& state = *state_;
     state.check_request(spec, request);
     prepare({spec});
-    const std::lock_guard turn(state.memory.device().turn());
+    const std::scoped_lock turn(state.memory.device().turn());
     state.memory.device().enter();
     return request.prefix_elements > 0 ? state.run_prefix(request, stop)
                                        : state.run_whole(spec, request, stop);
@@ -223,7 +224,7 @@ Deviation GpuStreamArrays::State::compare_all(std::size_t array, const StopCheck
 
 std::vector<ArrayValidation> GpuStreamArrays::validate(const StopCheck& stop) {
     State& state = *state_;
-    const std::lock_guard turn(state.memory.device().turn());
+    const std::scoped_lock turn(state.memory.device().turn());
     state.memory.device().enter();
     state.refill_stale();
     const double epsilon = kernels::stream_epsilon(state.memory.element());
@@ -244,7 +245,7 @@ void GpuStreamArrays::corrupt(char array, std::size_t element) {
                            "': arrays a, b and c have " + std::to_string(elements()));
     }
     StreamMemory& memory = state_->memory;
-    const std::lock_guard turn(memory.device().turn());
+    const std::scoped_lock turn(memory.device().turn());
     memory.device().enter();
     memory.flip(static_cast<std::size_t>(array - 'a'), element);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -114,7 +115,7 @@ void GpuTraffic::State::fill(const DeviceMemory& memory) const {
 
 void GpuTraffic::State::queue(const Mix& mix, cuda::Function function, std::uint64_t tiles) {
     const std::uint64_t most =
-        vectors / std::max(std::max(mix.tile_reads(), mix.tile_writes()), std::uint64_t{1});
+        vectors / std::max({mix.tile_reads(), mix.tile_writes(), std::uint64_t{1}});
     while (tiles > 0) {
         const std::uint64_t part = std::min(tiles, most);
         gpu::launch(*device, function, part, threads, from.at(), to.at(), vectors, read % vectors,
@@ -128,7 +129,7 @@ void GpuTraffic::State::queue(const Mix& mix, cuda::Function function, std::uint
 GpuTraffic::GpuTraffic(const Gpu& gpu, std::size_t bytes, const StopCheck& stop)
     : state_(std::make_unique<State>(gpu, bytes)) {
     Device& device = *state_->device;
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     const std::array<KernelText, 2> always{KernelText{"fill_told", ""},
                                            KernelText{"check_told", ""}};
     device.prepare("traffic.cu", always);
@@ -145,7 +146,7 @@ std::size_t GpuTraffic::bytes() const noexcept {
 }
 
 void GpuTraffic::prepare(const std::vector<std::pair<unsigned, unsigned>>& mixes) {
-    const std::lock_guard turn(state_->device->turn());
+    const std::scoped_lock turn(state_->device->turn());
     std::vector<KernelText> texts;
     texts.reserve(mixes.size());
     for (const auto& [reads, writes] : mixes) {
@@ -166,7 +167,7 @@ Slice GpuTraffic::run(const GpuTrafficRequest& request, const StopCheck& stop) {
                            std::to_string(bytes()) + " bytes; ask for more, or for a simpler mix");
     }
     Device& device = *state.device;
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     const std::array<KernelText, 1> text{text_of_mix(mix, request.hint)};
     device.prepare("traffic.cu", text);
     device.enter();
@@ -209,7 +210,7 @@ void GpuTraffic::State::compare(std::uint64_t begin, std::uint64_t count, std::u
 
 std::vector<ArrayValidation> GpuTraffic::validate(const StopCheck& stop) {
     State& state = *state_;
-    const std::lock_guard turn(state.device->turn());
+    const std::scoped_lock turn(state.device->turn());
     state.device->enter();
     const DeviceMemory found(state.device,
                              std::size_t{state.checking_blocks()} * threads * sizeof(Mismatches));
@@ -237,7 +238,7 @@ void GpuTraffic::corrupt(std::size_t element) {
         throw RequestError("no element " + std::to_string(element) + ": there are " +
                            std::to_string(state.vectors) + " of 16 bytes");
     }
-    const std::lock_guard turn(state.device->turn());
+    const std::scoped_lock turn(state.device->turn());
     state.device->enter();
     std::uint64_t word = 0;
     state.to.to_host(&word, element * vector_bytes, sizeof word);

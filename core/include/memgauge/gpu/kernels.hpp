@@ -34,7 +34,7 @@ struct GpuKernelSpec {
 };
 
 // The spec with 0 replaced in vector_bytes. RequestError: there is no such kernel.
-GpuKernelSpec checked(const GpuKernelSpec& spec);
+GpuKernelSpec checked(const GpuKernelSpec& asked);
 // What a search tries, a few dozen.
 std::vector<GpuKernelSpec> gpu_tuned_specs(Operation operation, ElementType element);
 // Where nothing was searched; see src/gpu/kernel_spec.cpp for why.

@@ -34,7 +34,7 @@ public:
     // Compiles all in one go, for the life of the GPU. run() compiles what was not.
     void prepare(const std::vector<GpuKernelSpec>& specs);
     // One ThreadSlice, with a stamp for each iteration by events of the device.
-    Slice run(const GpuKernelSpec& spec, const GpuSliceRequest& request,
+    Slice run(const GpuKernelSpec& asked, const GpuSliceRequest& request,
               const StopCheck& stop = {});
     std::vector<ArrayValidation> validate(const StopCheck& stop = {});
     void corrupt(char array, std::size_t element);  // for tests of the validation
