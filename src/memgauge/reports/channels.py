@@ -72,11 +72,18 @@ def hover_title(text: str, otherwise: str) -> str:
     return named(text).replace("\\", "\\\\") or otherwise
 
 
+def _beside_px(chart: Chart) -> int:
+    """What the names of lying bars take: the legend begins where the bars do."""
+    if chart.kind != "stack":
+        return 0
+    return 6 * max((len(str(x)) for series in chart.series for x in series.x), default=0)
+
+
 def _legend(chart: Chart) -> Any:
     """Above the picture, and above the names of its bands; none for a single series."""
     found = names(chart)
     if len(found) < 2:
         return None
-    columns = legend_columns(max(map(len, found)), WIDTH_PX)
+    columns = legend_columns(max(map(len, found)), WIDTH_PX - _beside_px(chart))
     offset = BAND_LABEL_PX + 8 if chart.bands else 12
     return alt.Legend(title=None, offset=offset, columns=columns)
