@@ -18,6 +18,7 @@ from memgauge.analysis.profile import is_profile
 from memgauge.analysis.registry import ANALYSES
 from memgauge.analysis.section import Cell, Estimate, Headline, Report, Section, Verdict
 from memgauge.analysis.stream_cells import best, stream_cells
+from memgauge.analysis.transfers import best_transfers
 from memgauge.analysis.verdicts import peak_share, reached_counts, run_verdicts
 from memgauge.analysis.workingset import claims_for, find
 from memgauge.model.run import Run
@@ -42,6 +43,7 @@ TITLES = {
     "traffic": "Expected, simulated, measured",
     "transfers": "Transfers to and from a GPU",
 }
+MOST_HEADLINES = 4
 ENDINGS = {
     "complete": "complete",
     "budget": "ended by its budget",
@@ -149,7 +151,8 @@ def _unknown(names: list[str]) -> list[Verdict]:
 
 def _headlines(figures: Figures) -> list[Headline]:
     found = [_bandwidth(figures), _latency(figures), _last_level(figures), _peak(figures)]
-    return [headline for headline in found if headline is not None]
+    found.append(best_transfers(figures))
+    return [headline for headline in found if headline is not None][:MOST_HEADLINES]
 
 
 def _bandwidth(figures: Figures) -> Headline | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memgauge.analysis.figures import Figures, text_fact
-from memgauge.analysis.section import Cell, Column, Section, Table, digits_for
+from memgauge.analysis.section import Cell, Column, Headline, Section, Table, digits_for
 from memgauge.analysis.transfers_charts import charts
 from memgauge.analysis.transfers_curves import (
     WORDS,
@@ -16,8 +16,9 @@ from memgauge.analysis.transfers_curves import (
     lines_of,
     time_ns,
 )
-from memgauge.analysis.transfers_link import carries, link_of
+from memgauge.analysis.transfers_link import carries, fastest, link_of
 from memgauge.analysis.transfers_verdicts import verdicts
+from memgauge.model.units import format_bytes
 
 TITLE = "Transfers to and from a GPU"
 QUESTION = "How fast does data get to the GPU and back, and from which size on is it worth it?"
@@ -49,6 +50,17 @@ def analyse(figures: Figures) -> Section:
         tables=_tables(lines, duplexes),
         charts=charts(lines, duplexes),
     )
+
+
+def best_transfers(figures: Figures) -> Headline | None:
+    """The fastest transfers of a run, to or from the host; None where it holds none."""
+    lines = lines_of(figures)
+    top = fastest([line for line in lines if line.way.host]) or fastest(lines)
+    if top is None or top.best is None:
+        return None
+    size, speed = top.best
+    detail = f"{top.name}, {format_bytes(size)}"
+    return Headline(label="Best transfers", value=speed, unit="GB/s", detail=detail)
 
 
 def _tables(lines: Sequence[Line], duplexes: Sequence[Duplex]) -> list[Table]:

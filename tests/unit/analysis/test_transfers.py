@@ -230,3 +230,7 @@ def test_nothing_measured_is_said() -> None:
 def test_a_run_of_transfers_alone_is_reported() -> None:
     report = analyse_run(transfers_run(PINNED, rounds=3))
     assert [section.name for section in report.sections] == ["transfers"]
+    (headline,) = report.headlines
+    assert headline.label == "Best transfers"
+    assert str(headline.detail).startswith("device to host, pinned, ")
+    assert value(headline.value) == pytest.approx(26, rel=0.02)
