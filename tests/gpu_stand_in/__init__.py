@@ -24,7 +24,7 @@ with a device's number at its end, such as `name_1`, is that device's alone):
     pinnable=1 << 36               bytes that cuMemHostAlloc gives at most
     cuda_version=13000  nvrtc_version="13.0"  nvrtc_archs="75,80,86,89,90,100,120"
     fail={"cuInit": 803}           calls that fail with a code; "2@3": from the third call on
-    sources="/a/directory"         takes what NVRTC was given: NUMBER.cu, NUMBER.options (a line each)
+    sources="/a/directory"         takes what NVRTC was given: NUMBER.cu, and NUMBER.options by line
     nvrtc_log="..."                what NVRTC says where nvrtcCompileProgram is told to fail
     without=("cuDeviceGetUuid_v2",)  entry points that the libraries have not
     kernel_threads_per_block=1024  what a compiled kernel can be launched with

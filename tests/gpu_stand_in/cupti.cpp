@@ -2,10 +2,10 @@
 // half counts what the stand-in of the driver beside it moved. Every kernel's access is a byte of
 // device memory here: there is no cache.
 //
-// Knobs: cupti_version, cupti_chip (GH100; GA100: no timed trigger; GV100: no sampling; GB202: other
-// names; TU102: sectors only), cupti_passes, cupti_unsupported (virtual_gpu, mig, ...),
-// cupti_overflow_at (which decoding finds the buffer overflowed), cupti_full_at (or the image full),
-// cupti_hole_at (or a sample lost), cupti_factor (what is counted for a byte).
+// Knobs: cupti_version, cupti_chip (GH100; GA100: no timed trigger; GV100: no sampling; GB202:
+// other names; TU102: sectors only), cupti_passes, cupti_unsupported (virtual_gpu, mig, ...),
+// cupti_overflow_at (which decoding finds the buffer overflowed), cupti_full_at (or the image
+// full), cupti_hole_at (or a sample lost), cupti_factor (what is counted for a byte).
 
 #include <dlfcn.h>
 
@@ -25,11 +25,11 @@
 namespace cupti = memgauge::cupti;
 using cupti::Result;
 
-#define CUPTI_ENTRY(params, type, last)                                                     \
-    if (const int code = stand_in::called(__func__)) return code;                           \
-    if ((params) == nullptr || (params)->priv != nullptr ||                                 \
-        (params)->size < offsetof(type, last) + sizeof(type::last) ||                       \
-        (params)->size > sizeof(type))                                                      \
+#define CUPTI_ENTRY(params, type, last)                               \
+    if (const int code = stand_in::called(__func__)) return code;     \
+    if ((params) == nullptr || (params)->priv != nullptr ||           \
+        (params)->size < offsetof(type, last) + sizeof(type::last) || \
+        (params)->size > sizeof(type))                                \
     return cupti::invalid_parameter
 
 namespace {
@@ -91,7 +91,7 @@ Totals totals_of(int device) {
 }
 
 double count(const std::string& metric, const Totals& from, const Totals& to) {
-    const auto moved = [&](unsigned long long Totals::*part) {
+    const auto moved = [&](unsigned long long Totals::* part) {
         return static_cast<double>(to.*part - from.*part);
     };
     const bool reads = holds(metric, "read");
@@ -169,10 +169,14 @@ STAND_IN Result cuptiGetVersion(std::uint32_t* into) {
 
 STAND_IN Result cuptiGetResultString(Result result, const char** into) {
     static const std::map<Result, const char*> names{
-        {1, "CUPTI_ERROR_INVALID_PARAMETER"},  {7, "CUPTI_ERROR_INVALID_OPERATION"},
-        {8, "CUPTI_ERROR_OUT_OF_MEMORY"},      {17, "CUPTI_ERROR_INVALID_METRIC_NAME"},
-        {26, "CUPTI_ERROR_HARDWARE_BUSY"},     {27, "CUPTI_ERROR_NOT_SUPPORTED"},
-        {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"}, {46, "CUPTI_ERROR_INVALID_CHIP_NAME"},
+        {1, "CUPTI_ERROR_INVALID_PARAMETER"},
+        {7, "CUPTI_ERROR_INVALID_OPERATION"},
+        {8, "CUPTI_ERROR_OUT_OF_MEMORY"},
+        {17, "CUPTI_ERROR_INVALID_METRIC_NAME"},
+        {26, "CUPTI_ERROR_HARDWARE_BUSY"},
+        {27, "CUPTI_ERROR_NOT_SUPPORTED"},
+        {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
+        {46, "CUPTI_ERROR_INVALID_CHIP_NAME"},
     };
     const auto found = names.find(result);
     if (found == names.end()) return cupti::invalid_parameter;

@@ -43,12 +43,28 @@ STAND_IN_HOST inline bool allocated(unsigned long long begin, unsigned long long
     return false;
 }
 
+inline volatile bool past_l1 = false;  // the load under way passes the L1 by
+
+STAND_IN_HOST inline void found_in_cache(unsigned long long line, bool load) {
+    KernelState& state = stand_in_state;
+    if (!load) {
+        state.l2.holds(line);
+    } else if (state.l1.lines != nullptr && !past_l1 && state.l1.holds(line)) {
+        state.loads_ns += state.l1_load_ns;
+    } else {
+        state.loads_ns += state.l2.holds(line) ? state.l2_load_ns : state.memory_load_ns;
+    }
+}
+
 STAND_IN_HOST inline void access(const void* address, unsigned bytes, unsigned long long& total) {
     const auto begin = reinterpret_cast<unsigned long long>(address);
     if (begin < stand_in_state.arena_begin || begin >= stand_in_state.arena_end) return;
     total += bytes;
     if (!allocated(begin, begin + bytes)) ++stand_in_state.illegal;
     if (begin % bytes != 0) ++stand_in_state.misaligned;
+    if (stand_in_state.l2.lines != nullptr) {
+        found_in_cache(begin / 128, &total == &stand_in_state.read_bytes);
+    }
 }
 
 }  // namespace stand_in
@@ -130,7 +146,13 @@ STAND_IN_VECTORS(unsigned long long, ulonglong)
     }
 STAND_IN_LOAD(__ldg)
 STAND_IN_LOAD(__ldca)
-STAND_IN_LOAD(__ldcg)
+template <class Value>
+inline Value __ldcg(const Value* from) {
+    stand_in::past_l1 = true;
+    const Value value = *from;
+    stand_in::past_l1 = false;
+    return value;
+}
 STAND_IN_LOAD(__ldcs)
 STAND_IN_LOAD(__ldlu)
 STAND_IN_LOAD(__ldcv)

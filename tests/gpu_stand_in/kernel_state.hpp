@@ -14,6 +14,20 @@ struct Place {
     unsigned x, y, z;
 };
 
+// Lines of 128 bytes, each with one place where it can be; null: not modelled.
+struct Cache {
+    unsigned long long* lines;
+    unsigned long long count;
+
+    // Whether it was there; it is now.
+    bool holds(unsigned long long line) {
+        unsigned long long& place = lines[line % count];
+        const bool hit = place == line;
+        place = line;
+        return hit;
+    }
+};
+
 struct KernelState {
     unsigned long long arena_begin;  // the device memory of all devices lies between these
     unsigned long long arena_end;
@@ -31,6 +45,12 @@ struct KernelState {
     double cycles_per_ns;
     unsigned long long timer_step_ns;
     unsigned multiprocessors;
+    Cache l1;  // of the whole GPU, empty when a kernel begins
+    Cache l2;
+    double l1_load_ns;  // what each load takes on top, by where it is found
+    double l2_load_ns;
+    double memory_load_ns;
+    double loads_ns;  // so far
 };
 
 using LaunchThunk = void (*)(Place grid, Place block, void** parameters);

@@ -2,7 +2,8 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ std::uint64_t began_ns = 0;  // of the kernel at work
 // Scripted: what it has taken so far.
 double cost(const KernelState& state) {
     const Clockwork& clock = clockwork();
-    return clock.launch_ns + static_cast<double>(state.idle_ns) +
+    return clock.launch_ns + static_cast<double>(state.idle_ns) + state.loads_ns +
            static_cast<double>(state.read_bytes + state.write_bytes) * clock.kernel_ns_per_byte;
 }
 
@@ -57,24 +58,50 @@ bool runs_on(const Image& image, int arch) {
     return image.arch <= arch && (image.virtual_arch || image.arch / 10 == arch / 10);
 }
 
+constexpr std::uint64_t line_bytes = 128;
+
+// The caches of one device, where a knob says what loads from them take.
+struct Caches {
+    explicit Caches(std::uint64_t l2_bytes)
+        : l1(knob_number("l1_bytes", 0) / line_bytes), l2(l2_bytes / line_bytes) {}
+
+    std::vector<unsigned long long> l1;
+    std::vector<unsigned long long> l2;
+};
+
+Caches& caches_of(const Device& device) {
+    static auto* const all = new std::map<int, Caches>;
+    const std::uint64_t bytes = knob_number("l2_bytes_" + std::to_string(device.ordinal),
+                                            knob_number("l2_bytes", 1U << 20U));
+    return all->try_emplace(device.ordinal, bytes).first->second;
+}
+
+void set_caches(KernelState& state, const Device& device) {
+    if (knob("memory_load_ns", "").empty()) return;
+    Caches& caches = caches_of(device);
+    std::fill(caches.l1.begin(), caches.l1.end(), 0);
+    if (!caches.l1.empty()) state.l1 = {caches.l1.data(), caches.l1.size()};
+    if (!caches.l2.empty()) state.l2 = {caches.l2.data(), caches.l2.size()};
+    state.l1_load_ns = knob_real("l1_load_ns", 0);
+    state.l2_load_ns = knob_real("l2_load_ns", 0);
+    state.memory_load_ns = knob_real("memory_load_ns", 0);
+}
+
 void set(KernelState& state, const Device& device, const std::vector<Allocation>& allocations) {
     const auto clock_khz = static_cast<double>(knob_number("clock_khz", 1'000'000));
-    state = {.arena_begin = arena_begin(),
-             .arena_end = arena_end(),
-             .allocations = allocations.data(),
-             .allocation_count = allocations.size(),
-             .read_bytes = 0,
-             .write_bytes = 0,
-             .illegal = 0,
-             .misaligned = 0,
-             .timer_ns = &timer_ns,
-             .idle_ns = 0,
-             .bytes_at_reading = ~0ULL,
-             .cycles_per_ns = clock_khz / 1e6,
-             .timer_step_ns = knob_number("globaltimer_step_ns", 32),
-             .multiprocessors = static_cast<unsigned>(
-                 knob_number("multiprocessors_" + std::to_string(device.ordinal),
-                             knob_number("multiprocessors", 4)))};
+    const std::uint64_t multiprocessors = knob_number(
+        "multiprocessors_" + std::to_string(device.ordinal), knob_number("multiprocessors", 4));
+    state = {};
+    state.arena_begin = arena_begin();
+    state.arena_end = arena_end();
+    state.allocations = allocations.data();
+    state.allocation_count = allocations.size();
+    state.timer_ns = &timer_ns;
+    state.bytes_at_reading = ~0ULL;
+    state.cycles_per_ns = clock_khz / 1e6;
+    state.timer_step_ns = knob_number("globaltimer_step_ns", 32);
+    state.multiprocessors = static_cast<unsigned>(multiprocessors);
+    set_caches(state, device);
 }
 
 struct Launch {

@@ -160,3 +160,29 @@ def test_calls_fail_and_lack_as_told(gpu_stand_in: GpuStandIn) -> None:
     assert not hasattr(driver, "cuDeviceGetUuid_v2")
     none = ctypes.CDLL(gpu_stand_in.files(devices=0).driver)
     assert none.cuInit(0) == 100
+
+
+@pytest.mark.parametrize(
+    ("footprint", "through", "load_ns"),
+    [(1 << 12, "l1", 10), (1 << 12, "l2", 100), (1 << 15, "l1", 100), (1 << 20, "l1", 500)],
+)
+def test_a_walk_takes_what_the_cache_takes_that_holds_the_ring(
+    gpu_stand_in: GpuStandIn, footprint: int, through: str, load_ns: int
+) -> None:
+    from memgauge._core import Gpu, GpuChase, GpuDriver
+
+    files = gpu_stand_in.files(
+        clock="scripted",
+        kernel_ns_per_byte=0,
+        globaltimer_step_ns=1,
+        l1_bytes=1 << 13,
+        l2_bytes=1 << 16,
+        l1_load_ns=10,
+        l2_load_ns=100,
+        memory_load_ns=500,
+    )
+    ring = GpuChase(Gpu(GpuDriver(files.driver), 0, files.compiler), footprint, through=through)
+    walk = ring.run(1000, warm_hops=2 * ring.nodes, iterations=2)
+    (thread,) = walk.slice.threads
+    for begin, end in zip(thread.begin_ns, thread.end_ns, strict=True):
+        assert end - begin == pytest.approx(1000 * load_ns, rel=0.01)
