@@ -54,6 +54,9 @@ def _measures(chart: Chart) -> Row:
         longest = max((len(series.name) for series in chart.series), default=0)
         return {"longestName": longest, "height": tracks.height_px(chart)}
     longest = max(map(len, names(chart)), default=0)
+    if chart.kind == "stack":
+        bars = {str(x) for series in chart.series for x in series.x}
+        return {"longestName": longest, "longestBar": max(map(len, bars), default=0)}
     if chart.kind != "heatmap":
         return {"longestName": longest}
     columns = {x for series in chart.series for x in series.x}

@@ -20,10 +20,13 @@
     return chosen;
   };
 
-  // A legend does not wrap by itself: as many columns as the longest name allows.
+  // A legend does not wrap by itself: as many columns as the longest name allows. It begins where
+  // lying bars do, beside their names.
   const fitted = (chart, width) => {
     const copy = structuredClone(chart);
-    const columns = Math.max(1, Math.floor((width - 60) / (7 * chart.usermeta.longestName + 44)));
+    const beside = Math.min(LABEL_PX, 0.32 * width, 7 * (chart.usermeta.longestBar ?? 0));
+    const room = width - Math.max(60, beside);
+    const columns = Math.max(1, Math.floor(room / (7 * chart.usermeta.longestName + 44)));
     const walk = (node) => {
       if (node === null || typeof node !== "object") return;
       if (node.legend?.gradientLength) node.legend.gradientLength = Math.min(240, width - 120);
