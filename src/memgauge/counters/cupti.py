@@ -11,7 +11,7 @@ Nothing of CUDA is started on a machine that shows no NVIDIA GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import msgspec
 
@@ -25,6 +25,9 @@ from memgauge.model.text import quoted
 from memgauge.system.gpu_driver import is_started
 from memgauge.system.gpus import read_gpus
 from memgauge.system.tree import Tree
+
+if TYPE_CHECKING:
+    from memgauge.counters.host import Host
 
 NO_GPU = "the machine shows no NVIDIA GPU"
 INTERVAL_NS = 2_000_000
@@ -60,6 +63,10 @@ class Cupti(BackEnd):
     name: ClassVar[str] = "cupti"
     summary: ClassVar[str] = "reads and writes of NVIDIA GPUs' own memory"
 
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._is_named = False
+
     def probe(self) -> Probe:
         """Whether there is a GPU, and CUPTI loads, starts and may count on one."""
         if not self._is_worth_asking():
@@ -86,7 +93,11 @@ class Cupti(BackEnd):
         return [self._event(one, figure) for one in self._found() for figure in FIGURES]
 
     def find(self, text: str) -> list[Event]:
-        """As of any back end; where it is absent the error says why."""
+        """As of any back end; where it is absent the error says why.
+
+        Who names an event of a GPU has one: the driver is asked, whatever sysfs shows.
+        """
+        self._is_named = True
         probe = self.probe()
         if probe.state == "absent":
             raise UnknownEvent(f"event {quoted(f'{self.name}:{text}')}: {probe.reason}")
@@ -117,7 +128,8 @@ class Cupti(BackEnd):
 
     def _is_worth_asking(self) -> bool:
         """Starting CUDA takes a second, and means nothing where no GPU is."""
-        return is_started() or (not self.host.is_substituted and bool(read_gpus(Tree())))
+        shown = not self.host.is_substituted and bool(read_gpus(Tree()))
+        return self._is_named or is_started() or shown
 
     def _found(self) -> list[Device]:
         if not self._is_worth_asking():
@@ -243,13 +255,11 @@ def _node(device: Device) -> int | None:
 def _note(source: _Source, device: Device) -> str:
     if isinstance(source, _core.CuptiRangeSource):
         return (
-            f"cupti: {device.instance}: counted from reading to reading, in this process; other "
-            f"profilers cannot count meanwhile"
+            f"{device.instance}: CUPTI counts from reading to reading, what this process does; no "
+            f"other profiler can count meanwhile"
         )
-    interval = f"{INTERVAL_NS / 1e6:g} ms" + (
-        " of clock cycles, roughly" if source.by_clock else ""
-    )
+    roughly = " of clock cycles, roughly" if source.by_clock else ""
     return (
-        f"cupti: {device.instance}: sampled by the GPU each {interval}, whichever process uses it; "
-        f"a reading is behind by up to that; other profilers cannot count meanwhile"
+        f"{device.instance}: CUPTI samples every {INTERVAL_NS / 1e6:g} ms{roughly}, whichever "
+        f"process uses it; a reading is behind by up to that; no other profiler can count meanwhile"
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.unit.analysis.profiles import MS, Made, S, counter, every, profile, reads, sampled
-from tests.unit.model.lanes import Sample
 
 from memgauge.analysis.profile_phases import roles_of
 from memgauge.analysis.profile_timeline import Timeline, timeline_of
 from memgauge.model.counters import Counter
+
+if TYPE_CHECKING:
+    from tests.unit.model.lanes import Sample
 
 LOSSES = 2
 

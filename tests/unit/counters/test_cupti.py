@@ -254,11 +254,11 @@ def test_work_of_this_process_is_ranged_and_a_program_sampled(back_end: BackEndO
     assert [type(one) for one in ranged.sources] == [_core.CuptiRangeSource]
     assert [counter.slot for counter in ranged.counters] == [0, 1]
     assert ranged.counters[0].generation_slot is None
-    assert "in this process" in ranged.notes[0]
+    assert "what this process does" in ranged.notes[0]
     ranged.close()
     sampled = there.open(events, A_PROGRAM)
     assert [counter.generation_slot for counter in sampled.counters] == [2, 2]
-    assert "each 2 ms" in sampled.notes[0]
+    assert "samples every 2 ms, whichever process uses it" in sampled.notes[0]
     sampled.close()
 
 
@@ -321,6 +321,20 @@ def test_nothing_of_cuda_is_started_without_a_gpu(
     there = Cupti(Host(sysfs=tmp_path))
     assert there.probe().reason == "the machine shows no NVIDIA GPU"
     assert there.events() == []
+
+
+def test_who_names_an_event_has_a_gpu_whatever_sysfs_shows(
+    back_end: BackEndOf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    back_end()
+    monkeypatch.setattr(cupti, "is_started", lambda: False)
+    there = Cupti(Host(sysfs=tmp_path))
+    assert there.events() == []
+    assert [event.state for event in there.find("0/dram_read")] == ["ready"]
+    back_end(fail={"cuptiProfilerInitialize": 15})
+    monkeypatch.setattr(cupti, "is_started", lambda: False)
+    with pytest.raises(UnknownEvent, match=r"cupti:0/dram_read.*: .*cuptiProfilerInitialize"):
+        Cupti(Host(sysfs=tmp_path)).find("0/dram_read")
 
 
 def test_counters_are_free_again_once_left(back_end: BackEndOf) -> None:
