@@ -6,6 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 from tests.unit.counters.test_nvml import compiled  # noqa: F401  a fixture
@@ -56,7 +57,7 @@ def at_work():
 
 @contextmanager
 def at_copy():
-    time.sleep(0.3 if transforms >= 3 else 0)
+    time.sleep(0.4 if transforms >= 3 else 0)
     yield
 
 sys.modules[__name__] = MadeUpCupy(at_work=at_work, at_copy=at_copy)
@@ -93,7 +94,9 @@ def test_power_rises_in_the_ffts_and_not_in_the_copies(
     assert done.returncode == 0, done.stderr
     run = read_run(place)
     assert run.parameters["fft3d"]["gpus"] == "0: GPU 0, Made-up 0, 0000:3A:00.0"
-    charts = {chart.name: chart for chart in analyse(figures_of(run)).charts}
+    section = analyse(figures_of(run))
+    charts = {chart.name: chart for chart in section.charts}
+    tables: Any = {table.name: table for table in section.tables}
     chart = charts["fft3d-transform"]
     (power,) = [one for one in chart.series if one.name.startswith("GPU power, GPU 0")]
     assert [band.label for band in chart.regions if band.label.startswith(("FFT", "copy"))] == [
@@ -103,6 +106,10 @@ def test_power_rises_in_the_ffts_and_not_in_the_copies(
         if band.label.startswith(("FFT", "copy")):
             known_w = BUSY_W if band.label.startswith("FFT") else IDLE_W
             assert median(in_the_middle(power, band)) == pytest.approx(known_w), band.label
+    means_w = {row[0]: row[-1] for row in tables["fft3d-phases"].rows}
+    assert means_w["re-sort 1"] is None
+    for number in (1, 2, 3):
+        assert means_w[f"FFT {number}"] > means_w[f"copy in {number}"] + (BUSY_W - IDLE_W) / 4
 
 
 def in_the_middle(series: Series, band: Band) -> list[float]:

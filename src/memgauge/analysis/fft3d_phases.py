@@ -23,6 +23,7 @@ from memgauge.analysis.fft3d_shape import (
     COPY_IN,
     COPY_OUT,
     FFT,
+    FFT_PHASES,
     Pencils,
 )
 from memgauge.analysis.profile_phases import roles_of
@@ -55,6 +56,9 @@ class PhaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     """By counters of memory, of all ranks of a node and whatever else ran there, over their
     number."""
     measured_write_bytes: float | None = None
+    gpu_power_w: float | None = None
+    """Mean power of all GPUs of the first rank's node meanwhile, where the phase lasts three
+    readings of it."""
 
     expected_bytes_per_s: Figure | None = None
     """Expected bytes / measured time, those read and written over that of the median rank; not what
@@ -111,6 +115,7 @@ def phase_figures(
                 sent_bytes=step.sent_bytes(phase.occurrence) if phase.name == ALL2ALL else None,
                 measured_read_bytes=traffic.read_bytes,
                 measured_write_bytes=traffic.write_bytes,
+                gpu_power_w=_gpu_power(ranks[0], step, phase, timelines),
             )
         )
     return found
@@ -209,6 +214,21 @@ def _node(rank: Rank, step: Pencils, phase: Phase, timeline: Timeline | None) ->
         None if reads is None else reads / len(taken),
         None if writes is None else writes / len(taken),
     )
+
+
+def _gpu_power(rank: Rank, step: Pencils, phase: Phase, timelines: Timelines) -> float | None:
+    """Of the phases of FFTs on a GPU."""
+    taken = [one.spans[phase] for one in on(rank, step.grid.ranks) if phase in one.spans]
+    if phase.name not in FFT_PHASES or not taken:
+        return None
+    timeline = timelines.of(rank)
+    power = [] if timeline is None else roles_of(timeline).gpu_power
+    spans = [span for parts in taken for span in parts]
+    lasts_ns = min(end - begin for begin, end in spans)
+    if timeline is None or any(lasts_ns < 3 * traced.interval_ns for traced in power):
+        return None
+    joules = counted(timeline, power, spans)
+    return None if joules is None else joules / (sum(end - begin for begin, end in spans) * 1e-9)
 
 
 def _sum(parts: Sequence[float | None], ranks: int) -> float | None:

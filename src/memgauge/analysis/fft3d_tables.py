@@ -39,6 +39,7 @@ def phase_table(
         Column(title="measured read", unit="MB", digits=2),
         Column(title="measured written", unit="MB", digits=2),
         Column(title="sent", unit="MB", digits=2),
+        Column(title="GPU power", unit="W", digits=0),
     ]
     rows = [_phase_row(one) for one in phases]
     kept = [at for at in range(len(columns)) if at < 4 or any(row[at] is not None for row in rows)]
@@ -53,7 +54,7 @@ def phase_table(
         f"what they come back to: {_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
         "bytes / measured time: those over the median time, with its 95% interval over transforms; "
         "not a bandwidth that was measured. An All2All also waits for the slowest rank."
-        + (" Of copies to and from a GPU: the array once." if _has_copies(phases) else "")
+        + (f" {_ON_GPU}" if _has_copies(phases) else "")
         + (f" {_tiles(tile)}" if tile else ""),
     )
 
@@ -62,6 +63,10 @@ def _has_copies(phases: Sequence[PhaseTimes]) -> bool:
     return any(one.title.startswith(TITLES[COPY_IN]) for one in phases)
 
 
+_ON_GPU = (
+    "Of copies to and from a GPU: the array once. GPU power: the mean of all GPUs of the first "
+    "rank's node, of phases that last three readings of it."
+)
 _WITH_ALLOCATE = "each element read, its place read before it is written, and written"
 _WITH_BYPASS = (
     "each element read and written; its place read before where stores are in strides, in re-sort "
@@ -83,6 +88,7 @@ def _phase_row(one: PhaseTimes) -> list[Cell]:
         None if speed is None else _gb_per_s(speed),
         *(_mb(one.measured_read_bytes), _mb(one.measured_write_bytes)),
         _mb(one.sent_bytes),
+        one.gpu_power_w,
     ]
 
 
