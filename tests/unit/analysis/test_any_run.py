@@ -22,6 +22,7 @@ FACT_NAMES = [
     *("pattern", "stride_bytes", "touched_bytes", "capacity_bytes"),
     *("nodes", "weights", "largest_sum", "at_once"),
     *("memory", "gpu", "multiprocessors", "l2_bytes", "theoretical_bytes_per_s", "through"),
+    *("memory_clock_khz", "bus_bits", "mig", "ecc", "gpu_uuid", "memory_bytes", "timed_by"),
 ]
 integers = st.integers(-LARGEST_INTEGER, LARGEST_INTEGER)
 scalars = st.one_of(
@@ -33,7 +34,7 @@ scalars = st.one_of(
         [
             *("triad", "standard", "tuned", "DRAM", "L1", "random", "latency", "read", "4k"),
             *("sequential", "block-random", "dependent", "thp", "0,1", "3,1", "1,0"),
-            *("dram", "cuda:0", "l1"),
+            *("dram", "cuda:0", "l1", "device events"),
         ]
     ),
     st.text(max_size=5),
