@@ -345,8 +345,10 @@ struct SampleInfo {
 };
 
 // Each structure ends where its size says: what a compiler lays out otherwise does not compile.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define MEMGAUGE_ENDS_WITH(type, member) \
-    static_assert(offsetof(type, member) + sizeof(type::member) == type{}.size)
+    static_assert(offsetof(type, member) + sizeof(decltype(type::member)) == type{}.size)
+// NOLINTEND(bugprone-macro-parentheses)
 MEMGAUGE_ENDS_WITH(ProfilerInitialize, priv);
 MEMGAUGE_ENDS_WITH(ChipName, chip);
 MEMGAUGE_ENDS_WITH(DeviceSupported, api);

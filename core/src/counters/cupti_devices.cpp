@@ -90,6 +90,7 @@ std::vector<CuptiDevice> find_devices(const CuptiLibrary::State& state) {
     int count = 0;
     if (state.driver.device_count(&count) != cuda::success || count < 0) count = 0;
     std::vector<CuptiDevice> found;
+    found.reserve(static_cast<std::size_t>(count));
     for (int index = 0; index < count; ++index) {
         found.push_back(described(state, static_cast<unsigned>(index)));
     }

@@ -136,7 +136,8 @@ bool Selection::add(const std::vector<std::uint8_t>& image, std::size_t range,
     const char* call = "cuptiProfilerHostEvaluateToGpuValues";
     if (!failure.passed(call, calls_.evaluate(&asked))) return false;
     for (const double value : values_) {
-        if (!(value >= 0.0 && value < largest_count)) return failure.passed(call, no_count);
+        const bool counts = value >= 0.0 && value < largest_count;  // so no NaN either
+        if (!counts) return failure.passed(call, no_count);
     }
     for (std::size_t at = 0; at < values_.size(); ++at) {
         sums[at] += static_cast<std::uint64_t>(std::llround(values_[at]));
@@ -147,8 +148,11 @@ bool Selection::add(const std::vector<std::uint8_t>& image, std::size_t range,
 }  // namespace cupti
 
 struct CuptiMetrics::Questions {
-    Questions(std::shared_ptr<const CuptiLibrary> of, const std::string& about, CuptiWay by)
-        : library(std::move(of)), chip(about), way(by), host(library->state().calls, chip, way) {}
+    Questions(std::shared_ptr<const CuptiLibrary> of, std::string about, CuptiWay by)
+        : library(std::move(of)),
+          chip(std::move(about)),
+          way(by),
+          host(library->state().calls, chip, way) {}
 
     std::shared_ptr<const CuptiLibrary> library;
     std::string chip;

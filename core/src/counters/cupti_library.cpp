@@ -219,7 +219,7 @@ std::vector<std::string> CuptiLibrary::chips() const {
 }
 
 const std::vector<CuptiDevice>& CuptiLibrary::devices() const {
-    const std::lock_guard lock(state_->starting);
+    const std::scoped_lock lock(state_->starting);
     if (!state_->devices) {
         state_->driver = cupti::load_driver(state_->driver_file);
         state_->devices = cupti::find_devices(*state_);

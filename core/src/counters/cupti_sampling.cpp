@@ -48,7 +48,7 @@ struct CuptiSamplingSource::Samples {
     bool enable();
     void disable() noexcept;
     void make_room();
-    bool configure(int trigger) noexcept;
+    bool configure(int by) noexcept;  // a trigger
     bool empty_image() noexcept;
     bool start() noexcept;
     void stop() noexcept;
