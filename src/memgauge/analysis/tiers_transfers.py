@@ -67,7 +67,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def way(self) -> str:
         """Such as `host to device`."""
-        return TRANSFER_WORDS.get(self.transfer, self.transfer)
+        return way_words(self.transfer)
 
     @property
     def host_keeps(self) -> Estimate | None:
@@ -101,8 +101,13 @@ def is_beside_transfers(run: Run) -> bool:
     return any(_is_ours(point) for point in run.points_of("tiers"))
 
 
+def is_told_beside(point: Point) -> bool:
+    """Whether a point says what is transferred meanwhile, or that nothing is."""
+    return "transfer" in point.asked and "gpu" in point.asked
+
+
 def _is_ours(point: Point) -> bool:
-    return "transfer" in point.asked and "gpu" in point.asked and point.work == "window"
+    return is_told_beside(point) and point.work == "window"
 
 
 def besides(figures: Figures) -> list[Beside]:
@@ -125,13 +130,18 @@ def _cases(run: Run) -> dict[_Case, Groups]:
             continue
         threads, transfer = point.asked.get("threads"), text_fact(point.asked, "transfer")
         group = "a" if point.asked.get("group") == "a" else text_fact(point.asked, "direction")
-        case = _Case(threads if isinstance(threads, int) else 0, _work(point), transfer)
+        case = _Case(threads if isinstance(threads, int) else 0, work_words(point), transfer)
         found.setdefault(case, {})[group] = point
     return found
 
 
-def _work(point: Point) -> str:
-    """What the threads do, as told by a name such as `tiers/copy/16t/both/a`; empty: nothing."""
+def way_words(transfer: str) -> str:
+    """Such as `host to device`."""
+    return TRANSFER_WORDS.get(transfer, transfer)
+
+
+def work_words(point: Point) -> str:
+    """What the threads do; empty: nothing."""
     share = share_fact(point.asked, "read_share")
     if share is None:
         return text_fact(point.asked, "kernel")

@@ -16,6 +16,11 @@ from memgauge.analysis.section import (
 )
 from memgauge.analysis.tiers_transfers import Beside, besides, short_regime
 from memgauge.analysis.tiers_transfers_charts import charts
+from memgauge.analysis.tiers_transfers_latency import (
+    latency_table,
+    latency_verdicts,
+    loads_of,
+)
 from memgauge.analysis.transfers_verdicts import gb_words, share_interval
 from memgauge.model.units import format_count
 
@@ -34,15 +39,15 @@ SHORT = {"host-to-device": "to GPU", "device-to-host": "from GPU"}
 
 def section(figures: Figures) -> Section:
     """Of a run of `tiers` whose group B is a GPU."""
-    found = besides(figures)
+    found, loads = besides(figures), loads_of(figures)
     where = list(dict.fromkeys((one.memory, one.gpu) for one in found))
     told = f" Threads: {where[0][0]}. Transfers: {where[0][1]}." if len(where) == 1 else ""
     return Section(
         name="tiers",
         title=TITLE,
         question=QUESTION + told,
-        verdicts=list(_verdicts(found)),
-        tables=[_table(found)] if found else [],
+        verdicts=[*_verdicts(found), *latency_verdicts(loads)],
+        tables=[*([_table(found)] if found else []), *([latency_table(loads)] if loads else [])],
         charts=charts(found),
     )
 

@@ -8,7 +8,8 @@ and need no thread. Each alone and both at once are visited in turn, for every k
 Where both are at work, transfers are queued before the threads start, and enough of them to outlast
 these; what counts is what was done while both were at work: threads stamp every iteration, the GPU
 every transfer, by events on the same clock. A visit lasts for eight transfers at least, each as
-large as the host's largest cache, or 64 MiB.
+large as the host's largest cache, or 64 MiB. With `--latency` one more thread chases pointers
+through the threads' memory, in visits of its own: beside nothing, threads, transfers, and both.
 Source: the competition of two groups of threads (`tiers`), one of them replaced by copy engines.
 
 What would invalidate it: transfers that find their data in the host's caches (buffers too small, or
@@ -18,8 +19,7 @@ which loads the link between both too; other programs' traffic.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.gpu import gpu_facts, opened_gpu
 from memgauge.experiments.gpu_tiers_asked import gpu_of, of_host
+from memgauge.experiments.gpu_tiers_bench import BesideBench, Parts
 from memgauge.experiments.gpu_tiers_points import (
     Beside,
     Visit,
@@ -37,180 +38,16 @@ from memgauge.experiments.gpu_tiers_points import (
     planned_visits,
     with_facts,
 )
-from memgauge.experiments.native import backing_facts, to_sample, to_validation
+from memgauge.experiments.native import backing_facts
+from memgauge.experiments.tiers import probe_ring, probe_warnings
 from memgauge.experiments.tiers_parameters import TiersParameters
-from memgauge.experiments.tiers_ready import Readier, Ready, active_members, memory_facts
+from memgauge.experiments.tiers_points import PROBE_TOOK_CPU
+from memgauge.experiments.tiers_ready import Readier, Ready, memory_facts
 from memgauge.experiments.tiers_sizes import size_warnings
 from memgauge.experiments.transfers_place import looked_at
-from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Validation, Warning
+from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.memories import ORDINARY, Memories
-
-TRIES = 3
-"""Of a visit, before a round goes without it, as in `tiers`."""
-LEAST_TRANSFERS = 8
-"""In a visit: of the last, part was done when the threads had ended."""
-LONGEST_VISIT_NS = 500e6
-TRIAL_TRANSFERS = 4
-SPARE = 1.3
-"""How much longer transfers are queued for than the host's threads take."""
-MORE = 1.5
-"""And how much longer next time, where they ended before the threads did."""
-MOST_QUEUED = 4096
-"""Transfers in one visit."""
-
-
-class BesideBench(Bench):
-    """Arrays of the host's threads, pinned buffers, and the GPU."""
-
-    def __init__(
-        self,
-        plan: Beside,
-        competition: _core.Competition,
-        transfers: _core.GpuTransfers,
-        ready: dict[str, Ready],
-        visits: Sequence[Visit],
-    ) -> None:
-        self._plan = plan
-        self._competition = competition
-        self._transfers = transfers
-        self._ready = ready
-        self._visits = {visit.points[0].point: visit for visit in visits}
-        self._spare = dict.fromkeys(self._visits, SPARE)
-        self._transfer_ns = {one: self._trial(one) for one in plan.transfers}
-        self._host_ns = {work.name: self._timed(work.name) for work in plan.host.works}
-        self.points = [point for visit in visits for point in visit.points]
-
-    def measure(self, point: str, round_: int) -> list[Sample]:
-        """Let the host's threads, transfers, or both work."""
-        visit = self._visits[point]
-        for _ in range(TRIES):
-            taken = self._visited(visit, round_)
-            if taken:
-                return taken
-        return []
-
-    def _visited(self, visit: Visit, round_: int) -> list[Sample]:
-        if visit.work is None:
-            return in_window(visit.points, [], self._moved_alone(visit, round_))
-        if visit.transfer is None:
-            competed = self._compete(visit.work.name)
-            mine = self._threads(visit.points[0], round_, competed)
-            return [mine] if mine else []
-        count = self._queued(visit, visit.work.name)
-        self._transfers.start(visit.transfer, self._plan.transfer_bytes, iterations=count)
-        try:
-            competed = self._compete(visit.work.name)
-        finally:
-            moved = self._transfers.finish()
-        host = self._threads(visit.points[0], round_, competed)
-        if host is None:
-            return []
-        found = in_window(visit.points, [host], to_sample(visit.points[0].point, round_, moved))
-        self._look(visit, found)
-        return found
-
-    def _compete(self, work: str) -> _core.CompetitionSlice:
-        ready = self._ready[work]
-        return self._competition.run(
-            active_members(self._plan.host, ready.specs, 0),
-            ready.iteration_bytes,
-            duration_ns=self._visit_ns(ready),
-            lead_in_iterations=self._plan.host.sizes.lead_in_iterations,
-            pingpong=len(self._plan.host.cpus) > 1,
-        )
-
-    def _visit_ns(self, ready: Ready) -> float:
-        """How long a visit lasts: for some iterations of the slowest thread, and some transfers."""
-        slowest = max(self._transfer_ns.values())
-        return max(ready.visit_ns or 0.0, min(LONGEST_VISIT_NS, LEAST_TRANSFERS * slowest))
-
-    def _threads(self, point: Point, round_: int, taken: _core.CompetitionSlice) -> Sample | None:
-        """None where the system kept a thread from its CPU until the common end."""
-        whole = to_sample(point.point, round_, taken.slice)
-        if len(whole.threads) < self._plan.host.threads:
-            return None
-        bare = [_bare(thread) for thread in whole.threads]
-        return msgspec.structs.replace(whole, threads=bare, window_ns=taken.window_ns)
-
-    def _moved_alone(self, visit: Visit, round_: int) -> Sample:
-        transfer = str(visit.transfer)
-        longest = max(map(self._visit_ns, self._ready.values()))
-        count = max(LEAST_TRANSFERS, math.ceil(longest / self._transfer_ns[transfer]))
-        size = self._plan.transfer_bytes
-        taken = self._transfers.run(transfer, size, iterations=min(MOST_QUEUED, count))
-        return to_sample(visit.points[0].point, round_, taken)
-
-    def _queued(self, visit: Visit, work: str) -> int:
-        """So many transfers that they outlast the threads."""
-        took_ns = self._host_ns[work] * self._spare[visit.points[0].point]
-        count = math.ceil(took_ns / self._transfer_ns[str(visit.transfer)])
-        return min(MOST_QUEUED, max(LEAST_TRANSFERS, count))
-
-    def _look(self, visit: Visit, taken: Sequence[Sample]) -> None:
-        """Queue more next time, where transfers ended before the threads."""
-        host, *moved = taken
-        last = max(thread.end_ns[-1] for thread in host.threads)
-        if min(one.threads[0].end_ns[-1] for one in moved) < last:
-            self._spare[visit.points[0].point] *= MORE
-
-    def _timed(self, work: str) -> int:
-        """What one visit of the host's threads takes, its lead-in included, ns."""
-        begin_ns = _core.clock_now_ns()
-        self._compete(work)
-        return _core.clock_now_ns() - begin_ns
-
-    def _trial(self, transfer: str) -> float:
-        """What one transfer takes with nothing else at work, ns: the quickest of some."""
-        size = self._plan.transfer_bytes
-        taken = self._transfers.run(transfer, size, iterations=TRIAL_TRANSFERS)
-        return float(
-            min(
-                end - begin
-                for thread in taken.threads
-                for begin, end in zip(thread.begin_ns, thread.end_ns, strict=True)
-            )
-        )
-
-    def validate(self) -> list[Validation]:
-        """What the threads wrote, and what arrived."""
-        name = self._plan.host.name
-        return [
-            to_validation("tiers", name, self._competition.validate()),
-            to_validation("tiers", f"{name}, transfers", self._transfers.validate()),
-        ]
-
-
-def in_window(points: Sequence[Point], host: Sequence[Sample], moved: Sample) -> list[Sample]:
-    """Samples of one visit, all with the time in which everyone was at work."""
-    ends = [one.window_ns for one in host]
-    ends += [(thread.begin_ns[0], thread.end_ns[-1]) for thread in moved.threads]
-    if None in ends:
-        window = None
-    else:
-        told = [one for one in ends if one is not None]
-        begin, end = max(one[0] for one in told), min(one[1] for one in told)
-        window = (begin, end) if begin < end else None
-    pingpong_ns = host[0].pingpong_ns if host else None
-    mine = points[len(host) :]
-    return [
-        *(msgspec.structs.replace(one, window_ns=window) for one in host),
-        *(
-            Sample(
-                point=point.point,
-                round=moved.round,
-                threads=[_bare(thread)],
-                pingpong_ns=pingpong_ns,
-                window_ns=window,
-            )
-            for point, thread in zip(mine, moved.threads, strict=True)
-        ),
-    ]
-
-
-def _bare(thread: ThreadSample) -> ThreadSample:
-    """Without bytes, which are those of every iteration and stand in the point."""
-    return msgspec.structs.replace(thread, read_bytes=0, write_bytes=0)
 
 
 class GpuTiers(Experiment):
@@ -222,7 +59,6 @@ class GpuTiers(Experiment):
     def plan(self, parameters: TiersParameters, system: System) -> list[Group]:
         """One group for each number of threads."""
         placement = gpu_of(parameters)
-        of_host(parameters)
         gpu = opened_gpu(placement)
         return [
             Group(
@@ -262,11 +98,17 @@ class GpuTiers(Experiment):
             visits = [
                 _completed(visit, ready, of_threads, of_gpu) for visit in planned_visits(plan)
             ]
-            yield BesideBench(plan, competition, transfers, ready, visits)
+            ring = None
+            if plan.host.probed:
+                ring = probe_ring(team, plan.host, host, memories.of(plan.host.a.source))
+                stack.callback(ring.close)
+            yield BesideBench(plan, Parts(competition, transfers, ring), ready, visits)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """What spoils the figures of the threads."""
         del samples, system
+        if PROBE_TOOK_CPU in point.effective:
+            return probe_warnings(point)
         alone = point.asked["group"] == "a" and point.asked["transfer"] is None
         return size_warnings(point) if alone else []
 
@@ -279,7 +121,7 @@ def _competition(
         team,
         [
             _core.Member(
-                place,
+                host.first_rank + place,
                 memories.of(host.a.source),
                 memories.of(host.a.destination),
                 host.arrays.sources,
@@ -309,6 +151,9 @@ def _completed(
     """A visit whose points say what was got."""
     points = []
     for point in visit.points:
+        if visit.probed:
+            points.append(point)
+            continue
         if point.asked["group"] == "b" or visit.work is None:
             points.append(with_facts(point, of_gpu))
             continue

@@ -17,7 +17,6 @@ MEANINGLESS = {
     "delay_b": "transfers make no pauses",
     "access": "no group uses a pool",
     "fixed_iterations": "what counts is the time in which threads and transfers are both at work",
-    "latency": "no probe runs beside transfers; use memgauge loaded for latency under load",
 }
 """Options that say nothing there, and why."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import msgspec
 
 from memgauge.experiments.gpu_tiers_asked import host_side, of_host, transfers_of
+from memgauge.experiments.loaded_points import HOPS
 from memgauge.experiments.powers_of_two import power_below
 from memgauge.experiments.tiers_parameters import TiersParameters, cpu_order, team_sizes
 from memgauge.experiments.tiers_points import TeamPlan, team_plan
@@ -60,7 +62,9 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     transfer: str | None
     """Which way; None: nothing is transferred."""
     points: list[Point]
-    """Of the threads first, then of each direction."""
+    """Of the threads first, then of each direction; of a probe the one of its latency."""
+    probed: bool = False
+    """Whether the latency of the threads' memory is measured meanwhile, instead of bandwidth."""
 
 
 def besides(
@@ -79,7 +83,7 @@ def besides(
             parameters,
             system,
             gpu,
-            team_plan(host, system, order[:threads], (side, side)),
+            team_plan(host, system, order[: threads + host.latency], (side, side)),
             free_bytes,
         )
         for threads in team_sizes(host, system)
@@ -97,7 +101,7 @@ def planned_again(
     threads = int(str(first.asked["threads"]))
     sizes = TierSizes.of(first.effective)
     return Beside(
-        host=team_plan(host, system, order[:threads], (side, side), sizes),
+        host=team_plan(host, system, order[: threads + host.latency], (side, side), sizes),
         gpu=gpu,
         transfers=transfers_of(parameters),
         transfer_bytes=int(str(first.effective["transfer_bytes"])),
@@ -122,12 +126,54 @@ def _beside(
 
 
 def planned_visits(plan: Beside) -> list[Visit]:
-    """The host's threads alone, transfers alone, then each beside each."""
-    return [
-        *(_visit(plan, work, None) for work in plan.host.works),
-        *(_visit(plan, None, transfer) for transfer in plan.transfers),
-        *(_visit(plan, work, transfer) for work in plan.host.works for transfer in plan.transfers),
+    """The host's threads alone, transfers alone, then each beside each; the same with a probe."""
+    works, transfers = plan.host.works, plan.transfers
+    alone: list[tuple[Work | None, str | None]] = [
+        *((work, None) for work in works),
+        *((None, transfer) for transfer in transfers),
     ]
+    cases = [*alone, *product(works, transfers)]
+    probed = [(None, None), *cases] if plan.host.probed else []
+    return [
+        *(_visit(plan, work, transfer) for work, transfer in cases),
+        *(
+            Visit(
+                work=work,
+                transfer=transfer,
+                points=[_of_probe(plan, work, transfer)],
+                probed=True,
+            )
+            for work, transfer in probed
+        ),
+    ]
+
+
+def _of_probe(plan: Beside, work: Work | None, transfer: str | None) -> Point:
+    """A load from what the threads read, while threads, transfers, both or none are at work."""
+    idle: dict[str, Scalar] = {"kernel": None}
+    host = plan.host
+    notes = host.notes if work is None and transfer is None else {}
+    return Point(
+        point=_name(plan, work, transfer, "latency"),
+        experiment="tiers",
+        quantity="latency",
+        asked={
+            **(idle if work is None else work.asked("a")),
+            **host.asked,
+            "group": "probe",
+            "transfer": transfer,
+            "gpu": str(plan.gpu),
+            "memory": str(host.a.source),
+        },
+        effective={
+            "cpus": format_cpu_list(host.cpus),
+            "probe_cpu": host.cpus[0],
+            **host.sizes.facts,
+            **notes,
+            "transfer_bytes": plan.transfer_bytes,
+        },
+        accesses=HOPS,
+    )
 
 
 def _visit(plan: Beside, work: Work | None, transfer: str | None) -> Visit:
@@ -141,7 +187,8 @@ def _visit(plan: Beside, work: Work | None, transfer: str | None) -> Visit:
 
 
 def _name(plan: Beside, work: Work | None, transfer: str | None, what: str) -> str:
-    stem = f"{'transfers' if work is None else work.name}/{plan.host.threads}t"
+    nobody = "idle" if transfer is None else "transfers"
+    stem = f"{nobody if work is None else work.name}/{plan.host.threads}t"
     return f"tiers/{stem}/{transfer or 'alone'}/{what}"
 
 

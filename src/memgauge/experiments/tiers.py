@@ -110,16 +110,21 @@ class TiersBench(Bench):
             lead_in_iterations=self._plan.sizes.lead_in_iterations,
             pingpong=True,
         )
-        whole = to_sample(visit.leader.point, round_, taken.slice)
-        probe, *others = whole.threads
-        # Where another thread was switched out, the probe met another load than the one asked for.
-        switches = sum(thread.involuntary_switches for thread in [probe, *others])
-        mine = msgspec.structs.replace(probe, involuntary_switches=switches)
-        return msgspec.structs.replace(whole, threads=[mine], load_ns=taken.load_ns)
+        return probed_sample(visit.leader.point, round_, taken)
 
     def validate(self) -> list[Validation]:
         """Every element of every array that was worked on holds what it must."""
         return [to_validation("tiers", self._plan.name, self._competition.validate())]
+
+
+def probed_sample(point: str, round_: int, taken: _core.CompetitionSlice) -> Sample:
+    """Of the probe alone, which is the first thread."""
+    whole = to_sample(point, round_, taken.slice)
+    probe, *others = whole.threads
+    # Where another thread was switched out, the probe met another load than the one asked for.
+    switches = sum(thread.involuntary_switches for thread in [probe, *others])
+    mine = msgspec.structs.replace(probe, involuntary_switches=switches)
+    return msgspec.structs.replace(whole, threads=[mine], load_ns=taken.load_ns)
 
 
 def samples_of(visit: Visit, round_: int, taken: _core.CompetitionSlice) -> list[Sample]:
@@ -173,7 +178,7 @@ class Tiers(Experiment):
         with ExitStack() as stack:
             team = _core.Team(plan.cpus)
             rings = {
-                placement: _ring(team, plan, parameters, memories.of(placement))
+                placement: probe_ring(team, plan, parameters, memories.of(placement))
                 for placement in plan.rings
             }
             for ring in rings.values():
@@ -194,7 +199,7 @@ class Tiers(Experiment):
         del samples, system
         if PROBE_TOOK_CPU not in point.effective:
             return []
-        return size_warnings(point) + _pages_warnings(point) + _probe_warnings(point)
+        return size_warnings(point) + _pages_warnings(point) + probe_warnings(point)
 
 
 def _planned(group: Group, parameters: TiersParameters, system: System) -> TeamPlan:
@@ -206,9 +211,10 @@ def _planned(group: Group, parameters: TiersParameters, system: System) -> TeamP
     return team_plan(parameters, system, cpus, pair, TierSizes.of(first.effective))
 
 
-def _ring(
+def probe_ring(
     team: _core.Team, plan: TeamPlan, parameters: TiersParameters, memory: _core.Memory
 ) -> _core.ChaseRing:
+    """What the probe walks: as large as it was planned, in that memory."""
     return _core.ChaseRing(
         team,
         plan.sizes.ring_bytes or BLOCK_BYTES,
@@ -259,7 +265,8 @@ def _pages_warnings(point: Point) -> list[Warning]:
     ]
 
 
-def _probe_warnings(point: Point) -> list[Warning]:
+def probe_warnings(point: Point) -> list[Warning]:
+    """That the probe took a CPU from the threads, of a point that says so."""
     if not point.effective[PROBE_TOOK_CPU]:
         return []
     return [

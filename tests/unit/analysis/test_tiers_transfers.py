@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.unit.analysis.cells import rows, value
-from tests.unit.analysis.records import bandwidth_point
+from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
 from tests.unit.analysis.runs import start
 from tests.unit.analysis.tiers_runs import BYTES, cores, paced, visit, worker
 
@@ -192,6 +192,44 @@ def test_several_teams_are_drawn_over_their_size() -> None:
         assert lines[name].x == [1, 2, 4]
         for threads, speed in zip((1, 2, 4), lines[name].y, strict=True):
             assert speed == pytest.approx(threads * gb_per_s, rel=0.02)
+
+
+def test_the_latency_meanwhile_is_told_beside_each() -> None:
+    run = competing({"both": LEVEL["both"]}, rounds=20)
+    truth = {
+        (None, None): 90.0,
+        ("copy", None): 240.0,
+        (None, "both"): 120.0,
+        ("copy", "both"): 310,
+    }
+    probes = [
+        latency_point(
+            f"tiers/{work}-{transfer}/latency",
+            experiment="tiers",
+            asked={"kernel": work, "transfer": transfer, "gpu": "cuda:0", "threads": THREADS},
+        )
+        for work, transfer in truth
+    ]
+    taken = [
+        sample_of(probe, ns, round_)
+        for probe, ns in zip(probes, truth.values(), strict=True)
+        for round_ in range(20)
+    ]
+    every = [sample for samples in run.samples.values() for sample in samples]
+    made = run_of([run.start, *run.points.values(), *probes, *every, *taken])
+    section = analyse(figures_of(made))
+    table = section.tables[1]
+    assert [row[0] for row in table.rows] == [
+        "nothing else",
+        "copy",
+        "transfers both ways",
+        "copy and transfers both ways",
+    ]
+    assert [value(row[3]) for row in table.rows] == pytest.approx(list(truth.values()), rel=1e-3)
+    assert section.verdicts[-1].text == (
+        "A load from the host's memory takes 90 ns beside nothing else, 120 ns beside transfers "
+        "both ways, 240 ns beside copy, 310 ns beside copy and transfers both ways."
+    )
 
 
 def test_a_visit_in_which_a_thread_was_switched_out_is_set_aside() -> None:

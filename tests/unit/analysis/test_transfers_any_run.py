@@ -65,13 +65,15 @@ def beside(draw: st.DrawFn) -> Point:
         "read_share": draw(st.sampled_from([None, 0.5, 7])),
         "threads": draw(odd | st.just(2)),
     }
+    latency = draw(st.booleans())
     return Point(
         point=f"tiers/{draw(st.integers(0, 99))}",
         experiment="tiers",
-        quantity="bandwidth",
+        quantity="latency" if latency else "bandwidth",
+        accesses=10 if latency else 0,
         asked=asked,
         effective={"cpus": draw(st.sampled_from(["0-1", None]))},
-        bytes_counted=draw(st.integers(1, LARGEST_INTEGER)),
+        bytes_counted=0 if latency else draw(st.integers(1, LARGEST_INTEGER)),
         bytes_moved=draw(st.integers(0, LARGEST_INTEGER)),
         threads=draw(st.sampled_from([1, 2])),
         work=draw(st.sampled_from(["window", "window", "fixed"])),

@@ -17,7 +17,8 @@ from tests.unit.experiments.made_up_gpus import GIB, FakeTransfers, a_gpu
 from memgauge import _core
 from memgauge.experiments import gpu_tiers
 from memgauge.experiments.base import Bench, Group
-from memgauge.experiments.gpu_tiers import BesideBench, GpuTiers
+from memgauge.experiments.gpu_tiers import GpuTiers
+from memgauge.experiments.gpu_tiers_bench import BesideBench
 from memgauge.experiments.registry import for_memory, load
 from memgauge.experiments.tiers import Tiers
 from memgauge.experiments.tiers_parameters import TiersParameters
@@ -115,7 +116,6 @@ def test_buffers_fit_a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"split": "1"}, "--split: beside transfers to a GPU all threads are in group A"),
         ({"delay_b": "5", "read_share": "50%"}, "--delay-b: beside transfers .* make no pauses"),
         ({"fixed_iterations": "3"}, "--fixed-iterations: beside transfers"),
-        ({"latency": "true"}, "--latency: beside transfers"),
         ({"access": "translated"}, "--access: beside transfers to a GPU no group uses a pool"),
         ({"threads": "9"}, "--threads 9: 9 threads need a CPU each, 4 can be used"),
     ],
@@ -219,6 +219,39 @@ def test_queued_transfers_are_waited_for_even_where_threads_fail(
             made.measure("tiers/copy/1t/both/a", 0)
         assert FakeTransfers.latest.queued is None
     assert FakeTransfers.latest.calls[-1] == "close"
+
+
+def test_a_probe_has_visits_of_its_own() -> None:
+    (plain,) = planned(2, transfer="both")
+    (group,) = planned(2, transfer="both", latency="true")
+    assert group.name == "1 thread", "the probe takes a CPU"
+    probes = [point.point for point in group.points if point.quantity == "latency"]
+    assert probes == [
+        "tiers/idle/1t/alone/latency",
+        "tiers/copy/1t/alone/latency",
+        "tiers/transfers/1t/both/latency",
+        "tiers/copy/1t/both/latency",
+    ]
+    assert len(group.points) == len(plain.points) + len(probes)
+    warnings = [w for point in group.points for w in GpuTiers().check(point, [], a_machine(2))]
+    assert [warning.code for warning in warnings] == ["probe-took-a-cpu"]
+
+
+@pytest.mark.native
+@pytest.mark.skipif(len(detect().allowed_cpus) < 2, reason="needs two CPUs: one for the probe")
+def test_a_probe_walks_while_all_or_none_are_at_work() -> None:
+    rules = StreamRules()
+    with bench(transfer="host-to-device", latency="true") as made:
+        rules.check(start())
+        for point in made.points:
+            rules.check(point)
+        probes = [point for point in made.points if point.quantity == "latency"]
+        for point in probes:
+            (sample,) = next(filter(None, (made.measure(point.point, at) for at in range(5))))
+            rules.check(sample)
+            assert len(sample.threads) == 1
+            assert sample.threads[0].cpu == point.effective["probe_cpu"]
+        assert FakeTransfers.latest.queued is None
 
 
 @pytest.mark.native
