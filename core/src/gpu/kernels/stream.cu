@@ -141,6 +141,7 @@ __device__ __forceinline__ void tuned(const T* x, const T* y, T* out, u64 count,
     Whole* to = (Whole*)out;
     const u64 vectors = count / Vector<T>::lanes;
     const u64 tile = (u64)threads * unroll;
+#pragma unroll 1
     for (u64 begin = blockIdx.x * tile; begin < vectors; begin += gridDim.x * tile) {
         const u64 i = begin + threadIdx.x;
         if (begin + tile <= vectors) {
@@ -173,6 +174,7 @@ __device__ __forceinline__ void tuned_read(const T* x, T* out, u64 count, T s) {
     const u64 vectors = count / Vector<T>::lanes;
     const u64 tile = (u64)threads * unroll;
     T sum = 0;
+#pragma unroll 1
     for (u64 begin = blockIdx.x * tile; begin < vectors; begin += gridDim.x * tile) {
         const u64 i = begin + threadIdx.x;
         if (begin + tile <= vectors) {
@@ -200,6 +202,7 @@ __device__ __forceinline__ void repeated_read(const T* x, T* out, u64 count, T s
     u64 left = thread < all ? (all - thread + threads - 1) / threads : 0;
     constexpr int unroll = 4;
     T sum = 0;
+#pragma unroll 1
     for (; left >= unroll; left -= unroll) {
         Whole got[unroll];
 #pragma unroll
@@ -211,6 +214,7 @@ __device__ __forceinline__ void repeated_read(const T* x, T* out, u64 count, T s
 #pragma unroll
         for (int u = 0; u < unroll; ++u) sum += Vector<T>::sum(got[u]);
     }
+#pragma unroll 1
     for (; left > 0; --left) {
         sum += Vector<T>::sum(load<no_allocate>(from + i));
         i += step;
