@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gpu/device.hpp"
 #include "gpu/timing.hpp"
@@ -68,7 +71,7 @@ std::uint64_t threads_of(const nests::Nest& nest, const nests::Loops& loops) {
     return count;
 }
 
-std::string kernel_of(const nests::Nest& nest) {
+std::string_view kernel_of(const nests::Nest& nest) {
     switch (nest.body) {
         case Body::scale:
             return "nest_scale_8";
@@ -146,13 +149,14 @@ struct GpuNest::State {
 
     void fill() const;
     void queue(cuda::Function function, std::size_t copy) const;
-    Difference maps(std::size_t copy, const DeviceMemory& found, const StopCheck& stop) const;
+    [[nodiscard]] Difference maps(std::size_t copy, const DeviceMemory& found,
+                                  const StopCheck& stop) const;
     // Rows of contents times contents, or times `factors` that lie on the device.
     void products(const DeviceMemory& into, std::uint64_t rows, std::uint64_t array,
                   cuda::DevicePointer factors, std::uint64_t factors_of) const;
     [[nodiscard]] std::vector<double> expected_rows(const StopCheck& stop) const;
-    Difference rows(std::size_t copy, const std::vector<double>& expected,
-                    const StopCheck& stop) const;
+    [[nodiscard]] Difference rows(std::size_t copy, const std::vector<double>& expected,
+                                  const StopCheck& stop) const;
 
     std::shared_ptr<Device> device;
     NestSpec spec;
@@ -191,7 +195,7 @@ void GpuNest::State::queue(cuda::Function function, std::size_t copy) const {
 GpuNest::GpuNest(const Gpu& gpu, const NestSpec& spec, std::size_t copies, const StopCheck& stop)
     : state_(std::make_unique<State>(gpu, spec, copies)) {
     State& state = *state_;
-    const std::lock_guard turn(state.device->turn());
+    const std::scoped_lock turn(state.device->turn());
     const std::array<KernelText, 9> kernels{{{"nest_copy_8", ""},
                                              {"nest_copy_16", ""},
                                              {"nest_scale_8", ""},
@@ -213,9 +217,9 @@ Slice GpuNest::run(std::size_t repetitions, const StopCheck& stop) {
     State& state = *state_;
     if (repetitions == 0) throw RequestError("a loop nest is executed at least once; not 0 times");
     Device& device = *state.device;
-    const std::lock_guard turn(device.turn());
+    const std::scoped_lock turn(device.turn());
     device.enter();
-    const cuda::Function function = device.kernel(kernel_of(state.nest));
+    const cuda::Function function = device.kernel(std::string(kernel_of(state.nest)));
     const gpu::TimedWork work{
         .iterations = repetitions, .lead_in = {}, .iterate = [&](std::size_t k) {
             state.queue(function, (state.next + k) % state.copies);
@@ -300,7 +304,7 @@ Difference GpuNest::State::rows(std::size_t copy, const std::vector<double>& exp
 std::vector<NestValidation> GpuNest::validate(const StopCheck& stop) {
     State& state = *state_;
     if (state.used() == 0) return {};
-    const std::lock_guard turn(state.device->turn());
+    const std::scoped_lock turn(state.device->turn());
     const std::array<KernelText, 1> sums{{{"nest_row_sums", ""}}};
     if (state.spec.kind == NestKind::gemm) state.device->prepare(source, sums);
     state.device->enter();
@@ -329,7 +333,7 @@ void GpuNest::corrupt(std::size_t array, std::size_t element) {
                            " has no element " + std::to_string(element) + " in array " +
                            std::to_string(array) + " to corrupt");
     }
-    const std::lock_guard turn(state.device->turn());
+    const std::scoped_lock turn(state.device->turn());
     state.device->enter();
     const std::size_t begin = state.begins[array] + element * state.arrays[array].element_bytes;
     std::uint64_t word = 0;
