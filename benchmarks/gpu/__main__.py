@@ -1,6 +1,6 @@
 """Measures a GPU's memory whole, part by part, prints one table, and writes it as a page and JSON.
 
-    benchmarks/gpu/run.sh [--device N] [--parts stream,copies] [--results DIR] [--minutes 9]
+    benchmarks/gpu/run.sh [--device N] [--parts stream,copies] [--results DIR] [--minutes 8.5]
 
 A part that fails says why and the others go on; what is known so far is on the disk after each.
 """
@@ -46,7 +46,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="memgauge-gpu-") as made:
         work = Path(asked.runs) if asked.runs else Path(made)
         work.mkdir(parents=True, exist_ok=True)
-        bench = Bench(device=asked.device, work=work, small=asked.small)
+        bench = Bench(device=asked.device, work=work, small=asked.small, deadline_s=deadline_s)
         for name in names:
             parts.append(_part(name, bench, deadline_s))
             _write(results, machine, parts)
@@ -64,7 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--parts", help=f"those to run, of {', '.join(PARTS)}")
     parser.add_argument("--results", default="docs/results", help="directory of the page and JSON")
     parser.add_argument("--runs", help="directory to keep the runs of memgauge in")
-    parser.add_argument("--minutes", type=float, default=9.0, help="after which no part is begun")
+    parser.add_argument("--minutes", type=float, default=8.5, help="after which every part ends")
     parser.add_argument("--small", action="store_true", help="to try the script on a stand-in")
     return parser.parse_args()
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,12 @@ class Bench:
     work: Path
     small: bool
     """Sizes and times for a stand-in of a GPU: nothing that it gives is a figure."""
+    deadline_s: float
+    """Of all parts, by the monotonic clock."""
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
         """What a child process prints; it and all it started end with the time."""
+        seconds = min(seconds, self.deadline_s - time.monotonic())
         with subprocess.Popen(
             [sys.executable, "-m", *arguments],
             stdout=subprocess.PIPE,
@@ -204,7 +208,7 @@ def competition(bench: Bench) -> Iterator[Finding]:
 def fft3d(bench: Bench) -> Iterator[Finding]:
     """Phases of a transform on the GPU, whose result is checked."""
     place = bench.work / "fft3d"
-    size = bench.sized(768, 32)
+    size = bench.sized(512, 32)
     asked = ["--device", "cuda", "--size", str(size), "--repetitions", "4", "--output", str(place)]
     bench.run(["memgauge", "fft3d", *asked], 120)
     done = json.loads(bench.run(["memgauge", "report", str(place), "--format", "json"], 60))
@@ -219,6 +223,22 @@ def fft3d(bench: Bench) -> Iterator[Finding]:
     yield from _verdicts(done)
 
 
+def profile(bench: Bench) -> Iterator[Finding]:
+    """The GPU's tracks on the timeline of a program that uses it."""
+    place = bench.work / "profile"
+    measured = ["stream", *bench.memory, "--kernel", "triad", "--budget", "6s"]
+    program = [sys.executable, "-m", "memgauge", *measured, "--output", str(bench.work / "within")]
+    watched = ["--quiet", "--components", "gpu,process", "--output", str(place)]
+    bench.run(["memgauge", "profile", *watched, "--", *program], 60)
+    done = json.loads(bench.run(["memgauge", "report", str(place), "--format", "json"], 60))
+    for track in done["profile"]["tracks"]:
+        if track["domain"] == "gpu":
+            mean, most = (_in_unit(track[name], track["unit"]) for name in ("mean", "most"))
+            yield Finding(track["name"], f"mean {mean}, most {most}")
+    for warning in done["warnings"]:
+        yield Finding(warning["code"], warning["message"])
+
+
 PARTS: Mapping[str, Callable[[Bench], Iterator[Finding]]] = {
     "tests": tests,
     "stream": stream,
@@ -231,6 +251,7 @@ PARTS: Mapping[str, Callable[[Bench], Iterator[Finding]]] = {
     "verify": verify,
     "mix": mix,
     "fft3d": fft3d,
+    "profile": profile,
     "competition": competition,
     "float": floats,
 }
@@ -330,6 +351,10 @@ def _text(figure: Document | None, unit: str, digits: int = 2) -> str:
     low, high = figure["low"], figure["high"]
     spread = "" if low is None or high is None else f" ({low:.{digits}f}..{high:.{digits}f})"
     return f"{figure['value']:.{digits}f}{spread} {unit}".strip()
+
+
+def _in_unit(value: float | None, unit: str) -> str:
+    return "-" if value is None else f"{value:.4g} {unit}"
 
 
 def _number(value: float | None) -> str:
