@@ -18,7 +18,7 @@ from memgauge.analysis.loaded_curves import share_words
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.regimes import UNTOLD, Regimes, regime_kind, team_of
 from memgauge.analysis.section import Estimate
-from memgauge.analysis.tiers_visits import Groups, visits_of
+from memgauge.analysis.tiers_visits import Groups, Visit, visits_of
 from memgauge.model.records import Point
 from memgauge.model.run import Run
 from memgauge.model.units import format_count
@@ -149,6 +149,15 @@ def work_words(point: Point) -> str:
     return share_words(share) + (f", pauses {pause} ns" if pause else "")
 
 
+class _Both(msgspec.Struct, frozen=True):
+    """Medians over visits of threads and transfers together, GB/s."""
+
+    host: Estimate
+    transfers: Estimate
+    moved: Estimate
+    by_direction: dict[str, Estimate]
+
+
 def _beside(
     figures: Figures, case: _Case, groups: Groups, alone: dict[_Case, Groups], regime: str
 ) -> Beside | None:
@@ -156,21 +165,8 @@ def _beside(
     point = groups["a"]
     regimes = figures.teams[team_of(point)]
     found = visits_of(figures.run, groups, regimes, regime)
-    clean = found.clean
-    host = _median([visit.bandwidth["a"] for visit in clean])
-    moved_per_counted = point.bytes_moved / point.bytes_counted if point.bytes_counted else 1.0
-    if host is None or len(groups) < 2:
-        return None
-    by_direction = {
-        name: one
-        for name in groups
-        if name != "a" and (one := _median([v.bandwidth[name] for v in clean])) is not None
-    }
-    transfers = _median([visit.total - visit.bandwidth["a"] for visit in clean])
-    moved = _median(
-        [visit.total + (moved_per_counted - 1) * visit.bandwidth["a"] for visit in clean]
-    )
-    if transfers is None or moved is None:
+    both = _together(point, found.clean)
+    if both is None:
         return None
     host_alone = _alone(figures, alone.get(_Case(case.threads, case.work, "")), regimes, regime)
     idle = alone.get(_Case(case.threads, "", case.transfer))
@@ -182,15 +178,34 @@ def _beside(
         memory=_memory(point),
         gpu=text_fact(point.asked, "gpu"),
         host_alone=host_alone,
-        host=host,
+        host=both.host,
         transfers_alone=_alone(figures, idle, ONE_WAY, UNTOLD.name),
-        transfers=transfers,
-        by_direction=by_direction,
-        moved_alone=scaled(host_alone, moved_per_counted),
-        moved=moved,
-        visits=len(clean),
+        transfers=both.transfers,
+        by_direction=both.by_direction,
+        moved_alone=scaled(host_alone, _moved_per_counted(point)),
+        moved=both.moved,
+        visits=len(found.clean),
         set_aside=found.set_aside,
     )
+
+
+def _together(point: Point, visits: Sequence[Visit]) -> _Both | None:
+    """`point` is the threads'; None without visits, or where nothing was transferred."""
+    more = _moved_per_counted(point) - 1
+    directions = [name for name in (visits[0].bandwidth if visits else {}) if name != "a"]
+    host = _median([visit.bandwidth["a"] for visit in visits])
+    transfers = _median([visit.total - visit.bandwidth["a"] for visit in visits])
+    moved = _median([visit.total + more * visit.bandwidth["a"] for visit in visits])
+    if host is None or transfers is None or moved is None or not directions:
+        return None
+    found = {name: _median([visit.bandwidth[name] for visit in visits]) for name in directions}
+    told = {name: one for name, one in found.items() if one is not None}
+    return _Both(host, transfers, moved, told)
+
+
+def _moved_per_counted(point: Point) -> float:
+    """Of the threads: more than 1 where ordinary stores read lines before they write them."""
+    return point.bytes_moved / point.bytes_counted if point.bytes_moved else 1.0
 
 
 def _alone(
