@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "gpu/kernel_spec.hpp"
 #include "gpu/stream_memory.hpp"
 #include "gpu/timing.hpp"
+#include "memgauge/counters/modelled.hpp"
 
 namespace memgauge {
 
@@ -38,6 +40,13 @@ void check_prefix(const GpuKernelSpec& spec, const GpuSliceRequest& request, std
                            " of " + std::to_string(elements) +
                            " elements; ask for whole 32, and no more than there are");
     }
+}
+
+// Of a prefix nothing is booked: it is walked to stay in a cache.
+void book(const GpuKernelSpec& spec, std::uint64_t elements) noexcept {
+    const ElementTraffic moved = traffic(spec);
+    KnownTraffic::instance().add(elements * (moved.counted_read + moved.write_allocate),
+                                 elements * moved.counted_write);
 }
 
 }  // namespace
@@ -160,19 +169,16 @@ Slice GpuStreamArrays::State::run_whole(const GpuKernelSpec& spec, const GpuSlic
     refill_unsound(replayed(spec, lead_in_block, request.iterations, scalar));
     std::vector<BlockState> after = replayed(spec, lead_in_block, request.iterations, scalar);
     stale = true;
-    const gpu::TimedWork work{.iterations = request.iterations,
-                              .lead_in =
-                                  [&] {
-                                      const std::size_t first = first_of(lead_in_block);
-                                      if (first == memory.elements()) return;
-                                      memory.queue(spec, function, first, memory.elements() - first,
-                                                   scalar);
-                                  },
-                              .iterate =
-                                  [&](std::size_t k) {
-                                      memory.queue(spec, function, 0, memory.elements(),
-                                                   flips && k % 2 == 1 ? -scalar : scalar);
-                                  }};
+    const auto walk = [&](std::size_t first, double with) {
+        const std::size_t elements = memory.elements() - first;
+        if (elements == 0) return;
+        memory.queue(spec, function, first, elements, with);
+        book(spec, elements);
+    };
+    const gpu::TimedWork work{
+        .iterations = request.iterations,
+        .lead_in = [&] { walk(first_of(lead_in_block), scalar); },
+        .iterate = [&](std::size_t k) { walk(0, flips && k % 2 == 1 ? -scalar : scalar); }};
     Slice slice = gpu::timed(memory.device(), work, stop);
     blocks.swap(after);
     negative = !negative;

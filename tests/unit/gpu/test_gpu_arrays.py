@@ -63,7 +63,7 @@ def test_kernels_compute_what_they_say_and_move_what_is_counted(
     arrays = GpuStreamArrays(gpu, ELEMENTS, element)
     assert arrays.elements == ELEMENTS
     seen: list[Totals] = []
-    gpu.read_with(Reader([StimulusSource(lambda: seen.append(files.totals()))]))
+    gpu.read_with(Reader([ModelledSource(), StimulusSource(lambda: seen.append(files.totals()))]))
     specs = [spec for operation in OPERATIONS for spec in variants(operation, element)]
     arrays.prepare(specs)
     compiled = files.calls("cuModuleLoadData")
@@ -74,6 +74,10 @@ def test_kernels_compute_what_they_say_and_move_what_is_counted(
         written = after.kernel_write_bytes - before.kernel_write_bytes
         assert read == 3 * ELEMENTS * spec.counted_read_bytes, spec.operation
         assert written == 3 * ELEMENTS * spec.counted_write_bytes, spec.operation
+        assert gpu.readings is not None
+        (reads, writes), (later_reads, later_writes) = (one.values[:2] for one in gpu.readings)
+        assert (later_reads or 0) - (reads or 0) == read, "modelled"
+        assert (later_writes or 0) - (writes or 0) == written, "modelled"
         assert failed(arrays.validate()) == [], (spec.operation, spec.variant)
     assert files.calls("cuModuleLoadData") == compiled + 1  # the clocks' kernels
 
