@@ -94,9 +94,18 @@ def stream(bench: Bench) -> Iterator[Finding]:
     """Each kernel, and triad against the theoretical bandwidth."""
     array_bytes = bench.sized(2 << 30, 1 << 20)
     asked = ["--array-bytes", str(array_bytes)]
-    done = bench.measured("stream", 60, "stream", *bench.memory, *asked)
+    done = bench.measured("stream", 40, "stream", *bench.memory, *asked)
     yield from (Finding(f"{kernel}", text) for kernel, text in _kernels(done, "double"))
     yield _triad(done)
+
+
+def search(bench: Bench) -> Iterator[Finding]:
+    """Copy and triad at their best, among all variants."""
+    asked = ["--array-bytes", str(bench.sized(2 << 30, 1 << 20)), "--autotune"]
+    kernels = ["--kernel", "copy,triad"]
+    done = bench.measured("search", 45, "stream", *bench.memory, *kernels, *asked)
+    yield _triad(done)
+    yield from _verdicts(done)
 
 
 def floats(bench: Bench) -> Iterator[Finding]:
@@ -242,6 +251,7 @@ def profile(bench: Bench) -> Iterator[Finding]:
 PARTS: Mapping[str, Callable[[Bench], Iterator[Finding]]] = {
     "tests": tests,
     "stream": stream,
+    "search": search,
     "copies": copies,
     "counters": counters,
     "transfers": transfers,
@@ -292,7 +302,8 @@ def _triad(done: Document) -> Finding:
     array_bytes = best["effective"].get("array_bytes", 0)
     return Finding(
         "triad of theoretical",
-        f"{share:.1%} of {theoretical * 1e-9:.0f} GB/s, arrays of {_mib(array_bytes)}",
+        f"{share:.1%} of {theoretical * 1e-9:.0f} GB/s by {best['point']}, arrays of "
+        f"{_mib(array_bytes)}",
         asked,
         share >= TRIAD_SHARE and array_bytes >= LEAST_TRIAD_BYTES,
     )
