@@ -63,10 +63,18 @@ def counters_document(
                 reason=one.reason,
                 remedy=one.remedy,
                 events=[
-                    ListedEvent(event=event, verdict=verdicts.get(event.name))
+                    ListedEvent(event=event, verdict=_verdict(event, verdicts))
                     for event in one.events
                 ],
             )
             for one in states
         ],
     )
+
+
+def _verdict(event: Event, verdicts: Mapping[str, EventVerdict]) -> EventVerdict | None:
+    """None where it is on another GPU, which had the same number then."""
+    found = verdicts.get(event.name)
+    if found is None or found.instance is None or found.instance in event.instances:
+        return found
+    return None

@@ -42,3 +42,13 @@ def test_the_published_schema_is_the_one_in_force() -> None:
     assert PUBLISHED.read_text() == schema_text(counters_schema()), (
         f"publish it: memgauge schema --of counters > docs/schema/{PUBLISHED.name}"
     )
+
+
+def test_a_verdict_on_another_gpu_stands_beside_no_event(tmp_path: Path) -> None:
+    back_end = PerfBackEnd(MACHINES["ice_lake"](tmp_path).host)
+    (event, *_) = back_end.events()
+    state = BackEndState(name="perf", summary="", state="ready", events=[event])
+    for instance, known in ((event.instances[0], True), ("GPU 1 0000:3b:00.0", False)):
+        verdict = msgspec.structs.replace(VERDICT, event=event.name, instance=instance)
+        (listed,) = counters_document([state], {event.name: verdict}, tree=None).back_ends[0].events
+        assert (listed.verdict is not None) == known
