@@ -4,19 +4,18 @@
 #include <string>
 
 #include "counters/cupti_library.hpp"
+#include "gpu/cuda_library.hpp"
 
 namespace memgauge::cupti {
 
 class PrimaryContext {
 public:
     PrimaryContext(const cuda::Calls& driver, unsigned device) : driver_(driver) {
-        const bool kept = driver_.device(&device_, static_cast<int>(device)) == cuda::success &&
-                          driver_.context_retain(&context_, device_) == cuda::success;
-        if (!kept) {
-            throw RequestError(gpu(device) +
-                               ": cuDevicePrimaryCtxRetain: no context can be made "
-                               "on it; another process may have it for itself");
-        }
+        const std::string place = "cuda:" + std::to_string(device);
+        cuda::check(driver_, driver_.device(&device_, static_cast<int>(device)), "cuDeviceGet",
+                    place);
+        cuda::check(driver_, driver_.context_retain(&context_, device_), "cuDevicePrimaryCtxRetain",
+                    place);
     }
     ~PrimaryContext() { driver_.context_release(device_); }
     PrimaryContext(const PrimaryContext&) = delete;

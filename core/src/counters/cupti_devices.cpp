@@ -3,19 +3,13 @@
 #include <vector>
 
 #include "counters/cupti_library.hpp"
+#include "gpu/cuda_library.hpp"
 
 namespace memgauge::cupti {
 namespace {
 
 void start(const CuptiLibrary::State& state) {
-    const cuda::Result begun = state.driver.init(0);
-    if (begun != cuda::success) {
-        const char* name = nullptr;
-        state.driver.error_name(begun, &name);
-        throw RequestError("cannot start the CUDA driver: cuInit: " +
-                           (name != nullptr ? std::string(name) : std::to_string(begun)) +
-                           "; 'nvidia-smi' shows whether the driver works and which GPUs it has");
-    }
+    cuda::check(state.driver, state.driver.init(0), "cuInit", "");
     ProfilerInitialize asked;
     require(state.calls, "cuptiProfilerInitialize", state.calls.initialize(&asked), state.file);
 }

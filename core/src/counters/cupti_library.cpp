@@ -6,21 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "gpu/cuda_library.hpp"
+#include "gpu/library.hpp"
+
 namespace memgauge {
 namespace cupti {
 namespace {
 
-template <typename Function>
-bool look_up(void* library, const char* name, Function*& into) {
-    // NOLINTNEXTLINE(bugprone-casting-through-void): how dlsym gives functions
-    into = reinterpret_cast<Function*>(dlsym(library, name));
-    return into != nullptr;
-}
-
-std::string loader_error(const std::string& file) {
-    const char* why = dlerror();
-    return why == nullptr ? file : why;
-}
+using gpu::find;
 
 void load_beside(const std::string& file) {
     const std::size_t slash = file.rfind('/');
@@ -31,48 +24,48 @@ void load_beside(const std::string& file) {
 }
 
 bool find_host_calls(void* library, Calls& into) {
-    return look_up(library, "cuptiProfilerInitialize", into.initialize) &&
-           look_up(library, "cuptiDeviceGetChipName", into.chip_name) &&
-           look_up(library, "cuptiProfilerDeviceSupported", into.device_supported) &&
-           look_up(library, "cuptiProfilerGetCounterAvailability", into.range_availability) &&
-           look_up(library, "cuptiProfilerHostInitialize", into.host_initialize) &&
-           look_up(library, "cuptiProfilerHostDeinitialize", into.host_deinitialize) &&
-           look_up(library, "cuptiProfilerHostGetSupportedChips", into.chips) &&
-           look_up(library, "cuptiProfilerHostGetBaseMetrics", into.base_metrics) &&
-           look_up(library, "cuptiProfilerHostGetMetricProperties", into.properties) &&
-           look_up(library, "cuptiProfilerHostConfigAddMetrics", into.add_metrics) &&
-           look_up(library, "cuptiProfilerHostGetConfigImageSize", into.config_image_size) &&
-           look_up(library, "cuptiProfilerHostGetConfigImage", into.config_image) &&
-           look_up(library, "cuptiProfilerHostGetNumOfPasses", into.passes) &&
-           look_up(library, "cuptiProfilerHostEvaluateToGpuValues", into.evaluate);
+    return find(library, "cuptiProfilerInitialize", into.initialize) &&
+           find(library, "cuptiDeviceGetChipName", into.chip_name) &&
+           find(library, "cuptiProfilerDeviceSupported", into.device_supported) &&
+           find(library, "cuptiProfilerGetCounterAvailability", into.range_availability) &&
+           find(library, "cuptiProfilerHostInitialize", into.host_initialize) &&
+           find(library, "cuptiProfilerHostDeinitialize", into.host_deinitialize) &&
+           find(library, "cuptiProfilerHostGetSupportedChips", into.chips) &&
+           find(library, "cuptiProfilerHostGetBaseMetrics", into.base_metrics) &&
+           find(library, "cuptiProfilerHostGetMetricProperties", into.properties) &&
+           find(library, "cuptiProfilerHostConfigAddMetrics", into.add_metrics) &&
+           find(library, "cuptiProfilerHostGetConfigImageSize", into.config_image_size) &&
+           find(library, "cuptiProfilerHostGetConfigImage", into.config_image) &&
+           find(library, "cuptiProfilerHostGetNumOfPasses", into.passes) &&
+           find(library, "cuptiProfilerHostEvaluateToGpuValues", into.evaluate);
 }
 
 bool find_range_calls(void* library, Calls& into) {
-    return look_up(library, "cuptiRangeProfilerEnable", into.range_enable) &&
-           look_up(library, "cuptiRangeProfilerDisable", into.range_disable) &&
-           look_up(library, "cuptiRangeProfilerSetConfig", into.range_config) &&
-           look_up(library, "cuptiRangeProfilerStart", into.range_start) &&
-           look_up(library, "cuptiRangeProfilerStop", into.range_stop) &&
-           look_up(library, "cuptiRangeProfilerPushRange", into.range_push) &&
-           look_up(library, "cuptiRangeProfilerPopRange", into.range_pop) &&
-           look_up(library, "cuptiRangeProfilerDecodeData", into.range_decode) &&
-           look_up(library, "cuptiRangeProfilerGetCounterDataSize", into.range_image_size) &&
-           look_up(library, "cuptiRangeProfilerCounterDataImageInitialize", into.range_image) &&
-           look_up(library, "cuptiRangeProfilerGetCounterDataInfo", into.range_info);
+    return find(library, "cuptiRangeProfilerEnable", into.range_enable) &&
+           find(library, "cuptiRangeProfilerDisable", into.range_disable) &&
+           find(library, "cuptiRangeProfilerSetConfig", into.range_config) &&
+           find(library, "cuptiRangeProfilerStart", into.range_start) &&
+           find(library, "cuptiRangeProfilerStop", into.range_stop) &&
+           find(library, "cuptiRangeProfilerPushRange", into.range_push) &&
+           find(library, "cuptiRangeProfilerPopRange", into.range_pop) &&
+           find(library, "cuptiRangeProfilerDecodeData", into.range_decode) &&
+           find(library, "cuptiRangeProfilerGetCounterDataSize", into.range_image_size) &&
+           find(library, "cuptiRangeProfilerCounterDataImageInitialize", into.range_image) &&
+           find(library, "cuptiRangeProfilerGetCounterDataInfo", into.range_info);
 }
 
 bool find_sampling_calls(void* library, Calls& into) {
-    return look_up(library, "cuptiPmSamplingGetCounterAvailability", into.sample_availability) &&
-           look_up(library, "cuptiPmSamplingEnable", into.sample_enable) &&
-           look_up(library, "cuptiPmSamplingDisable", into.sample_disable) &&
-           look_up(library, "cuptiPmSamplingSetConfig", into.sample_config) &&
-           look_up(library, "cuptiPmSamplingStart", into.sample_start) &&
-           look_up(library, "cuptiPmSamplingStop", into.sample_stop) &&
-           look_up(library, "cuptiPmSamplingDecodeData", into.sample_decode) &&
-           look_up(library, "cuptiPmSamplingGetCounterDataSize", into.sample_image_size) &&
-           look_up(library, "cuptiPmSamplingCounterDataImageInitialize", into.sample_image) &&
-           look_up(library, "cuptiPmSamplingGetCounterDataInfo", into.sample_counts) &&
-           look_up(library, "cuptiPmSamplingCounterDataGetSampleInfo", into.sample_info);
+    return find(library, "cuptiPmSamplingGetCounterAvailability", into.sample_availability) &&
+           find(library, "cuptiPmSamplingEnable", into.sample_enable) &&
+           find(library, "cuptiPmSamplingDisable", into.sample_disable) &&
+           find(library, "cuptiPmSamplingSetConfig", into.sample_config) &&
+           find(library, "cuptiPmSamplingStart", into.sample_start) &&
+           find(library, "cuptiPmSamplingStop", into.sample_stop) &&
+           find(library, "cuptiPmSamplingDecodeData", into.sample_decode) &&
+           find(library, "cuptiPmSamplingGetCounterDataSize", into.sample_image_size) &&
+           find(library, "cuptiPmSamplingCounterDataImageInitialize", into.sample_image) &&
+           find(library, "cuptiPmSamplingGetCounterDataInfo", into.sample_counts) &&
+           find(library, "cuptiPmSamplingCounterDataGetSampleInfo", into.sample_info);
 }
 
 const char* next_step(Result result) {
@@ -122,15 +115,11 @@ const char* next_step(Result result) {
 
 Calls load(const std::string& file) {
     load_beside(file);
-    // Never unloaded: it hooks itself into the driver.
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        throw RequestError("cannot load CUPTI: " + loader_error(file) +
-                           "; pip install 'memgauge[cuda]' brings it");
-    }
+    void* const library =
+        gpu::loaded(file, "cannot load CUPTI", "pip install 'memgauge[cuda]' brings it");
     Calls calls;
-    if (!look_up(library, "cuptiGetVersion", calls.version) ||
-        !look_up(library, "cuptiGetResultString", calls.result_string)) {
+    if (!find(library, "cuptiGetVersion", calls.version) ||
+        !find(library, "cuptiGetResultString", calls.result_string)) {
         dlclose(library);
         throw RequestError(file + ": is not CUPTI");
     }
@@ -140,27 +129,6 @@ Calls load(const std::string& file) {
         throw RequestError(file +
                            ": is a CUPTI older than that of CUDA 12.6, which can neither "
                            "count ranges nor sample as is wanted; install a newer one");
-    }
-    return calls;
-}
-
-cuda::Calls load_driver(const std::string& file) {
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        throw RequestError("cannot load the CUDA driver: " + loader_error(file) +
-                           "; install the NVIDIA driver, and pass its library into a container");
-    }
-    cuda::Calls calls;
-    if (!look_up(library, "cuInit", calls.init) ||
-        !look_up(library, "cuGetErrorName", calls.error_name) ||
-        !look_up(library, "cuDeviceGetCount", calls.device_count) ||
-        !look_up(library, "cuDeviceGet", calls.device) ||
-        !look_up(library, "cuDevicePrimaryCtxRetain", calls.context_retain) ||
-        !look_up(library, "cuDevicePrimaryCtxRelease_v2", calls.context_release) ||
-        !look_up(library, "cuCtxSetCurrent", calls.context_set) ||
-        !look_up(library, "cuCtxGetCurrent", calls.context_get) ||
-        !look_up(library, "cuCtxSynchronize", calls.context_synchronize)) {
-        throw RequestError(file + ": is not a CUDA driver of version 11 or newer");
     }
     return calls;
 }
@@ -179,19 +147,19 @@ void require(const Calls& calls, const char* call, Result result, const std::str
     if (result != success) throw RequestError(where + ": " + refusal(calls, call, result));
 }
 
-std::string gpu(unsigned device) {
+std::string gpu_name(unsigned device) {
     return "GPU " + std::to_string(device);
 }
 
 const CuptiDevice& usable(const CuptiLibrary& library, unsigned device, CuptiWay way) {
     const std::vector<CuptiDevice>& devices = library.devices();
     if (device >= devices.size()) {
-        throw RequestError(gpu(device) + ": no such device; the driver shows " +
+        throw RequestError(gpu_name(device) + ": no such device; the driver shows " +
                            std::to_string(devices.size()));
     }
     const CuptiDevice& found = devices[device];
     const std::string& error = way == CuptiWay::range ? found.range_error : found.sampling_error;
-    if (!error.empty()) throw RequestError(gpu(device) + ": " + error);
+    if (!error.empty()) throw RequestError(gpu_name(device) + ": " + error);
     return found;
 }
 
@@ -221,7 +189,7 @@ std::vector<std::string> CuptiLibrary::chips() const {
 const std::vector<CuptiDevice>& CuptiLibrary::devices() const {
     const std::scoped_lock lock(state_->starting);
     if (!state_->devices) {
-        state_->driver = cupti::load_driver(state_->driver_file);
+        state_->driver = cuda::load(state_->driver_file);
         state_->devices = cupti::find_devices(*state_);
     }
     return *state_->devices;

@@ -28,8 +28,6 @@ namespace cupti {
 // Loads the library, after the two it needs that lie beside it: it would take any other version of
 // them that the dynamic loader finds first.
 [[nodiscard]] Calls load(const std::string& file);
-// The few of the driver's entry points that are used here.
-[[nodiscard]] cuda::Calls load_driver(const std::string& file);
 // Starts both, and asks for each device what stands against counting on it.
 [[nodiscard]] std::vector<CuptiDevice> find_devices(const CuptiLibrary::State& state);
 
@@ -57,7 +55,7 @@ struct Failure {
 
 // A device's chip. RequestError: no such device, or what it says stands against that way.
 [[nodiscard]] const CuptiDevice& usable(const CuptiLibrary& library, unsigned device, CuptiWay way);
-[[nodiscard]] std::string gpu(unsigned device);  // "GPU 0", as errors begin
+[[nodiscard]] std::string gpu_name(unsigned device);  // "GPU 0", as errors begin
 
 }  // namespace cupti
 }  // namespace memgauge

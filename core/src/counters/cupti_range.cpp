@@ -67,7 +67,7 @@ CuptiRangeSource::Ranges::Ranges(std::shared_ptr<const CuptiLibrary> from, unsig
     : library(std::move(from)),
       calls(library->state().calls),
       driver(library->state().driver),
-      where(cupti::gpu(device)),
+      where(cupti::gpu_name(device)),
       context(driver, device),
       selection(calls, chip, CuptiWay::range, std::move(metrics),
                 available(library->state(), context.get(), where)),

@@ -82,7 +82,7 @@ CuptiSamplingSource::Samples::Samples(std::shared_ptr<const CuptiLibrary> from, 
     : library(std::move(from)),
       calls(library->state().calls),
       device(of),
-      where(cupti::gpu(of)),
+      where(cupti::gpu_name(of)),
       interval_ns(every_ns),
       // A clock that is faster than thought makes more samples.
       most(static_cast<std::size_t>(gap_ns / every_ns) * 3 / 2 + spare_samples),
