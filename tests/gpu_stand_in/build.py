@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pytest
 
 HERE = Path(__file__).parent
 COMPILER = "g++"
+PREFIX = "memgauge-gpu-stand-in-"
+DAY_S = 86_400
 FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 SHIM = f'-DSTAND_IN_SHIM="{HERE / "kernel_shim.hpp"}"'
 CORE = HERE.parents[1] / "core" / "src"
@@ -40,8 +43,9 @@ def built() -> Path:
     """The directory that holds lib64/ with every library; skips the test without a compiler."""
     if shutil.which(COMPILER) is None:
         pytest.skip("no g++ to build the stand-ins of the CUDA driver and NVRTC with")
-    place = Path(tempfile.gettempdir()) / f"memgauge-gpu-stand-in-{os.getuid()}-{content_hash()}"
+    place = Path(tempfile.gettempdir()) / f"{PREFIX}{os.getuid()}-{content_hash()}"
     place.mkdir(mode=0o700, exist_ok=True)
+    os.utime(place)
     if place.stat().st_uid != os.getuid():
         pytest.fail(f"{place} belongs to someone else; remove it")
     libraries = place / "lib64"
@@ -49,9 +53,18 @@ def built() -> Path:
     with (place / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = [name for name in LIBRARIES if not (libraries / name).exists()]
+        if missing:
+            remove_older(place)
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda name: build(libraries / name), missing))
     return place
+
+
+def remove_older(than: Path) -> None:
+    """What was built of other sources, and not used for a day."""
+    for other in than.parent.glob(f"{PREFIX}{os.getuid()}-*"):
+        if time.time() - other.stat().st_mtime > DAY_S:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def content_hash() -> str:
