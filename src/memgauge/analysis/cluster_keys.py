@@ -10,14 +10,15 @@ from memgauge.analysis.cluster_outliers import Judged, Key
 MOST_KEYS = 12
 
 _STREAM = re.compile(
-    r"stream/(?P<kernel>[^/]+)/(?P<variant>[^/]+)/(?P<element>[^/]+)/(?P<t>[0-9]{1,6})t"
+    r"stream/(?P<kernel>[^/]+)/(?P<variant>[^/]+)/(?P<element>[^/]+)"
+    r"/(?P<team>(?P<threads>[0-9]{1,6})t|cuda:[0-9]{1,4})"
 )
 _KERNELS = ("triad", "copy", "read", "write")
 _VARIANTS = ("tuned", "standard")
 
 
 def key_figures(judged: Judged) -> list[Key]:
-    """Bandwidth of few kernels by all threads and by one, then latency of each level; 12 at most.
+    """Bandwidth of few kernels by all threads, by one and of GPUs, then latencies; 12 at most.
 
     Of a tuned and a standard form the tuned is taken, as it tells of memory more than of compilers;
     of several regimes the one in which most nodes were seen.
@@ -32,23 +33,32 @@ def label_of(key: Key) -> str:
     match = _STREAM.fullmatch(name)
     if match is not None:
         element = "" if match["element"] == "double" else f" {match['element']}"
-        short = f"{match['kernel']} {match['variant']}{element} {match['t']}t"
+        short = f"{match['kernel']} {match['variant']}{element} {match['team']}"
     else:
         short = name.replace("/", " ")
     return f"{short}, {regime}" if regime and regime != "one regime" else short
 
 
 def _bandwidths(judged: Judged) -> Iterator[Key]:
-    teams = [int(match["t"]) for name, _ in judged.spreads if (match := _STREAM.fullmatch(name))]
-    if not teams:
-        return
-    for threads in (max(teams), 1):
-        for kernel in _KERNELS if threads > 1 else _KERNELS[:2]:
+    for team, kernels in _teams(judged):
+        for kernel in kernels:
             for variant in _VARIANTS:
-                key = _most_seen(judged, f"stream/{kernel}/{variant}/double/{threads}t")
+                key = _most_seen(judged, f"stream/{kernel}/{variant}/double/{team}")
                 if key is not None:
                     yield key
                     break
+
+
+def _teams(judged: Judged) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The largest team, one thread, and GPUs, with the kernels to show of each."""
+    matches = [match for name, _ in judged.spreads if (match := _STREAM.fullmatch(name))]
+    largest = max((int(match["threads"]) for match in matches if match["threads"]), default=0)
+    if largest > 1:
+        yield f"{largest}t", _KERNELS
+    if largest:
+        yield "1t", _KERNELS[:2]
+    for gpu in dict.fromkeys(match["team"] for match in matches if not match["threads"]):
+        yield gpu, _KERNELS
 
 
 def _latencies(judged: Judged) -> Iterator[Key]:

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.figures import Figures, scaled
+from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import HardwareCounts, counts_of
 from memgauge.analysis.machine import system_table
@@ -213,8 +214,9 @@ def _of_counts(counts: HardwareCounts) -> Comparable | None:
     asked = point.asked
     plain = (asked.get("variant"), asked.get("element")) == ("standard", "double")
     parts = [] if plain else [str(asked.get("variant")), str(asked.get("element"))]
+    team = gpu_of(point) or f"{point.threads}t"
     return Comparable(
-        name="/".join(["controllers", str(asked.get("kernel")), *parts, f"{point.threads}t"]),
+        name="/".join(["controllers", str(asked.get("kernel")), *parts, team]),
         unit="GB/s",
         direction="higher",
         estimate=scaled(total, 1e-9) or total,

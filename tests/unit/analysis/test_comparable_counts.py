@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tests.unit.analysis.hardware import ELEMENTS, counter
 from tests.unit.analysis.records import bandwidth_point
@@ -15,12 +16,14 @@ from memgauge.model.run import run_of
 from memgauge.references.library import load
 
 
-def compared(variant: str = "standard", basis: Basis = "measured") -> list[Comparable]:
+def compared(
+    variant: str = "standard", basis: Basis = "measured", memory: str = "dram"
+) -> list[Comparable]:
     """One second for a repetition in which 32 bytes an element are read."""
     point = bandwidth_point(
         f"stream/add/{variant}/double/1t/counted",
         role="region",
-        asked={"kernel": "add", "variant": variant, "element": "double"},
+        asked={"kernel": "add", "variant": variant, "element": "double", "memory": memory},
         effective={
             "elements": ELEMENTS,
             "read_bytes": 16 * ELEMENTS,
@@ -30,6 +33,8 @@ def compared(variant: str = "standard", basis: Basis = "measured") -> list[Compa
         bytes_counted=24 * ELEMENTS,
     )
     one = counter("read_bytes", ("imc_0", 0), basis=basis)
+    if memory != "dram":
+        one = msgspec.structs.replace(one, traffic="gpu0")
     reading = RegionReading(
         counters="stream/1t",
         before_ns=(0, 1),
@@ -45,6 +50,11 @@ def compared(variant: str = "standard", basis: Basis = "measured") -> list[Compa
     records: list[AnyRecord] = [start(), made, point, *samples]
     found = of_run(figures_of(run_of(records)), "run").comparables
     return [one for one in found if one.name.startswith("controllers/")]
+
+
+def test_counts_of_a_gpu_are_not_those_of_one_thread() -> None:
+    (found,) = compared(memory="cuda:0")
+    assert found.name == "controllers/add/cuda:0"
 
 
 @pytest.mark.parametrize(
