@@ -78,9 +78,10 @@ def test_memory_moves_what_each_kernel_of_stream_counts(
 ) -> None:
     monkeypatch.setattr(gpu_stream_counted, "REGION_S", 0.001)
     kernels = ("copy", "add", "read", "update")
-    run = measure("stream", counters="auto", kernel=kernels, array_bytes="64KiB")
+    run = measure("stream", counters="auto,modelled", kernel=kernels, array_bytes="64KiB")
     found = [hardware_bandwidth(counts) for counts in counts_of(figures_of(run))]
-    assert len(found) == 2 * len(kernels)
+    assert [one.counts.basis for one in found].count("modelled") == 2 * len(kernels)
+    assert len(found) == 4 * len(kernels)
     for one in found:
         assert one.ratio is not None, one.counts.kernel.name
         assert one.ratio.value == pytest.approx(1, rel=1e-3), one.counts.kernel.name
