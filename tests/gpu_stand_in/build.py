@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,9 @@ def built() -> Path:
 def remove_older(than: Path) -> None:
     """What was built of other sources, and not used for a day."""
     for other in than.parent.glob(f"{PREFIX}{os.getuid()}-*"):
-        if time.time() - other.stat().st_mtime > DAY_S:
-            shutil.rmtree(other, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another run removes it too
+            if time.time() - other.stat().st_mtime > DAY_S:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def content_hash() -> str:

@@ -67,6 +67,7 @@ public:
 
     Slice run(const GpuTransfersRun& request, const StopCheck& stop = {});
     // Queues a run and returns at once, so that the host can work meanwhile; finish() waits for it.
+    // Drivers queue about a thousand copies and events; with more this returns when the rest fits.
     // RequestError: pageable, or one is under way.
     void start(const GpuTransfersRun& request, const StopCheck& stop = {});
     Slice finish(const StopCheck& stop = {});
