@@ -29,7 +29,7 @@ from memgauge.experiments.counted import TeamCounters
 from memgauge.experiments.gpu import gpu_facts, gpu_placed, opened_gpu, refuse_host_options
 from memgauge.experiments.gpu_stream_counted import counts_memory_of, gpu_events
 from memgauge.experiments.native import to_sample, to_validation
-from memgauge.experiments.traffic_sizes import EXCEEDS_CACHES, size_warnings
+from memgauge.experiments.traffic_sizes import EXCEEDS_CACHES
 from memgauge.experiments.verify import VerifyParameters
 from memgauge.experiments.verify_bench import STEP_BYTES, Turns
 from memgauge.experiments.verify_events import Openable, openable
@@ -43,6 +43,8 @@ from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.gpu_driver import device_facts
 from memgauge.system.memories import ORDINARY, Memories
+
+_L2 = "l2_bytes"
 
 MIXES = {READ: (1, 0), WRITE: (0, 1), COPY: (1, 1)}
 """Reads and writes of each load."""
@@ -183,7 +185,22 @@ class GpuVerify(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Memory that the second-level cache may hold in part."""
         del samples, system
-        return size_warnings(point)
+        if point.effective.get(EXCEEDS_CACHES, True):
+            return []
+        size, l2_bytes = (int(str(point.effective[key] or 0)) for key in ("traffic_bytes", _L2))
+        cache = f"of {format_bytes(l2_bytes)}" if l2_bytes else "of a size the driver hides"
+        return [
+            Warning(
+                code="traffic-in-caches",
+                message=(
+                    f"the {format_bytes(size)} that loads go over are not known to be four times "
+                    f"the second-level cache, {cache}: part of it may stay there"
+                ),
+                remedy="end what else uses the GPU's memory" if l2_bytes else None,
+                experiment=point.experiment,
+                point=point.point,
+            )
+        ]
 
 
 def sizes_of(memory: MemoryPlacement) -> Sizes:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("memgauge._core")
@@ -23,6 +24,7 @@ from memgauge.analysis.hardware_gpu import agreement
 from memgauge.analysis.traffic_curves import curves_of
 from memgauge.analysis.verify import event_verdicts
 from memgauge.experiments import gpu_stream_counted
+from memgauge.experiments.gpu_verify import GpuVerify
 from memgauge.experiments.registry import load
 from memgauge.model.counters import EventVerdict, Quantity
 from memgauge.model.errors import CounterRefused, MemgaugeError, RequestError
@@ -120,6 +122,17 @@ def test_a_refused_counter_is_absent_and_the_other_is_judged(measure: Measure) -
         "absent",
         f"{WRITE}: ask the administrator",
     )
+
+
+def test_loads_that_the_cache_may_hold_are_warned_of(measure: Measure) -> None:
+    run = measure("verify", region="2ms", events=READ)
+    point = next(iter(run.points_of("verify")))
+    small = msgspec.structs.replace(
+        point, effective=point.effective | {"exceeds_caches": False, "l2_bytes": None}
+    )
+    assert GpuVerify().check(point, [], run.start.system) == []
+    (warning,) = GpuVerify().check(small, [], run.start.system)
+    assert "the 4 MiB that loads go over are not known to be four times" in warning.message
 
 
 def test_events_of_one_gpu_mean_its_memory(measure: Measure) -> None:
