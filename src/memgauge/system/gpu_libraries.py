@@ -25,6 +25,9 @@ _MAJORS = (13, 12)
 _TARGETS = {"aarch64": "sbsa-linux", "x86_64": "x86_64-linux", "ppc64le": "ppc64le-linux"}
 """Directories of a toolkit that hold one architecture's libraries."""
 
+_MULTIARCH = {"ppc64le": "powerpc64le"}
+"""What Debian calls an architecture, where that differs."""
+
 
 def cuda_driver_file() -> str:
     """The driver's own library: the dynamic loader knows it, and no other one fits the driver."""
@@ -132,7 +135,8 @@ def _of_packages(library: str) -> Iterator[Path]:
 
 def _installed() -> Iterator[Path]:
     yield Path(sys.prefix) / "lib"
-    yield from (Path("/usr/lib64"), Path(f"/usr/lib/{platform.machine()}-linux-gnu"))
+    machine = platform.machine()
+    yield from (Path("/usr/lib64"), Path(f"/usr/lib/{_MULTIARCH.get(machine, machine)}-linux-gnu"))
     for home in [Path("/usr/local/cuda"), *sorted(Path("/usr/local").glob("cuda-*"), reverse=True)]:
         yield from _of_toolkit(home)
 

@@ -49,17 +49,17 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_gpus(tree: Tree) -> list[Gpu]:
-    """All that are seen, by bus id; those without last."""
+    """All that are seen, by bus id; by device file where nothing tells whose that is."""
     told = _told_by_driver(tree)
     minors = tree.numbered("/dev", "nvidia")
     addresses = sorted({*told, *_on_the_bus(tree)})
     taken = {minor for _, _, minor in told.values()}
     loose = [minor for minor in minors if minor not in taken]
     found = [_gpu(tree, address, told.get(address), addresses, loose) for address in addresses]
-    if not found:
-        found = [
+    if loose and all(gpu.minor is None for gpu in found):  # nothing tells which file is whose
+        return [
             Gpu(bus_id=None, minor=minor, is_usable=tree.usable(device_file(minor)))
-            for minor in minors
+            for minor in loose
         ]
     return found
 

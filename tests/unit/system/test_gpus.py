@@ -149,6 +149,14 @@ def test_hidden_driver_files_leave_one_gpu_certain(tmp_path: Path) -> None:
     assert placements(machine(tmp_path, gpu(BUS_0, 3, told=False))) == ["cuda:0"]
 
 
+def test_a_device_file_that_may_be_of_any_gpu_is_measured_by_itself(tmp_path: Path) -> None:
+    """As in containers that show the host's bus and hide the driver's own files."""
+    hosts = [gpu(bus_id, None, told=False) for bus_id in (BUS_0, BUS_1)]
+    tree = machine(tmp_path, *hosts, ({"/dev/nvidia1": ""}, {}))
+    (tier,) = gpu_tiers(tree, {})
+    assert (tier.placement, tier.device) == ("cuda:0", "nvidia1")
+
+
 def test_only_device_files_are_seen(tmp_path: Path) -> None:
     tree = machine(tmp_path, ({"/dev/nvidia0": ""}, {}))
     (tier,) = gpu_tiers(tree, {})
