@@ -14,9 +14,9 @@ MOST_PICTURES = 4
 
 
 def charts(found: Sequence[Beside]) -> list[Chart]:
-    """What both move through the host's memory, for each kind of work; then what each keeps."""
+    """What both move through the host's memory, largest teams first; then what each keeps."""
     teams: dict[tuple[str, int, str], list[Beside]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: -one.threads):
         teams.setdefault((one.work, one.threads, one.regime), []).append(one)
     made = [_memory(members) for members in list(teams.values())[:MOST_PICTURES]]
     kept = [members for members in teams.values() if any(one.host_keeps for one in members)]

@@ -115,7 +115,7 @@ def _verdicts(found: Sequence[Beside]) -> Iterator[Verdict]:
         )
         return
     teams: dict[str, list[Beside]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: -one.threads):
         teams.setdefault(one.team, []).append(one)
     first, *others = teams.values()
     for one in first:
@@ -125,9 +125,9 @@ def _verdicts(found: Sequence[Beside]) -> Iterator[Verdict]:
     if len(others) > MOST_TEAMS:
         more = format_count(len(others) - MOST_TEAMS, "more kind")
         yield Verdict(level="note", text=f"The table holds {more} of work, teams and regimes.")
-    worst = max(found, key=_lost)
-    yield from _transfers(found)
-    yield from _shared(worst)
+    largest = [one for one in found if one.threads == first[0].threads]
+    yield from _transfers(largest)
+    yield from _shared(max(largest, key=_lost))
 
 
 def _lost(one: Beside) -> float:

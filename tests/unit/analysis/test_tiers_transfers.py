@@ -184,7 +184,9 @@ def test_pictures_add_up_and_compare_kernels() -> None:
 def test_several_teams_are_drawn_over_their_size() -> None:
     run = competing({"both": LEVEL["both"]}, teams=(1, 2, 4), rounds=12)
     assert [one.threads for one in besides(figures_of(run))] == [1, 2, 4]
-    chart = analyse(figures_of(run)).charts[-1]
+    section = analyse(figures_of(run))
+    assert "(copy, 4 threads)" in section.verdicts[0].text, "the largest team first"
+    chart = section.charts[-1]
     assert chart.name == "tiers-transfers-threads-copy"
     lines = {series.name: series for series in chart.series}
     assert list(lines) == ["threads alone", "threads, both ways", "transfers, both ways"]
