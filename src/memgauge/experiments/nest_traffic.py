@@ -167,7 +167,9 @@ def noticed(point: Point) -> Iterator[Warning]:
                 f"{facts['copies_wanted']} would let twice what the caches hold pass between two "
                 f"uses: repetitions may find data in caches"
             ),
-            remedy="free memory, or use fewer threads" if "cpus" in facts else "free its memory",
+            remedy="free memory, or use fewer threads"
+            if "cpus" in facts
+            else "leave out such small sizes, or end what else uses the GPU's memory",
             experiment="traffic",
             point=point.point,
         )
