@@ -107,7 +107,8 @@ def is_told_beside(point: Point) -> bool:
 
 
 def _is_ours(point: Point) -> bool:
-    return is_told_beside(point) and point.work == "window"
+    moved = point.quantity == "bandwidth" and point.work == "window"
+    return moved and is_told_beside(point)
 
 
 def besides(figures: Figures) -> list[Beside]:
