@@ -1,5 +1,7 @@
 """Dependent loads in a GPU's memory, on a stand-in that counts them."""
 
+import signal
+
 import pytest
 
 pytest.importorskip("memgauge._core")
@@ -89,3 +91,18 @@ def test_a_timer_that_stands_still_is_told(gpu_stand_in: GpuStandIn) -> None:
     gpu = Gpu(GpuDriver(files.driver), 0, files.compiler)
     with pytest.raises(SystemFailure, match=r"cuda:0: its %globaltimer stands still"):
         GpuChase(gpu, 4096)
+
+
+def test_a_signal_ends_a_walk_when_its_kernel_has_ended(gpu_stand_in: GpuStandIn) -> None:
+    files = gpu_stand_in.files()
+    chase = GpuChase(Gpu(GpuDriver(files.driver), 0, files.compiler), 4096)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            chase.run(20_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(chase.run(10).cycles) == 1
+    assert chase.is_single_cycle()

@@ -13,7 +13,7 @@
 
 namespace memgauge {
 
-// l1: ld.ca, which looks in the multiprocessor's L1 first. l2: ld.cg, which passes it by.
+// l1: plain loads, which look in the multiprocessor's L1 first. l2: ld.cg, which passes it by.
 enum class GpuThrough : std::uint8_t { l1, l2 };
 std::string_view to_string(GpuThrough) noexcept;
 GpuThrough gpu_through_from_string(std::string_view);

@@ -10,9 +10,9 @@
 
 namespace memgauge {
 
-// How loads and stores treat the caches (PTX ISA, "Cache Operators"). normal: ld.ca and st.wb, what
-// a compiler emits. streaming: ld.cs and st.cs, likely used once, evicted first. no_allocate: ld.cg
-// and st.cg, in the L2 only.
+// How loads and stores treat the caches (PTX ISA, "Cache Operators"). normal: plain ones, through
+// L1 and L2. streaming: ld.cs and st.cs, likely used once, evicted first. no_allocate: ld.cg and
+// st.cg, in the L2 only.
 enum class GpuHint : std::uint8_t { normal, streaming, no_allocate };
 std::string_view to_string(GpuHint) noexcept;  // "default", "streaming", "no-allocate"
 GpuHint gpu_hint_from_string(std::string_view);

@@ -10,9 +10,9 @@ typedef unsigned long long u64;
 
 enum Hint { as_usual, streaming, no_allocate };
 
-// Every access of an array goes through these two. PTX ISA, "Cache Operators": .cs: likely used once,
-// evicted first; .cg: in the L2 only. As usual is without any: asking for the default by its name
-// (ld.ca) gives a strong load on compute capability 7.0 and above, which a plain one is not.
+// Every access of an array goes through these two. PTX ISA, "Cache Operators": .cs: likely used
+// once, evicted first; .cg: in the L2 only. As usual is without any: asking for the default by its
+// name (ld.ca) gives a strong load on compute capability 7.0 and above, which a plain one is not.
 template <Hint hint, class T>
 __device__ __forceinline__ T load(const T* at) {
     if constexpr (hint == streaming) {

@@ -85,9 +85,9 @@ struct WalkTimes {
     u64 padding;
 };
 
-// For one thread, which begins at the node *at. No node is at `nowhere`: comparing with it makes the
-// clocks be read after the last load has come back, since a processor that issues in order does not
-// go past a branch that waits for it.
+// For one thread, which begins at the node *at. No node is at `nowhere`: comparing with it makes
+// the clocks be read after the last load has come back, since a processor that issues in order does
+// not go past a branch that waits for it.
 template <Hint hint>
 __device__ __forceinline__ void walk_ring(u64* at, u64 hops, u64 warm_hops, u64 iterations,
                                           WalkTimes* times, u64 nowhere) {
