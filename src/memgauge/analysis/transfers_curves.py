@@ -176,7 +176,7 @@ def duplexes_of(figures: Figures, lines: list[Line]) -> list[Duplex]:
     found: dict[Way, dict[int, Groups]] = {}
     for point in figures.run.points_of("transfers"):
         size = number_fact(point.asked, "transfer_bytes")
-        if point.work == "window" and size and size > 0:
+        if point.work == "window" and point.quantity == "bandwidth" and size and size > 0:
             groups = found.setdefault(way_of(point), {}).setdefault(size, {})
             groups[text_fact(point.asked, "direction")] = point
     alone = {(line.way, line.direction): line.medians for line in lines}
