@@ -163,7 +163,7 @@ def _point(load: Load, parameters: MixParameters, sizes: GpuMixSizes) -> Point:
         {EXCEEDS_CACHES: sizes.exceeds_caches} if load.read_share == 1 else {}
     )
     return Point(
-        point=f"mix/{load.name}/gpu",
+        point=f"mix/{load.name}/{parameters.memory}",
         experiment="mix",
         quantity="bandwidth",
         asked=load.asked | {"memory": str(parameters.memory)},

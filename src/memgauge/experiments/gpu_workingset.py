@@ -210,7 +210,7 @@ def _walked(footprint_bytes: int, walk: Walk, memory: str) -> Point:
 def _read(footprint_bytes: int, multiprocessors: int, memory: str) -> Point:
     repeats = max(1, READ_BYTES_PER_MULTIPROCESSOR * multiprocessors // footprint_bytes)
     return Point(
-        point=f"workingset/read/gpu/{footprint_bytes}",
+        point=f"workingset/read/{memory}/{footprint_bytes}",
         experiment="workingset",
         quantity="bandwidth",
         asked={"access": "read", "footprint_bytes": footprint_bytes, "memory": memory},

@@ -54,7 +54,7 @@ def footprint(access: str, size: int, value: float, l2_bytes: int | None = L2) -
     latency = access == "latency"
     make = latency_point if latency else bandwidth_point
     point = make(
-        f"workingset/{access}/{size}" if latency else f"workingset/{access}/gpu/{size}",
+        f"workingset/{access}/{size}" if latency else f"workingset/{access}/cuda:0/{size}",
         experiment="workingset",
         asked={"access": access, "footprint_bytes": size, "memory": "cuda:0"},
         effective=FACTS | {"l2_bytes": l2_bytes},
@@ -79,7 +79,7 @@ def footprints(held_bytes: int = L2, l2_bytes: int | None = L2) -> Iterator[Made
 def mixed(share: float, gb_per_s: float, memory: str = "cuda:0") -> Made:
     asked = {"read_share": share, "store": None, "order": "sequential", "memory": memory}
     point = bandwidth_point(
-        f"mix/{100 * share:g}r/sequential/gpu",
+        f"mix/{100 * share:g}r/sequential/cuda:0",
         experiment="mix",
         asked=asked,
         effective=FACTS | {"read_share_issued": share},
@@ -94,7 +94,7 @@ def mixes() -> list[Made]:
 
 def stream_read(gb_per_s: float = READ_GB_PER_S) -> Made:
     asked = {"kernel": "read", "variant": "tuned", "element": "double", "memory": "cuda:0"}
-    return bandwidth_point("stream/read/tuned/double/gpu", asked=asked, effective=FACTS), gb_per_s
+    return bandwidth_point("stream/read/tuned/double/cuda:0", asked=asked, effective=FACTS), gb_per_s
 
 
 def gpu_run(points: Iterable[Made], noise: float = 0.002, seed: int = 5) -> Run:

@@ -171,7 +171,7 @@ def test_what_reads_the_same_memory_is_checked_against_each_other(run: Run) -> N
         "latency of memory",
     ]
     assert {check.outcome for check in checks.values()} == {"agrees"}
-    assert checks["mix, reads alone, GPU"].other_name == f"workingset/read/gpu/{6 * L2}"
+    assert checks["mix, reads alone, GPU"].other_name == f"workingset/read/cuda:0/{6 * L2}"
 
 
 def test_reads_of_memory_may_be_slower_by_what_the_l2_keeps() -> None:

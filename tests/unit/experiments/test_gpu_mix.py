@@ -58,7 +58,7 @@ def test_bytes_counted_are_those_that_were_issued(gpu: FakeGpu) -> None:
     parameters = asked(read_share="90%")
     (group,) = GpuMix().plan(parameters, SYSTEM)
     assert [p.point for p in group.points] == [
-        f"mix/{share}r/sequential/gpu" for share in ("100", "90", "75", "66.7", "50", "0")
+        f"mix/{share}r/sequential/cuda:0" for share in ("100", "90", "75", "66.7", "50", "0")
     ]
     with GpuMix().open(group, parameters, SYSTEM) as bench:
         for point in bench.points:
