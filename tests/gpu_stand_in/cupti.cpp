@@ -1,4 +1,4 @@
-// A stand-in of CUPTI for tests: its host half knows three made-up chips by real names, its device
+// A stand-in of CUPTI for tests: its host half knows some chips by a few metrics, its device
 // half counts what the stand-in of the driver beside it moved. Every kernel's access is a byte of
 // device memory here: there is no cache.
 //
@@ -12,8 +12,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <map>
-#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -138,7 +139,14 @@ std::uint64_t now_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-bool counting = false;  // one way at a time
+// Each device is counted in one way at a time.
+bool take(int device) {
+    static std::set<int>& taken = *new std::set<int>;
+    return device >= 0 ? taken.insert(device).second : taken.erase(~device) > 0;
+}
+void leave(int device) {
+    take(~device);
+}
 
 }  // namespace
 
@@ -310,16 +318,16 @@ STAND_IN Result cuptiProfilerHostEvaluateToGpuValues(cupti::Evaluate* asked) {
 STAND_IN Result cuptiRangeProfilerEnable(cupti::RangeEnable* asked) {
     CUPTI_ENTRY(asked, cupti::RangeEnable, object);
     if (asked->context == nullptr) return cupti::invalid_context;
-    if (counting) return cupti::invalid_operation;
-    counting = true;
+    const int device = *reinterpret_cast<const int*>(asked->context);  // CUctx_st begins so
+    if (!take(device)) return cupti::invalid_operation;
     asked->object = new cupti::RangeTag;
-    asked->object->device = *reinterpret_cast<const int*>(asked->context);  // CUctx_st begins so
+    asked->object->device = device;
     return cupti::success;
 }
 
 STAND_IN Result cuptiRangeProfilerDisable(cupti::RangeOnly* asked) {
     CUPTI_ENTRY(asked, cupti::RangeOnly, object);
-    counting = false;
+    leave(asked->object->device);
     delete asked->object;
     return cupti::success;
 }
@@ -394,16 +402,16 @@ STAND_IN Result cuptiRangeProfilerGetCounterDataInfo(cupti::RangeInfo* asked) {
 
 STAND_IN Result cuptiPmSamplingEnable(cupti::SampleEnable* asked) {
     CUPTI_ENTRY(asked, cupti::SampleEnable, object);
-    if (counting) return cupti::invalid_operation;
-    counting = true;
+    const int device = static_cast<int>(asked->device);
+    if (!take(device)) return cupti::invalid_operation;
     asked->object = new cupti::SampleTag;
-    asked->object->device = static_cast<int>(asked->device);
+    asked->object->device = device;
     return cupti::success;
 }
 
 STAND_IN Result cuptiPmSamplingDisable(cupti::SampleOnly* asked) {
     CUPTI_ENTRY(asked, cupti::SampleOnly, object);
-    counting = false;
+    leave(asked->object->device);
     delete asked->object;
     return cupti::success;
 }

@@ -31,7 +31,9 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
         """Why a figure cannot be counted so; empty: it can."""
         if self.error:
             return self.error
-        return "" if figure.name in self.metrics else "CUPTI knows no metric of it for this chip"
+        if figure.name in self.metrics:
+            return ""
+        return "this CUPTI knows no metric of it for this chip; a newer one may"
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):

@@ -281,10 +281,18 @@ def test_volta_is_ranged_only(back_end: BackEndOf) -> None:
 def test_two_gpus_are_two_sources(back_end: BackEndOf) -> None:
     there = back_end(devices=2)
     events = [there.find(text)[0] for text in ("0/dram_read", "1/dram_read", "0/dram_write")]
-    # The stand-in counts on one device at a time, as its sources do: all or nothing stays open.
-    with pytest.raises(CounterRefused, match="GPU 1: cuptiPmSamplingEnable"):
-        there.open(events, A_PROGRAM)
-    there.open(events[:1], A_PROGRAM).close()
+    made = there.open(events, A_PROGRAM)
+    assert [source.slots for source in made.sources] == [3, 2]
+    placed = [(one.event, one.slot, one.generation_slot) for one in made.counters]
+    assert placed == [
+        ("cupti:0/dram_read", 0, 2),
+        ("cupti:0/dram_write", 1, 2),
+        ("cupti:1/dram_read", 3, 4),
+    ]
+    with pytest.raises(CounterRefused, match=r"GPU 1: cuptiRangeProfilerEnable"):
+        there.open(events[1:2], MACHINE)
+    made.close()
+    there.open(events, MACHINE).close()
 
 
 @pytest.mark.parametrize(
