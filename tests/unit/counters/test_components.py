@@ -132,6 +132,26 @@ def test_a_missing_component_is_told_with_reason_and_remedy(serve: list[Event]) 
     assert (gpu.component, gpu.reason, gpu.remedy) == ("gpu", "nothing is here", "plug it in")
 
 
+def test_what_one_back_end_of_gpus_lacks_is_told_beside_what_the_other_has(
+    serve: list[Event],
+) -> None:
+    serve += [
+        event("nvml:0/power", "gpu"),
+        event("cupti:0/dram_read", "gpu", state="refused"),
+    ]
+    plan = plan_components(["gpu"], 100.0, Host())
+    assert [(lane.name, lane.rate_hz) for lane in plan.lanes] == [("gpu", 10.0)]
+    (missing,) = plan.missing
+    assert (missing.component, missing.reason) == ("gpu", "locked away")
+    serve[1] = event("cupti:0/dram_read", "gpu")
+    plan = plan_components(["gpu"], 100.0, Host())
+    assert [(lane.name, lane.rate_hz) for lane in plan.lanes] == [
+        ("gpu-cupti", 20.0),
+        ("gpu-nvml", 10.0),
+    ]
+    assert plan.missing == []
+
+
 def test_what_a_back_end_lacks_elsewhere_is_no_reason(
     serve: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
