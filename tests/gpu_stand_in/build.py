@@ -19,7 +19,16 @@ HERE = Path(__file__).parent
 COMPILER = "g++"
 PREFIX = "memgauge-gpu-stand-in-"
 DAY_S = 86_400
-FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
+FLAGS = (
+    "-std=c++20",
+    "-O1",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-Wno-subobject-linkage",
+)
 SHIM = f'-DSTAND_IN_SHIM="{HERE / "kernel_shim.hpp"}"'
 CORE = HERE.parents[1] / "core" / "src"
 ABIS = (CORE / "counters" / "cupti_abi.hpp", CORE / "gpu" / "cuda_abi.hpp")

@@ -47,18 +47,12 @@ REGISTERS = 65536
 
 
 def stream_specs(element: str) -> list[GpuKernelSpec]:
-    """Of each operation the simple kernel, the default and the largest; of triad more."""
-    found = []
-    for operation in OPERATIONS:
-        tuned = gpu_tuned_specs(operation, element)
-        most = max(tuned, key=lambda spec: spec.unroll * spec.threads_per_block)
-        found += [
-            GpuKernelSpec(operation, element),
-            gpu_default_tuned_spec(operation, element),
-            most,
-        ]
-    searched = [spec for spec in gpu_tuned_specs("triad", element) if spec.threads_per_block == 256]
-    return found + (searched if element == "double" else [])
+    """Of each operation the simple kernel and the default, of add the largest, triad with hints."""
+    simple = [GpuKernelSpec(operation, element) for operation in OPERATIONS]
+    usual = [gpu_default_tuned_spec(operation, element) for operation in OPERATIONS]
+    largest = max(gpu_tuned_specs("add", element), key=lambda s: s.unroll * s.threads_per_block)
+    hinted = {spec.hint: spec for spec in gpu_tuned_specs("triad", element) if spec.unroll == 4}
+    return [*simple, *usual, largest, *hinted.values()]
 
 
 @pytest.fixture(scope="module")
