@@ -38,6 +38,7 @@ from memgauge.experiments.nest_traffic_parameters import TrafficParameters
 from memgauge.experiments.nest_traffic_points import Team, points_of, spec_of, with_facts
 from memgauge.experiments.nest_traffic_shapes import cap_for
 from memgauge.experiments.nest_traffic_sizes import SizeRange
+from memgauge.model.counters import Event
 from memgauge.model.errors import CounterRefused
 from memgauge.model.event_names import AUTOMATIC, NONE
 from memgauge.model.memory import MemoryPlacement
@@ -88,12 +89,12 @@ class GpuNestTraffic(Experiment):
         system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Open the counters, and allocate arrays for what the time allows."""
+        """Find the counters, allocate arrays for what the time allows, and open the counters."""
         del system, memories
         memory = parameters.memory
         gpu = opened_gpu(memory)
         with ExitStack() as stack:
-            counters, why_not = _counters(stack, gpu, parameters)
+            events, why_not = _events(parameters)
             preparation = Preparation(
                 allocate=lambda point, copies: _core.GpuNest(gpu, spec_of(point), copies),
                 sets=lambda point: _sets_of(point, memory),
@@ -102,6 +103,9 @@ class GpuNestTraffic(Experiment):
                 total_s=(parameters.size_budget_s or 0.0) * len(group.points),
             )
             points, ready = preparation.prepare(stack, group.points, _probe(parameters, group))
+            # Last: what was found out takes no counter, and a profiler's session sees no
+            # allocation or compilation.
+            counters, why_not = _opened(stack, gpu, events, parameters, why_not)
             facts = gpu_facts(gpu)
             points = [with_facts(point, facts) for point in points]
             points[0] = with_facts(points[0], {NOT_COUNTED: why_not})
@@ -175,23 +179,38 @@ def _probe(parameters: TrafficParameters, group: Group) -> Point | None:
     return point
 
 
-def _counters(
-    stack: ExitStack, gpu: _core.Gpu, parameters: TrafficParameters
-) -> tuple[TeamCounters | None, str | None]:
+def _events(parameters: TrafficParameters) -> tuple[list[Event], str | None]:
     """Counters as asked; where nothing was, those of the GPU's memory, or why there are none.
 
     Raises:
         RequestError, UnknownEvent: an event that makes no sense here.
-        CounterRefused: counters were asked for and may not be opened.
+        CounterRefused: `auto` was asked for, and none may be opened.
     """
-    asked, memory = parameters.counters, parameters.memory
+    asked = parameters.counters
     if asked == (NONE,):
-        return None, "--counters none"
+        return [], "--counters none"
     try:
-        events = gpu_events(asked or (AUTOMATIC,), memory)
-        opened = gpu_counters(gpu, events, name=f"traffic/{memory}")
-        return stack.enter_context(opened), None
+        return gpu_events(asked or (AUTOMATIC,), parameters.memory), None
     except CounterRefused as error:
         if asked is not None:
+            raise
+        return [], str(error)
+
+
+def _opened(
+    stack: ExitStack,
+    gpu: _core.Gpu,
+    events: list[Event],
+    parameters: TrafficParameters,
+    why_not: str | None,
+) -> tuple[TeamCounters | None, str | None]:
+    """The counters, or why there are none; raises CounterRefused where they were asked for."""
+    if not events:
+        return None, why_not
+    try:
+        opened = gpu_counters(gpu, events, name=f"traffic/{parameters.memory}")
+        return stack.enter_context(opened), None
+    except CounterRefused as error:
+        if parameters.counters is not None:
             raise
         return None, str(error)

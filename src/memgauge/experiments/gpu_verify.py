@@ -155,14 +155,13 @@ class GpuVerify(Experiment):
         system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Open the counters, then allocate and see how fast each load is."""
+        """See which counters open, allocate and see how fast each load is, and open them."""
         del system, memories
         memory = parameters.memories[0]
         found = events_of(parameters, memory)
         gpu = opened_gpu(memory)
         turns = Turns(found.turns, self.name, this_host(), None)
         with ExitStack() as stack:
-            stack.enter_context(turns.ready(found.refused))
             sizes = sizes_of(memory)
             planned = {point.point: point for point in group.points}
             facts = gpu_facts(gpu)
@@ -179,6 +178,8 @@ class GpuVerify(Experiment):
                         (_in_turn(point, turn), msgspec.structs.replace(made, turn=turn))
                         for turn in range(len(found.turns))
                     ]
+            # Last: a profiler's session sees no allocation or compilation.
+            stack.enter_context(turns.ready(found.refused))
             cells[0] = (_with(cells[0][0], sizes.facts), cells[0][1])
             yield GpuVerifyBench(gpu, cells, turns, parameters.region_s)
 
