@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,7 +41,7 @@ struct CuptiRangeSource::Ranges {
 
     bool enable() noexcept;
     void disable() noexcept;
-    void make_room();  // for what a range counts
+    void make_room() noexcept;  // for what a range counts
     bool configure() noexcept;
     bool begin() noexcept;
     bool end() noexcept;
@@ -109,15 +110,18 @@ void CuptiRangeSource::Ranges::disable() noexcept {
     object = nullptr;
 }
 
-void CuptiRangeSource::Ranges::make_room() {
+void CuptiRangeSource::Ranges::make_room() noexcept {
     cupti::RangeImageSize asked;
     asked.object = object;
     asked.names = selection.names();
     asked.count = selection.count();
     cupti::Result result = calls.range_image_size(&asked);
     if (result == cupti::success && asked.image_bytes == 0) result = cupti::no_count;
-    if (failure.passed("cuptiRangeProfilerGetCounterDataSize", result)) {
+    if (!failure.passed("cuptiRangeProfilerGetCounterDataSize", result)) return;
+    try {
         image.resize(asked.image_bytes);
+    } catch (const std::bad_alloc&) {
+        failure.passed("cuptiRangeProfilerGetCounterDataSize", cupti::out_of_memory);
     }
 }
 

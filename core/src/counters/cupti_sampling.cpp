@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,7 +48,7 @@ struct CuptiSamplingSource::Samples {
 
     bool enable();
     void disable() noexcept;
-    void make_room();
+    void make_room() noexcept;
     bool configure(int by) noexcept;  // a trigger
     bool empty_image() noexcept;
     bool start() noexcept;
@@ -145,7 +146,7 @@ bool CuptiSamplingSource::Samples::configure(int by) noexcept {
     return failure.passed("cuptiPmSamplingSetConfig", calls.sample_config(&asked));
 }
 
-void CuptiSamplingSource::Samples::make_room() {
+void CuptiSamplingSource::Samples::make_room() noexcept {
     cupti::SampleImageSize asked;
     asked.object = object;
     asked.names = selection.names();
@@ -153,8 +154,11 @@ void CuptiSamplingSource::Samples::make_room() {
     asked.most_samples = static_cast<std::uint32_t>(most);
     cupti::Result result = calls.sample_image_size(&asked);
     if (result == cupti::success && asked.image_bytes == 0) result = cupti::no_count;
-    if (failure.passed("cuptiPmSamplingGetCounterDataSize", result)) {
+    if (!failure.passed("cuptiPmSamplingGetCounterDataSize", result)) return;
+    try {
         image.resize(asked.image_bytes);
+    } catch (const std::bad_alloc&) {
+        failure.passed("cuptiPmSamplingGetCounterDataSize", cupti::out_of_memory);
     }
 }
 
