@@ -38,7 +38,8 @@ with a device's number at its end, such as `name_1`, is that device's alone):
 
     So with scripted time a kernel that moves B bytes takes launch_ns + B x kernel_ns_per_byte, the
     %globaltimer and clock64() in it advance likewise (and by globaltimer_step_ns for each reading
-    of the timer since which nothing was moved), and streams overlap without slowing another.
+    of the timer since which nothing was moved), and streams overlap without slowing another. A
+    kernel that passes the time until some later one ends when the host waits for what it queued.
 
 CUPTI's stand-in (`cupti.cpp`, which says its own knobs) asks the driver's for the totals of
 `counts.h`. What stands in for another library is built when it has a line in `build.LIBRARIES`.

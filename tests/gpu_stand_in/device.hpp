@@ -30,8 +30,9 @@ struct Device {
     std::map<std::uint64_t, std::uint64_t> allocations;  // begin, end
     std::vector<bool> peers_enabled;
     gpu_stand_in_totals totals{};
-    std::uint64_t synchronised_ns = 0;  // scripted time: nothing queued now begins earlier
-    std::uint64_t done_ns = 0;          // the end of its latest work
+    std::uint64_t synchronised_ns = 0;    // scripted time: nothing queued now begins earlier
+    std::uint64_t done_ns = 0;            // the end of its latest work
+    std::atomic<std::uint64_t> waits{0};  // times that the host asked for the end of its work
 
     [[nodiscard]] std::uint64_t used() const;
 };

@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "image.hpp"
@@ -106,11 +108,22 @@ void set(KernelState& state, const Device& device, const std::vector<Allocation>
 
 struct Launch {
     CUfunction function;
+    std::uint64_t waits;  // of the host, when it was queued
     Device* device;
     Place grid;
     Place block;
     std::vector<std::vector<char>> parameters;
 };
+
+// A kernel that passes scripted time holds the stream while the host queues what comes next: so it
+// does, however slow the host is, until the host waits for what it has queued.
+void hold(const Launch& launch) {
+    constexpr std::uint64_t holds_from_ns = 10'000;
+    if (!clockwork().scripted || launch.function->state->idle_ns < holds_from_ns) return;
+    for (int tried = 0; tried < 500 && launch.device->waits == launch.waits; ++tried) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+}
 
 double run(const Launch& launch, std::uint64_t begin) {
     const std::lock_guard turn(one_kernel());
@@ -121,6 +134,7 @@ double run(const Launch& launch, std::uint64_t begin) {
     std::vector<void*> given;
     for (const auto& each : launch.parameters) given.push_back(const_cast<char*>(each.data()));
     launch.function->thunk(launch.grid, launch.block, given.data());
+    hold(launch);
     if (state.illegal != 0) launch.device->primary.sticky = cu_illegal_address;
     if (state.misaligned != 0) launch.device->primary.sticky = cu_misaligned_address;
     const std::lock_guard own(launch.device->turn);
@@ -214,7 +228,8 @@ STAND_IN CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned 
                            grid_y <= 0xffffU && grid_z <= 0xffffU;
     if (!grid_fits || threads == 0 || threads > 1024 || extra != nullptr) return cu_invalid_value;
     auto launch = std::make_shared<Launch>();
-    *launch = {function, device, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
+    *launch = {
+        function, device->waits, device, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
     for (unsigned at = 0; function->parameter_bytes[at] != 0; ++at) {
         const auto* from = static_cast<const char*>(parameters[at]);
         launch->parameters.emplace_back(from, from + function->parameter_bytes[at]);

@@ -117,6 +117,7 @@ void Queue::serve() {
 }
 
 void Queue::drain() {
+    ++device_.waits;
     std::unique_lock turn(turn_);
     changed_.wait(turn, [this] { return waiting_.empty() && !running_; });
     const std::uint64_t now = now_ns_;
@@ -125,6 +126,7 @@ void Queue::drain() {
 }
 
 bool Queue::idle() {
+    ++device_.waits;
     const std::lock_guard turn(turn_);
     return waiting_.empty() && !running_;
 }
@@ -285,6 +287,7 @@ STAND_IN CUresult cuEventQuery(CUevent event) {
 STAND_IN CUresult cuEventSynchronize(CUevent event) {
     ENTRY;
     if (event == nullptr) return cu_invalid_handle;
+    ++device_at(event->state->device)->waits;
     std::unique_lock turn(event->state->turn);
     EventState& state = *event->state;
     state.changed.wait(turn, [&] { return state.done >= state.asked; });
