@@ -59,7 +59,7 @@ def gpu_events(asked: Sequence[str], memory: MemoryPlacement) -> list[Event]:
     Events of the host, and of the GPU's links and energy, are counted beside.
 
     Raises:
-        RequestError: one counts another GPU's memory, or is a level at an instant.
+        RequestError: one is of another GPU, or is a level at an instant.
         UnknownEvent, CounterRefused: as `opening.find`.
     """
     events = find(asked, placement=memory)
@@ -67,15 +67,32 @@ def gpu_events(asked: Sequence[str], memory: MemoryPlacement) -> list[Event]:
         if event.gauge:
             raise RequestError(
                 f"event {event.name}: is a level at an instant, of which nothing can be counted "
-                f"around a kernel; name one that grows, such as nvml:{memory.device}/energy, or "
-                f"sample it by 'memgauge profile'"
+                f"around a kernel; name one that grows, such as nvml:N/energy, or sample it by "
+                f"'memgauge profile'"
             )
         if event.domain == "gpu" and is_of_memory(event) and not counts_memory_of(event, memory):
             raise RequestError(
                 f"event {event.name}: counts other memory than {memory}, which the kernels use; "
                 f"name events of that device, or auto"
             )
+        if event.back_end == "nvml":
+            require_same_gpu(event, memory, opened_gpu(memory).facts.bus_id)
     return events
+
+
+def require_same_gpu(event: Event, memory: MemoryPlacement, bus_id: str) -> None:
+    """Refuse an event of NVML that is of another GPU: it numbers them by their bus ids.
+
+    Raises:
+        RequestError: it is; says where both are.
+    """
+    # NVML writes the domain of a bus id with 8 digits, CUDA with 4.
+    places = [text.rpartition(" ")[2].lower() for text in event.instances if ":" in text]
+    if places and bus_id and not any(place.endswith(bus_id.lower()) for place in places):
+        raise RequestError(
+            f"event {event.name}: is of {', '.join(event.instances)}, and {memory} is at {bus_id}; "
+            f"'memgauge counters --back-end nvml' lists which number has which bus id"
+        )
 
 
 def is_of_memory(event: Event) -> bool:

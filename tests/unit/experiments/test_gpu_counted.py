@@ -6,6 +6,7 @@ Kernels run on a stand-in, whose counters are its own totals of loads and stores
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 pytest.importorskip("memgauge._core")
 
 from tests.gpu_stand_in import GpuStandIn, StandInFiles, build
-from tests.unit.experiments.gpu_counting import Fault, install
+from tests.unit.experiments.gpu_counting import Fault, GpuCounting, install
 
 from memgauge.analysis.figures import figures_of
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
@@ -23,11 +24,13 @@ from memgauge.analysis.hardware_counts import counts_of
 from memgauge.analysis.hardware_gpu import agreement
 from memgauge.analysis.traffic_curves import curves_of
 from memgauge.analysis.verify import event_verdicts
+from memgauge.counters.host import Host
 from memgauge.experiments import gpu_stream_counted
 from memgauge.experiments.gpu_verify import GpuVerify
 from memgauge.experiments.registry import load
 from memgauge.model.counters import EventVerdict, Quantity
 from memgauge.model.errors import CounterRefused, MemgaugeError, RequestError
+from memgauge.model.memory import on_gpu
 from memgauge.model.parameters import build as build_parameters
 from memgauge.model.run import Run
 from memgauge.runner.run import Request, execute
@@ -182,6 +185,18 @@ def test_what_makes_no_sense_there_is_refused(
 ) -> None:
     with pytest.raises(error, match=said):
         measure(name, **options)
+
+
+@pytest.mark.parametrize(
+    ("instance", "is_same"),
+    [("GPU 1 00000000:3A:00.0", True), ("GPU 0 00000000:1B:00.0", False)],
+)
+def test_energy_is_that_of_the_same_gpu(instance: str, is_same: bool) -> None:
+    event = msgspec.structs.replace(
+        GpuCounting(Host()).events()[0], name="nvml:1/energy", instances=[instance]
+    )
+    with nullcontext() if is_same else pytest.raises(RequestError, match="is of GPU 0 00000000:1B"):
+        gpu_stream_counted.require_same_gpu(event, on_gpu(0), "0000:3a:00.0")
 
 
 def test_without_a_counter_that_opens_verify_says_why(measure: Measure) -> None:
