@@ -88,7 +88,8 @@ TEST_CASE("cupti: a refusal says the call, the library's word and a next step") 
         CHECK(text.starts_with("cuptiCall: CUPTI_ERROR_OF_A_KIND; "));
         CHECK(text.find('\n') == std::string::npos);
     }
-    CHECK(cupti::refusal(calls, "cuptiCall", cupti::samples_lost).starts_with("cuptiCall: read"));
+    CHECK(
+        cupti::refusal(calls, "cuptiCall", cupti::samples_lost).starts_with("cuptiCall: samples"));
 }
 
 TEST_CASE("cupti: the last failure is kept and told") {

@@ -100,8 +100,7 @@ const char* next_step(Result result) {
         case out_of_memory:
             return "no memory is left for it";
         case samples_lost:
-            return "readings came too late for the hardware's buffer: sample less often, or "
-                   "with a longer gap allowed for";
+            return "samples were lost: a reading came too late for the hardware's buffer";
         case several_passes:
             return "takes more than one pass over the same work, which is done once only";
         case no_count:

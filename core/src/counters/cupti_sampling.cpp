@@ -3,12 +3,14 @@
 // that is not complete stays for the next decoding; after an overflow of the buffer, or of the
 // image, nothing that is decoded is to be trusted until sampling was started anew.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,7 @@ struct CuptiSamplingSource::Samples {
     bool add(std::size_t sample) noexcept;
     bool add_all() noexcept;
     bool renew() noexcept;
+    bool tried() noexcept;
     void close() noexcept;
 
     std::shared_ptr<const CuptiLibrary> library;
@@ -92,8 +95,8 @@ CuptiSamplingSource::Samples::Samples(std::shared_ptr<const CuptiLibrary> from, 
     if (enable() && (configure(cupti::trigger_time) || configure(cupti::trigger_clock))) {
         make_room();
     }
-    if (image.empty() || !start()) {
-        disable();
+    if (image.empty() || !start() || !tried()) {
+        close();
         throw RequestError(where + ": " + failure.text(calls));
     }
     failure = {};
@@ -235,6 +238,14 @@ bool CuptiSamplingSource::Samples::renew() noexcept {
     if (object == nullptr) return false;
     if (runs) stop();
     return configure(trigger) && start();
+}
+
+// A whole reading: what fails only there is told while there is someone to tell.
+bool CuptiSamplingSource::Samples::tried() noexcept {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(2 * interval_ns));
+    const bool works = add_all();
+    sums.assign(sums.size(), 0);
+    return works;
 }
 
 CuptiSamplingSource::CuptiSamplingSource(std::shared_ptr<const CuptiLibrary> library,

@@ -92,7 +92,7 @@ def test_sampling_adds_up_what_any_reading_found(gpu_stand_in: GpuStandIn) -> No
 def test_lost_samples_are_a_missing_reading_and_a_new_generation(
     gpu_stand_in: GpuStandIn, knob: str
 ) -> None:
-    here = machine(gpu_stand_in, **{knob: 2})
+    here = machine(gpu_stand_in, **{knob: 3})  # the first is the trial when it is opened
     source = here.samples()
     reader = _core.Reader([source])
     here.move(written=MIB)
@@ -144,6 +144,7 @@ def test_a_closed_source_reads_nothing_and_leaves_the_counters_to_another(
         ("cuptiProfilerGetCounterAvailability", 35, "CAP_SYS_ADMIN"),
         ("cuptiRangeProfilerEnable", 26, "dcgmi profile --pause"),
         ("cuptiRangeProfilerSetConfig", 999, "driver is older than CUPTI"),
+        ("cuptiProfilerHostEvaluateToGpuValues", 9, "driver is older than CUPTI"),
     ],
 )
 def test_a_refusal_names_call_result_and_remedy(
@@ -153,6 +154,9 @@ def test_a_refusal_names_call_result_and_remedy(
     with pytest.raises(RequestError) as refused:
         here.ranges()
     text = str(refused.value)
+    if call == "cuptiProfilerHostEvaluateToGpuValues":
+        with pytest.raises(RequestError, match=f"GPU 0: {call}: "):
+            here.samples()
     assert text.startswith(f"GPU 0: {call}: ")
     assert remedy in text
     assert "\n" not in text
