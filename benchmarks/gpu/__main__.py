@@ -34,7 +34,7 @@ def main() -> int:
         return 2
     try:
         machine = _machine(asked.device)
-    except (MemgaugeError, PartFailed, ImportError) as error:
+    except (MemgaugeError, PartFailed, ImportError, AttributeError) as error:
         print(f"nothing is measured: {error}", file=sys.stderr)
         return 2
     if asked.small:
