@@ -269,6 +269,11 @@ PARTS: Mapping[str, Callable[[Bench], Iterator[Finding]]] = {
 
 
 def _kernels(done: Document, element: str) -> Iterator[tuple[str, str]]:
+    passes = {
+        point["point"]: point["stream"]["best_gb_per_s"]
+        for point in _points(done)
+        if point["stream"] is not None
+    }
     for point in _points(done):
         words = point["point"].split("/")
         if point["role"] != "slice" or element not in words:
@@ -277,8 +282,8 @@ def _kernels(done: Document, element: str) -> Iterator[tuple[str, str]]:
         value = _value(point["sustained"])
         known = theoretical and not math.isnan(value)
         share = f", {1e9 * value / theoretical:.1%} of peak" if known else ""
-        best = point.get("stream") or {}
-        fastest = f", best pass {_text(best.get('best'), 'GB/s')}" if best.get("best") else ""
+        best = passes.get(f"{point['point']}/pass")
+        fastest = "" if best is None else f", best pass {best:.1f}"
         text = f"{_text(point['sustained'], 'GB/s')}, median {_number(_value(point['median']))}"
         yield f"{words[1]} {words[2]}", f"{text}{fastest}{share}"
 
