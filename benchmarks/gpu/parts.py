@@ -84,7 +84,7 @@ class Bench:
 def tests(bench: Bench) -> Iterator[Finding]:
     """Tests that need a GPU. Without the tests' own settings, which ask for more packages."""
     options = ["-q", "--noconftest", "-c", os.devnull, "--import-mode=importlib", "--rootdir=."]
-    said = bench.run(["pytest", *options, "-p", "no:cacheprovider", "tests/hardware"], 90)
+    said = bench.run(["pytest", *options, "-p", "no:cacheprovider", "tests/hardware"], 120)
     yield Finding(
         "tests that need a GPU", said.strip().splitlines()[-1].strip("= "), "pass", met=True
     )
@@ -129,7 +129,7 @@ def pinned(bench: Bench) -> Iterator[Finding]:
 def counters(bench: Bench) -> Iterator[Finding]:
     """Bytes that the DRAM moved against those that the kernel is known to."""
     asked = ["--counters", "auto", "--array-bytes", str(bench.sized(1 << 30, 1 << 20))]
-    done = bench.measured("counters", 45, "stream", *bench.memory, *asked)
+    done = bench.measured("counters", 35, "stream", *bench.memory, *asked)
     found = [one for section in done["sections"] for one in section["hardware"]]
     if not found:
         raise PartFailed(_told(done) or "no counter was read")
@@ -147,7 +147,7 @@ def counters(bench: Bench) -> Iterator[Finding]:
 
 def verify(bench: Bench) -> Iterator[Finding]:
     """What `counters verify` says of each counter."""
-    done = bench.measured("verify", 40, "counters", "verify", *bench.memory)
+    done = bench.measured("verify", 30, "counters", "verify", *bench.memory)
     yield from _verdicts(done)
 
 
@@ -168,7 +168,7 @@ def latency(bench: Bench) -> Iterator[Finding]:
 
 def workingset(bench: Bench) -> Iterator[Finding]:
     """Levels that the curve shows."""
-    done = bench.measured("workingset", 30, "workingset", *bench.memory)
+    done = bench.measured("workingset", 25, "workingset", *bench.memory)
     for section in done["sections"]:
         for level in section["levels"]:
             low, high = level["capacity_low_bytes"], level["capacity_high_bytes"]
@@ -185,7 +185,7 @@ def workingset(bench: Bench) -> Iterator[Finding]:
 def transfers(bench: Bench) -> Iterator[Finding]:
     """Best bandwidth and half-bandwidth point of each way."""
     asked = ["--largest-bytes", str(bench.sized(256 << 20, 4 << 20))]
-    done = bench.measured("transfers", 45, "transfers", *bench.memory, *asked)
+    done = bench.measured("transfers", 35, "transfers", *bench.memory, *asked)
     for one in done["transfers"]:
         sizes = {point["bytes"]: point["bandwidth"] for point in one["sizes"]}
         best = one["best_bytes"]
