@@ -94,7 +94,9 @@ def mixes() -> list[Made]:
 
 def stream_read(gb_per_s: float = READ_GB_PER_S) -> Made:
     asked = {"kernel": "read", "variant": "tuned", "element": "double", "memory": "cuda:0"}
-    return bandwidth_point("stream/read/tuned/double/cuda:0", asked=asked, effective=FACTS), gb_per_s
+    return bandwidth_point(
+        "stream/read/tuned/double/cuda:0", asked=asked, effective=FACTS
+    ), gb_per_s
 
 
 def gpu_run(points: Iterable[Made], noise: float = 0.002, seed: int = 5) -> Run:
