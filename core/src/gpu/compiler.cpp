@@ -1,5 +1,7 @@
 #include "gpu/compiler.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -30,6 +32,24 @@ bool find_all(void* library, nvrtc::Calls& calls) {
            find(library, "nvrtcGetPTX", calls.ptx);
 }
 
+// NVRTC opens this by its plain name when it first compiles, and some packages of it (CUDA 13.0)
+// say nowhere that it lies beside. What is loaded already is found by its name.
+void load_builtins(const nvrtc::Calls& calls) {
+    int major = 0;
+    int minor = 0;
+    Dl_info found{};
+    if (calls.version(&major, &minor) != nvrtc::success ||
+        dladdr(reinterpret_cast<void*>(calls.version), &found) == 0 || found.dli_fname == nullptr) {
+        return;
+    }
+    const std::string file = found.dli_fname;
+    const std::size_t slash = file.rfind('/');
+    if (slash == std::string::npos) return;
+    const std::string beside = file.substr(0, slash + 1) + "libnvrtc-builtins.so.";
+    dlopen((beside + std::to_string(major) + "." + std::to_string(minor)).c_str(),
+           RTLD_NOW | RTLD_LOCAL);
+}
+
 // A program, for as long as it is compiled and read.
 class Program {
 public:
@@ -58,6 +78,7 @@ Compiler::Compiler(const std::string& file) : file_(file) {
     if (!find_all(library, calls_)) {
         throw RequestError(file + ": not NVRTC, or one older than CUDA 11.2; " + remedy);
     }
+    load_builtins(calls_);
 }
 
 void Compiler::check(nvrtc::Result result, const char* call) const {

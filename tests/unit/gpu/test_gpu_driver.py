@@ -1,5 +1,8 @@
 """A GPU opened through its driver: what it is, and each way in which it cannot be had."""
 
+import os
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,6 +108,16 @@ def test_arrays_that_cannot_be_made_say_why(
 def test_a_chip_newer_than_the_compiler_is_given_ptx(gpu_stand_in: GpuStandIn) -> None:
     gpu = opened(gpu_stand_in, compute="12.1", nvrtc_archs="80,90,100")
     assert all(one.passed for one in GpuStreamArrays(gpu, 1000).validate())
+
+
+def test_what_nvrtc_opens_when_it_compiles_is_found_beside_it(gpu_stand_in: GpuStandIn) -> None:
+    files = gpu_stand_in.files(nvrtc_version="12.8")
+    builtins = Path(files.compiler).with_name("libnvrtc-builtins.so.12.8")
+    made = ["g++", "-shared", "-x", "c++", os.devnull, "-o", str(builtins)]
+    subprocess.run(made, check=True)
+    assert str(builtins) not in Path("/proc/self/maps").read_text(encoding="utf-8")
+    Gpu(GpuDriver(files.driver), 0, files.compiler)
+    assert str(builtins) in Path("/proc/self/maps").read_text(encoding="utf-8")
 
 
 def test_what_is_made_outlives_the_gpu_and_memory_comes_back(gpu_stand_in: GpuStandIn) -> None:
