@@ -196,6 +196,11 @@ STAND_IN CUresult cuModuleGetGlobal_v2(CUdeviceptr* into, size_t* bytes, CUmodul
     return cu_not_found;  // variables of a program are not in device memory here
 }
 
+STAND_IN CUresult cuFuncLoad(CUfunction) {
+    ENTRY;
+    return 0;
+}
+
 STAND_IN CUresult cuFuncGetAttribute(int* into, int attribute, CUfunction) {
     ENTRY;
     *into = attribute == 0 ? static_cast<int>(knob_number("kernel_threads_per_block", 1024)) : 0;

@@ -84,7 +84,7 @@ struct GpuChase::State {
           ring(device, nodes * asked.node_bytes),
           at(ring.at()) {}
 
-    void link() const;
+    void link(const StopCheck& stop);
     void sweep() const;
     // Of as many threads as are at work at once.
     [[nodiscard]] std::uint64_t blocks_that_fill() const noexcept {
@@ -97,11 +97,13 @@ struct GpuChase::State {
     GpuChaseRequest request;
     std::uint64_t nodes;
     DeviceMemory ring;
-    std::uint64_t at;  // the address of the node at which the last walk ended
+    std::uint64_t at;  // the address of the node at which the last walk ended, or the first begins
     std::uint64_t resolution_ns = 0;
 };
 
-void GpuChase::State::link() const {
+void GpuChase::State::link(const StopCheck& stop) {
+    const DeviceMemory begin(device, sizeof at);
+    begin.from_host(&at, 0, sizeof at);
     const std::uint64_t node = request.node_bytes;
     const std::uint64_t blocks = blocks_that_fill();
     if (request.order == ChaseOrder::stride) {
@@ -112,8 +114,10 @@ void GpuChase::State::link() const {
                                         ? std::min<std::uint64_t>(request.block_bytes / node, nodes)
                                         : nodes;
         gpu::launch(*device, device->kernel("link_random"), blocks, threads, ring.at(), nodes, node,
-                    block, request.seed);
+                    block, request.seed, begin.at());
     }
+    device->wait(stop);
+    begin.to_host(&at, 0, sizeof at);
 }
 
 // No sum of three bits is `nowhere`.
@@ -128,8 +132,7 @@ GpuChase::GpuChase(const Gpu& gpu, const GpuChaseRequest& request, const StopChe
     const std::scoped_lock turn(device.turn());
     device.prepare("chase.cu", kernels());
     device.enter();
-    state_->link();
-    device.wait(stop);
+    state_->link(stop);
     state_->resolution_ns = gpu::timer_resolution_ns(device);
 }
 

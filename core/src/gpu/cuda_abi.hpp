@@ -133,6 +133,7 @@ struct Calls {
     Result (*module_load)(Module*, const void* image) = nullptr;
     Result (*module_unload)(Module) = nullptr;
     Result (*module_function)(Function*, Module, const char* name) = nullptr;
+    Result (*function_load)(Function) = nullptr;  // optional: since CUDA 12.4
     Result (*function_attribute)(int*, int attribute, Function) = nullptr;
     Result (*launch)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                      unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,

@@ -69,6 +69,7 @@ bool find_queues(void* library, Calls& calls) {
 }
 
 bool find_kernels(void* library, Calls& calls) {
+    find(library, "cuFuncLoad", calls.function_load);
     return find(library, "cuModuleLoadData", calls.module_load) &&
            find(library, "cuModuleUnload", calls.module_unload) &&
            find(library, "cuModuleGetFunction", calls.module_function) &&

@@ -145,7 +145,11 @@ void Device::load(const std::string& text, std::span<const KernelText> kernels) 
         cuda::Function function = nullptr;
         check(calls().module_function(&function, module, kernel.name.c_str()),
               "cuModuleGetFunction");
-        // Asking for anything also makes a driver that loads lazily load it now.
+        // A driver that loads lazily is to do it now, and not in what is timed; one that cannot be
+        // told does it when it is asked for something.
+        if (calls().function_load != nullptr) {
+            check(calls().function_load(function), "cuFuncLoad");
+        }
         int most = 0;
         check(calls().function_attribute(&most, cuda::function_max_threads_per_block, function),
               "cuFuncGetAttribute");

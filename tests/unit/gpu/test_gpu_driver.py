@@ -52,7 +52,9 @@ def test_an_instance_is_known_by_its_name(gpu_stand_in: GpuStandIn) -> None:
 
 
 def test_what_an_old_driver_lacks_is_done_without(gpu_stand_in: GpuStandIn) -> None:
-    files = gpu_stand_in.files(without=("cuDeviceGetUuid_v2", "cuEventElapsedTime_v2"))
+    files = gpu_stand_in.files(
+        without=("cuDeviceGetUuid_v2", "cuEventElapsedTime_v2", "cuFuncLoad")
+    )
     gpu = Gpu(GpuDriver(files.driver), 0, files.compiler)
     assert gpu.facts.uuid == ""
     arrays = GpuStreamArrays(gpu, 1000)
@@ -118,6 +120,16 @@ def test_what_nvrtc_opens_when_it_compiles_is_found_beside_it(gpu_stand_in: GpuS
     assert str(builtins) not in Path("/proc/self/maps").read_text(encoding="utf-8")
     Gpu(GpuDriver(files.driver), 0, files.compiler)
     assert str(builtins) in Path("/proc/self/maps").read_text(encoding="utf-8")
+
+
+def test_kernels_are_loaded_before_anything_is_timed(gpu_stand_in: GpuStandIn) -> None:
+    files = gpu_stand_in.files()
+    arrays = GpuStreamArrays(Gpu(GpuDriver(files.driver), 0, files.compiler), 1000)
+    arrays.run(GpuKernelSpec("copy"))
+    assert files.calls("cuFuncLoad") == files.calls("cuModuleGetFunction") > 0
+    loaded = files.calls("cuFuncLoad")
+    arrays.run(GpuKernelSpec("copy"))
+    assert files.calls("cuFuncLoad") == loaded
 
 
 def test_what_is_made_outlives_the_gpu_and_memory_comes_back(gpu_stand_in: GpuStandIn) -> None:

@@ -18,6 +18,7 @@ from memgauge._core import (
     Reader,
     Slice,
     ThreadSlice,
+    clock_now_ns,
 )
 from memgauge.model.errors import RequestError, SystemFailure
 
@@ -94,6 +95,15 @@ def test_both_directions_begin_together_and_have_stamps_of_their_own(
     assert durations(there) == [takes("host-to-device", 4096)] * 3
     assert durations(back) == [takes("device-to-host", 4096)] * 3
     assert there.begin_ns[0] == pytest.approx(back.begin_ns[0], abs=2)
+
+
+def test_copies_wait_until_the_host_has_queued_many(gpu_stand_in: GpuStandIn) -> None:
+    transfers = GpuTransfers(opened(gpu_stand_in.files()), BYTES)
+    transfers.run("host-to-device", 64)
+    before = clock_now_ns()
+    transfers.start("host-to-device", 64, iterations=5000)  # at 4.5 us each: more than 20 ms
+    taken = transfers.finish()
+    assert taken.threads[0].begin_ns[0] - before > 19_000_000
 
 
 def test_several_copies_share_a_stamp(gpu_stand_in: GpuStandIn) -> None:

@@ -40,12 +40,15 @@ __device__ __forceinline__ u64 node_at(u64 place, u64 nodes, u64 block_nodes, u6
     return block * block_nodes + at_place(place % block_nodes, block_nodes, seed + block + 1);
 }
 
+// *begin becomes the node that was linked first: a walk from there meets nodes in the order of
+// linking, and those that this kernel has left in the L2 last.
 extern "C" __global__ void link_random(char* ring, u64 nodes, u64 node_bytes, u64 block_nodes,
-                                       u64 seed) {
+                                       u64 seed, u64* begin) {
     for (u64 place = thread_number(); place < nodes; place += thread_count()) {
         const u64 from = node_at(place, nodes, block_nodes, seed);
         const u64 to = node_at(place + 1 < nodes ? place + 1 : 0, nodes, block_nodes, seed);
         store<as_usual>((u64*)(ring + from * node_bytes), (u64)ring + to * node_bytes);
+        if (place == 0) store<as_usual>(begin, (u64)ring + from * node_bytes);
     }
 }
 

@@ -1,10 +1,12 @@
 // Small kernels of the clocks.
 
 // Keeps the stream busy while the host queues what is to follow each other without a gap. A timer
-// that stands still ends it too, some milliseconds later.
+// that stands still ends it too, after more readings than fit into the time: one takes several
+// nanoseconds.
 extern "C" __global__ void hold(u64 ns) {
     const u64 begin = MEMGAUGE_GLOBALTIMER();
-    for (int tries = 0; tries < 100000 && MEMGAUGE_GLOBALTIMER() - begin < ns; ++tries) {
+    const u64 most = 100000 + ns;
+    for (u64 tries = 0; tries < most && MEMGAUGE_GLOBALTIMER() - begin < ns; ++tries) {
     }
 }
 
