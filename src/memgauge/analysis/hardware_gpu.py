@@ -202,7 +202,8 @@ def _silent(mine: Sequence[HardwareBandwidth], word: str) -> Verdict:
 
 def _range(told: Sequence[HardwareBandwidth]) -> Verdict:
     ordered = sorted(told, key=lambda found: found.ratio.value if found.ratio else 0.0)
-    good = sum(agreement(found) == "agrees" for found in told)
+    words = [agreement(found) for found in told]
+    good, untold = words.count("agrees"), words.count("open")
     ends = {
         f"{found.ratio.value:.4f}": f" ({_short(found)})"
         for found in (ordered[0], ordered[-1])
@@ -213,8 +214,9 @@ def _range(told: Sequence[HardwareBandwidth]) -> Verdict:
     gpu = told[0].counts.kernel.gpu
     text = (
         f"By its counters, memory of {gpu} moved {moved} times the bytes that the kernels count: "
-        f"{good} of {format_count(len(told), 'kernel')} within 2%."
+        f"{good} of {format_count(len(told), 'kernel')} within 2%"
     )
+    text += f", and of {untold} it is not told." if untold else "."
     return Verdict(level="good" if good == len(told) else "note", text=text)
 
 

@@ -31,12 +31,6 @@ WORDS = {
     "to-peer": "to the peer",
     "from-peer": "from the peer",
 }
-OPPOSITE = {
-    "host-to-device": "device-to-host",
-    "device-to-host": "host-to-device",
-    "to-peer": "from-peer",
-    "from-peer": "to-peer",
-}
 
 
 class Way(msgspec.Struct, frozen=True, order=True):
@@ -75,6 +69,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
                 f"{self.way.gpu} {'to' if self.direction == 'to-peer' else 'from'} {self.way.peer}"
             )
         return f"{WORDS.get(self.direction, self.direction)}, {self.way.words}"
+
+    @property
+    def begun(self) -> str:
+        """The name as a sentence begins with it; placements keep their letters."""
+        return self.name if self.way.peer else self.name[:1].upper() + self.name[1:]
 
     @property
     def best(self) -> tuple[int, Estimate] | None:

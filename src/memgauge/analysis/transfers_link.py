@@ -66,7 +66,7 @@ def link_verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
     if not carries(link, lines):
         yield Verdict(
             level="note",
-            text=f"{_capital(top.name)}: {speed:.1f} GB/s is more than the {link.gb_per_s:.1f} "
+            text=f"{top.begun}: {speed:.1f} GB/s is more than the {link.gb_per_s:.1f} "
             f"GB/s that the GPU's PCIe link carries one way ({link.words}): transfers take another "
             f"way, such as NVLink-C2C, and no theoretical bandwidth is claimed.",
         )
@@ -109,7 +109,3 @@ def place_verdicts(lines: Sequence[Line], system: System) -> Iterator[Verdict]:
             f"at node {near}{far}: transfers crossed from one to the other.",
             remedy=f"--host-memory node:{near}",
         )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

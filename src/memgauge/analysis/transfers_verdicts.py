@@ -48,7 +48,7 @@ def _speed(line: Line) -> Iterator[Verdict]:
         return
     size, speed = top
     smallest, took = line.smallest
-    text = f"{_capital(line.name)}: {gb_words(speed)} at best, with {format_bytes(size)}"
+    text = f"{line.begun}: {gb_words(speed)} at best, with {format_bytes(size)}"
     half = line.half
     if half is not None:
         text += f"; half of it from {_about(half)} a transfer on"
@@ -122,7 +122,7 @@ def _model(line: Line) -> Iterator[Verdict]:
         longer = "longer" if model.worst > 0 else "less"
         yield Verdict(
             level="note",
-            text=f"{_capital(line.name)}: the curve does not follow t = (n + n1/2) / r: a transfer "
+            text=f"{line.begun}: the curve does not follow t = (n + n1/2) / r: a transfer "
             f"of {format_bytes(model.worst_bytes)} takes {abs(model.worst):.0%} {longer} than "
             f"that says. Go by the curve, not by n1/2.",
         )
@@ -140,13 +140,8 @@ def _model(line: Line) -> Iterator[Verdict]:
             )
         yield Verdict(
             level="note",
-            text=f"{_capital(line.name)}: {text}: another way of copying begins there, or a cache "
-            f"ends.",
+            text=f"{line.begun}: {text}: another way of copying begins there, or a cache ends.",
         )
-
-
-def _capital(text: str) -> str:
-    return text if text.startswith("cuda:") else text[:1].upper() + text[1:]
 
 
 def gb_words(speed: Estimate) -> str:

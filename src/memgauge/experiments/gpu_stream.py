@@ -39,6 +39,7 @@ from memgauge.experiments.gpu_stream_sizes import GpuLayout, gpu_layout
 from memgauge.experiments.native import to_sample, to_validation
 from memgauge.experiments.stream_kernels import Role
 from memgauge.experiments.stream_parameters import StreamParameters
+from memgauge.experiments.stream_sizes import rule_warnings
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memories import ORDINARY, Memories
@@ -148,24 +149,7 @@ class GpuStream(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Arrays too small for the STREAM rule."""
         del samples, system
-        if point.effective["stream_conformant"] or point.role != "pass":
-            return []
-        return [
-            Warning(
-                code="not-stream-conformant",
-                message=f"arrays of {point.effective['array_bytes']} B are {_why(point)}",
-                remedy="leave --array-bytes out, or give more",
-                experiment="stream",
-                point=point.point,
-            )
-        ]
-
-
-def _why(point: Point) -> str:
-    size = point.effective["l2_bytes"]
-    if size is None:
-        return "measured on a GPU whose driver does not tell its second-level cache"
-    return f"smaller than four times the second-level cache ({size} B) or a million elements"
+        return rule_warnings(point, "GPU's second-level cache", point.effective["l2_bytes"])
 
 
 def _shape_of(group: Group, parameters: StreamParameters, facts: _core.GpuFacts) -> GpuLayout:

@@ -33,7 +33,7 @@ from memgauge.experiments.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.stream_counted import CountedKernels, counted_teams, traffic_facts
 from memgauge.experiments.stream_kernels import Role, StreamKernel, kernels_of
 from memgauge.experiments.stream_parameters import StreamParameters
-from memgauge.experiments.stream_sizes import Layout, layout
+from memgauge.experiments.stream_sizes import Layout, layout, rule_warnings
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
@@ -163,20 +163,7 @@ class Stream(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Arrays too small for the STREAM rule."""
         del samples, system
-        if point.effective["stream_conformant"] or point.role != "pass":
-            return []
-        return [
-            Warning(
-                code="not-stream-conformant",
-                message=(
-                    f"arrays of {point.effective['array_bytes']} B are smaller than four times the "
-                    f"last-level caches used ({point.effective['llc_bytes']} B)"
-                ),
-                remedy="leave --array-bytes out, or give more",
-                experiment="stream",
-                point=point.point,
-            )
-        ]
+        return rule_warnings(point, "last-level caches used", point.effective["llc_bytes"])
 
 
 def _arrays(

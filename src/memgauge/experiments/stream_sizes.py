@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.experiments.stream_parameters import StreamParameters
+from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.placement import cached_bytes, hides_caches
 
@@ -67,3 +68,29 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
         llc_bytes=None if hidden else cache_bytes,
         conformant=not hidden and array_bytes >= rule_bytes,
     )
+
+
+def rule_warnings(point: Point, caches: str, cache_bytes: Scalar) -> list[Warning]:
+    """Of whole passes over arrays that do not keep the STREAM rule, as far as that is known.
+
+    Args:
+        point: of `stream`.
+        caches: in words, against which the arrays are measured.
+        cache_bytes: of these; None: the system does not tell.
+    """
+    if point.effective["stream_conformant"] or point.role != "pass":
+        return []
+    why = (
+        f"are not known to be four times the {caches}, whose size is not told"
+        if cache_bytes is None
+        else f"are smaller than four times the {caches} ({cache_bytes} B) or a million elements"
+    )
+    return [
+        Warning(
+            code="not-stream-conformant",
+            message=f"arrays of {point.effective['array_bytes']} B {why}",
+            remedy="leave --array-bytes out, or give more",
+            experiment="stream",
+            point=point.point,
+        )
+    ]

@@ -90,9 +90,6 @@ def _where(pool: object) -> str:
 
 
 def _less(pool: object) -> str:
-    on_gpu = isinstance(pool, MemoryPlacement) and pool.is_gpu
-    return (
-        "smaller arrays, or end what else uses the GPU"
-        if on_gpu
-        else ("smaller buffers or fewer threads")
-    )
+    if isinstance(pool, MemoryPlacement) and pool.is_gpu:
+        return "smaller arrays, or end what else uses the GPU"
+    return "smaller buffers or fewer threads"

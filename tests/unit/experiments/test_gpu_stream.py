@@ -211,7 +211,7 @@ def test_arrays_are_as_large_as_planned_though_less_is_free_then(gpu: Any) -> No
 
 def test_small_arrays_and_an_unknown_cache_are_warned_of(gpu: Any) -> None:
     parameters = asked(kernel="copy", variant="tuned", array_bytes="8MiB")
-    for l2_bytes, said in ((50 * MIB, "smaller than four times"), (None, "does not tell")):
+    for l2_bytes, said in ((50 * MIB, "smaller than four times"), (None, "is not told")):
         gpu.facts = facts(l2_bytes=l2_bytes)
         (group,) = GpuStream().plan(parameters, SYSTEM)
         with GpuStream().open(group, parameters, SYSTEM) as bench:
