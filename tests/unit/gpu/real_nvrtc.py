@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Nvrtc:
 
     def __init__(self, file: str) -> None:
         self._library = ctypes.CDLL(file)
+        for builtins in Path(file).parent.glob("libnvrtc-builtins.so.*"):
+            ctypes.CDLL(str(builtins))  # as the core does: CUDA 13.0 does not find it beside itself
 
     def archs(self) -> list[int]:
         """Architectures that it makes code for, such as 90, ascending."""
