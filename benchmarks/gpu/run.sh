@@ -33,6 +33,10 @@ done
 
 say() { echo "run.sh: $*" >&2; }
 
+# Where machines are given the driver; not every dynamic loader looks there.
+[[ ! -e /usr/local/nvidia/lib64/libcuda.so.1 ]] ||
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/nvidia/lib64
+
 has_driver() { "$python" -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null; }
 
 # An environment that sees the packages of the Python that made it; empty: none can be made here.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "counters/nvml_library.hpp"
+#include "gpu/library.hpp"
 
 namespace memgauge::nvml {
 namespace {
@@ -80,12 +81,10 @@ Number field(const Calls& calls, Device device, const NvmlQuery& query) noexcept
 }  // namespace
 
 Calls load(const std::string& file) {
-    // Never unloaded: the driver's library keeps threads and handlers of its own.
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    std::string why;
+    void* const library = gpu::opened(file, why);
     if (library == nullptr) {
-        const char* why = dlerror();
-        throw RequestError("cannot load the NVIDIA management library: " +
-                           std::string(why == nullptr ? file.c_str() : why));
+        throw RequestError("cannot load the NVIDIA management library: " + why);
     }
     Calls calls;
     look_up(library, "nvmlInit_v2", calls.init);
