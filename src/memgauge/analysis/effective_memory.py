@@ -84,7 +84,7 @@ def _verdict(placement: MemoryPlacement, facts: Facts, system: System) -> Verdic
 def _of_gpu(point: Point) -> Verdict:
     """Which device the number meant: it depends on the environment."""
     said = ", ".join(gpu_titles([point]))
-    return Verdict(level="note", text=f"The arrays were in memory of {said}.")
+    return Verdict(level="note", text=f"The GPU was {said}.")
 
 
 def _not_the_medium(said: str, facts: Facts) -> Verdict:

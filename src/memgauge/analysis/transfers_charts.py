@@ -106,7 +106,8 @@ def _duplex(duplex: Duplex, lines: Sequence[Line]) -> Chart:
                 for line in alone
             ),
         ],
-        note="Medians over visits, in the time in which both were at work.",
+        note="Medians over visits, in the time in which both were at work; alone: with nothing the "
+        "other way.",
     )
 
 

@@ -7,13 +7,16 @@ that only renders reports may lack.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from memgauge.experiments.base import Experiment
 from memgauge.model.errors import NotPossibleHere, RequestError
-from memgauge.model.parameters import CommonParameters
 from memgauge.system.native import refusal
+
+if TYPE_CHECKING:
+    from memgauge.model.parameters import CommonParameters
 
 
 class Entry(msgspec.Struct, frozen=True):

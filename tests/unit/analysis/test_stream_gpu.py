@@ -177,7 +177,7 @@ def test_the_machine_names_the_gpu() -> None:
     assert rows["cuda:0 is"] == "0000:3b:00.0, GPU-1111"
     assert rows["cuda:0 theoretical bandwidth"] == "3352.3 GB/s"
     assert rows["cuda:0 driver"] == "CUDA 13.0, NVRTC 13.0"
-    assert "The arrays were in memory of NVIDIA Example (cuda:0, 0000:3b:00.0)." in [
+    assert "The GPU was NVIDIA Example (cuda:0, 0000:3b:00.0)." in [
         verdict.text for verdict in report().verdicts
     ]
 

@@ -24,6 +24,7 @@ from memgauge.experiments.stream_sizes import (
     layout,
 )
 from memgauge.model.parameters import build
+from memgauge.model.records import Point
 from memgauge.model.system import Cache, Cpu, System
 from memgauge.system.detect import detect
 
@@ -85,6 +86,28 @@ def test_hidden_caches_are_never_called_conformant() -> None:
     shape = layout(StreamParameters(), system, [0])
     assert shape.llc_bytes is None
     assert not shape.conformant
+
+
+def test_what_breaks_the_rule_is_said_of_passes_and_no_size_is_made_up() -> None:
+    for system, said in (
+        (with_caches(32), "smaller than four times the last-level caches used (33554432 B)"),
+        (msgspec.structs.replace(with_caches(32), caches=[]), "used, whose size is not told"),
+    ):
+        (group,) = Stream().plan(build(StreamParameters, kernel="copy", **TINY), system)
+        found = [
+            warning
+            for point in group.points
+            for warning in Stream().check(with_bytes(point), [], system)
+        ]
+        assert {warning.point for warning in found} == {
+            f"stream/copy/{variant}/double/1t/pass" for variant in ("standard", "tuned")
+        }
+        assert all(said in warning.message for warning in found)
+
+
+def with_bytes(point: Point) -> Point:
+    """As laid out."""
+    return msgspec.structs.replace(point, effective={**point.effective, "array_bytes": 2 * MIB})
 
 
 def test_default_arrays_shrink_to_half_of_what_is_available() -> None:
