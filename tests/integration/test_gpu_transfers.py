@@ -118,7 +118,11 @@ def _check_windows(directory: Path) -> None:
             {"pinnable": 4096},
             "cuda:0: cannot pin",
         ),
-        ("tiers --a cuda:0 --b dram", {}, "--a cuda:0:cuda:0: no thread of the host reaches"),
+        (
+            "tiers --a cuda:0 --b dram",
+            {},
+            "--a: no thread of the host reaches memory cuda:0, a GPU's",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(

@@ -27,11 +27,12 @@ def gpu_of(parameters: TiersParameters) -> MemoryPlacement:
     Raises:
         RequestError: another combination of memories than the host's in A and one GPU's in B.
     """
-    if parameters.a is not None and any(one.is_gpu for one in parameters.a.placements):
-        raise RequestError(
-            f"--a {parameters.a}: no thread of the host reaches a GPU's memory; write --b cuda:N, "
-            "and in --a memory of the host"
-        )
+    for one in () if parameters.a is None else parameters.a.placements:
+        if one.is_gpu:
+            raise RequestError(
+                f"--a: no thread of the host reaches memory {one}, a GPU's; write --b {one}, and "
+                "in --a memory of the host"
+            )
     _refuse_meaningless(parameters)
     if parameters.b is None:
         return parameters.memory
