@@ -216,6 +216,9 @@ STAND_IN Result cuptiProfilerDeviceSupported(cupti::DeviceSupported* asked) {
 
 STAND_IN Result cuptiProfilerGetCounterAvailability(cupti::RangeAvailability* asked) {
     CUPTI_ENTRY(asked, cupti::RangeAvailability, image);
+    const bool old = stand_in::knob_number("cupti_version", 130'000) < 130'100;
+    if (asked->size != (old ? 40 : 41)) return cupti::invalid_parameter;
+    if (!old && asked->device_level != 1) return cupti::invalid_parameter;
     if (asked->context == nullptr) return cupti::invalid_context;
     asked->image_bytes = 16;
     return cupti::success;

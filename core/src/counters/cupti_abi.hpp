@@ -86,12 +86,15 @@ struct DeviceSupported {
 };
 
 struct RangeAvailability {  // CUpti_Profiler_GetCounterAvailability_Params
-    std::size_t size = 40;
+    std::size_t size = 41;
     void* priv = nullptr;
     cuda::Context context = nullptr;
     std::size_t image_bytes = 0;  // in and out
     Bytes image = nullptr;
+    std::uint8_t device_level = 1;  // those of the memory are; since CUDA 13.1, before always
 };
+inline constexpr std::size_t range_availability_bytes_before_13_1 = 40;
+inline constexpr std::uint32_t version_13_1 = 130'100;
 
 struct SampleAvailability {  // CUpti_PmSampling_GetCounterAvailability_Params
     std::size_t size = 40;
@@ -352,7 +355,7 @@ struct SampleInfo {
 MEMGAUGE_ENDS_WITH(ProfilerInitialize, priv);
 MEMGAUGE_ENDS_WITH(ChipName, chip);
 MEMGAUGE_ENDS_WITH(DeviceSupported, api);
-MEMGAUGE_ENDS_WITH(RangeAvailability, image);
+MEMGAUGE_ENDS_WITH(RangeAvailability, device_level);
 MEMGAUGE_ENDS_WITH(SampleAvailability, image);
 MEMGAUGE_ENDS_WITH(HostInitialize, host);
 MEMGAUGE_ENDS_WITH(HostDeinitialize, host);
@@ -383,6 +386,7 @@ MEMGAUGE_ENDS_WITH(SampleCounts, completed);
 MEMGAUGE_ENDS_WITH(SampleInfo, end_ns);
 #undef MEMGAUGE_ENDS_WITH
 static_assert(offsetof(SampleConfig, append) == sample_config_bytes_before_13);
+static_assert(offsetof(RangeAvailability, device_level) == range_availability_bytes_before_13_1);
 
 // Entry points. Those of ranges and of sampling are there since CUDA 12.6, or all null.
 struct Calls {

@@ -22,6 +22,9 @@ std::vector<std::uint8_t> available(const CuptiLibrary::State& state, cuda::Cont
     const char* call = "cuptiProfilerGetCounterAvailability";
     const cupti::CurrentContext current(state.driver, context);
     cupti::RangeAvailability asked;
+    if (state.version < cupti::version_13_1) {
+        asked.size = cupti::range_availability_bytes_before_13_1;
+    }
     asked.context = context;
     cupti::require(state.calls, call, state.calls.range_availability(&asked), where);
     std::vector<std::uint8_t> image(asked.image_bytes);

@@ -183,6 +183,16 @@ def test_libraries_before_cuda_13_get_the_shorter_structure(gpu_stand_in: GpuSta
     assert waited(reader) == [0, 0, 0]
 
 
+def test_later_libraries_are_asked_for_counters_of_the_whole_device(
+    gpu_stand_in: GpuStandIn,
+) -> None:
+    here = machine(gpu_stand_in, cupti_version=130101)
+    reader = _core.Reader([here.ranges()])
+    reader.read()
+    here.move(written=MIB)
+    assert reader.read().values == [0, MIB]
+
+
 def test_a_library_that_lacks_what_is_wanted_is_refused(gpu_stand_in: GpuStandIn) -> None:
     old = gpu_stand_in.files(without=("cuptiPmSamplingEnable",))
     with pytest.raises(RequestError, match=r"older than that of CUDA 12\.6"):
