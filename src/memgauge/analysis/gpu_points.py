@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memgauge.analysis.figures import float_fact, number_fact, text_fact
+from memgauge.model.memory import GPU
 from memgauge.model.records import Point
 
-PLACEMENT = "cuda:"
+PLACEMENT = f"{GPU}:"
 """What the name of a GPU's memory begins with."""
 
 GPU_MEMORY = "device memory"

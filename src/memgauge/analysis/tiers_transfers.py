@@ -19,17 +19,13 @@ from memgauge.analysis.ratios import ratio
 from memgauge.analysis.regimes import UNTOLD, Regimes, regime_kind, team_of
 from memgauge.analysis.section import Estimate
 from memgauge.analysis.tiers_visits import Groups, Visit, visits_of
+from memgauge.analysis.transfers_words import way_words
 from memgauge.model.records import Point
 from memgauge.model.run import Run
 from memgauge.model.units import format_count
 
 MEDIAN = 0.5
 ONE_WAY = Regimes([UNTOLD])
-TRANSFER_WORDS = {
-    "host-to-device": "host to device",
-    "device-to-host": "device to host",
-    "both": "both ways",
-}
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,11 +130,6 @@ def _cases(run: Run) -> dict[_Case, Groups]:
         case = _Case(threads if isinstance(threads, int) else 0, work_words(point), transfer)
         found.setdefault(case, {})[group] = point
     return found
-
-
-def way_words(transfer: str) -> str:
-    """Such as `host to device`."""
-    return TRANSFER_WORDS.get(transfer, transfer)
 
 
 def work_words(point: Point) -> str:

@@ -9,7 +9,8 @@ import msgspec
 from memgauge.analysis.figures import Figures, text_fact
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Column, Estimate, Table, Verdict
-from memgauge.analysis.tiers_transfers import is_told_beside, way_words, work_words
+from memgauge.analysis.tiers_transfers import is_told_beside, work_words
+from memgauge.analysis.transfers_words import way_words
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from memgauge.analysis.tiers_transfers_latency import (
     loads_of,
 )
 from memgauge.analysis.transfers_verdicts import gb_words, share_interval
+from memgauge.analysis.transfers_words import short_way
 from memgauge.model.units import format_count
 
 TITLE = "The host's bandwidth beside transfers to a GPU"
@@ -34,7 +35,6 @@ NOTE = (
 NOTHING = 0.02
 """Of what threads or transfers reach alone: a loss below it is none to speak of."""
 MOST_TEAMS = 6
-SHORT = {"host-to-device": "to GPU", "device-to-host": "from GPU"}
 
 
 def section(figures: Figures) -> Section:
@@ -89,7 +89,7 @@ def _row(one: Beside) -> list[Cell]:
         one.work,
         one.threads,
         short_regime(one),
-        SHORT.get(one.transfer, one.way),
+        short_way(one.transfer),
         one.host,
         one.host_keeps,
         one.transfers,

@@ -8,7 +8,6 @@ from memgauge.analysis.figures import Figures, text_fact
 from memgauge.analysis.section import Cell, Column, Headline, Section, Table, digits_for
 from memgauge.analysis.transfers_charts import charts
 from memgauge.analysis.transfers_curves import (
-    WORDS,
     AtOnce,
     Duplex,
     Line,
@@ -18,6 +17,7 @@ from memgauge.analysis.transfers_curves import (
 )
 from memgauge.analysis.transfers_link import carries, fastest, link_of
 from memgauge.analysis.transfers_verdicts import verdicts
+from memgauge.analysis.transfers_words import short_way
 from memgauge.model.units import format_bytes
 
 TITLE = "Transfers to and from a GPU"
@@ -147,16 +147,9 @@ def _sizes(lines: Sequence[Line], peer: str) -> Table:
 MOST_COLUMNS = 4
 """Of bandwidth, in a terminal."""
 
-SHORT = {
-    "host-to-device": "to GPU",
-    "device-to-host": "from GPU",
-    "to-peer": "to peer",
-    "from-peer": "from peer",
-}
-
 
 def _short(line: Line) -> str:
-    direction = SHORT.get(line.direction, line.direction)
+    direction = short_way(line.direction)
     return f"{direction}, {line.way.host}" if line.way.host else direction
 
 
@@ -173,10 +166,7 @@ def _duplex(duplex: Duplex) -> Table:
     directions = list(dict.fromkeys(name for one in duplex.sizes for name in one.by_direction))
     columns = [
         Column(title="size", unit="B"),
-        *(
-            Column(title=SHORT.get(direction, WORDS.get(direction, direction)), unit="GB/s")
-            for direction in directions
-        ),
+        *(Column(title=short_way(direction), unit="GB/s") for direction in directions),
         Column(title="sum", unit="GB/s"),
         Column(title="gain", digits=2),
         Column(title="of both alone, added", unit="%", narrow=False),

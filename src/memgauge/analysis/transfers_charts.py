@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from memgauge.analysis.figures import series
 from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Series
-from memgauge.analysis.transfers_curves import WORDS, Duplex, Line, time_ns
+from memgauge.analysis.transfers_curves import Duplex, Line, time_ns
 from memgauge.analysis.transfers_link import carries, link_of
+from memgauge.analysis.transfers_words import way_words
 
 SIZE = Axis(title="Bytes of one transfer", unit="B", scale="log2")
 LEAST_SIZES = 2
@@ -92,14 +93,12 @@ def _duplex(duplex: Duplex, lines: Sequence[Line]) -> Chart:
         series=[
             series("sum", x, [one.total for one in duplex.sizes]),
             *(
-                series(
-                    WORDS.get(name, name), x, [one.by_direction.get(name) for one in duplex.sizes]
-                )
+                series(way_words(name), x, [one.by_direction.get(name) for one in duplex.sizes])
                 for name in directions
             ),
             *(
                 series(
-                    f"{WORDS.get(line.direction, line.direction)} alone",
+                    f"{way_words(line.direction)} alone",
                     [float(size) for size in line.medians],
                     list(line.medians.values()),
                 )

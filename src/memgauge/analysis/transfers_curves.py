@@ -22,15 +22,10 @@ from memgauge.analysis.transfers_model import (
     half_of_best,
     steps,
 )
+from memgauge.analysis.transfers_words import way_words
 from memgauge.model.records import Point, Scalar
 
 MEDIAN = 0.5
-WORDS = {
-    "host-to-device": "host to device",
-    "device-to-host": "device to host",
-    "to-peer": "to the peer",
-    "from-peer": "from the peer",
-}
 
 
 class Way(msgspec.Struct, frozen=True, order=True):
@@ -68,7 +63,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
             return (
                 f"{self.way.gpu} {'to' if self.direction == 'to-peer' else 'from'} {self.way.peer}"
             )
-        return f"{WORDS.get(self.direction, self.direction)}, {self.way.words}"
+        return f"{way_words(self.direction)}, {self.way.words}"
 
     @property
     def begun(self) -> str:

@@ -145,7 +145,7 @@ def _without_ratio(event: EventSeries, loads: Sequence[Series]) -> Finding:
     evidence = (
         f"fewer than {LEAST_ROUNDS} rounds were read: give it more time"
         if loads
-        else "no load here has traffic that it claims to count"
+        else "no load of what it claims to count was measured: give it more time"
     )
     return Finding(verdict="noisy", evidence=evidence)
 

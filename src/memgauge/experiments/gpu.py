@@ -28,6 +28,10 @@ BY_EVENTS = "device events"
 BY_TIMER = "device timer"
 """Or within a kernel, by the device's global timer."""
 
+UNKNOWN_L2_BYTES = 64 << 20
+"""Taken for the second-level cache where the driver does not tell it: as large as those of today's
+largest GPUs, so that what must not fit in it does not."""
+
 _TRANSFERS_PER_CLOCK = 2
 """All memories of GPUs in use transfer on both edges of the clock that the driver tells."""
 

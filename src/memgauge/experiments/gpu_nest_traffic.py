@@ -26,7 +26,13 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.counted import TeamCounters, gpu_counters
-from memgauge.experiments.gpu import gpu_facts, gpu_placed, opened_gpu, refuse_host_options
+from memgauge.experiments.gpu import (
+    UNKNOWN_L2_BYTES,
+    gpu_facts,
+    gpu_placed,
+    opened_gpu,
+    refuse_host_options,
+)
 from memgauge.experiments.gpu_stream_counted import gpu_events
 from memgauge.experiments.nest_traffic import NOT_COUNTED, noticed
 from memgauge.experiments.nest_traffic_bench import TrafficBench
@@ -49,9 +55,6 @@ from memgauge.system.gpu_driver import device_facts
 from memgauge.system.memories import ORDINARY, Memories
 
 _OF_CORES = ("batched", "store_prefetch", "machine", "simulate_s", "simulate_only")
-
-UNKNOWN_L2_BYTES = 64 << 20
-"""Where the driver does not tell: as large as those of today's largest GPUs."""
 
 _LAST = {"gemm": 4096, "gemv": 16384, "transpose": 16384, "strided-copy": 1 << 23}
 _FIRST = {"gemm": 64, "gemv": 64, "transpose": 64, "strided-copy": 1024}

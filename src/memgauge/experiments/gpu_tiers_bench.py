@@ -15,12 +15,10 @@ from memgauge.experiments.latency_targets import MEMORY_WARM_HOPS
 from memgauge.experiments.loaded import TIMED_LOADS
 from memgauge.experiments.loaded_points import HOPS
 from memgauge.experiments.native import to_sample, to_validation
-from memgauge.experiments.tiers import probed_sample
+from memgauge.experiments.tiers import TRIES, probed_sample
 from memgauge.experiments.tiers_ready import Ready, active_members
 from memgauge.model.records import Point, Sample, ThreadSample, Validation
 
-TRIES = 3
-"""Of a visit, before a round goes without it, as in `tiers`."""
 LEAST_TRANSFERS = 8
 """In a visit: of the last, part was done when the threads had ended."""
 LONGEST_VISIT_NS = 500e6

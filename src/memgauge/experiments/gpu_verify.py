@@ -26,7 +26,13 @@ from memgauge import _core
 from memgauge.counters.host import this_host
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.counted import TeamCounters
-from memgauge.experiments.gpu import gpu_facts, gpu_placed, opened_gpu, refuse_host_options
+from memgauge.experiments.gpu import (
+    UNKNOWN_L2_BYTES,
+    gpu_facts,
+    gpu_placed,
+    opened_gpu,
+    refuse_host_options,
+)
 from memgauge.experiments.gpu_stream_counted import counts_memory_of, gpu_events
 from memgauge.experiments.native import to_sample, to_validation
 from memgauge.experiments.traffic_sizes import EXCEEDS_CACHES
@@ -51,8 +57,6 @@ MIXES = {READ: (1, 0), WRITE: (0, 1), COPY: (1, 1)}
 
 L2_MULTIPLES = (4, 16)
 """Of the second-level cache: what each size reads from, and what it writes to."""
-UNKNOWN_L2_BYTES = 64 << 20
-"""Where the driver does not tell: as large as those of today's largest GPUs."""
 LEAST_BYTES = 4 << 20
 MEMORY_SHARE = 0.5
 """Of the GPU's memory, that all sizes together may take."""
@@ -189,7 +193,7 @@ class GpuVerify(Experiment):
         if point.effective.get(EXCEEDS_CACHES, True):
             return []
         size, l2_bytes = (int(str(point.effective[key] or 0)) for key in ("traffic_bytes", _L2))
-        cache = f"of {format_bytes(l2_bytes)}" if l2_bytes else "of a size the driver hides"
+        cache = f"of {format_bytes(l2_bytes)}" if l2_bytes else "of a size that is not told"
         return [
             Warning(
                 code="traffic-in-caches",
