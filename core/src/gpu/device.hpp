@@ -88,6 +88,8 @@ public:
     void read_with(std::shared_ptr<Reader> reader);
     std::optional<RegionReadings> readings;  // of the last run
     std::optional<double> clock_error_ns;
+    // How long a kernel holds the stream while what is timed is queued; grows on a slow host.
+    std::uint64_t hold_ns = 50'000;
 
 private:
     void open();

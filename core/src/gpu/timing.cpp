@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -10,13 +11,22 @@ namespace memgauge::gpu {
 namespace {
 
 constexpr std::size_t anchor_events = 5;  // Device::anchor() uses the first ones
-// As long as queueing a few launches takes a slow host.
-constexpr std::uint64_t hold_ns = 30'000;
+// How long the stream is held at most, for a host that is slow to queue the first launch.
+constexpr std::uint64_t longest_hold_ns = 2'000'000;
 
 void prepare_clocks(Device& device) {
     static const std::array<KernelText, 3> kernels{
         KernelText{"hold", ""}, KernelText{"timer_now", ""}, KernelText{"timer_resolution", ""}};
     device.prepare("timing.cu", kernels);
+}
+
+// Where the stream was let go before the first launch was queued, that launch waited for the host
+// and its stamp holds it: the next run holds longer.
+void learn_to_hold(Device& device, cuda::Event begin) {
+    const cuda::Result begun = device.calls().event_query(begin);
+    if (begun == cuda::not_ready) return;
+    device.check(begun, "cuEventQuery");
+    device.hold_ns = std::min(2 * device.hold_ns, longest_hold_ns);
 }
 
 Slice stamped(Device& device, const Anchor& anchor, std::span<const cuda::Event> events) {
@@ -70,10 +80,11 @@ Slice timed(Device& device, const TimedWork& work, const StopCheck& stop) {
     const Anchor anchor = device.anchor();
     if (work.lead_in) work.lead_in();
     region.before(stop);
-    launch(device, hold, 1, 1, hold_ns);
+    launch(device, hold, 1, 1, device.hold_ns);
     record(0);
     for (std::size_t k = 0; k < work.iterations; ++k) {
         work.iterate(k);
+        if (k == 0) learn_to_hold(device, events[0]);
         record(k + 1);
     }
     device.wait(stop);
