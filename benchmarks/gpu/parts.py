@@ -99,6 +99,12 @@ def stream(bench: Bench) -> Iterator[Finding]:
     yield _triad(done)
 
 
+def device(bench: Bench) -> Iterator[Finding]:
+    """What no document says of this GPU and its host, and figures rest on."""
+    told = json.loads(bench.run(["benchmarks.gpu.device", "--device", str(bench.device)], 60))
+    yield from (Finding(what, found) for what, found in told.items())
+
+
 def search(bench: Bench) -> Iterator[Finding]:
     """Copy and triad at their best, among all variants."""
     asked = ["--array-bytes", str(bench.sized(2 << 30, 1 << 20)), "--autotune"]
@@ -251,6 +257,7 @@ def profile(bench: Bench) -> Iterator[Finding]:
 PARTS: Mapping[str, Callable[[Bench], Iterator[Finding]]] = {
     "tests": tests,
     "stream": stream,
+    "device": device,
     "search": search,
     "copies": copies,
     "counters": counters,

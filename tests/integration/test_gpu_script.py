@@ -54,6 +54,15 @@ def test_a_part_that_fails_is_told_and_the_others_go_on(
     assert done.stdout.strip() == page.strip()
 
 
+def test_what_only_the_machine_can_tell_is_told(gpu_stand_in: GpuStandIn, tmp_path: Path) -> None:
+    options = ["--parts", "device", "--results", str(tmp_path)]
+    done = script(gpu_stand_in.environment(globaltimer_step_ns=1024), *options)
+    assert done.returncode == 0, done.stderr
+    assert "| timer | 1024 ns; " in done.stdout
+    assert "| CUPTI, range | read in " in done.stdout
+    assert "after 0.1 s of rest: [0, 0]" in done.stdout
+
+
 def test_a_part_that_is_not_there_is_named(gpu_stand_in: GpuStandIn) -> None:
     done = script(gpu_stand_in.environment(), "--parts", "copies,cpoies")
     assert done.returncode == 2
