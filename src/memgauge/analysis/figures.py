@@ -1,6 +1,6 @@
 """A run with the figures of all its points: what the analysis of each experiment starts from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -95,3 +95,15 @@ def series(name: str, x: list[float | str], cells: list[Estimate | None]) -> Ser
         low=[cell.low if cell is not None and has_interval(cell) else None for cell in cells],
         high=[cell.high if cell is not None and has_interval(cell) else None for cell in cells],
     )
+
+
+def stacked(rows: Iterable[tuple[str, str, float]]) -> list[Series]:
+    """Bars of parts, a series for each part; of bar, part and value. A bar may lack a part."""
+    parts: dict[str, dict[float | str, float]] = {}
+    bars: dict[float | str, None] = {}
+    for bar, part, value in rows:
+        bars.setdefault(bar)
+        parts.setdefault(part, {})[bar] = value
+    return [
+        Series(name=part, x=[*bars], y=[of.get(bar) for bar in bars]) for part, of in parts.items()
+    ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from memgauge.analysis.figures import stacked
 from memgauge.analysis.hardware_bandwidth import (
     BOTH,
     READS,
@@ -23,7 +24,7 @@ from memgauge.analysis.hardware_bandwidth import (
 )
 from memgauge.analysis.hardware_verdicts import IDLE_NOISE, nearest_factor
 from memgauge.analysis.intervals import bounds, has_interval, sustained
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table, Verdict
+from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Table, Verdict
 from memgauge.analysis.verify_words import factor_text, trust_in
 from memgauge.model.counters import Quantity
 from memgauge.model.units import format_count
@@ -137,42 +138,32 @@ def _told(estimate: Estimate | None) -> Cell:
 
 def chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
     """Two stacked bars for each kernel: what it counts, and what its memory moved."""
-    bars: list[float | str] = []
-    parts: dict[str, dict[str, float]] = {}
-    for found in every:
-        for bar, part, rate in _parts(found, name):
-            if bar not in bars:
-                bars.append(bar)
-            parts.setdefault(part, {})[bar] = rate * RATE
     return Chart(
         name=f"{name}-bandwidth",
         title=_title(every, name),
         kind="stack",
         x=Axis(title="Kernel", unit=""),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[
-            Series(name=part, x=bars, y=[of.get(str(bar)) for bar in bars])
-            for part, of in parts.items()
-        ],
+        series=stacked(row for found in every for row in _parts(found, name)),
         note=f"Software: what the kernel reads and writes. {name.capitalize()}: {words}.",
     )
 
 
 def _parts(found: HardwareBandwidth, name: str) -> Iterator[tuple[str, str, float]]:
-    """Bar, part and bytes a second."""
+    """Bar, part and GB/s."""
     kernel, software, moved = found.counts.kernel, found.software, found.hardware
     if software is None:
         return
     for part, bytes_ in (("reads", kernel.read_bytes), ("writes", kernel.write_bytes)):
         if bytes_:
             rate = software.value * bytes_ / kernel.counted_bytes
-            yield f"{_short(found)}: software", f"program {part}", rate
+            yield f"{_short(found)}: software", f"program {part}", rate * RATE
     apart = [("reads", moved.read), ("writes", moved.write)]
     if moved.read is None and moved.write is None:
         apart = [("reads and writes", moved.total)]
     for part, estimate in apart:
         if estimate is not None:
-            yield f"{_short(found)}: {name}", f"{name} {part}", estimate.value
+            yield f"{_short(found)}: {name}", f"{name} {part}", estimate.value * RATE
 
 
 def verdicts(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:

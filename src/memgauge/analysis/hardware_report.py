@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memgauge.analysis import hardware_gpu
-from memgauge.analysis.figures import scaled
+from memgauge.analysis.figures import scaled, stacked
 from memgauge.analysis.hardware_bandwidth import (
     BOTH,
     READS,
@@ -15,7 +15,7 @@ from memgauge.analysis.hardware_bandwidth import (
     Traffic,
     bytes_per_repetition,
 )
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Series, Table
+from memgauge.analysis.section import Axis, Cell, Chart, Column, Estimate, Table
 from memgauge.analysis.verify_words import trust_in
 from memgauge.model.counters import Basis
 
@@ -224,30 +224,20 @@ def _plain(estimate: Estimate | None) -> Cell:
 
 def _chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
     """Three stacked bars for each kernel: program, program with write-allocate, hardware."""
-    places: list[float | str] = []
-    parts: dict[str, dict[str, float]] = {}
-    for found in every:
-        for bar, part, value in _parts(found, name):
-            if bar not in places:
-                places.append(bar)
-            parts.setdefault(part, {})[bar] = value * RATE
     return Chart(
         name=f"{name}-bandwidth",
         title=f"Software and {name} bandwidth",
         kind="stack",
         x=Axis(title="Kernel", unit=""),
         y=Axis(title="Bandwidth", unit="MB/s", from_zero=True),
-        series=[
-            Series(name=part, x=places, y=[of.get(str(bar)) for bar in places])
-            for part, of in parts.items()
-        ],
+        series=stacked(row for found in every for row in _parts(found, name)),
         note=f"Software: what the program reads and writes; with write-allocate: also each line "
         f"that ordinary stores read first. {name.capitalize()}: {words}, by socket.",
     )
 
 
 def _parts(found: HardwareBandwidth, name: str) -> list[tuple[str, str, float]]:
-    """Bar, part and bytes a second."""
+    """Bar, part and MB/s."""
     kernel, software = found.counts.kernel, found.software
     rows: list[tuple[str, str, float]] = []
     if software is None:
@@ -259,7 +249,7 @@ def _parts(found: HardwareBandwidth, name: str) -> list[tuple[str, str, float]]:
         for part, bytes_ in parts:
             if bytes_:
                 rate = software.value * bytes_ / kernel.counted_bytes
-                rows.append((f"{kernel.name}: {bar}", part, rate))
+                rows.append((f"{kernel.name}: {bar}", part, rate * RATE))
     for socket in found.sockets:
         where = "" if socket.socket is None else f", socket {socket.socket}"
         traffic = socket.traffic
@@ -268,5 +258,6 @@ def _parts(found: HardwareBandwidth, name: str) -> list[tuple[str, str, float]]:
             ways = [("reads and writes", traffic.total)]
         for way, estimate in ways:
             if estimate is not None:
-                rows.append((f"{kernel.name}: {name}", f"{name} {way}{where}", estimate.value))
+                rate = estimate.value * RATE
+                rows.append((f"{kernel.name}: {name}", f"{name} {way}{where}", rate))
     return rows
