@@ -64,8 +64,9 @@ def memory_latency(figures: Figures) -> tuple[Point, Estimate] | None:
 
 def conditions(point: Point) -> str:
     """In which order and pages, or by which GPU, the point was measured."""
-    order = text_fact(point.asked, "order")
-    return f"{order}, {gpu_name([point])}" if gpu_of(point) else f"{order}, {_pages(point)} pages"
+    if gpu_of(point):
+        return f"{latency_gpu.order_words(point)}, {gpu_name([point])}"
+    return f"{text_fact(point.asked, 'order')}, {_pages(point)} pages"
 
 
 def _nodes(point: Point) -> str:
@@ -76,11 +77,6 @@ def _nodes(point: Point) -> str:
 def _pages(point: Point) -> str:
     """Pages that were got, else those asked for."""
     return text_fact(point.effective, "pages") or text_fact(point.asked, "pages")
-
-
-def _order(point: Point) -> str:
-    order = text_fact(point.asked, "order")
-    return "random in blocks" if order == "block-random" else order
 
 
 def _table(measured: Measured) -> Table:
@@ -113,7 +109,7 @@ def _table(measured: Measured) -> Table:
 def _row(point: Point, summary: PointSummary) -> list[Cell]:
     return [
         text_fact(point.asked, "level"),
-        _order(point),
+        latency_gpu.order_words(point),
         _pages(point),
         _nodes(point) or None,
         summary.sustained,
@@ -134,7 +130,7 @@ def _chart(measured: Measured) -> Chart:
     labels: dict[str, None] = {}
     for point, summary in measured:
         level, nodes = text_fact(point.asked, "level"), _nodes(point)
-        label = f"{level}, {_order(point)}" if level == MEMORY else level
+        label = f"{level}, {latency_gpu.order_words(point)}" if level == MEMORY else level
         label += f", node {nodes}" if nodes else ""
         labels[label] = None
         bars.setdefault(_pages(point), {})[label] = summary.sustained
@@ -162,7 +158,7 @@ def _verdicts(measured: Measured) -> list[Verdict]:
             Verdict(
                 level="good",
                 text=f"A load from memory takes {fastest[1].sustained.value:.1f} ns "
-                f"({_order(fastest[0])}, {_pages(fastest[0])} pages).",
+                f"({latency_gpu.order_words(fastest[0])}, {_pages(fastest[0])} pages).",
             )
         )
         verdicts += _lost_levels(measured, fastest[1].sustained)

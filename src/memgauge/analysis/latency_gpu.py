@@ -63,7 +63,7 @@ def table(measured: Measured) -> Table:
 def _row(point: Point, summary: PointSummary) -> list[Cell]:
     return [
         level_words(text_fact(point.asked, "level")),
-        _order(point),
+        order_words(point),
         summary.sustained,
         summary.cycles,
         summary.median,
@@ -82,7 +82,8 @@ def level_words(level: str) -> str:
     return GPU_MEMORY if level in {MEMORY, "memory"} else level
 
 
-def _order(point: Point) -> str:
+def order_words(point: Point) -> str:
+    """Of a walk; random in blocks: within one, then within the next."""
     order = text_fact(point.asked, "order")
     return "random in blocks" if order == "block-random" else order
 
@@ -103,7 +104,7 @@ def chart(measured: Measured) -> Chart:
 
 def _label(point: Point) -> str:
     level = text_fact(point.asked, "level")
-    return f"{GPU_MEMORY}, {_order(point)}" if level == MEMORY else level
+    return f"{GPU_MEMORY}, {order_words(point)}" if level == MEMORY else level
 
 
 def verdicts(measured: Measured) -> list[Verdict]:

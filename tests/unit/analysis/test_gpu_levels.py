@@ -199,7 +199,7 @@ def test_figures_of_host_and_gpu_are_never_set_beside_each_other() -> None:
 
 def test_headlines_name_the_gpu(report: Report) -> None:
     found = {headline.label: headline for headline in report.headlines}
-    assert found["Memory latency"].detail == "block-random, NVIDIA Example"
+    assert found["Memory latency"].detail == "random in blocks, NVIDIA Example"
     assert found["Last-level cache found"].detail == "L2, 48 MiB by the driver"
 
 
