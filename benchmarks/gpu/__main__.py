@@ -71,14 +71,15 @@ def _arguments() -> argparse.Namespace:
 
 def _machine(device: int) -> dict[str, Any]:
     """The GPU and what drives it; raises where there is none."""
-    from benchmarks.gpu.peers import opened_gpu
     from memgauge import _core
+    from memgauge.model.memory import on_gpu
+    from memgauge.system.gpu_driver import opened_gpu
 
     driver = _core.GpuDriver()
     if device >= len(driver.devices):
         raise PartFailed(f"the driver shows {len(driver.devices)} GPUs, and no GPU {device}")
     facts = driver.devices[device]
-    gpu = opened_gpu(device)
+    gpu = opened_gpu(on_gpu(device))
     gib = 1 << 30
     clock_khz, bits = facts.memory_clock_khz, facts.bus_bits
     return {

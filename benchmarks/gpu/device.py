@@ -12,9 +12,10 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from benchmarks.gpu.peers import opened_gpu
 from memgauge import _core
 from memgauge.model.errors import MemgaugeError
+from memgauge.model.memory import on_gpu
+from memgauge.system.gpu_driver import opened_gpu
 from memgauge.system.gpu_libraries import cupti_file
 
 LAUNCHES = 200
@@ -97,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--device", type=int, default=0)
     device: int = parser.parse_args().device
-    gpu = opened_gpu(device)
+    gpu = opened_gpu(on_gpu(device))
     told: dict[str, str] = {}
     facts = {"empty launches": launches, "copies of 1 KiB, queued": held_copies, "timer": ring}
     for name, fact in facts.items():

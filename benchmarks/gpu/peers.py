@@ -12,7 +12,8 @@ from typing import Any
 
 from benchmarks.gpu.driver import Driver
 from memgauge import _core
-from memgauge.system.gpu_libraries import nvrtc_file
+from memgauge.model.memory import on_gpu
+from memgauge.system.gpu_driver import opened_gpu
 
 Copy = Callable[[int], float]
 """ns of so many copies, by the device."""
@@ -31,19 +32,13 @@ def across(peer: str, device: int, size_bytes: int, direction: str) -> Copy:
     return _ACROSS[peer](device, size_bytes, direction)
 
 
-def opened_gpu(device: int) -> _core.Gpu:
-    """As memgauge's own commands do."""
-    driver = _core.GpuDriver()
-    return _core.Gpu(driver, device, nvrtc_file(driver.version))
-
-
 def _span_ns(taken: _core.Slice) -> float:
     thread = taken.threads[0]
     return float(thread.end_ns[-1] - thread.begin_ns[0])
 
 
 def _ours_within(device: int, size_bytes: int) -> Copy:
-    arrays = _core.GpuStreamArrays(opened_gpu(device), size_bytes // 8)
+    arrays = _core.GpuStreamArrays(opened_gpu(on_gpu(device)), size_bytes // 8)
     specs = [_core.GpuKernelSpec("copy"), *_core.gpu_tuned_specs("copy")]
     arrays.prepare(specs)
     speeds = {
@@ -109,7 +104,7 @@ def _torch_within(device: int, size_bytes: int) -> Copy:
 
 
 def _ours_across(device: int, size_bytes: int, direction: str) -> Copy:
-    transfers = _core.GpuTransfers(opened_gpu(device), size_bytes, host="pinned")
+    transfers = _core.GpuTransfers(opened_gpu(on_gpu(device)), size_bytes, host="pinned")
     return lambda times: _span_ns(transfers.run(direction, size_bytes, iterations=times))
 
 

@@ -11,13 +11,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import on_gpu
 from memgauge.model.parameters import CommonParameters, fields_of
-from memgauge.system.gpu_driver import gpu_driver, gpu_opened
+from memgauge.system.gpu_driver import gpu_driver
 
 if TYPE_CHECKING:
     from memgauge import _core
-    from memgauge.model.memory import MemoryPlacement
     from memgauge.model.records import Scalar
 
 HOST_OPTIONS = ("threads", "cpus", "nodes", "pages", "keep", "overwrite")
@@ -34,15 +32,6 @@ largest GPUs, so that what must not fit in it does not."""
 
 _TRANSFERS_PER_CLOCK = 2
 """All memories of GPUs in use transfer on both edges of the clock that the driver tells."""
-
-
-def opened_gpu(placement: MemoryPlacement) -> _core.Gpu:
-    """The device whose memory that is, opened; it stays open for the rest of the process.
-
-    Raises:
-        RequestError: no driver, no such device, one that cannot be used, or no NVRTC.
-    """
-    return gpu_opened(placement)
 
 
 def gpu_facts(gpu: _core.Gpu, timed_by: str = BY_EVENTS) -> dict[str, Scalar]:
@@ -75,11 +64,6 @@ def theoretical_bytes_per_s(facts: _core.GpuFacts) -> float | None:
     if facts.mig or not facts.memory_clock_khz or not facts.bus_bits:
         return None
     return _TRANSFERS_PER_CLOCK * facts.memory_clock_khz * 1e3 * facts.bus_bits / 8
-
-
-def gpu_placed(device: int) -> dict[str, Scalar]:
-    """What a point in that device's memory asks for."""
-    return {"memory": str(on_gpu(device))}
 
 
 def refuse_host_options(parameters: CommonParameters, further: Iterable[str] = ()) -> None:

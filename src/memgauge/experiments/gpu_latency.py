@@ -27,11 +27,12 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.gpu import BY_TIMER, gpu_facts, opened_gpu, refuse_host_options
+from memgauge.experiments.gpu import BY_TIMER, gpu_facts, refuse_host_options
 from memgauge.experiments.gpu_walks import LINE_BYTES, PAGE_BYTES, Ring, Walk, timer_warnings
 from memgauge.experiments.latency_targets import LatencyParameters
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.gpu_driver import opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 if TYPE_CHECKING:

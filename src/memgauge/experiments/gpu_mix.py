@@ -23,13 +23,14 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.gpu import gpu_facts, opened_gpu, refuse_host_options
+from memgauge.experiments.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.mix import MixParameters
 from memgauge.experiments.native import to_sample, to_validation
 from memgauge.experiments.traffic_loads import Load, ratio
 from memgauge.experiments.traffic_sizes import CACHE_MULTIPLE, EXCEEDS_CACHES, size_warnings
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
+from memgauge.system.gpu_driver import opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 if TYPE_CHECKING:

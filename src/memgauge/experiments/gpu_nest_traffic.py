@@ -26,13 +26,7 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.counted import TeamCounters, gpu_counters
-from memgauge.experiments.gpu import (
-    UNKNOWN_L2_BYTES,
-    gpu_facts,
-    gpu_placed,
-    opened_gpu,
-    refuse_host_options,
-)
+from memgauge.experiments.gpu import UNKNOWN_L2_BYTES, gpu_facts, refuse_host_options
 from memgauge.experiments.gpu_stream_counted import gpu_events
 from memgauge.experiments.nest_traffic import NOT_COUNTED, noticed
 from memgauge.experiments.nest_traffic_bench import TrafficBench
@@ -51,7 +45,7 @@ from memgauge.model.memory import MemoryPlacement
 from memgauge.model.nests import KINDS, STUDY_GRID
 from memgauge.model.records import Point, Sample, Warning
 from memgauge.model.system import System
-from memgauge.system.gpu_driver import device_facts
+from memgauge.system.gpu_driver import device_facts, opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 _OF_CORES = ("batched", "store_prefetch", "machine", "simulate_s", "simulate_only")
@@ -147,7 +141,7 @@ def _on_gpu(point: Point, memory: MemoryPlacement) -> Point:
     return msgspec.structs.replace(
         point,
         point=point.point.removesuffix("/1t") + f"/{memory}",
-        asked=asked | gpu_placed(memory.device or 0),
+        asked=asked | {"memory": str(memory)},
         bytes_moved=point.bytes_counted,
     )
 

@@ -27,7 +27,7 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments import stream_search
 from memgauge.experiments.base import Bench, Experiment, Group, Values
-from memgauge.experiments.gpu import gpu_facts, gpu_placed, opened_gpu, refuse_host_options
+from memgauge.experiments.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.gpu_stream_counted import (
     CountedGpuKernels,
     counted_gpu_kernels,
@@ -42,6 +42,7 @@ from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import rule_warnings
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
+from memgauge.system.gpu_driver import opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 _SUFFIXES: dict[Role, tuple[str, ...]] = {"slice": (), "pass": ("pass",), "region": ("counted",)}
@@ -168,7 +169,7 @@ def _point(
         "kernel": kernel.kernel,
         "variant": kernel.variant,
         "element": parameters.element,
-        **gpu_placed(memory.device or 0),
+        "memory": str(memory),
         "array_bytes": parameters.array_bytes,
     }
     return Point(

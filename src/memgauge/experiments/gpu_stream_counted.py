@@ -22,7 +22,6 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.opening import find
 from memgauge.experiments.counted import TeamCounters, gpu_counters
-from memgauge.experiments.gpu import opened_gpu
 from memgauge.experiments.native import to_sample
 from memgauge.experiments.stream_counted import IDLE_EVERY, LONGEST_IDLE_S, REGION_S
 from memgauge.model.counters import MEMORY_TRAFFIC, Event
@@ -30,6 +29,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.event_names import NONE, WHOLE
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import CounterSet, Sample, Scalar
+from memgauge.system.gpu_driver import opened_gpu
 
 ENERGY_REGION_S = 0.5
 """What a region lasts where energy is counted, which drivers tell some ten times a second."""

@@ -27,7 +27,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.gpu import gpu_facts, opened_gpu
+from memgauge.experiments.gpu import gpu_facts
 from memgauge.experiments.gpu_tiers_asked import gpu_of, of_host
 from memgauge.experiments.gpu_tiers_bench import BesideBench, Parts
 from memgauge.experiments.gpu_tiers_points import (
@@ -47,6 +47,7 @@ from memgauge.experiments.tiers_sizes import size_warnings
 from memgauge.experiments.transfers_place import looked_at
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.gpu_driver import opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 

@@ -26,13 +26,7 @@ from memgauge import _core
 from memgauge.counters.host import this_host
 from memgauge.experiments.base import Bench, Experiment, Group
 from memgauge.experiments.counted import TeamCounters
-from memgauge.experiments.gpu import (
-    UNKNOWN_L2_BYTES,
-    gpu_facts,
-    gpu_placed,
-    opened_gpu,
-    refuse_host_options,
-)
+from memgauge.experiments.gpu import UNKNOWN_L2_BYTES, gpu_facts, refuse_host_options
 from memgauge.experiments.gpu_stream_counted import counts_memory_of, gpu_events
 from memgauge.experiments.native import to_sample, to_validation
 from memgauge.experiments.traffic_sizes import EXCEEDS_CACHES
@@ -47,7 +41,7 @@ from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-from memgauge.system.gpu_driver import device_facts
+from memgauge.system.gpu_driver import device_facts, opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 _L2 = "l2_bytes"
@@ -252,7 +246,7 @@ def _point(memory: MemoryPlacement, load: str, size: int) -> Point:
         point=_name(memory, load, size),
         experiment="verify",
         quantity="bandwidth",
-        asked={"load": load, "reads": reads, "writes": writes, **gpu_placed(memory.device or 0)},
+        asked={"load": load, "reads": reads, "writes": writes, "memory": str(memory)},
         effective={"traffic_bytes": size},
         bytes_counted=1,
         bytes_moved=1,

@@ -26,13 +26,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.gpu import (
-    BY_EVENTS,
-    BY_TIMER,
-    gpu_facts,
-    opened_gpu,
-    refuse_host_options,
-)
+from memgauge.experiments.gpu import BY_EVENTS, BY_TIMER, gpu_facts, refuse_host_options
 from memgauge.experiments.gpu_walks import LINE_BYTES, Ring, Walk, timer_warnings
 from memgauge.experiments.native import to_sample
 from memgauge.experiments.workingset import (
@@ -44,6 +38,7 @@ from memgauge.experiments.workingset import (
 )
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
+from memgauge.system.gpu_driver import opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 KIB = 1 << 10

@@ -29,7 +29,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.gpu import gpu_facts, opened_gpu, refuse_host_options
+from memgauge.experiments.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.transfers_parameters import HOSTS, TransfersParameters
 from memgauge.experiments.transfers_place import looked_at
@@ -39,7 +39,7 @@ from memgauge.model.errors import NotPossibleHere
 from memgauge.model.memory import on_gpu
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
-from memgauge.system.gpu_driver import gpu_driver
+from memgauge.system.gpu_driver import gpu_driver, opened_gpu
 from memgauge.system.memories import ORDINARY, Memories
 
 

@@ -44,7 +44,7 @@ def device_facts(placement: MemoryPlacement) -> _core.GpuFacts:
     return facts
 
 
-def gpu_opened(placement: MemoryPlacement) -> _core.Gpu:
+def opened_gpu(placement: MemoryPlacement) -> _core.Gpu:
     """A device, opened for the rest of this process.
 
     Raises:

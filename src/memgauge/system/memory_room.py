@@ -33,9 +33,9 @@ def room(system: System, placement: MemoryPlacement) -> list[Room]:
 
 def _gpu(system: System, placement: MemoryPlacement) -> list[Room]:
     """What the driver says is free; of an integrated GPU it is the machine's own memory."""
-    from memgauge.system.gpu_driver import gpu_opened
+    from memgauge.system.gpu_driver import opened_gpu
 
-    gpu = gpu_opened(placement)
+    gpu = opened_gpu(placement)
     own: list[Room] = [(placement, gpu.free_bytes)]
     return [*own, (ORDINARY_POOL, system.available_bytes)] if gpu.facts.integrated else own
 

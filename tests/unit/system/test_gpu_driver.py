@@ -55,7 +55,7 @@ def test_its_memory_is_a_pool_of_its_own_unless_it_is_the_machines(
     monkeypatch: pytest.MonkeyPatch, is_integrated: bool
 ) -> None:
     gpu = SimpleNamespace(facts=device(0, integrated=is_integrated), free_bytes=5 * GIB)
-    monkeypatch.setattr(gpu_driver, "gpu_opened", lambda _: gpu)
+    monkeypatch.setattr(gpu_driver, "opened_gpu", lambda _: gpu)
     rooms = dict(room(a_system(available_bytes=GIB), on_gpu(0)))
     assert rooms.pop(on_gpu(0)) == 5 * GIB
     assert rooms == ({ORDINARY_POOL: GIB} if is_integrated else {})
