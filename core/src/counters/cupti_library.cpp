@@ -13,8 +13,6 @@ namespace memgauge {
 namespace cupti {
 namespace {
 
-using gpu::find;
-
 void load_beside(const std::string& file) {
     const std::size_t slash = file.rfind('/');
     if (slash == std::string::npos) return;

@@ -5,17 +5,12 @@
 
 #include "counters/nvml_library.hpp"
 #include "gpu/library.hpp"
+#include "shared_library.hpp"
 
 namespace memgauge::nvml {
 namespace {
 
 constexpr Return unknown_error = 999;
-
-template <typename Function>
-void look_up(void* library, const char* name, Function*& into) {
-    // NOLINTNEXTLINE(bugprone-casting-through-void): how dlsym gives functions
-    into = reinterpret_cast<Function*>(dlsym(library, name));
-}
 
 Number whole(std::uint64_t value, unsigned bits = 64) noexcept {
     return {value, bits, value < slot_limit ? success : unknown_error};
@@ -87,23 +82,23 @@ Calls load(const std::string& file) {
         throw RequestError("cannot load the NVIDIA management library: " + why);
     }
     Calls calls;
-    look_up(library, "nvmlInit_v2", calls.init);
-    look_up(library, "nvmlShutdown", calls.shutdown);
-    look_up(library, "nvmlErrorString", calls.error_string);
-    look_up(library, "nvmlSystemGetDriverVersion", calls.driver_version);
-    look_up(library, "nvmlDeviceGetCount_v2", calls.device_count);
-    look_up(library, "nvmlDeviceGetHandleByIndex_v2", calls.device_by_index);
-    look_up(library, "nvmlDeviceGetName", calls.name);
-    look_up(library, "nvmlDeviceGetUUID", calls.uuid);
-    look_up(library, "nvmlDeviceGetPciInfo_v3", calls.pci_info);
-    look_up(library, "nvmlDeviceGetMigMode", calls.mig_mode);
-    look_up(library, "nvmlDeviceGetPowerUsage", calls.power);
-    look_up(library, "nvmlDeviceGetTotalEnergyConsumption", calls.energy);
-    look_up(library, "nvmlDeviceGetClockInfo", calls.clock);
-    look_up(library, "nvmlDeviceGetMemoryInfo", calls.memory);
-    look_up(library, "nvmlDeviceGetUtilizationRates", calls.utilization);
-    look_up(library, "nvmlDeviceGetTemperature", calls.temperature);
-    look_up(library, "nvmlDeviceGetFieldValues", calls.fields);
+    find(library, "nvmlInit_v2", calls.init);
+    find(library, "nvmlShutdown", calls.shutdown);
+    find(library, "nvmlErrorString", calls.error_string);
+    find(library, "nvmlSystemGetDriverVersion", calls.driver_version);
+    find(library, "nvmlDeviceGetCount_v2", calls.device_count);
+    find(library, "nvmlDeviceGetHandleByIndex_v2", calls.device_by_index);
+    find(library, "nvmlDeviceGetName", calls.name);
+    find(library, "nvmlDeviceGetUUID", calls.uuid);
+    find(library, "nvmlDeviceGetPciInfo_v3", calls.pci_info);
+    find(library, "nvmlDeviceGetMigMode", calls.mig_mode);
+    find(library, "nvmlDeviceGetPowerUsage", calls.power);
+    find(library, "nvmlDeviceGetTotalEnergyConsumption", calls.energy);
+    find(library, "nvmlDeviceGetClockInfo", calls.clock);
+    find(library, "nvmlDeviceGetMemoryInfo", calls.memory);
+    find(library, "nvmlDeviceGetUtilizationRates", calls.utilization);
+    find(library, "nvmlDeviceGetTemperature", calls.temperature);
+    find(library, "nvmlDeviceGetFieldValues", calls.fields);
     if (calls.init == nullptr || calls.shutdown == nullptr || calls.error_string == nullptr ||
         calls.device_count == nullptr || calls.device_by_index == nullptr) {
         dlclose(library);

@@ -10,16 +10,10 @@
 #include "counters/pcp_abi.hpp"
 #include "counters/pcp_connection.hpp"
 #include "memgauge/counters/pcp.hpp"
+#include "shared_library.hpp"
 
 namespace memgauge {
 namespace {
-
-template <typename Call>
-bool find(void* library, const char* name, Call& into) {
-    // POSIX gives addresses of functions as pointers to data.
-    into = reinterpret_cast<Call>(dlsym(library, name));
-    return into != nullptr;
-}
 
 bool find_all(void* library, pcp::Calls& into) {
     find(library, "pmGetContextHostName_r", into.host_name);

@@ -9,8 +9,6 @@
 namespace memgauge::cuda {
 namespace {
 
-using gpu::find;
-
 bool find_devices(void* library, Calls& calls) {
     find(library, "cuDeviceGetUuid_v2", calls.device_uuid);
     return find(library, "cuInit", calls.init) &&

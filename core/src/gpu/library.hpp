@@ -6,6 +6,7 @@
 #include <string>
 
 #include "memgauge/error.hpp"
+#include "shared_library.hpp"
 
 namespace memgauge::gpu {
 
@@ -29,14 +30,6 @@ inline void* loaded(const std::string& file, const std::string& what, const std:
     void* const library = opened(file, why);
     if (library != nullptr) return library;
     throw RequestError(what + ": " + why + "; " + remedy);
-}
-
-// False: the library has no entry point of that name.
-template <typename Call>
-bool find(void* library, const char* name, Call*& into) {
-    // NOLINTNEXTLINE(bugprone-casting-through-void): how dlsym gives functions
-    into = reinterpret_cast<Call*>(dlsym(library, name));
-    return into != nullptr;
 }
 
 }  // namespace memgauge::gpu

@@ -316,13 +316,7 @@ std::vector<NestValidation> GpuNest::validate(const StopCheck& stop) {
     for (std::size_t copy = 0; copy < state.used(); ++copy) {
         total.add(is_map ? state.maps(copy, found, stop) : state.rows(copy, expected, stop));
     }
-    return {{.array = state.arrays.back().name,
-             .average_relative_error = total.sum / static_cast<double>(total.compared),
-             .epsilon = nests::epsilon_of(state.spec, state.nest),
-             .elements = total.compared,
-             .failed_elements = total.failed,
-             .first_failed = total.first_failed,
-             .passed = total.failed == 0}};
+    return {nests::validation_of(state.spec, state.nest, state.arrays.back().name, total)};
 }
 
 void GpuNest::corrupt(std::size_t array, std::size_t element) {

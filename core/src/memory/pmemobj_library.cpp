@@ -6,6 +6,7 @@
 #include <string>
 
 #include "memgauge/error.hpp"
+#include "shared_library.hpp"
 
 namespace memgauge::pmemobj {
 
@@ -20,13 +21,6 @@ struct Loaded {
 
 // Of the library, once it is loaded.
 std::atomic<const Loaded*> loaded{nullptr};
-
-template <typename Call>
-bool find(void* handle, const char* name, Call& into) {
-    // POSIX gives addresses of functions as pointers to data.
-    into = reinterpret_cast<Call>(dlsym(handle, name));
-    return into != nullptr;
-}
 
 bool find_all(void* handle, Calls& into) {
     return find(handle, "pmemobj_open", into.open) && find(handle, "pmemobj_create", into.create) &&

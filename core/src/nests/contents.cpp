@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "nests/walk.hpp"
 
@@ -168,6 +170,17 @@ double epsilon_of(const NestSpec& spec, const Nest& nest) noexcept {
     if (nest.body != Body::dot) return nest.body == Body::triad ? Mapped::triad_epsilon : 0.0;
     const double sums = spec.kind == NestKind::gemm ? 4.0 : 2.0;
     return sums * (static_cast<double>(spec.shape.n) + 2.0) * 0x1p-53;
+}
+
+NestValidation validation_of(const NestSpec& spec, const Nest& nest, std::string array,
+                             const Difference& difference) {
+    return {.array = std::move(array),
+            .average_relative_error = difference.sum / static_cast<double>(difference.compared),
+            .epsilon = epsilon_of(spec, nest),
+            .elements = difference.compared,
+            .failed_elements = difference.failed,
+            .first_failed = difference.first_failed,
+            .passed = difference.failed == 0};
 }
 
 Difference difference(const Team& team, const NestSpec& spec, const Nest& nest,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "memgauge/team.hpp"
@@ -52,6 +53,10 @@ private:
 
 // Largest relative error that rounding can leave in what is compared, on either side.
 double epsilon_of(const NestSpec& spec, const Nest& nest) noexcept;
+
+// What the difference of the nest's `array` says of it.
+NestValidation validation_of(const NestSpec& spec, const Nest& nest, std::string array,
+                             const Difference& difference);
 
 Difference difference(const Team& team, const NestSpec& spec, const Nest& nest,
                       const InMemory& arrays, const Products& products) noexcept;

@@ -200,13 +200,7 @@ std::vector<NestValidation> LoopNest::validate(const StopCheck& stop) {
         stop);
     nests::Difference total;
     for (const nests::Difference& of_rank : found) total.add(of_rank);
-    return {{.array = state.arrays.back().name,
-             .average_relative_error = total.sum / static_cast<double>(total.compared),
-             .epsilon = nests::epsilon_of(state.spec, state.nest),
-             .elements = total.compared,
-             .failed_elements = total.failed,
-             .first_failed = total.first_failed,
-             .passed = total.failed == 0}};
+    return {nests::validation_of(state.spec, state.nest, state.arrays.back().name, total)};
 }
 
 std::vector<Backing> LoopNest::backing() const {
