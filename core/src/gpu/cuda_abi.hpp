@@ -109,12 +109,9 @@ struct Calls {
     Result (*host_free)(void*) = nullptr;
     Result (*host_register)(void*, std::size_t, unsigned flags) = nullptr;
     Result (*host_unregister)(void*) = nullptr;
-    Result (*set_bytes)(DevicePointer, unsigned char, std::size_t, Stream) = nullptr;
-    Result (*copy_to_device)(DevicePointer, const void*, std::size_t) = nullptr;
     Result (*copy_to_host)(void*, DevicePointer, std::size_t) = nullptr;
     Result (*copy_to_device_async)(DevicePointer, const void*, std::size_t, Stream) = nullptr;
     Result (*copy_to_host_async)(void*, DevicePointer, std::size_t, Stream) = nullptr;
-    Result (*copy_on_device_async)(DevicePointer, DevicePointer, std::size_t, Stream) = nullptr;
     Result (*copy_to_peer_async)(DevicePointer to, Context, DevicePointer from, Context,
                                  std::size_t, Stream) = nullptr;
 

@@ -41,12 +41,9 @@ bool find_memory(void* library, Calls& calls) {
            find(library, "cuMemFreeHost", calls.host_free) &&
            find(library, "cuMemHostRegister_v2", calls.host_register) &&
            find(library, "cuMemHostUnregister", calls.host_unregister) &&
-           find(library, "cuMemsetD8Async", calls.set_bytes) &&
-           find(library, "cuMemcpyHtoD_v2", calls.copy_to_device) &&
            find(library, "cuMemcpyDtoH_v2", calls.copy_to_host) &&
            find(library, "cuMemcpyHtoDAsync_v2", calls.copy_to_device_async) &&
            find(library, "cuMemcpyDtoHAsync_v2", calls.copy_to_host_async) &&
-           find(library, "cuMemcpyDtoDAsync_v2", calls.copy_on_device_async) &&
            find(library, "cuMemcpyPeerAsync", calls.copy_to_peer_async);
 }
 

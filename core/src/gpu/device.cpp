@@ -135,9 +135,8 @@ void Device::load(const std::string& text, std::span<const KernelText> kernels) 
     if (loaded != cuda::success) {
         cuda::fail(calls(), loaded,
                    std::string("cannot load the ") + (image.ptx ? "PTX" : "code") + " of NVRTC " +
-                       compiler_.version() + " into the driver of CUDA " +
-                       std::to_string(driver_->version / 1000) + "." +
-                       std::to_string(driver_->version % 1000 / 10) + ": cuModuleLoadData",
+                       compiler_.version() + " into the driver of CUDA " + driver_->version_text() +
+                       ": cuModuleLoadData",
                    name_);
     }
     modules_.push_back(module);
@@ -205,12 +204,11 @@ std::span<const cuda::Event> Device::events(std::size_t count) {
 }
 
 Anchor Device::anchor() {
-    constexpr std::size_t tries = 5;
     const Clock& clock = Clock::instance();
-    const std::span<const cuda::Event> mine = events(tries);
+    const std::span<const cuda::Event> mine = events(anchor_events);
     const double ns_per_tick = clock.info().ns_per_tick;
     Anchor best;
-    for (std::size_t k = 0; k < tries; ++k) {
+    for (std::size_t k = 0; k < anchor_events; ++k) {
         const Ticks before = clock.now();
         check(calls().event_record(mine[k], stream_), "cuEventRecord");
         check(calls().event_synchronize(mine[k]), "cuEventSynchronize");

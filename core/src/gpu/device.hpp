@@ -41,7 +41,6 @@ public:
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
 
-    [[nodiscard]] const Driver& driver() const noexcept { return *driver_; }
     [[nodiscard]] const cuda::Calls& calls() const noexcept { return driver_->calls; }
     [[nodiscard]] const GpuFacts& facts() const noexcept { return facts_; }
     [[nodiscard]] const Compiler& compiler() const noexcept { return compiler_; }
@@ -77,7 +76,8 @@ public:
 
     // Events of this device, made once and used again by each run; at least `count`.
     [[nodiscard]] std::span<const cuda::Event> events(std::size_t count);
-    // The narrowest of a few tries, on our stream, which should be idle.
+    // The narrowest of a few tries, on our stream, which should be idle; uses the first events.
+    static constexpr std::size_t anchor_events = 5;
     Anchor anchor();
     // Nanoseconds between two events that have happened.
     [[nodiscard]] double elapsed_ns(cuda::Event begin, cuda::Event end) const;

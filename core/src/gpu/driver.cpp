@@ -102,6 +102,10 @@ std::string uuid_text(const cuda::Uuid& uuid, bool mig) {
     return text;
 }
 
+std::string Driver::version_text() const {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 Driver started(const cuda::Calls& calls) {
     Driver driver{.calls = calls, .version = 0, .handles = {}, .devices = {}};
     cuda::check(calls, calls.init(0), "cannot start the CUDA driver: cuInit", "");
@@ -129,8 +133,7 @@ GpuDriver::GpuDriver(const std::string& file)
 GpuDriver::~GpuDriver() = default;
 
 std::string GpuDriver::version() const {
-    const int version = driver_->version;
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return driver_->version_text();
 }
 
 const std::vector<GpuFacts>& GpuDriver::devices() const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 // The initialised driver and the devices it shows.
 
+#include <string>
 #include <vector>
 
 #include "gpu/cuda_abi.hpp"
@@ -13,6 +14,8 @@ struct Driver {
     int version = 0;  // 13000: CUDA 13.0
     std::vector<cuda::DeviceHandle> handles;
     std::vector<GpuFacts> devices;
+
+    [[nodiscard]] std::string version_text() const;  // "13.0"
 };
 
 // "GPU-" or "MIG-" and 32 hexadecimal digits, as nvidia-smi writes them.

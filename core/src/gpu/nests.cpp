@@ -196,15 +196,16 @@ GpuNest::GpuNest(const Gpu& gpu, const NestSpec& spec, std::size_t copies, const
     : state_(std::make_unique<State>(gpu, spec, copies)) {
     State& state = *state_;
     const std::scoped_lock turn(state.device->turn());
-    const std::array<KernelText, 9> kernels{{{"nest_copy_8", ""},
-                                             {"nest_copy_16", ""},
-                                             {"nest_scale_8", ""},
-                                             {"nest_add_8", ""},
-                                             {"nest_triad_8", ""},
-                                             {"nest_dot", ""},
-                                             {"nest_fill", ""},
-                                             {"nest_check", ""},
-                                             {"nest_products", ""}}};
+    const std::array<KernelText, 10> kernels{{{"nest_copy_8", ""},
+                                              {"nest_copy_16", ""},
+                                              {"nest_scale_8", ""},
+                                              {"nest_add_8", ""},
+                                              {"nest_triad_8", ""},
+                                              {"nest_dot", ""},
+                                              {"nest_fill", ""},
+                                              {"nest_check", ""},
+                                              {"nest_products", ""},
+                                              {"nest_row_sums", ""}}};
     state.device->prepare(source, kernels);
     state.device->enter();
     state.fill();
@@ -305,8 +306,6 @@ std::vector<NestValidation> GpuNest::validate(const StopCheck& stop) {
     State& state = *state_;
     if (state.used() == 0) return {};
     const std::scoped_lock turn(state.device->turn());
-    const std::array<KernelText, 1> sums{{{"nest_row_sums", ""}}};
-    if (state.spec.kind == NestKind::gemm) state.device->prepare(source, sums);
     state.device->enter();
     const bool is_map = state.nest.body != Body::dot;
     const DeviceMemory found(state.device,

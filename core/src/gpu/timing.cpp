@@ -10,15 +10,8 @@
 namespace memgauge::gpu {
 namespace {
 
-constexpr std::size_t anchor_events = 5;  // Device::anchor() uses the first ones
 // How long the stream is held at most, for a host that is slow to queue the first launch.
 constexpr std::uint64_t longest_hold_ns = 2'000'000;
-
-void prepare_clocks(Device& device) {
-    static const std::array<KernelText, 3> kernels{
-        KernelText{"hold", ""}, KernelText{"timer_now", ""}, KernelText{"timer_resolution", ""}};
-    device.prepare("timing.cu", kernels);
-}
 
 // Where the stream was let go before the first launch was queued, that launch waited for the host
 // and its stamp holds it: the next run holds longer.
@@ -29,13 +22,21 @@ void learn_to_hold(Device& device, cuda::Event begin) {
     device.hold_ns = std::min(2 * device.hold_ns, longest_hold_ns);
 }
 
-Slice stamped(Device& device, const Anchor& anchor, std::span<const cuda::Event> events) {
-    Slice slice;
-    ThreadSlice& thread = slice.threads.emplace_back();
+}  // namespace
+
+void prepare_clocks(Device& device) {
+    static const std::array<KernelText, 3> kernels{
+        KernelText{"hold", ""}, KernelText{"timer_now", ""}, KernelText{"timer_resolution", ""}};
+    device.prepare("timing.cu", kernels);
+}
+
+ThreadSlice stamped(const Device& device, const Anchor& anchor, double first_ns,
+                    std::span<const cuda::Event> events) {
+    ThreadSlice thread;
     thread.cpu = sched_getcpu();
     thread.iterations.reserve(events.size() - 1);
     // From event to event: a time in ms is a float, and only short ones are exact to nanoseconds.
-    double ns = device.elapsed_ns(anchor.event, events[0]);
+    double ns = first_ns;
     Ticks begin = placed(anchor.at, ns);
     for (std::size_t k = 1; k < events.size(); ++k) {
         ns += device.elapsed_ns(events[k - 1], events[k]);
@@ -43,10 +44,8 @@ Slice stamped(Device& device, const Anchor& anchor, std::span<const cuda::Event>
         thread.iterations.push_back({begin, end});
         begin = end;
     }
-    return slice;
+    return thread;
 }
-
-}  // namespace
 
 Region::Region(Device& device) : device_(device) {
     device.readings.reset();
@@ -71,8 +70,9 @@ void Region::after() {
 Slice timed(Device& device, const TimedWork& work, const StopCheck& stop) {
     prepare_clocks(device);
     const cuda::Function hold = device.kernel("hold");
-    const std::span<const cuda::Event> events = device.events(anchor_events + work.iterations + 1)
-                                                    .subspan(anchor_events, work.iterations + 1);
+    const std::span<const cuda::Event> events =
+        device.events(Device::anchor_events + work.iterations + 1)
+            .subspan(Device::anchor_events, work.iterations + 1);
     const auto record = [&](std::size_t k) {
         device.check(device.calls().event_record(events[k], device.stream()), "cuEventRecord");
     };
@@ -90,7 +90,10 @@ Slice timed(Device& device, const TimedWork& work, const StopCheck& stop) {
     device.wait(stop);
     region.after();
     device.clock_error_ns = anchor.error_ns;
-    return stamped(device, anchor, events);
+    Slice slice;
+    slice.threads.push_back(
+        stamped(device, anchor, device.elapsed_ns(anchor.event, events[0]), events));
+    return slice;
 }
 
 Ticks placed(Ticks anchor, double ns) noexcept {

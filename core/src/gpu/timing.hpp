@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "gpu/device.hpp"
 
@@ -32,6 +33,14 @@ private:
 // other without waiting for the host. An event takes under 1 us on top of each iteration, and its
 // resolution is about half of one (CUDA Driver API, cuEventElapsedTime).
 Slice timed(Device& device, const TimedWork& work, const StopCheck& stop);
+
+// Compiles what measures time on the device, once; "hold" is among it.
+void prepare_clocks(Device& device);
+
+// Stamps from each event to the next, by the time from the anchor's event to the first; on the CPU
+// that calls.
+ThreadSlice stamped(const Device& device, const Anchor& anchor, double first_ns,
+                    std::span<const cuda::Event> events);
 
 // Ticks of the run's clock, `ns` after (or before) an anchor's.
 Ticks placed(Ticks anchor, double ns) noexcept;

@@ -1,7 +1,5 @@
 #include "gpu/transfer_lane.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -150,19 +148,8 @@ bool TransferLane::happened(std::size_t event) const {
 }
 
 ThreadSlice TransferLane::stamped(std::size_t stamps, const Anchor& anchor) const {
-    ThreadSlice thread;
-    thread.cpu = sched_getcpu();
-    thread.iterations.reserve(stamps);
-    // From event to event: a time in ms is a float, and only short ones are exact to nanoseconds.
-    double ns = -device_->elapsed_ns(events_[0], anchor.event);
-    Ticks begin = placed(anchor.at, ns);
-    for (std::size_t k = 1; k <= stamps; ++k) {
-        ns += device_->elapsed_ns(events_[k - 1], events_[k]);
-        const Ticks end = placed(anchor.at, ns);
-        thread.iterations.push_back({begin, end});
-        begin = end;
-    }
-    return thread;
+    const double first_ns = -device_->elapsed_ns(events_[0], anchor.event);
+    return gpu::stamped(*device_, anchor, first_ns, std::span(events_).first(stamps + 1));
 }
 
 void TransferLane::arrived(std::size_t bytes) noexcept {

@@ -96,8 +96,7 @@ struct GpuTransfers::State {
 
 // What a run needs besides the lanes: the kernel that holds them, and what lets them go.
 void GpuTransfers::State::prepare() {
-    static const std::array<gpu::KernelText, 1> kernels{gpu::KernelText{"hold", ""}};
-    device->prepare("timing.cu", kernels);
+    gpu::prepare_clocks(*device);
     device->enter();
     device->check(device->calls().event_create(&gate, cuda::event_default), "cuEventCreate");
 }
