@@ -9,7 +9,7 @@ import msgspec
 from memgauge.analysis.comparison import Pair, Row
 from memgauge.analysis.comparison_loaded import in_curves, loaded_curves
 from memgauge.analysis.comparison_names import shortened
-from memgauge.analysis.figures import series
+from memgauge.analysis.figures import series, slug
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Series
 
@@ -179,4 +179,4 @@ def _short_names(rows: Sequence[Row]) -> list[str]:
 
 
 def _file_name(family: str, row: Row) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "-", f"{family} {row.regime}").strip("-")
+    return slug(family, row.regime)

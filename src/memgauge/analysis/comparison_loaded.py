@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memgauge.analysis.comparison import Pair, Row
+from memgauge.analysis.figures import slug
 from memgauge.analysis.section import Axis, Chart, Estimate, Series
 
 LEAST_POINTS = 3
@@ -40,7 +41,7 @@ def in_curves(row: Row) -> bool:
 def _chart(label: str, pair: Pair, family: str, regime: str, points: Sequence[Point]) -> Chart:
     a, b = pair.baseline.published, pair.other.published
     return Chart(
-        name=re.sub(r"[^A-Za-z0-9.]+", "-", f"compare {label} {family} {regime}").strip("-"),
+        name=slug("compare", label, family, regime),
         title=", ".join(filter(None, (family, regime))),
         kind="line",
         x=Axis(title="traffic", unit="GB/s", from_zero=True),

@@ -1,5 +1,6 @@
 """A run with the figures of all its points: what the analysis of each experiment starts from."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -95,6 +96,11 @@ def series(name: str, x: list[float | str], cells: list[Estimate | None]) -> Ser
         low=[cell.low if cell is not None and has_interval(cell) else None for cell in cells],
         high=[cell.high if cell is not None and has_interval(cell) else None for cell in cells],
     )
+
+
+def slug(*words: str) -> str:
+    """A name of a chart, of what may be any words; empty ones leave no trace."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(words)).strip("-")
 
 
 def stacked(rows: Iterable[tuple[str, str, float]]) -> list[Series]:

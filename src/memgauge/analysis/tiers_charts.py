@@ -1,9 +1,8 @@
 """Pictures of a competition: both groups over the split, threads over time, interference maps."""
 
-import re
 from collections.abc import Callable, Sequence
 
-from memgauge.analysis.figures import series
+from memgauge.analysis.figures import series, slug
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Series
@@ -28,12 +27,8 @@ def charts(contests: Sequence[Contest]) -> list[Chart]:
     return [*found, *([over_time] if over_time else []), *_maps(swept)]
 
 
-def _slug(*words: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(words)).strip("-")
-
-
 def _name(kind: str, contest: Contest) -> str:
-    return _slug(kind, contest.what, f"{contest.threads}t", regime_kind(contest.regime))
+    return slug(kind, contest.what, f"{contest.threads}t", regime_kind(contest.regime))
 
 
 def _bandwidth(contest: Contest) -> Chart:
@@ -132,7 +127,7 @@ def _map(members: Sequence[Contest], name: str, title: str, unit: str, pick: Pic
     team = ", ".join(filter(None, (f"{first.threads} threads", first.regime)))
     return [
         Chart(
-            name=_slug("tiers-map", name, f"{first.threads}t", regime_kind(first.regime)),
+            name=slug("tiers-map", name, f"{first.threads}t", regime_kind(first.regime)),
             title=f"{title}: {team}",
             kind="heatmap",
             x=SPLIT_AXIS,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from memgauge.analysis.figures import series
+from memgauge.analysis.figures import series, slug
 from memgauge.analysis.regimes import regime_kind
 from memgauge.analysis.section import Axis, Chart, Estimate, Series
 from memgauge.analysis.tiers_transfers import Beside
@@ -32,7 +31,7 @@ def _memory(members: Sequence[Beside]) -> Chart:
     threads = [*([alone.value] if alone else []), *(_threads_moved(one) for one in members)]
     moved: list[float | None] = [*([0.0] if alone else []), *(o.transfers.value for o in members)]
     return Chart(
-        name=_slug("tiers-transfers", first.work, f"{first.threads}t", first.regime),
+        name=slug("tiers-transfers", first.work, f"{first.threads}t", first.regime),
         title=f"Through the host's memory: {first.team}",
         kind="stack",
         x=Axis(title="Transfers meanwhile", unit=""),
@@ -92,7 +91,7 @@ def _team_sizes(work: str, regime: str, members: Sequence[Beside]) -> Chart:
         lines.setdefault(f"threads, {one.way}", []).append((one.threads, one.host))
         lines.setdefault(f"transfers, {one.way}", []).append((one.threads, one.transfers))
     return Chart(
-        name=_slug("tiers-transfers-threads", work, regime),
+        name=slug("tiers-transfers-threads", work, regime),
         title="Threads and transfers: " + ", ".join(filter(None, (work, regime))),
         kind="line",
         x=Axis(title="Threads", unit=""),
@@ -103,7 +102,3 @@ def _team_sizes(work: str, regime: str, members: Sequence[Beside]) -> Chart:
         ],
         note="Of both ways at once the sum of transfers.",
     )
-
-
-def _slug(*words: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from memgauge.analysis.figures import series
+from memgauge.analysis.figures import series, slug
 from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Series
 from memgauge.analysis.transfers_curves import Duplex, Line, time_ns
 from memgauge.analysis.transfers_link import carries, link_of
@@ -32,7 +31,7 @@ def _bandwidth(lines: Sequence[Line], peer: str) -> Chart:
     link = link_of(lines[0].facts)
     claimed = link is not None and not peer and carries(link, lines)
     return Chart(
-        name=_slug("transfers-bandwidth", peer),
+        name=slug("transfers-bandwidth", peer),
         title=f"Bandwidth of transfers over their size{_with(peer)}",
         kind="line",
         x=SIZE,
@@ -53,7 +52,7 @@ def _line(line: Line) -> Series:
 def _time(lines: Sequence[Line], words: str) -> Chart:
     by = "the host's clock" if lines[0].way.host == "pageable" else "the GPU's events"
     return Chart(
-        name=_slug("transfers-time", words),
+        name=slug("transfers-time", words),
         title=f"Time of one transfer over its size: {words}",
         kind="line",
         x=SIZE,
@@ -85,7 +84,7 @@ def _duplex(duplex: Duplex, lines: Sequence[Line]) -> Chart:
     way = duplex.way
     alone = [line for line in lines if line.way == way]
     return Chart(
-        name=_slug("transfers-both", way.words),
+        name=slug("transfers-both", way.words),
         title=f"Both directions at once: {way.words}",
         kind="line",
         x=SIZE,
@@ -112,7 +111,3 @@ def _duplex(duplex: Duplex, lines: Sequence[Line]) -> Chart:
 
 def _with(peer: str) -> str:
     return f": {peer}" if peer else ""
-
-
-def _slug(*words: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")
