@@ -73,8 +73,5 @@ def counters_document(
 
 
 def _verdict(event: Event, verdicts: Mapping[str, EventVerdict]) -> EventVerdict | None:
-    """None where it is on another GPU, which had the same number then."""
     found = verdicts.get(event.name)
-    if found is None or found.instance is None or found.instance in event.instances:
-        return found
-    return None
+    return found if found is not None and found.holds_at(event.instances) else None

@@ -24,6 +24,7 @@ from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 from memgauge.model.text import quoted
 from memgauge.system.gpu_driver import is_started
 from memgauge.system.gpus import read_gpus
+from memgauge.system.pci_link import pci_place
 from memgauge.system.tree import Tree
 
 if TYPE_CHECKING:
@@ -128,8 +129,11 @@ class Cupti(BackEnd):
 
     def _is_worth_asking(self) -> bool:
         """Starting CUDA takes a second, and means nothing where no GPU is."""
-        shown = not self.host.is_substituted and bool(read_gpus(Tree()))
-        return self._is_named or is_started() or shown
+        return (
+            self._is_named
+            or is_started()
+            or (not self.host.is_substituted and bool(read_gpus(Tree())))
+        )
 
     def _found(self) -> list[Device]:
         if not self._is_worth_asking():
@@ -249,7 +253,7 @@ def _counter(one: Chosen, device: Device, slot: int, losses: int | None) -> Coun
 
 def _node(device: Device) -> int | None:
     """The NUMA node that the GPU hangs on."""
-    return next((one.node for one in read_gpus(Tree()) if one.bus_id == device.bus_id), None)
+    return pci_place(Tree(), device.bus_id).node
 
 
 def _note(source: _Source, device: Device) -> str:

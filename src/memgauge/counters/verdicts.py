@@ -141,10 +141,7 @@ def with_verdicts(made: CounterSet, host: Host) -> CounterSet:
 
 
 def _of(verdict: EventVerdict | None, counter: Counter) -> EventVerdict | None:
-    """None where the verdict is on another GPU, which had the same number then."""
-    if verdict is None or verdict.instance in (None, counter.instance):
-        return verdict
-    return None
+    return verdict if verdict is not None and verdict.holds_at([counter.instance]) else None
 
 
 def _unusable(place: Place, why: str) -> KeptVerdicts:

@@ -6,7 +6,7 @@ becomes one *counter* for each place that counts it: a controller, a socket, a d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -206,6 +206,10 @@ class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """and the version of the kernel's driver, where that was told."""
     made_at: str
     """ISO 8601, UTC."""
+
+    def holds_at(self, instances: Collection[str]) -> bool:
+        """Whether it is on one of these places: another GPU may have had the same number then."""
+        return self.instance is None or self.instance in instances
 
 
 Countable = TypeVar("Countable", Event, Counter)
