@@ -26,14 +26,20 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.gpu import BY_EVENTS, BY_TIMER, gpu_facts, refuse_host_options
+from memgauge.experiments.gpu import (
+    BY_EVENTS,
+    BY_TIMER,
+    UNKNOWN_L2_BYTES,
+    gpu_facts,
+    refuse_host_options,
+)
 from memgauge.experiments.gpu_walks import LINE_BYTES, Ring, Walk, timer_warnings
 from memgauge.experiments.native import to_sample
 from memgauge.experiments.workingset import (
-    DENSE_STEPS,
     LEAST_BYTES,
-    SPARSE_STEPS,
+    LEAST_LARGEST_BYTES,
     WorkingsetParameters,
+    footprints,
     require_largest,
 )
 from memgauge.model.records import Point, Sample, Scalar, Warning
@@ -45,7 +51,6 @@ KIB = 1 << 10
 MIB = 1 << 20
 L2_MULTIPLE = 6
 """Three footprints beyond twice the L2, so that memory shows as a plateau of its own."""
-LEAST_LARGEST_BYTES = 64 * MIB
 MEMORY_SHARE = 16
 """One over the share of the device's memory that the largest footprint may be."""
 
@@ -63,17 +68,6 @@ LEAST_READ_BYTES_PER_MULTIPROCESSOR = 16 * KIB
 ELEMENT_BYTES = 8
 
 
-def footprints(largest_bytes: int, dense_up_to_bytes: int) -> list[int]:
-    """Sizes to visit, ascending, whole KiB: four an octave to twice the L2, then two."""
-    sizes: list[int] = []
-    octave = LEAST_BYTES
-    while octave <= largest_bytes:
-        steps = DENSE_STEPS if octave < dense_up_to_bytes else SPARSE_STEPS
-        sizes += [octave * step // 4 for step in steps]
-        octave *= 2
-    return [size for size in sizes if size < largest_bytes] + [largest_bytes]
-
-
 def largest_footprint(parameters: WorkingsetParameters, facts: _core.GpuFacts) -> int:
     """Six times the L2, as far as the memory has room, or as asked.
 
@@ -88,7 +82,7 @@ def largest_footprint(parameters: WorkingsetParameters, facts: _core.GpuFacts) -
 def walk_over(footprint_bytes: int, l2_bytes: int | None) -> Walk:
     """How the ring of a footprint is warmed and walked."""
     near = footprint_bytes <= L1_AT_MOST_BYTES
-    held = footprint_bytes <= 2 * (l2_bytes or LEAST_LARGEST_BYTES)
+    held = footprint_bytes <= 2 * (l2_bytes or UNKNOWN_L2_BYTES)
     return Walk(
         footprint_bytes=footprint_bytes,
         hops=NEAR_HOPS if near else FAR_HOPS,
@@ -182,7 +176,7 @@ class GpuWorkingset(Experiment):
 def planned(parameters: WorkingsetParameters, facts: _core.GpuFacts) -> list[Point]:
     """Latency over all footprints, then reads over those that give every multiprocessor work."""
     largest = largest_footprint(parameters, facts)
-    sizes = footprints(largest, 2 * (facts.l2_bytes or LEAST_LARGEST_BYTES))
+    sizes = footprints(largest, 2 * (facts.l2_bytes or UNKNOWN_L2_BYTES))
     least = LEAST_READ_BYTES_PER_MULTIPROCESSOR * facts.multiprocessors
     memory = str(parameters.memory)
     return [

@@ -60,12 +60,15 @@ class WorkingsetParameters(OneThreadParameters, frozen=True, kw_only=True):
     ] = None
 
 
-def footprints(largest_bytes: int) -> list[int]:
-    """Sizes to visit, ascending, whole lines, `largest_bytes` the last."""
+def footprints(largest_bytes: int, dense_up_to_bytes: int = DENSE_UP_TO_BYTES) -> list[int]:
+    """Sizes to visit, ascending, whole KiB, and `largest_bytes` the last.
+
+    They are four an octave up to `dense_up_to_bytes`, then two.
+    """
     sizes: list[int] = []
     octave = LEAST_BYTES
     while octave <= largest_bytes:
-        steps = DENSE_STEPS if octave < DENSE_UP_TO_BYTES else SPARSE_STEPS
+        steps = DENSE_STEPS if octave < dense_up_to_bytes else SPARSE_STEPS
         sizes += [octave * step // 4 for step in steps]
         octave *= 2
     return [size for size in sizes if size < largest_bytes] + [largest_bytes]

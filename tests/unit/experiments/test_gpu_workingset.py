@@ -17,11 +17,10 @@ from memgauge.experiments.gpu_walks import LINE_BYTES
 from memgauge.experiments.gpu_workingset import (
     L1_AT_MOST_BYTES,
     GpuWorkingset,
-    footprints,
     largest_footprint,
     walk_over,
 )
-from memgauge.experiments.workingset import LEAST_BYTES, WorkingsetParameters
+from memgauge.experiments.workingset import LEAST_BYTES, WorkingsetParameters, footprints
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 
