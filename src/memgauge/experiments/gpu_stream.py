@@ -29,7 +29,6 @@ from memgauge.experiments import stream_search
 from memgauge.experiments.base import Bench, Experiment, Group, Values
 from memgauge.experiments.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.gpu_stream_counted import (
-    CountedGpuKernels,
     counted_gpu_kernels,
     gpu_traffic_facts,
     is_counted,
@@ -37,6 +36,7 @@ from memgauge.experiments.gpu_stream_counted import (
 from memgauge.experiments.gpu_stream_kernels import GpuStreamKernel, gpu_kernels_of
 from memgauge.experiments.gpu_stream_sizes import GpuLayout, gpu_layout
 from memgauge.experiments.native import to_sample, to_validation
+from memgauge.experiments.stream_counted import CountedKernels
 from memgauge.experiments.stream_kernels import Role
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import rule_warnings
@@ -58,7 +58,7 @@ class GpuStreamBench(Bench):
         cells: Mapping[str, tuple[Point, _core.GpuKernelSpec]],
         shape: GpuLayout,
         subject: str,
-        counted: CountedGpuKernels | None = None,
+        counted: CountedKernels[_core.GpuKernelSpec] | None = None,
     ) -> None:
         self._arrays = arrays
         self._cells = cells

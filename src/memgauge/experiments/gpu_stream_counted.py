@@ -13,22 +13,18 @@ GPU; counters that are dead or mis-scaled: `memgauge counters verify --memory cu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import msgspec
-
 from memgauge import _core
 from memgauge.counters.opening import find
-from memgauge.experiments.counted import TeamCounters, gpu_counters
-from memgauge.experiments.native import to_sample
-from memgauge.experiments.stream_counted import IDLE_EVERY, LONGEST_IDLE_S, REGION_S
+from memgauge.experiments.counted import gpu_counters
+from memgauge.experiments.stream_counted import REGION_S, CountedKernels
 from memgauge.model.counters import MEMORY_TRAFFIC, Event
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import NONE, WHOLE
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.records import CounterSet, Sample, Scalar
+from memgauge.model.records import Scalar
 from memgauge.system.gpu_driver import opened_gpu
 
 ENERGY_REGION_S = 0.5
@@ -107,44 +103,10 @@ def counts_memory_of(event: Event, memory: MemoryPlacement) -> bool:
     )
 
 
-class CountedGpuKernels:
-    """The kernels of one GPU, repeated while counters are read."""
-
-    def __init__(
-        self, arrays: _core.GpuStreamArrays, counters: TeamCounters, region_s: float = REGION_S
-    ) -> None:
-        self._arrays = arrays
-        self._counters = counters
-        self._region_s = region_s
-
-    @property
-    def set(self) -> CounterSet:
-        """The counters, to be recorded."""
-        return self._counters.set
-
-    def measure(self, spec: _core.GpuKernelSpec, point: str, round_: int) -> Sample:
-        """One region, with an idle one before it in some rounds."""
-        first_s = self._first(spec)
-        repetitions = min(MOST_REPETITIONS, math.ceil(self._region_s / first_s))
-        idle = None
-        if round_ % IDLE_EVERY == 0:
-            idle = self._counters.idle(min(LONGEST_IDLE_S, repetitions * first_s))
-            self._first(spec)
-        taken, reading = self._counters.around(
-            lambda: self._arrays.run(spec, iterations=repetitions)
-        )
-        return msgspec.structs.replace(to_sample(point, round_, taken), reading=reading, idle=idle)
-
-    def _first(self, spec: _core.GpuKernelSpec) -> float:
-        """Seconds of the repetition left out: it leaves in the caches what the next find."""
-        (thread,) = self._arrays.run(spec).threads
-        return max(1, thread.end_ns[-1] - thread.begin_ns[0]) * 1e-9
-
-
 @contextmanager
 def counted_gpu_kernels(
     arrays: _core.GpuStreamArrays, asked: Sequence[str], memory: MemoryPlacement
-) -> Iterator[CountedGpuKernels]:
+) -> Iterator[CountedKernels[_core.GpuKernelSpec]]:
     """Counters of that GPU, opened for kernels on these arrays.
 
     Raises:
@@ -153,4 +115,9 @@ def counted_gpu_kernels(
     events = gpu_events(asked, memory)
     region_s = ENERGY_REGION_S if any(e.quantity == "energy" for e in events) else REGION_S
     with gpu_counters(opened_gpu(memory), events, name=f"stream/{memory}") as counters:
-        yield CountedGpuKernels(arrays, counters, region_s)
+        yield CountedKernels(
+            lambda spec, iterations: arrays.run(spec, iterations=iterations),
+            counters,
+            region_s=region_s,
+            most_repetitions=MOST_REPETITIONS,
+        )

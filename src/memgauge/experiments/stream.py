@@ -30,7 +30,12 @@ from memgauge.experiments import stream_search
 from memgauge.experiments.base import Bench, Experiment, Group, Values
 from memgauge.experiments.counted import team_counters
 from memgauge.experiments.native import backing_facts, to_sample, to_validation
-from memgauge.experiments.stream_counted import CountedKernels, counted_teams, traffic_facts
+from memgauge.experiments.stream_counted import (
+    CountedKernels,
+    counted_kernels,
+    counted_teams,
+    traffic_facts,
+)
 from memgauge.experiments.stream_kernels import Role, StreamKernel, kernels_of
 from memgauge.experiments.stream_parameters import StreamParameters
 from memgauge.experiments.stream_sizes import Layout, layout, rule_warnings
@@ -61,7 +66,7 @@ class StreamBench(Bench):
         cells: Sequence[_Cell],
         shape: Layout,
         subject: str,
-        counted: CountedKernels | None = None,
+        counted: CountedKernels[_core.KernelSpec] | None = None,
     ) -> None:
         self._arrays = arrays
         self._cells = {cell.point.point: cell for cell in cells}
@@ -143,7 +148,7 @@ class Stream(Experiment):
             if any(point.role == "region" for point in group.points):
                 events = find(parameters.counters or ())
                 counters = team_counters(team, events, name=f"stream/{threads}t")
-                counted = CountedKernels(arrays, shape.blocks, stack.enter_context(counters))
+                counted = counted_kernels(arrays, shape.blocks, stack.enter_context(counters))
             got = backing_facts(arrays.backing(), parameters.pages)
             kernels = {
                 _point(parameters, kernel, cpus, shape, role).point: kernel

@@ -17,7 +17,8 @@ verify` tells.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -38,6 +39,9 @@ IDLE_EVERY = 4
 """Regions, before the first of which the team sleeps."""
 
 LONGEST_IDLE_S = 10.0
+
+Spec = TypeVar("Spec")
+"""Of a kernel, for CPUs or for a GPU."""
 
 
 def counted_teams(parameters: StreamParameters, sizes: Sequence[int]) -> Collection[int]:
@@ -62,34 +66,53 @@ def traffic_facts(spec: _core.KernelSpec, elements: int) -> dict[str, Scalar]:
     }
 
 
-class CountedKernels:
-    """The kernels of one team, repeated while its counters are read."""
+class CountedKernels(Generic[Spec]):
+    """The kernels over one team's or one GPU's arrays, repeated while counters are read."""
 
-    def __init__(self, arrays: _core.StreamArrays, blocks: int, counters: TeamCounters) -> None:
-        self._arrays = arrays
-        self._blocks = blocks
+    def __init__(
+        self,
+        run: Callable[[Spec, int], _core.Slice],
+        counters: TeamCounters,
+        *,
+        region_s: float,
+        most_repetitions: int,
+    ) -> None:
+        """Take what repeats a kernel over the whole arrays as often as it is told."""
+        self._run = run
         self._counters = counters
+        self._region_s = region_s
+        self._most_repetitions = most_repetitions
 
     @property
     def set(self) -> CounterSet:
         """The counters, to be recorded."""
         return self._counters.set
 
-    def measure(self, spec: _core.KernelSpec, point: str, round_: int) -> Sample:
+    def measure(self, spec: Spec, point: str, round_: int) -> Sample:
         """One region, with an idle one before it in some rounds."""
         first_s = self._first(spec)
-        repetitions = min(MOST_REPETITIONS, math.ceil(REGION_S / first_s))
+        repetitions = min(self._most_repetitions, math.ceil(self._region_s / first_s))
         idle = None
         if round_ % IDLE_EVERY == 0:
             idle = self._counters.idle(min(LONGEST_IDLE_S, repetitions * first_s))
             self._first(spec)
-        taken, reading = self._counters.around(
-            lambda: self._arrays.run(spec, blocks=self._blocks, iterations=repetitions)
-        )
+        taken, reading = self._counters.around(lambda: self._run(spec, repetitions))
         return msgspec.structs.replace(to_sample(point, round_, taken), reading=reading, idle=idle)
 
-    def _first(self, spec: _core.KernelSpec) -> float:
+    def _first(self, spec: Spec) -> float:
         """Seconds of the repetition left out: it leaves in the caches what the next find."""
-        taken = self._arrays.run(spec, blocks=self._blocks)
+        taken = self._run(spec, 1)
         begin = min(thread.begin_ns[0] for thread in taken.threads)
         return max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin) * 1e-9
+
+
+def counted_kernels(
+    arrays: _core.StreamArrays, blocks: int, counters: TeamCounters
+) -> CountedKernels[_core.KernelSpec]:
+    """Those over all blocks of one team's arrays."""
+    return CountedKernels(
+        lambda spec, iterations: arrays.run(spec, blocks=blocks, iterations=iterations),
+        counters,
+        region_s=REGION_S,
+        most_repetitions=MOST_REPETITIONS,
+    )
