@@ -36,12 +36,11 @@ from memgauge.experiments.gpu_tiers_points import (
     besides,
     planned_again,
     planned_visits,
-    with_facts,
 )
 from memgauge.experiments.native import backing_facts
 from memgauge.experiments.tiers import probe_ring, probe_warnings
 from memgauge.experiments.tiers_parameters import TiersParameters
-from memgauge.experiments.tiers_points import PROBE_TOOK_CPU
+from memgauge.experiments.tiers_points import PROBE_TOOK_CPU, with_facts
 from memgauge.experiments.tiers_ready import Readier, Ready, memory_facts
 from memgauge.experiments.tiers_sizes import size_warnings
 from memgauge.experiments.transfers_place import looked_at

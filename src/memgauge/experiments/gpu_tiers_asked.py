@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memgauge.experiments.tiers_asked import DRAM, AskedSide
-from memgauge.experiments.tiers_parameters import TRANSFERS, TiersParameters
+from memgauge.experiments.tiers_parameters import TiersParameters
 from memgauge.experiments.tiers_sides import Side, sides
+from memgauge.experiments.transfers_parameters import HOST_DIRECTIONS
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import fields_of
@@ -56,9 +57,9 @@ def _refuse_meaningless(parameters: TiersParameters) -> None:
 
 
 def transfers_of(parameters: TiersParameters) -> tuple[str, ...]:
-    """Which ways, in one order."""
-    asked = TRANSFERS if parameters.transfer is None else parameters.transfer
-    return tuple(one for one in TRANSFERS if one in asked)
+    """Which ways, in one order; none to another GPU, which the host's memory has no part in."""
+    asked = HOST_DIRECTIONS if parameters.transfer is None else parameters.transfer
+    return tuple(one for one in HOST_DIRECTIONS if one in asked)
 
 
 def of_host(parameters: TiersParameters) -> TiersParameters:

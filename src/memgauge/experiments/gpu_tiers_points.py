@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import msgspec
@@ -15,6 +15,7 @@ from memgauge.experiments.tiers_points import TeamPlan, team_plan
 from memgauge.experiments.tiers_sizes import TierSizes
 from memgauge.experiments.tiers_works import Work
 from memgauge.experiments.transfers_points import AT_ONCE
+from memgauge.experiments.transfers_sizes import BUFFERS, buffer_room
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import Point, Scalar
@@ -25,10 +26,6 @@ MIB = 1 << 20
 TRANSFER_BYTES = 64 * MIB
 """Of one transfer at least, where there is room; and no less than the largest cache of the host, of
 which devices' writes may take a few ways: transfers that hit it would spare the host's memory."""
-MEMORY_SHARE = 0.25
-"""Of what either memory has left, that buffers may take at most."""
-BUFFERS = 2
-"""At either end: one for each direction."""
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +112,7 @@ def _beside(
     host: TeamPlan,
     free_bytes: int,
 ) -> Beside:
-    room = int(min(free_bytes, system.available_bytes) * MEMORY_SHARE) // BUFFERS
+    room = buffer_room(free_bytes, system.available_bytes)
     wanted = max(TRANSFER_BYTES, host.sizes.llc_bytes or 0)
     return Beside(
         host=host,
@@ -243,8 +240,3 @@ def _of_transfers(plan: Beside, work: Work | None, transfer: str, direction: str
         bytes_moved=plan.transfer_bytes,
         work="window",
     )
-
-
-def with_facts(point: Point, facts: Mapping[str, Scalar]) -> Point:
-    """The point with further facts about what was got."""
-    return msgspec.structs.replace(point, effective={**point.effective, **facts})

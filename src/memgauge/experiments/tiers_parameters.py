@@ -15,6 +15,7 @@ from memgauge.experiments.tiers_asked import (
     second_memory_option,
     side_option,
 )
+from memgauge.experiments.transfers_parameters import HOST_DIRECTIONS
 from memgauge.model import units
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
@@ -36,9 +37,6 @@ STORES = ("temporal", "non-temporal", "flushed")
 
 LONGEST_DELAY_NS = 10_000
 """After every 16 lines; a thread then draws a tenth of a GB/s."""
-
-TRANSFERS = ("host-to-device", "device-to-host", "both")
-"""Beside the host's threads; none of another GPU, which the host's memory has no part in."""
 
 MOST_ITERATIONS = 100_000
 
@@ -144,7 +142,7 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
         tuple[str, ...] | None,
         choices_option(
             "which way transfers go, where group B is a GPU (--b cuda:N)",
-            TRANSFERS,
+            HOST_DIRECTIONS,
             automatic="all of them",
         ),
     ] = None

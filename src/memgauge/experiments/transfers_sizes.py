@@ -42,10 +42,20 @@ def transfer_sizes(
     largest = parameters.largest_bytes
     if largest is None:
         wanted = FINE_LARGEST_BYTES if parameters.is_fine else LARGEST_BYTES
-        room = int(min(device_bytes, host_bytes) * MEMORY_SHARE) // BUFFERS
+        room = buffer_room(device_bytes, host_bytes)
         largest = max(smallest, power_below(min(wanted, room)))
     steps = [smallest << step for step in range(largest.bit_length())]
     return (*(size for size in steps if size < largest), largest)
+
+
+def buffer_room(device_bytes: int, host_bytes: int) -> int:
+    """Bytes that one buffer, sized by default, may take at most.
+
+    Args:
+        device_bytes: free in the GPU's memory.
+        host_bytes: that may still be allocated on the host.
+    """
+    return int(min(device_bytes, host_bytes) * MEMORY_SHARE) // BUFFERS
 
 
 def repeats_of(size: int) -> int:
