@@ -87,13 +87,13 @@ def _refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | Non
 
 def _kinds(source: Source) -> str:
     """The experiments of its figures, and the memory where that is a GPU's."""
-    from memgauge.model.memory import GPU
+    from memgauge.model.memory import names_gpu
 
     found = {one.name.partition("/")[0]: None for one in source.comparables}
     gpus = {
         memory: None
         for one in source.comparables
-        if (memory := str(one.facts.get("memory", ""))).startswith(f"{GPU}:")
+        if names_gpu(memory := str(one.facts.get("memory", "")))
     }
     return ", ".join(found) + (f" in {', '.join(gpus)}" if gpus else "")
 

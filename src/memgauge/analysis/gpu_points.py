@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memgauge.analysis.figures import float_fact, number_fact, text_fact
-from memgauge.model.memory import GPU
+from memgauge.model.memory import names_gpu
 from memgauge.model.records import Point
-
-PLACEMENT = f"{GPU}:"
-"""What the name of a GPU's memory begins with."""
 
 GPU_MEMORY = "device memory"
 WHOLE = "whole GPU"
@@ -19,7 +16,7 @@ WHOLE = "whole GPU"
 def gpu_of(point: Point) -> str:
     """The GPU's memory that the point was measured in, such as `cuda:0`; empty: the host's."""
     memory = text_fact(point.asked, "memory")
-    return memory if memory.startswith(PLACEMENT) else ""
+    return memory if names_gpu(memory) else ""
 
 
 def gpu_name(points: Iterable[Point]) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from memgauge.analysis.figures import Figures, number_fact, text_fact
-from memgauge.analysis.gpu_points import PLACEMENT, gpu_of
-from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, added_up
+from memgauge.analysis.gpu_points import gpu_of
+from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, added_up, gpu_traffic
 from memgauge.model.readings import Counted, counted
 from memgauge.model.records import Point, RegionReading, Sample
 from memgauge.model.units import format_count
@@ -131,11 +131,6 @@ def reaches(counter: Counter, kernel: Kernel) -> bool:
     if not kernel.gpu or counter.basis != "measured":
         return True
     return counter.traffic == gpu_traffic(kernel.gpu)
-
-
-def gpu_traffic(placement: str) -> str:
-    """What counters of a GPU's memory name their traffic: `gpu0` of the placement `cuda:0`."""
-    return placement.replace(PLACEMENT, "gpu", 1)
 
 
 def _left_out(told: Sequence[Counter], counters: Sequence[Counter]) -> Iterable[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from memgauge.analysis.windows import lost_time, window_value
-from memgauge.model.memory import GPU
+from memgauge.model.memory import names_gpu
 from memgauge.model.records import Point, Sample
 
 FAST_SIDE = 0.9
@@ -118,7 +118,7 @@ def is_timed_by_gpu(point: Point) -> bool:
     What the host's threads and pages suffer meanwhile is in none of its times.
     """
     asked = point.asked
-    in_its_own = str(asked.get("memory", "")).startswith(f"{GPU}:")
+    in_its_own = names_gpu(str(asked.get("memory", "")))
     alone = asked.get("host_memory") is None and "source" not in asked
     return in_its_own and alone and str(point.effective.get("timed_by", "")).startswith("device")
 

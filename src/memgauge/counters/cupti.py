@@ -19,7 +19,7 @@ from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
 from memgauge.counters.cupti_devices import Device, devices, is_refused, library
 from memgauge.counters.cupti_metrics import FIGURES, SOURCE, Figure, Metric
-from memgauge.model.counters import Counter, Event, State
+from memgauge.model.counters import Counter, Event, State, gpu_traffic
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 from memgauge.model.text import quoted
 from memgauge.system.gpu_driver import is_started
@@ -162,7 +162,7 @@ class Cupti(BackEnd):
             encoding="; ".join(f"{way}: {metric.name}" for way, metric in known.items()),
             instances=[device.instance],
             source=SOURCE,
-            traffic=f"gpu{device.index}" if figure.automatic else None,
+            traffic=gpu_traffic(device.index) if figure.automatic else None,
             automatic=figure.automatic,
             pitfalls=list(_OF_MEMORY if figure.automatic else _OF_LINK),
             state=state,

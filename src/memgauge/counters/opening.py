@@ -12,7 +12,7 @@ from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
 from memgauge.counters.host import Host, this_host
 from memgauge.counters.registry import BACK_ENDS, GPU_MEMORY_ORDER, MEMORY_ORDER, load
 from memgauge.counters.verdicts import with_verdicts
-from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up
+from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up, gpu_traffic
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 from memgauge.model.event_names import AUTOMATIC, WHOLE, split_events
 from memgauge.model.memory import MemoryPlacement
@@ -78,7 +78,7 @@ def memory_events(host: Host, placement: MemoryPlacement | None = None) -> list[
     Those of a GPU's memory where `placement` is one's.
     """
     if placement is not None and placement.is_gpu:
-        return _gpu_memory_events(host, f"gpu{placement.device}")
+        return _gpu_memory_events(host, gpu_traffic(str(placement)))
     refusals = []
     for name in MEMORY_ORDER:
         back_end = load(name, host)

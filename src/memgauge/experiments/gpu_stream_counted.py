@@ -20,7 +20,7 @@ from memgauge import _core
 from memgauge.counters.opening import find
 from memgauge.experiments.counted import gpu_counters
 from memgauge.experiments.stream_counted import REGION_S, CountedKernels
-from memgauge.model.counters import MEMORY_TRAFFIC, Event
+from memgauge.model.counters import MEMORY_TRAFFIC, Event, gpu_traffic
 from memgauge.model.errors import RequestError
 from memgauge.model.event_names import NONE, WHOLE
 from memgauge.model.memory import MemoryPlacement
@@ -99,7 +99,7 @@ def is_of_memory(event: Event) -> bool:
 def counts_memory_of(event: Event, memory: MemoryPlacement) -> bool:
     """Whether it counts the traffic of that GPU's memory, by measurement or by a model."""
     return is_of_memory(event) and (
-        event.back_end in WHOLE or event.traffic == f"gpu{memory.device}"
+        event.back_end in WHOLE or event.traffic == gpu_traffic(str(memory))
     )
 
 

@@ -11,6 +11,8 @@ from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
+from memgauge.model.memory import GPU
+
 Slot = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
 
 Quantity = Literal[
@@ -213,6 +215,11 @@ class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Countable = TypeVar("Countable", Event, Counter)
+
+
+def gpu_traffic(gpu: int | str) -> str:
+    """What traffic of a GPU's memory is called: `gpu0` of device 0, by number or as `cuda:0`."""
+    return f"gpu{str(gpu).removeprefix(f'{GPU}:')}"
 
 
 def added_up(candidates: Sequence[Countable]) -> list[Countable]:

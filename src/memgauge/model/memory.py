@@ -83,6 +83,11 @@ class MemoryPlacement(msgspec.Struct, frozen=True):
         return self.kind == GPU
 
 
+def names_gpu(text: str) -> bool:
+    """Whether the text form of a placement is a GPU's."""
+    return text.startswith(f"{GPU}:")
+
+
 def on_gpu(device: int) -> MemoryPlacement:
     """Memory of one GPU."""
     return MemoryPlacement(GPU, device=device)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import GPU, MemoryPlacement, parse_placement
+from memgauge.model.memory import MemoryPlacement, names_gpu, parse_placement
 from memgauge.model.text import quoted
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def second_tiers(system: System) -> list[Tier]:
     return [
         tier
         for tier in system.tiers[1:]
-        if tier.placement is not None and not tier.placement.startswith(f"{GPU}:")
+        if tier.placement is not None and not names_gpu(tier.placement)
     ]
 
 

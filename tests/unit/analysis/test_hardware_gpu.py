@@ -7,11 +7,12 @@ import pytest
 from tests.unit.analysis.hardware import ELEMENTS, counts
 
 from memgauge.analysis.hardware_bandwidth import READS, WRITES, hardware_bandwidth
-from memgauge.analysis.hardware_counts import HardwareCounts, gpu_traffic, reaches
+from memgauge.analysis.hardware_counts import HardwareCounts, reaches
 from memgauge.analysis.hardware_document import hardware_figures
 from memgauge.analysis.hardware_gpu import agreement, ratio_of
 from memgauge.analysis.hardware_report import charts, tables
 from memgauge.analysis.hardware_summary import verdicts
+from memgauge.model.counters import gpu_traffic
 
 
 def on_gpu(
