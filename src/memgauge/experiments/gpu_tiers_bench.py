@@ -17,6 +17,7 @@ from memgauge.experiments.loaded_points import HOPS
 from memgauge.experiments.native import to_sample, to_validation
 from memgauge.experiments.tiers import TRIES, probed_sample
 from memgauge.experiments.tiers_ready import Ready, active_members
+from memgauge.experiments.tiers_works import Work
 from memgauge.model.records import Point, Sample, ThreadSample, Validation
 
 LEAST_TRANSFERS = 8
@@ -78,7 +79,7 @@ class BesideBench(Bench):
             competed = self._compete(visit.work.name)
             mine = self._threads(visit.points[0], round_, competed)
             return [mine] if mine else []
-        count = self._queued(visit, visit.work.name)
+        count = self._queued(visit, self._host_ns[visit.work.name])
         self._transfers.start(visit.transfer, self._plan.transfer_bytes, iterations=count)
         try:
             competed = self._compete(visit.work.name)
@@ -107,13 +108,11 @@ class BesideBench(Bench):
         if ring is None:
             return []
         if visit.transfer is None:
-            return [probed_sample(visit.points[0].point, round_, self._probe(visit, ring))]
-        took_ns = self._probe_ns[visit.points[0].point] * self._spare[visit.points[0].point]
-        count = math.ceil(took_ns / self._transfer_ns[visit.transfer])
-        count = min(MOST_QUEUED, max(LEAST_TRANSFERS, count))
+            return [probed_sample(visit.points[0].point, round_, self._probe(visit.work, ring))]
+        count = self._queued(visit, self._probe_ns[visit.work])
         self._transfers.start(visit.transfer, self._plan.transfer_bytes, iterations=count)
         try:
-            probed = self._probe(visit, ring)
+            probed = self._probe(visit.work, ring)
         finally:
             moved = self._transfers.finish()
         taken = probed_sample(visit.points[0].point, round_, probed)
@@ -122,8 +121,8 @@ class BesideBench(Bench):
             return []
         return [taken]
 
-    def _probe(self, visit: Visit, ring: _core.ChaseRing) -> _core.CompetitionSlice:
-        ready = None if visit.work is None else self._ready[visit.work.name]
+    def _probe(self, work: Work | None, ring: _core.ChaseRing) -> _core.CompetitionSlice:
+        ready = None if work is None else self._ready[work.name]
         return self._competition.run_probed(
             [] if ready is None else active_members(self._plan.host, ready.specs, 0),
             self._plan.host.sizes.iteration_bytes if ready is None else ready.iteration_bytes,
@@ -135,15 +134,18 @@ class BesideBench(Bench):
             pingpong=True,
         )
 
-    def _probe_times(self, visits: Sequence[Visit]) -> dict[str, int]:
-        """What each visit of the probe takes without transfers, ns."""
-        ring = self._ring
-        found: dict[str, int] = {}
-        for visit in visits:
-            if visit.probed and ring is not None:
-                begin_ns = _core.clock_now_ns()
-                self._probe(visit, ring)
-                found[visit.points[0].point] = _core.clock_now_ns() - begin_ns
+    def _probe_times(self, visits: Sequence[Visit]) -> dict[Work | None, int]:
+        """What the probe takes beside each work that is probed beside transfers, without them, ns.
+
+        Work of None: beside threads that sleep.
+        """
+        if self._ring is None:
+            return {}
+        found: dict[Work | None, int] = {}
+        for work in dict.fromkeys(v.work for v in visits if v.probed and v.transfer is not None):
+            begin_ns = _core.clock_now_ns()
+            self._probe(work, self._ring)
+            found[work] = _core.clock_now_ns() - begin_ns
         return found
 
     def _visit_ns(self, ready: Ready) -> float:
@@ -167,9 +169,9 @@ class BesideBench(Bench):
         taken = self._transfers.run(transfer, size, iterations=min(MOST_QUEUED, count))
         return to_sample(visit.points[0].point, round_, taken)
 
-    def _queued(self, visit: Visit, work: str) -> int:
-        """So many transfers that they outlast the threads."""
-        took_ns = self._host_ns[work] * self._spare[visit.points[0].point]
+    def _queued(self, visit: Visit, alone_ns: int) -> int:
+        """So many transfers that they outlast what takes the host that long without them."""
+        took_ns = alone_ns * self._spare[visit.points[0].point]
         count = math.ceil(took_ns / self._transfer_ns[str(visit.transfer)])
         return min(MOST_QUEUED, max(LEAST_TRANSFERS, count))
 
