@@ -7,22 +7,21 @@ from memgauge.analysis import (
     stream_scaling,
     stream_ways,
 )
-from memgauge.analysis.figures import Figures, number_fact, series, text_fact
+from memgauge.analysis.figures import Figures, number_fact, text_fact
 from memgauge.analysis.gpu_points import gpu_of
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
 from memgauge.analysis.section import (
-    Axis,
     Cell,
     Chart,
     Column,
-    Estimate,
     Section,
     Table,
     Verdict,
 )
+from memgauge.analysis.stream_bars import kernel_bars
 from memgauge.analysis.stream_cells import (
     STANDARD,
     TUNED,
@@ -203,21 +202,9 @@ def _kernels(cells: list[KernelCell]) -> Chart | None:
     if largest is None:
         return None
     team = [cell for cell in cells if cell.threads == largest and cell.sustained]
-    kernels = list(dict.fromkeys(cell.kernel for cell in team))
-    bars: dict[tuple[str, str], dict[str, Estimate | None]] = {}
-    for cell in team:
-        bars.setdefault((cell.variant, cell.regime), {})[cell.kernel] = cell.sustained
-    return Chart(
-        name="stream-kernels",
-        title=f"Kernels with {format_count(largest, 'thread')}",
-        kind="bar",
-        x=Axis(title="Kernel", unit=""),
-        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[
-            series(", ".join(filter(None, key)), [*kernels], [bar.get(k) for k in kernels])
-            for key, bar in bars.items()
-        ],
-        note="Bars: 90th percentile of speed; whiskers: its 95% interval.",
+    return kernel_bars(
+        f"Kernels with {format_count(largest, 'thread')}",
+        [(", ".join(filter(None, (cell.variant, cell.regime))), cell) for cell in team],
     )
 
 

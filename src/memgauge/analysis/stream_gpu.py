@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memgauge.analysis import hardware_beside, hardware_report, hardware_summary, stream_gpu_tables
-from memgauge.analysis.figures import Figures, number_fact, scaled, series
+from memgauge.analysis.figures import Figures, number_fact, scaled
 from memgauge.analysis.gpu_points import gpu_name, gpu_of, gpu_peak_gb_per_s
 from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
 from memgauge.analysis.hardware_counts import counts_of
 from memgauge.analysis.intervals import has_interval
 from memgauge.analysis.ratios import ratio
-from memgauge.analysis.section import Axis, Chart, Estimate, Rule, Section, Verdict
+from memgauge.analysis.section import Chart, Estimate, Rule, Section, Verdict
+from memgauge.analysis.stream_bars import kernel_bars
 from memgauge.analysis.stream_cells import (
     STANDARD,
     TUNED,
@@ -194,20 +195,8 @@ def _kernels(cells: Sequence[KernelCell], peak: float | None) -> Chart | None:
     shown = [cell for cell in cells if cell.sustained]
     if not shown:
         return None
-    kernels: list[float | str] = [*dict.fromkeys(cell.kernel for cell in shown)]
-    bars: dict[str, dict[float | str, Estimate | None]] = {}
-    for cell in shown:
-        bars.setdefault(cell.variant, {})[cell.kernel] = cell.sustained
-    return Chart(
-        name="stream-kernels",
-        title=f"Kernels on {gpu_name([shown[0].point])}",
-        kind="bar",
-        x=Axis(title="Kernel", unit=""),
-        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[
-            series(variant, kernels, [bar.get(kernel) for kernel in kernels])
-            for variant, bar in bars.items()
-        ],
-        rules=[Rule(label="theoretical peak", axis="y", value=peak)] if peak else [],
-        note="Bars: 90th percentile of speed; whiskers: its 95% interval.",
+    return kernel_bars(
+        f"Kernels on {gpu_name([shown[0].point])}",
+        [(cell.variant, cell) for cell in shown],
+        [Rule(label="theoretical peak", axis="y", value=peak)] if peak else [],
     )
