@@ -48,7 +48,8 @@ def _parse(text: str, flag: str) -> tuple[str, ...]:
         raise RequestError(f"{flag} {quoted(text)} asks for {NONE} and for some; write one of them")
     for event in found:
         back_end, colon, rest = event.partition(":")
-        if event not in _BARE and not (back_end and colon and rest):
+        named = back_end and colon and rest and not event.endswith(",")
+        if event not in _BARE and not named:
             raise RequestError(
                 f"{flag} {quoted(event)} is not BACKEND:EVENT; write {AUTOMATIC}, or one that "
                 f"'memgauge counters' lists"

@@ -38,6 +38,8 @@ def test_commas_inside_an_event_do_not_end_it(text: str, events: tuple[str, ...]
         ("cycles", "'cycles' is not BACKEND:EVENT"),
         ("perf:", "'perf:' is not BACKEND:EVENT"),
         (":cycles", "':cycles' is not BACKEND:EVENT"),
+        ("perf:cycles,,", "'perf:cycles,' is not BACKEND:EVENT"),
+        ("0:,,", "'0:,' is not BACKEND:EVENT"),
     ],
 )
 def test_what_names_no_event_is_refused(text: str, why: str) -> None:
