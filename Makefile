@@ -4,8 +4,11 @@
 VENV ?= .venv
 PYTHON ?= python3
 ARGS ?=
+KILLS ?= 200
+SIGNALS ?= 200
 JOBS ?= $(shell nproc)
 PRESET ?= release
+MINUTES ?= 1
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -15,17 +18,17 @@ export PYTHON
 
 # What the installed package is made of.
 SOURCES := pyproject.toml $(wildcard README.md) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
-	-not -path 'core/tests/*' -not -path '*/__pycache__/*')
+	-not -path 'core/tests/*' -not -path 'core/fuzz/*' -not -path '*/__pycache__/*')
 CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -name '*.[ch]pp')
 SHELL_FILES := .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
 
-.PHONY: help survey test lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test wheel dev clean
+.PHONY: help survey test kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test fuzz wheel dev clean
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | \
-		while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+		while IFS='|' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
 
 # ---- for everyone --------------------------------------------------------------------------
 
@@ -35,7 +38,21 @@ survey: $(VENV)/.installed ## measure this machine; options: ARGS="--budget 30s"
 test: $(VENV)/.installed $(VENV)/.test ## the Python tests; one: ARGS=tests/unit/test_layers.py
 	@.ci/provide oracles
 	@.ci/unpack_pcp
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+
+kills: $(VENV)/.installed $(VENV)/.test ## interrupt all commands at random: KILLS=500 SIGNALS=500 ARGS="--seed 1"
+	@.ci/provide oracles
+	@$(BIN)/python -m tests.kills --kills $(KILLS) --signals $(SIGNALS) $(ARGS)
+
+docs-test: $(VENV)/.installed $(VENV)/.test ## every command of README and docs: passed, or skipped and why
+	@.ci/provide oracles
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -v -rs $(ARGS) \
+		tests/integration/test_documented_commands.py
+
+option-matrix: export MEMGAUGE_OPTION_MATRIX = all
+option-matrix: $(VENV)/.installed $(VENV)/.test ## all combinations of options, of which the tests take a sample
+	@.ci/provide oracles
+	@$(BIN)/python -m pytest -n $(JOBS) -v $(ARGS) tests/integration/test_option_matrix.py
 
 # ---- checks --------------------------------------------------------------------------------
 
@@ -54,10 +71,10 @@ shellcheck:
 	shellcheck $(SHELL_FILES)
 
 # Files of other architectures are not in the list of what is compiled here.
-clang-tidy: $(VENV)/.lint build/release/compile_commands.json
+clang-tidy: $(VENV)/.lint build/lint/compile_commands.json
 	@echo "clang-tidy core/src"
-	@sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/release/compile_commands.json | \
-		xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/release --quiet \
+	@sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/lint/compile_commands.json | \
+		xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/lint --quiet \
 		--removed-arg=-fno-tree-loop-distribute-patterns
 
 format: $(VENV)/.lint ## rewrite the code as lint wants it
@@ -82,6 +99,11 @@ cross-test: ## the C++ tests of aarch64 and ppc64le under qemu-user
 	@.ci/provide cross
 	@$(MAKE) --no-print-directory core-test PRESET=aarch64
 	@$(MAKE) --no-print-directory core-test PRESET=ppc64le
+
+fuzz: $(VENV)/.installed $(VENV)/.test $(VENV)/.fuzz ## every reader fuzzed; MINUTES=60 each, ARGS="texts events": some
+	@.ci/provide fuzz
+	@$(STEP) "fuzz targets of the core" sh -c 'cmake --preset fuzz && cmake --build --preset fuzz -j $(JOBS)'
+	@$(BIN)/python -m tests.fuzz.campaign --minutes $(MINUTES) --jobs $(JOBS) $(ARGS)
 
 # Built beneath build/ and with the warnings of `core-test`, so that ccache knows the objects again.
 wheel: $(VENV)/.dev ## source archive and wheel in dist/, checked
@@ -131,6 +153,10 @@ $(VENV)/.test: pyproject.toml $(VENV)/.made
 	@$(STEP) "test tools" $(PIP) --group test
 	@touch $@
 
+$(VENV)/.fuzz: pyproject.toml $(VENV)/.made
+	@$(STEP) "fuzz tools" $(PIP) --group fuzz
+	@touch $@
+
 $(VENV)/.lint: pyproject.toml $(VENV)/.made
 	@$(STEP) "lint tools" $(PIP) --group lint
 	@touch $@
@@ -139,7 +165,7 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.tools $(VENV)/.test $(VENV)/.lint
 	@$(STEP) "developer tools" $(PIP) --group dev
 	@touch $@
 
-build/release/compile_commands.json: $(filter %CMakeLists.txt %.cmake %.cpp,$(SOURCES)) $(VENV)/.tools
+build/lint/compile_commands.json: $(filter %CMakeLists.txt %.cmake %.cpp,$(SOURCES)) $(VENV)/.tools
 	@.ci/provide compiler core
-	@cmake --preset release >/dev/null
+	@cmake --preset lint >/dev/null
 	@touch $@

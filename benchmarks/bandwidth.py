@@ -20,10 +20,10 @@ from statistics import median
 from benchmarks.peers import PEERS, Figures, find, run
 from benchmarks.rounds import Ratios, Regime, table
 from memgauge import _core
-from memgauge.experiments.stream_parameters import KERNELS
-from memgauge.experiments.stream_search import label
+from memgauge.experiments.stream.parameters import KERNELS
+from memgauge.experiments.stream.search import label
 from memgauge.system.detect import detect
-from memgauge.system.placement import cpus_for
+from memgauge.system.topology.placement import cpus_for
 
 PASSES = 10
 HEATS = (5, 10, 20)

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from memgauge.analysis.cluster_node import node_figures
+from memgauge.analysis.cluster.node import node_figures
 from memgauge.cluster.combined import write_manifest
-from memgauge.model.cluster import (
+from memgauge.model.storage.cluster import (
     CLUSTER_VERSION,
     FIGURES_NAME,
     ClusterNode,
@@ -30,7 +30,7 @@ from memgauge.model.cluster import (
     NodeFigures,
     node_directory,
 )
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 
 LEAST_NODES_ASSERTED = 1000
 MOST_S, MOST_BYTES = 10.0, 1 << 30
@@ -116,15 +116,17 @@ def main() -> int:
     parser.add_argument("run", type=Path)
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--keep", type=Path)
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        directory = asked.keep or Path(temporary) / "run"
-        make(asked.run, directory, asked.nodes)
+        directory = requested.keep or Path(temporary) / "run"
+        make(requested.run, directory, requested.nodes)
         elapsed_s, peak_bytes = measure(directory)
         page_bytes = (directory / "report.html").stat().st_size
-    print(f"{asked.nodes} synthetic nodes combined: {elapsed_s:.2f} s, page of "
+    print(f"{requested.nodes} synthetic nodes combined: {elapsed_s:.2f} s, page of "
           f"{page_bytes / 1e6:.1f} MB, peak {peak_bytes / (1 << 20):.0f} MiB")  # fmt: skip
-    failed = asked.nodes >= LEAST_NODES_ASSERTED and (elapsed_s > MOST_S or peak_bytes > MOST_BYTES)
+    failed = requested.nodes >= LEAST_NODES_ASSERTED and (
+        elapsed_s > MOST_S or peak_bytes > MOST_BYTES
+    )
     return 1 if failed else 0
 
 

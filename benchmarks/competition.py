@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from benchmarks.rounds import Ratios, table
 from memgauge import _core
 from memgauge.system.detect import detect
-from memgauge.system.placement import cpus_for
+from memgauge.system.topology.placement import cpus_for
 
 ARRAY_BYTES = 80_000_000
 """Of each thread."""
@@ -35,13 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=40)
-    asked = parser.parse_args(arguments)
-    team = _core.Team(cpus_for("cores", asked.threads, detect()))
+    requested = parser.parse_args(arguments)
+    team = _core.Team(cpus_for("cores", requested.threads, detect()))
     for kernel in KERNELS:
-        waiting, at_work = _compare(team, kernel, asked.rounds)
-        lines = [[str(k), waiting[k].text(), at_work[k].text()] for k in range(asked.threads + 1)]
+        waiting, at_work = _compare(team, kernel, requested.rounds)
+        lines = [
+            [str(k), waiting[k].text(), at_work[k].text()] for k in range(requested.threads + 1)
+        ]
         header = ["threads in B", "sum / stream, waiting", "sum / stream, at work"]
-        sys.stdout.write(f"\n{kernel}, {asked.threads} threads\n{table(header, lines)}\n")
+        sys.stdout.write(f"\n{kernel}, {requested.threads} threads\n{table(header, lines)}\n")
     return 0
 
 

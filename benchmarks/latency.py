@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.rounds import Ratios, table
 from memgauge import _core
-from memgauge.analysis.intervals import precision, sustained
+from memgauge.analysis.statistics.intervals import precision, sustained
 
 MULTICHASE_SAMPLES = 5
 MULTICHASE_SECONDS = MULTICHASE_SAMPLES * 0.5
@@ -28,7 +28,7 @@ NODE_BYTES = 256
 BLOCK_BYTES = 256 << 10
 SIZES = {"L1": 24 << 10, "L2": 512 << 10, "L3": 4 << 20, "DRAM": 256 << 20}
 SLICE_HOPS = {"L1": 50_000, "L2": 20_000, "L3": 20_000, "DRAM": 5_000}
-ASKED = 0.01
+REQUESTED = 0.01
 LEAST_SAMPLES = 40
 
 
@@ -90,7 +90,7 @@ class Ring:
             values.append((taken.end_ns[0] - taken.begin_ns[0]) / self._hops)
             if reached is None and len(values) >= LEAST_SAMPLES:
                 estimate = sustained(values, 0.1)
-                if precision(estimate) <= ASKED:
+                if precision(estimate) <= REQUESTED:
                     reached = time.monotonic() - began
         return min(values), reached
 

@@ -9,7 +9,7 @@ loop. Three questions, each a ratio memgauge / multiload of the same round and r
 - bandwidth of memgauge at delay 0 (`full speed`), its fastest stores where the mix has writes;
 - its latency there;
 - its latency at multiload's own bandwidth, read off memgauge's curve over the delay between the two
-  points around it (`same bandwidth`); not told where the curve does not reach that bandwidth.
+  points around it (`same bandwidth`); not known where the curve does not reach that bandwidth.
 
 All figures are averages over samples; memgauge's leave out visits in which a thread was switched
 out or a page had gone away. multiload takes some ten seconds for one point. On a virtual machine a
@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
+from benchmarks.peers import number
 from benchmarks.rounds import Ratios, Regime, table
 from memgauge import _core
 
@@ -71,11 +71,18 @@ def multiload(program: str, load: Load) -> Measured | None:
     done = subprocess.run(
         [program, *arguments, *sizes], capture_output=True, text=True, check=False
     )
-    last = done.stdout.strip().rsplit("\n", 1)[-1]
-    fields = [field.strip() for field in last.split(",")]
-    if len(fields) < 9 or not re.fullmatch(r"[\d.]+", fields[3]):
+    return measured(done.stdout)
+
+
+def measured(text: str) -> Measured | None:
+    """The last line of multiload's output; None where it holds no such figures."""
+    fields = text.strip().rsplit("\n", 1)[-1].split(",")
+    if len(fields) < 9:
         return None
-    return Measured(float(fields[8]) * MIB_PER_S, float(fields[3]))
+    latency_ns, mib_per_s = number(fields[3].strip()), number(fields[8].strip())
+    if not latency_ns or not mib_per_s:
+        return None
+    return Measured(mib_per_s * MIB_PER_S, latency_ns)
 
 
 class Ours:

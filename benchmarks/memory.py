@@ -20,8 +20,8 @@ from benchmarks.rounds import Ratios, table
 from memgauge import _core
 from memgauge.model.memory import MemoryPlacement, parse_placement
 from memgauge.system.detect import detect
-from memgauge.system.memories import opened
-from memgauge.system.placement import cpus_for
+from memgauge.system.memory.sources import opened
+from memgauge.system.topology.placement import cpus_for
 
 KERNELS = ("copy", "triad", "read")
 BLOCKS = 16
@@ -39,18 +39,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--pages", default="auto")
-    asked = parser.parse_args(arguments)
-    placements = [DRAM, *(parse_placement(text, "--memory") for text in asked.memory)]
+    requested = parser.parse_args(arguments)
+    placements = [DRAM, *(parse_placement(text, "--memory") for text in requested.memory)]
     system = detect()
-    for threads in map(int, asked.threads.split(",")):
+    for threads in map(int, requested.threads.split(",")):
         team = _core.Team(cpus_for("cores", threads, system))
         ratios: dict[tuple[str, str], Ratios] = defaultdict(Ratios)
-        for _ in range(asked.rounds):
-            for (kernel, memory), ratio in _round(team, placements, asked.pages).items():
+        for _ in range(requested.rounds):
+            for (kernel, memory), ratio in _round(team, placements, requested.pages).items():
                 ratios[kernel, memory].values.append(ratio)
         header = ["kernel", *(f"{placement} / dram" for placement in placements[1:])]
         lines = [[name, *(ratios[name, str(p)].text() for p in placements[1:])] for name in KERNELS]
-        sys.stdout.write(f"\n{threads} threads, {asked.rounds} rounds\n{table(header, lines)}\n")
+        sys.stdout.write(
+            f"\n{threads} threads, {requested.rounds} rounds\n{table(header, lines)}\n"
+        )
     return 0
 
 

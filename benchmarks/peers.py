@@ -5,6 +5,7 @@ A peer is used when its program is on PATH or its path is given; none is fetched
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -40,15 +41,25 @@ class Peer:
     """Threads and bytes of one array to commands."""
 
 
+def number(text: str) -> float | None:
+    """A figure above zero; None where a program printed something else, such as `1.2.3`."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
+
+
 def rows(pattern: str, names: Mapping[str, str], scale: float) -> Callable[[str], Figures]:
     """A reader for tables of a name and a rate."""
     expression = re.compile(pattern, re.MULTILINE)
 
     def read(text: str) -> Figures:
         found: Figures = {}
-        for name, rate in expression.findall(text):
-            if name in names and float(rate) > 0:
-                found[names[name]] = max(found.get(names[name], 0.0), float(rate) * scale)
+        for name, text_of_rate in expression.findall(text):
+            rate = number(text_of_rate)
+            if name in names and rate is not None:
+                found[names[name]] = max(found.get(names[name], 0.0), rate * scale)
         return found
 
     return read
@@ -59,8 +70,8 @@ def one(kernel: str, pattern: str, scale: float) -> Callable[[str], Figures]:
     expression = re.compile(pattern, re.MULTILINE)
 
     def read(text: str) -> Figures:
-        rates = [float(rate) * scale for rate in expression.findall(text)]
-        return {kernel: max(rates)} if rates and max(rates) > 0 else {}
+        rates = [rate for found in expression.findall(text) if (rate := number(found)) is not None]
+        return {kernel: max(rates) * scale} if rates else {}
 
     return read
 

@@ -25,6 +25,7 @@ from statistics import median
 
 import msgspec
 
+from benchmarks.peers import number
 from benchmarks.rounds import Ratios, table
 from memgauge import _core
 from memgauge.counters.base import Target
@@ -117,10 +118,16 @@ def own_time_s(test: str, prefix: Sequence[str]) -> float:
     done = subprocess.run(
         [*prefix, "sysbench", *words, "run"], capture_output=True, text=True, check=True
     )
-    found = TOTAL_TIME.search(done.stdout)
-    if found is None:
+    total_s = total_time_s(done.stdout)
+    if total_s is None:
         sys.exit(f"sysbench printed no total time: {done.stdout}")
-    return float(found[1])
+    return total_s
+
+
+def total_time_s(text: str) -> float | None:
+    """The total time in sysbench's output; None where it holds none."""
+    found = TOTAL_TIME.search(text)
+    return None if found is None else number(found[1])
 
 
 def slowdown(test: str, rounds: int) -> list[str]:

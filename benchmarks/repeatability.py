@@ -3,7 +3,7 @@
     python -m benchmarks.repeatability --budget 60s --pairs 3
 
 For every point and regime that both runs measured, the two sustained figures agree when their
-difference is within what both runs state: their intervals and the wander of the machine's pace,
+difference is within what both runs state: their intervals and the run-to-run drift of the machine,
 taken together (root of the sum of squared half widths).
 Printed: the share that agrees, which is meant to be 95% or more, and the worst that does not.
 """
@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 
 import memgauge
-from memgauge.analysis.section import Estimate
-from memgauge.analysis.summary import summarise
+from memgauge.analysis.figures.summary import summarise
+from memgauge.analysis.statistics.estimate import Estimate
 
 
 def estimates(result: memgauge.Result) -> dict[tuple[str, str], Estimate]:
@@ -52,7 +52,7 @@ def main() -> None:
                 for which in "ab"
             ]
             first, second = map(estimates, runs)
-            paces_of = [run.document()["wander"] or 0.0 for run in runs]
+            paces_of = [run.document()["run_to_run_drift"] or 0.0 for run in runs]
             both = first.keys() & second.keys()
             apart = {}
             for key in both:
@@ -66,7 +66,7 @@ def main() -> None:
             listed = ", ".join(f"{point} by {by:.1%}" for (point, _), by in worst) or "none"
             print(
                 f"pair {pair + 1}: {share:.1%} of {len(both)} points agree "
-                f"(wander {paces_of[0]:.1%}, {paces_of[1]:.1%}); apart most: {listed}"
+                f"(run-to-run drift {paces_of[0]:.1%}, {paces_of[1]:.1%}); apart most: {listed}"
             )
 
 

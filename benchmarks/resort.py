@@ -130,13 +130,13 @@ def main() -> None:
     parser.add_argument("--sizes", default="64,96,128,192,256,384,512")
     parser.add_argument("--grid", default="2x4")
     parser.add_argument("--rounds", type=int, default=15)
-    asked = parser.parse_args()
-    grid = parse_grid(asked.grid, "--grid")
+    requested = parser.parse_args()
+    grid = parse_grid(requested.grid, "--grid")
     against_numpy, fused = [], []
-    for size in map(int, asked.sizes.split(",")):
+    for size in map(int, requested.sizes.split(",")):
         for kernel in ORDERS:
             made = resort(kernel, size, grid)
-            taken = timed(made, asked.rounds)
+            taken = timed(made, requested.rounds)
             ns = min(taken["NumPy"]) / made.given.size * 1e9
             line = [kernel, str(size), f"{ns:.2f}"]
             line += [
@@ -147,7 +147,7 @@ def main() -> None:
             if kernel == "s1cf":
                 two = taken["two loops"]
                 fused.append([str(size), ratio(taken["plain"], two), ratio(taken["tiled"], two)])
-    print(f"Times as fast as NumPy's transpose-copy, grid {asked.grid}:\n")
+    print(f"Times as fast as NumPy's transpose-copy, grid {requested.grid}:\n")
     header = ["routine", "N", "NumPy, ns an element", "as the study has it"]
     print(table([*header, "its second loop nest", f"tiles of {TILE}"], against_numpy))
     print("\nS1CF in one loop nest, times as fast as in two:\n")

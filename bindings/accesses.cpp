@@ -33,7 +33,7 @@ std::size_t bytes(Accesses& self) {
 Slice run(Accesses& self, std::string_view kind, std::string_view order, std::size_t access_bytes,
           std::size_t stride_bytes, std::size_t slots, std::size_t accesses,
           std::size_t warm_accesses, std::size_t iterations, std::size_t spread_lines, bool flush) {
-    const AccessPattern pattern{.kind = access_kind_from_string(kind),
+    const AccessPattern pattern{.kind = pattern_kind_from_string(kind),
                                 .order = access_order_from_string(order),
                                 .access_bytes = access_bytes,
                                 .stride_bytes = stride_bytes,

@@ -36,6 +36,8 @@ void translate(const std::exception_ptr& thrown, void*) {
         std::rethrow_exception(thrown);
     } catch (const CounterRefused& error) {
         raise(error);
+    } catch (const DoesNotFit& error) {
+        raise("DoesNotFit", error);
     } catch (const RequestError& error) {
         raise("RequestError", error);
     } catch (const SystemError& error) {

@@ -1,12 +1,15 @@
 #include "memgauge/kernels.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "register.hpp"
@@ -40,8 +43,14 @@ std::vector<std::string> isa_names() {
     return names;
 }
 
-std::vector<KernelSpec> specs_by_name(std::string_view operation, std::string_view element) {
-    return tuned_specs(operation_from_string(operation), element_type_from_string(element));
+using NearAndFarBytes = std::pair<std::size_t, std::size_t>;
+
+std::vector<KernelSpec> specs_by_name(std::string_view operation, std::string_view element,
+                                      const std::vector<NearAndFarBytes>& prefetch_bytes) {
+    std::vector<PrefetchDistances> distances;
+    for (const auto& [near, far] : prefetch_bytes) distances.push_back({near, far});
+    return tuned_specs(operation_from_string(operation), element_type_from_string(element),
+                       distances);
 }
 
 KernelSpec default_by_name(std::string_view operation, std::string_view element) {
@@ -74,7 +83,8 @@ void register_kernels(nb::module_& module) {
         .def_prop_ro("write_allocate_bytes",
                      [](const KernelSpec& s) { return traffic(s).write_allocate; });
     module.def("supported_isas", &isa_names);
-    module.def("tuned_specs", &specs_by_name, nb::arg("operation"), nb::arg("element") = "double");
+    module.def("tuned_specs", &specs_by_name, nb::arg("operation"), nb::arg("element") = "double",
+               nb::arg("prefetch_bytes") = std::vector<NearAndFarBytes>{{0, 0}});
     module.def("default_tuned_spec", &default_by_name, nb::arg("operation"),
                nb::arg("element") = "double");
     module.def("write_back_instruction", &write_back_instruction);

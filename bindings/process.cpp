@@ -25,11 +25,19 @@ std::vector<std::string> strings(const Texts& texts) {
     return made;
 }
 
+ProgramRequest program(const Texts& arguments, const Texts& paths, const Texts& environment) {
+    return {.arguments = strings(arguments),
+            .paths = strings(paths),
+            .environment = strings(environment)};
+}
+
 void init_held(HeldProcess* self, const Texts& arguments, const Texts& paths,
                const Texts& environment) {
-    new (self) HeldProcess(ProgramRequest{.arguments = strings(arguments),
-                                          .paths = strings(paths),
-                                          .environment = strings(environment)});
+    new (self) HeldProcess(program(arguments, paths, environment));
+}
+
+int become(const Texts& arguments, const Texts& paths, const Texts& environment) {
+    return become_program(program(arguments, paths, environment));
 }
 
 }  // namespace
@@ -39,6 +47,8 @@ void register_process(nb::module_& module) {
         .def("__init__", &init_held, nb::arg("arguments"), nb::arg("paths"), nb::arg("environment"))
         .def_prop_ro("pid", &HeldProcess::pid)
         .def("release", &HeldProcess::release, ReleaseGil());
+    module.def("become_program", &become, nb::arg("arguments"), nb::arg("paths"),
+               nb::arg("environment"));
     module.def("adopt_orphans", &adopt_orphans, nb::arg("on"));
 }
 

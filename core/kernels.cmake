@@ -43,9 +43,14 @@ function(memgauge_add_packed_isa name)
     COMPILE_OPTIONS "${ARGN}")
 endfunction()
 
+# Templates that packed_portable.cpp instantiates too, which is checked for undefined behaviour: once
+# is enough, and a third less to compile.
+if(MEMGAUGE_SANITIZE MATCHES "undefined")
+  set(memgauge_packed_plain -fno-sanitize=undefined)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  memgauge_add_packed_isa(avx2 -mavx2)
-  memgauge_add_packed_isa(avx512 -mavx512f)
+  memgauge_add_packed_isa(avx2 -mavx2 ${memgauge_packed_plain})
+  memgauge_add_packed_isa(avx512 -mavx512f ${memgauge_packed_plain})
 endif()
 
 # The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.

@@ -26,6 +26,8 @@ for number, usual in (
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
 
+LONGEST_ID = 100
+"""Characters of a parameter in a test's name, which goes to every worker and into each report."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -39,14 +41,26 @@ def has_native_core() -> bool:
     return importlib.util.find_spec("memgauge._core") is not None
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A short name for a long value; None: the usual one."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
+        return f"{len(val)} of {argname}"
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in its own
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what this machine lacks the means for; say what may not run side by side."""
+    """Skip what this machine lacks the means for; say what may not run side by side.
+
+    Long tests begin first, so that no worker waits for one of them at the end.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
             alone = item.get_closest_marker("whole_machine") is not None
             group = "whole machine" if alone else item.location[0]
-            item.add_marker(pytest.mark.xdist_group(group))
+            if item.get_closest_marker("xdist_group") is None:  # a test may name its own
+                item.add_marker(pytest.mark.xdist_group(group))
     lacking = {
         "browser": None
         if browser_path()

@@ -26,27 +26,29 @@ LEAST_S = 20.0
 
 def main() -> int:
     """Parse arguments, measure, print."""
-    asked = _arguments()
-    names = asked.parts.split(",") if asked.parts else list(PARTS)
+    requested = _arguments()
+    names = requested.parts.split(",") if requested.parts else list(PARTS)
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         print(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
     try:
-        machine = _machine(asked.device)
+        machine = _machine(requested.device)
     except (MemgaugeError, PartFailed, ImportError, AttributeError) as error:
         print(f"nothing is measured: {error}", file=sys.stderr)
         return 2
-    if asked.small:
+    if requested.small:
         machine["note"] = "tried at a small size: no figure here means anything"
-    deadline_s = time.monotonic() + 60 * asked.minutes
-    results = Path(asked.results)
+    deadline_s = time.monotonic() + 60 * requested.minutes
+    results = Path(requested.results)
     results.mkdir(parents=True, exist_ok=True)
     parts: list[Part] = []
     with tempfile.TemporaryDirectory(prefix="memgauge-gpu-") as made:
-        work = Path(asked.runs) if asked.runs else Path(made)
+        work = Path(requested.runs) if requested.runs else Path(made)
         work.mkdir(parents=True, exist_ok=True)
-        bench = Bench(device=asked.device, work=work, small=asked.small, deadline_s=deadline_s)
+        bench = Bench(
+            device=requested.device, work=work, small=requested.small, deadline_s=deadline_s
+        )
         for name in names:
             parts.append(_part(name, bench, deadline_s))
             _write(results, machine, parts)
@@ -73,7 +75,7 @@ def _machine(device: int) -> dict[str, Any]:
     """The GPU and what drives it; raises where there is none."""
     from memgauge import _core
     from memgauge.model.memory import on_gpu
-    from memgauge.system.gpu_driver import opened_gpu
+    from memgauge.system.gpu.driver import opened_gpu
 
     driver = _core.GpuDriver()
     if device >= len(driver.devices):

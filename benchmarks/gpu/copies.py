@@ -36,13 +36,13 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, required=True)
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=20)
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     copies, missing = {}, {}
     for peer in PEERS:
         make = (
-            partial(within, peer, asked.device, asked.bytes)
-            if asked.way == "within"
-            else partial(across, peer, asked.device, asked.bytes, asked.way)
+            partial(within, peer, requested.device, requested.bytes)
+            if requested.way == "within"
+            else partial(across, peer, requested.device, requested.bytes, requested.way)
         )
         try:
             made = make()
@@ -51,7 +51,7 @@ def main() -> None:
             missing[peer] = f"{type(error).__name__}: {error}".splitlines()[0]
             continue
         copies[peer] = made
-    json.dump({"ns": interleaved(copies, asked.rounds), "missing": missing}, sys.stdout)
+    json.dump({"ns": interleaved(copies, requested.rounds), "missing": missing}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from statistics import median
 from memgauge import _core
 from memgauge.model.errors import MemgaugeError
 from memgauge.model.memory import on_gpu
-from memgauge.system.gpu_driver import opened_gpu
-from memgauge.system.gpu_libraries import cupti_file
+from memgauge.system.gpu.driver import opened_gpu
+from memgauge.system.gpu.libraries import cupti_file
 
 LAUNCHES = 200
 HELD_COPIES = 200
@@ -99,19 +99,19 @@ def main() -> None:
     parser.add_argument("--device", type=int, default=0)
     device: int = parser.parse_args().device
     gpu = opened_gpu(on_gpu(device))
-    told: dict[str, str] = {}
+    known: dict[str, str] = {}
     facts = {"empty launches": launches, "copies of 1 KiB, queued": held_copies, "timer": ring}
     for name, fact in facts.items():
         try:
-            told[name] = fact(gpu)
+            known[name] = fact(gpu)
         except MemgaugeError as error:
-            told[name] = str(error)
-    told["stamps on the host's clock"] = f"within {gpu.clock_error_ns} ns"
+            known[name] = str(error)
+    known["stamps on the host's clock"] = f"within {gpu.clock_error_ns} ns"
     try:
-        told |= dict(counters(device))
+        known |= dict(counters(device))
     except MemgaugeError as error:
-        told["CUPTI"] = str(error)
-    json.dump(told, sys.stdout)
+        known["CUPTI"] = str(error)
+    json.dump(known, sys.stdout)
 
 
 if __name__ == "__main__":

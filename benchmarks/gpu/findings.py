@@ -16,7 +16,7 @@ class Finding:
 
     what: str
     found: str
-    asked: str = ""
+    requested: str = ""
     met: bool | None = None
     """None: nothing was asked."""
 
@@ -43,9 +43,9 @@ def document(machine: dict[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
 
 def markdown(machine: dict[str, Any], parts: Sequence[Part]) -> str:
     """The page of results: the machine, one table, and what failed."""
-    header = ["part", "what", "found", "asked", "met"]
+    header = ["part", "what", "found", "requested", "met"]
     lines = [
-        [part.name, one.what, one.found, one.asked, one.verdict]
+        [part.name, one.what, one.found, one.requested, one.verdict]
         for part in parts
         for one in part.findings
     ]

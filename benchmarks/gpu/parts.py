@@ -93,31 +93,31 @@ def tests(bench: Bench) -> Iterator[Finding]:
 def stream(bench: Bench) -> Iterator[Finding]:
     """Each kernel, and triad against the theoretical bandwidth."""
     array_bytes = bench.sized(2 << 30, 1 << 20)
-    asked = ["--array-bytes", str(array_bytes)]
-    done = bench.measured("stream", 40, "stream", *bench.memory, *asked)
+    requested = ["--array-bytes", str(array_bytes)]
+    done = bench.measured("stream", 40, "stream", *bench.memory, *requested)
     yield from (Finding(f"{kernel}", text) for kernel, text in _kernels(done, "double"))
     yield _triad(done)
 
 
 def device(bench: Bench) -> Iterator[Finding]:
     """What no document says of this GPU and its host, and figures rest on."""
-    told = json.loads(bench.run(["benchmarks.gpu.device", "--device", str(bench.device)], 60))
-    yield from (Finding(what, found) for what, found in told.items())
+    reported = json.loads(bench.run(["benchmarks.gpu.device", "--device", str(bench.device)], 60))
+    yield from (Finding(what, found) for what, found in reported.items())
 
 
 def search(bench: Bench) -> Iterator[Finding]:
     """Copy and triad at their best, among all variants."""
-    asked = ["--array-bytes", str(bench.sized(2 << 30, 1 << 20)), "--autotune"]
+    requested = ["--array-bytes", str(bench.sized(2 << 30, 1 << 20)), "--autotune"]
     kernels = ["--kernel", "copy,triad"]
-    done = bench.measured("search", 45, "stream", *bench.memory, *kernels, *asked)
+    done = bench.measured("search", 45, "stream", *bench.memory, *kernels, *requested)
     yield _triad(done)
     yield from _verdicts(done)
 
 
 def floats(bench: Bench) -> Iterator[Finding]:
     """The same with elements of 4 bytes."""
-    asked = ["--element", "float", "--array-bytes", str(bench.sized(1 << 30, 1 << 20))]
-    done = bench.measured("float", 20, "stream", *bench.memory, *asked)
+    requested = ["--element", "float", "--array-bytes", str(bench.sized(1 << 30, 1 << 20))]
+    done = bench.measured("float", 20, "stream", *bench.memory, *requested)
     yield from (Finding(f"{kernel}, float", text) for kernel, text in _kernels(done, "float"))
 
 
@@ -134,8 +134,8 @@ def pinned(bench: Bench) -> Iterator[Finding]:
 
 def counters(bench: Bench) -> Iterator[Finding]:
     """Bytes that the DRAM moved against those that the kernel is known to."""
-    asked = ["--counters", "auto", "--array-bytes", str(bench.sized(1 << 30, 1 << 20))]
-    done = bench.measured("counters", 35, "stream", *bench.memory, *asked)
+    requested = ["--counters", "auto", "--array-bytes", str(bench.sized(1 << 30, 1 << 20))]
+    done = bench.measured("counters", 35, "stream", *bench.memory, *requested)
     found = [one for section in done["sections"] for one in section["hardware"]]
     if not found:
         raise PartFailed(_told(done) or "no counter was read")
@@ -190,8 +190,8 @@ def workingset(bench: Bench) -> Iterator[Finding]:
 
 def transfers(bench: Bench) -> Iterator[Finding]:
     """Best bandwidth and half-bandwidth point of each way."""
-    asked = ["--largest-bytes", str(bench.sized(256 << 20, 4 << 20))]
-    done = bench.measured("transfers", 35, "transfers", *bench.memory, *asked)
+    requested = ["--largest-bytes", str(bench.sized(256 << 20, 4 << 20))]
+    done = bench.measured("transfers", 35, "transfers", *bench.memory, *requested)
     for one in done["transfers"]:
         sizes = {point["bytes"]: point["bandwidth"] for point in one["sizes"]}
         best = one["best_bytes"]
@@ -208,8 +208,8 @@ def transfers(bench: Bench) -> Iterator[Finding]:
 
 def competition(bench: Bench) -> Iterator[Finding]:
     """What the host's STREAM keeps while transfers go on."""
-    asked = ["--a", "dram:dram", "--b", f"cuda:{bench.device}"]
-    done = bench.measured("competition", 30, "tiers", *asked)
+    requested = ["--a", "dram:dram", "--b", f"cuda:{bench.device}"]
+    done = bench.measured("competition", 30, "tiers", *requested)
     for one in done["beside_transfers"]:
         yield Finding(
             f"{one['work']} of the host beside {one['transfer']}, {one['threads']} threads",
@@ -224,8 +224,17 @@ def fft3d(bench: Bench) -> Iterator[Finding]:
     """Phases of a transform on the GPU, whose result is checked."""
     place = bench.work / "fft3d"
     size = bench.sized(512, 32)
-    asked = ["--device", "cuda", "--size", str(size), "--repetitions", "4", "--output", str(place)]
-    bench.run(["memgauge", "fft3d", *asked], 120)
+    requested = [
+        "--device",
+        "cuda",
+        "--size",
+        str(size),
+        "--repetitions",
+        "4",
+        "--output",
+        str(place),
+    ]
+    bench.run(["memgauge", "fft3d", *requested], 120)
     done = json.loads(bench.run(["memgauge", "report", str(place), "--format", "json"], 60))
     for step in done["fft3d"]["steps"]:
         for phase in step["phases"]:
@@ -285,7 +294,7 @@ def _kernels(done: Document, element: str) -> Iterator[tuple[str, str]]:
         words = point["point"].split("/")
         if point["role"] != "slice" or element not in words:
             continue
-        theoretical = point["effective"].get("theoretical_bytes_per_s")
+        theoretical = point["actual"].get("theoretical_bytes_per_s")
         value = _value(point["sustained"])
         known = theoretical and not math.isnan(value)
         share = f", {1e9 * value / theoretical:.1%} of peak" if known else ""
@@ -296,7 +305,7 @@ def _kernels(done: Document, element: str) -> Iterator[tuple[str, str]]:
 
 
 def _triad(done: Document) -> Finding:
-    asked = f"at least {TRIAD_SHARE:.0%} on arrays of 1 GiB or more"
+    requested = f"at least {TRIAD_SHARE:.0%} on arrays of 1 GiB or more"
     best = max(
         (
             point
@@ -307,25 +316,25 @@ def _triad(done: Document) -> Finding:
         key=lambda point: point["sustained"]["value"],
         default=None,
     )
-    theoretical = best and best["effective"].get("theoretical_bytes_per_s")
+    theoretical = best and best["actual"].get("theoretical_bytes_per_s")
     if best is None or not theoretical:
-        return Finding("triad of theoretical", "not known", asked, met=None if best else False)
+        return Finding("triad of theoretical", "not known", requested, met=None if best else False)
     share = 1e9 * best["sustained"]["value"] / theoretical
-    array_bytes = best["effective"].get("array_bytes", 0)
+    array_bytes = best["actual"].get("array_bytes", 0)
     return Finding(
         "triad of theoretical",
         f"{share:.1%} of {theoretical * 1e-9:.0f} GB/s by {best['point']}, arrays of "
         f"{_mib(array_bytes)}",
-        asked,
+        requested,
         share >= TRIAD_SHARE and array_bytes >= LEAST_TRIAD_BYTES,
     )
 
 
 def _compared(bench: Bench, way: str, size_bytes: int) -> Iterator[Finding]:
     rounds = "4" if bench.small else "24"
-    asked = ["--way", way, "--bytes", str(size_bytes), "--rounds", rounds]
+    requested = ["--way", way, "--bytes", str(size_bytes), "--rounds", rounds]
     device = ["--device", str(bench.device)]
-    done = json.loads(bench.run(["benchmarks.gpu.copies", *asked, *device], 60))
+    done = json.loads(bench.run(["benchmarks.gpu.copies", *requested, *device], 60))
     ns: dict[str, list[float]] = done["ns"]
     each = 2 if way == "within" else 1
     for name, taken in ns.items():

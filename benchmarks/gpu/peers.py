@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.gpu.driver import Driver
 from memgauge import _core
 from memgauge.model.memory import on_gpu
-from memgauge.system.gpu_driver import opened_gpu
+from memgauge.system.gpu.driver import opened_gpu
 
 Copy = Callable[[int], float]
 """ns of so many copies, by the device."""

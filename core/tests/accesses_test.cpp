@@ -12,11 +12,11 @@
 #include "memory/access_walk.hpp"
 
 using memgauge::AccessBuffer;
-using memgauge::AccessKind;
 using memgauge::AccessOrder;
 using memgauge::AccessPattern;
 using memgauge::Interrupted;
 using memgauge::PagePolicy;
+using memgauge::PatternKind;
 using memgauge::RequestError;
 using memgauge::Team;
 using memgauge::memory::Accessed;
@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t KiB = 1024;
 constexpr std::size_t MiB = 1024 * KiB;
 
-AccessPattern pattern_of(AccessKind kind, AccessOrder order, std::size_t access_bytes,
+AccessPattern pattern_of(PatternKind kind, AccessOrder order, std::size_t access_bytes,
                          std::size_t stride_bytes, std::size_t slots,
                          std::size_t spread_lines = 1) {
     return {.kind = kind,
@@ -71,13 +71,13 @@ Accessed memory_of(std::vector<float>& values, float scalar = 0.0F) {
 }  // namespace
 
 TEST_CASE("names of access kinds and orders read back") {
-    for (const auto kind : {AccessKind::dependent, AccessKind::independent, AccessKind::saxpy}) {
-        CHECK(memgauge::access_kind_from_string(memgauge::to_string(kind)) == kind);
+    for (const auto kind : {PatternKind::dependent, PatternKind::independent, PatternKind::saxpy}) {
+        CHECK(memgauge::pattern_kind_from_string(memgauge::to_string(kind)) == kind);
     }
     for (const auto order : {AccessOrder::sequential, AccessOrder::random}) {
         CHECK(memgauge::access_order_from_string(memgauge::to_string(order)) == order);
     }
-    CHECK_THROWS_WITH_AS(memgauge::access_kind_from_string("triad"),
+    CHECK_THROWS_WITH_AS(memgauge::pattern_kind_from_string("triad"),
                          "unknown access kind 'triad'; choose among dependent, independent, saxpy",
                          RequestError);
     CHECK_THROWS_WITH_AS(memgauge::access_order_from_string("zigzag"),
@@ -140,7 +140,7 @@ TEST_CASE("every slot is visited once a pass, at its place and inside the buffer
                 const std::size_t access = stride < 64 ? 8 : 64;
                 const std::size_t slots = order == AccessOrder::random ? 512 : 500;
                 const auto pattern =
-                    pattern_of(AccessKind::dependent, order, access, stride, slots, spread);
+                    pattern_of(PatternKind::dependent, order, access, stride, slots, spread);
                 if ((spread - 1) * 64 + access > stride) {
                     CHECK_THROWS_AS(memgauge::memory::check(pattern, MiB * 4), RequestError);
                     continue;
@@ -163,7 +163,7 @@ TEST_CASE("every slot is visited once a pass, at its place and inside the buffer
 }
 
 TEST_CASE("a sequential pattern visits its slots in order and wraps") {
-    const auto pattern = pattern_of(AccessKind::independent, AccessOrder::sequential, 64, 128, 3);
+    const auto pattern = pattern_of(PatternKind::independent, AccessOrder::sequential, 64, 128, 3);
     CHECK(offsets(pattern, 0, 5) == std::vector<std::size_t>{0, 128, 256, 0, 128});
     CHECK(offsets(pattern, 5, 2) == std::vector<std::size_t>{256, 0});
 }
@@ -173,7 +173,8 @@ TEST_CASE("what is read is one word of every line of every access, whatever wait
         for (const std::size_t access : {8U, 64U, 128U, 192U, 256U, 1024U, 4096U}) {
             const std::size_t stride = std::max<std::size_t>(access, 8) * 2;
             auto values = ramp(64 * stride);
-            const auto independent = pattern_of(AccessKind::independent, order, access, stride, 64);
+            const auto independent =
+                pattern_of(PatternKind::independent, order, access, stride, 64);
             for (const std::size_t accesses : {1U, 2U, 3U, 4U, 63U, 130U}) {
                 std::uint64_t all = 0;
                 std::uint64_t last = 0;
@@ -188,7 +189,7 @@ TEST_CASE("what is read is one word of every line of every access, whatever wait
                     all += last;
                 }
                 auto dependent = independent;
-                dependent.kind = AccessKind::dependent;
+                dependent.kind = PatternKind::dependent;
                 CHECK(memgauge::memory::access(memory_of(values), independent, 7, accesses) == all);
                 CHECK(memgauge::memory::access(memory_of(values), dependent, 7, accesses) == last);
             }
@@ -201,7 +202,7 @@ TEST_CASE("saxpy is what a plain loop over the same elements computes, and leave
         for (const std::size_t stride : {4U, 12U, 64U, 256U}) {
             auto values = ramp(2 * 64 * stride + 256);
             auto expected = values;
-            const auto pattern = pattern_of(AccessKind::saxpy, order, 0, stride, 64);
+            const auto pattern = pattern_of(PatternKind::saxpy, order, 0, stride, 64);
             memgauge::memory::check(pattern, values.size() * sizeof(float));
             const std::size_t y = y_offset(values.size() * sizeof(float)) / sizeof(float);
             for (const std::size_t offset : offsets(pattern, 3, 101)) {
@@ -225,7 +226,7 @@ TEST_CASE("x and y of saxpy lie an odd number of lines apart, past the middle") 
 }
 
 TEST_CASE("flushing changes nothing in memory") {
-    for (const auto kind : {AccessKind::dependent, AccessKind::saxpy}) {
+    for (const auto kind : {PatternKind::dependent, PatternKind::saxpy}) {
         for (const auto order : {AccessOrder::sequential, AccessOrder::random}) {
             auto values = ramp(64 * KiB);
             const auto before = values;
@@ -242,10 +243,10 @@ TEST_CASE("a team walks a buffer by pattern after pattern") {
     Team team(one_cpu());
     AccessBuffer buffer(team, MiB);
     CHECK(buffer.bytes() == MiB);
-    for (const auto kind : {AccessKind::dependent, AccessKind::independent, AccessKind::saxpy}) {
+    for (const auto kind : {PatternKind::dependent, PatternKind::independent, PatternKind::saxpy}) {
         for (const auto order : {AccessOrder::sequential, AccessOrder::random}) {
             const auto pattern =
-                pattern_of(kind, order, 64, 256, kind == AccessKind::saxpy ? 1024 : 4096, 4);
+                pattern_of(kind, order, 64, 256, kind == PatternKind::saxpy ? 1024 : 4096, 4);
             for (const bool flush : {false, true, true}) {
                 const auto slice = buffer.run(pattern, 1000, 100, 3, flush);
                 REQUIRE(slice.threads.size() == 1);
@@ -290,7 +291,7 @@ TEST_CASE("patterns that make no sense or do not fit are refused with the reason
     };
     const auto dependent = [](std::size_t access, std::size_t stride, std::size_t slots,
                               std::size_t spread = 1) {
-        return pattern_of(AccessKind::dependent, AccessOrder::sequential, access, stride, slots,
+        return pattern_of(PatternKind::dependent, AccessOrder::sequential, access, stride, slots,
                           spread);
     };
     const std::string what = "cannot access memory by this pattern: ";
@@ -307,14 +308,14 @@ TEST_CASE("patterns that make no sense or do not fit are refused with the reason
               "a stride of 100 bytes would split what is accessed as one; use a multiple of 64 "
               "bytes");
     CHECK(refusal(dependent(8, 12, 4)).ends_with("use a multiple of 8 bytes"));
-    CHECK(refusal(pattern_of(AccessKind::saxpy, AccessOrder::sequential, 64, 6, 4))
+    CHECK(refusal(pattern_of(PatternKind::saxpy, AccessOrder::sequential, 64, 6, 4))
               .ends_with("use a multiple of 4 bytes"));
     CHECK(refusal(dependent(64, 64, 0)) == what + "it has no slots; ask for at least one");
     CHECK(refusal(dependent(64, 64, 1025)) ==
           what + "1025 slots of 64 bytes do not fit into 64 KiB; use fewer, or a larger buffer");
-    CHECK(refusal(pattern_of(AccessKind::saxpy, AccessOrder::sequential, 0, 64, 512))
+    CHECK(refusal(pattern_of(PatternKind::saxpy, AccessOrder::sequential, 0, 64, 512))
               .find("(half of the buffer)") != std::string::npos);
-    CHECK(refusal(pattern_of(AccessKind::independent, AccessOrder::random, 64, 64, 1000)) ==
+    CHECK(refusal(pattern_of(PatternKind::independent, AccessOrder::random, 64, 64, 1000)) ==
           what + "1000 slots in random order are not a power of two; use 512");
     for (const std::size_t spread : {0U, 3U}) {
         CHECK(refusal(dependent(64, 4096, 4, spread)) ==

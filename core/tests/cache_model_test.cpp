@@ -303,6 +303,33 @@ TEST_CASE("the third equal step sets off the stride prefetcher") {
     CHECK(counts.load_read_bytes == 5 * 64);
 }
 
+TEST_CASE("what the stride prefetcher would read below address 0 is left out") {
+    CacheMachine m = machine({level("L1", 4096, 4)});
+    m.line_bytes = 8;
+    m.sector_bytes = 1;
+    m.prefetchers.stride = true;
+    m.prefetchers.stride_ahead = 2;
+    CacheModel model(m);
+    const StridedAccess loads = reference(64, -12, AccessKind::load, 0);
+    model.walk(0, {&loads, 1}, 6);
+    // Accesses at 28, 16 and 4 see three steps: the bytes from 4 on are read ahead, and none of
+    // those from -8 and from -20 on.
+    const CacheCounts counts = model.counts();
+    CHECK(counts.hardware_prefetch_read_bytes == 8);
+    CHECK(counts.load_read_bytes == 5 * 8);
+}
+
+TEST_CASE("a prefetch farther away than addresses reach is not one nearby") {
+    CacheMachine m = machine({level("L1", 4096, 4)});
+    m.prefetchers.stride = true;
+    constexpr std::int64_t step = 6871528256;
+    m.prefetchers.stride_ahead = 2684518405;  // steps that add up to 2^64 + 64
+    CacheModel model(m);
+    const StridedAccess loads = reference(base, step, AccessKind::load, 0);
+    model.walk(0, {&loads, 1}, 8);
+    CHECK(model.counts().hardware_prefetch_read_bytes == 0);
+}
+
 TEST_CASE("cores write back for each other and take lines from each other") {
     CacheMachine m = machine({level("L1", 4096, 4), level("L2", 32768, 8)});
     m.levels[1].cores = 0;

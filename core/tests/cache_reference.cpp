@@ -11,6 +11,7 @@ namespace memgauge::test {
 namespace {
 
 constexpr std::uint64_t prefetch_page = 4096;
+__extension__ using Wide = __int128;
 
 std::uint64_t sum(std::uint64_t address, std::int64_t step) {
     return address + static_cast<std::uint64_t>(step);
@@ -398,11 +399,15 @@ void PlainCaches::prefetch_stride(unsigned core, const CacheAccess& access) {
     if (!machine_.prefetchers.stride || stream.step == 0 || stream.equal_steps < 3) {
         return;
     }
-    const auto ahead = static_cast<std::int64_t>(machine_.prefetchers.stride_ahead) * stream.step;
-    if (static_cast<std::int64_t>(access.address) + ahead < 0) {
+    const Wide begin = static_cast<Wide>(access.address) +
+                       static_cast<Wide>(stream.step) * machine_.prefetchers.stride_ahead;
+    const Wide end = begin + access.bytes;
+    if (end <= 0 || end > static_cast<Wide>(std::numeric_limits<std::int64_t>::max())) {
         return;
     }
-    for (const Piece& one : pieces(sum(access.address, ahead), access.bytes)) {
+    const Wide from = std::max<Wide>(begin, 0);
+    for (const Piece& one :
+         pieces(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(end - from))) {
         if (one.address / prefetch_page == access.address / prefetch_page) {
             prefetch(core, one.sector, access.stream);
         }

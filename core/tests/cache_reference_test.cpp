@@ -22,42 +22,13 @@ using memgauge::CacheMachine;
 using memgauge::CacheModel;
 using memgauge::test::carry_out;
 using memgauge::test::Deed;
+using memgauge::test::difference;
 using memgauge::test::PlainCaches;
 using memgauge::test::random_trace;
 using memgauge::test::told;
 using memgauge::test::Trace;
 
 constexpr std::uint64_t traces = memgauge::test::is_slow ? 3'000 : 100'000;
-
-void carry_out(CacheModel& model, const Deed& deed) {
-    switch (deed.what) {
-        case Deed::What::access:
-            return model.access(deed.core, deed.accesses);
-        case Deed::What::walk:
-            return model.walk(deed.core, deed.references, deed.outer_strides, deed.outer,
-                              deed.count, deed.after);
-        case Deed::What::write_back_all:
-            return model.write_back_all();
-        case Deed::What::reset_counts:
-            return model.reset_counts();
-    }
-}
-
-// What the two say where they part; empty where they do not. Looked at after each deed.
-std::string difference(const Trace& trace) {
-    CacheModel model{trace.machine, trace.threads};
-    PlainCaches plain{trace.machine};
-    for (const Deed& deed : trace.deeds) {
-        carry_out(model, deed);
-        carry_out(plain, deed);
-        const std::string counted = told(model.counts());
-        const std::string meant = told(plain.counts());
-        if (counted != meant) {
-            return std::string{"model:     "}.append(counted).append("\nreference: ").append(meant);
-        }
-    }
-    return {};
-}
 
 // Each walk as the accesses that it stands for, so that they can be left out one by one.
 void write_out(Deed& deed) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <numeric>
+#include <random>
 #include <span>
 #include <sstream>
 
@@ -14,22 +15,22 @@ namespace {
 
 class Dice {
 public:
-    explicit Dice(std::uint64_t seed) : engine_{seed} {}
+    explicit Dice(const Draw& draw) : draw_{draw} {}
 
     // From least to most, both included.
     template <typename Number>
     Number of(Number least, Number most) {
         const auto width = static_cast<std::uint64_t>(most - least) + 1;
-        return static_cast<Number>(least + static_cast<Number>(engine_() % width));
+        return static_cast<Number>(least + static_cast<Number>(draw_(width)));
     }
-    bool one_in(unsigned many) { return engine_() % many == 0; }
+    bool one_in(unsigned many) { return draw_(many) == 0; }
     template <typename Value>
     Value among(std::initializer_list<Value> values) {
         return *(values.begin() + of<std::ptrdiff_t>(0, std::ssize(values) - 1));
     }
 
 private:
-    std::mt19937_64 engine_;
+    const Draw& draw_;
 };
 
 unsigned power_of_two(Dice& dice, unsigned most_exponent) {
@@ -59,7 +60,7 @@ unsigned wider(Dice& dice, unsigned cores) {
 CacheMachine random_machine(Dice& dice, unsigned parts) {
     CacheMachine machine;
     machine.name = "random";
-    machine.line_bytes = std::size_t{16} << dice.of(0U, 3U);
+    machine.line_bytes = std::size_t{8} << dice.of(0U, 4U);
     machine.sector_bytes = machine.line_bytes >> (dice.one_in(2) ? dice.of(0U, 3U) : 0U);
     machine.cores = dice.one_in(3) ? dice.of(2U, 4U) : 1;
     machine.idle_cores = dice.one_in(3) ? dice.of(0U, 6U) : 0;
@@ -83,15 +84,24 @@ CacheMachine random_machine(Dice& dice, unsigned parts) {
         machine.store_streams = {dice.of(1U, 3U), dice.of(1U, 5U), dice.of(0U, 6U), dice.of(0U, 4U),
                                  dice.of(0U, 12U)};
     }
-    machine.prefetchers = {parts == 1 && dice.one_in(4), dice.one_in(4), dice.of(1U, 6U)};
+    machine.prefetchers = {parts == 1 && dice.one_in(4), dice.one_in(4),
+                           dice.one_in(16) ? ~0U : dice.of(1U, 6U)};
     return machine;
 }
 
-// Where accesses go: a few lines more than fit, near a border of 4 KiB or far from one.
+// Where accesses go: a few lines more than fit, near a border of 4 KiB or far from one, or at
+// either end of the addresses.
 struct Ground {
     std::uint64_t begin;
     std::uint64_t bytes;
 };
+
+constexpr std::uint64_t address_end = std::uint64_t{1} << 48U;
+
+// Far from the other ground where there is room.
+std::uint64_t far_from(const Ground& ground) {
+    return ground.begin == 0 || ground.begin > address_end / 2 ? 0 : std::uint64_t{1} << 24U;
+}
 
 CacheAccess random_access(Dice& dice, const Ground& ground) {
     CacheAccess access;
@@ -161,7 +171,7 @@ Deed long_walk(Dice& dice, const Ground& ground, const CacheMachine& machine, un
         dice.among({std::int64_t{8}, std::int64_t{8}, std::int64_t{16}, std::int64_t{-8}, line,
                     span, std::int64_t{0}, std::int64_t{24}});
     const auto references = dice.of<std::uint8_t>(1, 4);
-    const std::uint64_t far = std::uint64_t{1} << 24U;
+    const std::uint64_t far = far_from(ground);
     for (std::uint8_t index = 0; index < references; ++index) {
         StridedAccess one;
         one.first = random_access(dice, ground);
@@ -185,7 +195,36 @@ Deed long_walk(Dice& dice, const Ground& ground, const CacheMachine& machine, un
     return walk;
 }
 
-Deed random_deed(Dice& dice, const Ground& ground, const CacheMachine& machine) {
+// Whether all accesses lie at addresses that there are.
+bool lies_within(const CacheAccess& first, std::initializer_list<std::int64_t> ways) {
+    std::int64_t least = static_cast<std::int64_t>(first.address);
+    std::int64_t most = least + first.bytes;
+    for (const std::int64_t way : ways) {
+        least += std::min<std::int64_t>(way, 0);
+        most += std::max<std::int64_t>(way, 0);
+    }
+    return least >= 0 && most <= static_cast<std::int64_t>(address_end);
+}
+
+bool is_possible(const Deed& deed) {
+    const auto last = [](std::uint64_t count) {
+        return static_cast<std::int64_t>(std::max<std::uint64_t>(count, 1) - 1);
+    };
+    for (std::size_t index = 0; index < deed.references.size(); ++index) {
+        const StridedAccess& one = deed.references[index];
+        if (!lies_within(one.first, {last(deed.count) * one.stride,
+                                     last(deed.outer) * deed.outer_strides[index]})) {
+            return false;
+        }
+    }
+    return std::ranges::all_of(deed.accesses,
+                               [](const CacheAccess& one) { return lies_within(one, {}); }) &&
+           std::ranges::all_of(deed.after, [&](const StridedAccess& one) {
+               return lies_within(one.first, {last(deed.outer) * one.stride});
+           });
+}
+
+Deed any_deed(Dice& dice, const Ground& ground, const CacheMachine& machine) {
     Deed deed;
     deed.core = dice.of(0U, machine.cores - 1);
     if (dice.one_in(60)) {
@@ -199,6 +238,14 @@ Deed random_deed(Dice& dice, const Ground& ground, const CacheMachine& machine) 
         return random_walk(dice, ground, deed.core);
     }
     deed.accesses = random_accesses(dice, ground);
+    return deed;
+}
+
+Deed random_deed(Dice& dice, const Ground& ground, const CacheMachine& machine) {
+    Deed deed = any_deed(dice, ground, machine);
+    while (!is_possible(deed)) {
+        deed = any_deed(dice, ground, machine);
+    }
     return deed;
 }
 
@@ -266,13 +313,20 @@ void tell(std::ostream& out, const Deed& deed) {
 }  // namespace
 
 Trace random_trace(std::uint64_t seed) {
-    Dice dice{seed};
-    Trace trace;
+    std::mt19937_64 engine{seed};
+    Trace trace = drawn_trace([&engine](std::uint64_t below) { return engine() % below; });
     trace.seed = seed;
+    return trace;
+}
+
+Trace drawn_trace(const Draw& draw) {
+    Dice dice{draw};
+    Trace trace;
     trace.threads = dice.one_in(16) ? dice.of(2U, 4U) : 1;
     trace.machine = random_machine(dice, trace.threads);
-    const Ground ground{dice.among<std::uint64_t>({0x10000, 0x3f80, 0x123456780}),
-                        dice.among<std::uint64_t>({200, 1000, 4096, 20000})};
+    const auto bytes = dice.among<std::uint64_t>({200, 1000, 4096, 20000});
+    const Ground ground{
+        dice.among<std::uint64_t>({0x10000, 0x3f80, 0x123456780, 0, address_end - bytes}), bytes};
     const unsigned deeds = dice.of(1U, 5U);
     while (trace.deeds.size() < deeds) {
         trace.deeds.push_back(random_deed(dice, ground, trace.machine));
@@ -281,6 +335,21 @@ Trace random_trace(std::uint64_t seed) {
     end.what = Deed::What::write_back_all;
     trace.deeds.push_back(end);
     return trace;
+}
+
+std::string difference(const Trace& trace) {
+    CacheModel model{trace.machine, trace.threads};
+    PlainCaches plain{trace.machine};
+    for (const Deed& deed : trace.deeds) {
+        carry_out(model, deed);
+        carry_out(plain, deed);
+        const std::string counted = told(model.counts());
+        const std::string meant = told(plain.counts());
+        if (counted != meant) {
+            return std::string{"model:     "}.append(counted).append("\nreference: ").append(meant);
+        }
+    }
+    return {};
 }
 
 std::string told(const Trace& trace) {
@@ -307,6 +376,20 @@ std::string told(const CacheCounts& counts) {
         out << ' ' << level.hits << '/' << level.misses << '/' << level.write_backs;
     }
     return out.str();
+}
+
+void carry_out(CacheModel& model, const Deed& deed) {
+    switch (deed.what) {
+        case Deed::What::access:
+            return model.access(deed.core, deed.accesses);
+        case Deed::What::walk:
+            return model.walk(deed.core, deed.references, deed.outer_strides, deed.outer,
+                              deed.count, deed.after);
+        case Deed::What::write_back_all:
+            return model.write_back_all();
+        case Deed::What::reset_counts:
+            return model.reset_counts();
+    }
 }
 
 void carry_out(PlainCaches& plain, const Deed& deed) {

@@ -2,7 +2,7 @@
 // Random machines and what is done to them, from a seed.
 
 #include <cstdint>
-#include <random>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,14 +31,23 @@ struct Trace {
     std::vector<Deed> deeds;
 };
 
+// Gives a number below the one it is given.
+using Draw = std::function<std::uint64_t(std::uint64_t below)>;
+
 Trace random_trace(std::uint64_t seed);
+// The same of numbers from anywhere, such as a fuzzer's.
+Trace drawn_trace(const Draw& draw);
 
 // The machine and the deeds, as a person reads them.
 std::string told(const Trace& trace);
 // All that was counted.
 std::string told(const CacheCounts& counts);
 
+void carry_out(CacheModel& model, const Deed& deed);
 void carry_out(PlainCaches& plain, const Deed& deed);
+
+// What model and reference say where they part; empty where they do not. Looked at after each deed.
+std::string difference(const Trace& trace);
 
 // Where each access is instrumented or emulated.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)

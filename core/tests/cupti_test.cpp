@@ -1,5 +1,5 @@
 // What CUPTI answers becomes counts, refusals in words, or nothing. The library itself is stood in
-// for by functions here; tests/unit/counters/test_cupti.py loads whole ones.
+// for by functions here; tests/unit/counters/cupti/test_back_end.py loads whole ones.
 
 #include "memgauge/counters/cupti.hpp"
 

@@ -50,19 +50,35 @@ TEST_CASE("supported instruction sets end with generic and are distinct") {
     CHECK(std::adjacent_find(isas.begin(), isas.end()) == isas.end());
 }
 
-TEST_CASE("every listed tuned spec is found, also with both prefetch distances") {
+TEST_CASE("every tuned spec listed for a prefetch distance is found") {
+    const std::vector<PrefetchDistances> distances{{0, 0}, {2048, 0}, {2048, 16384}};
     for (int k = 0; k < 7; ++k) {
         for (const ElementType element : {ElementType::f32, ElementType::f64}) {
             const auto operation = static_cast<Operation>(k);
-            for (KernelSpec spec : tuned_specs(operation, element)) {
+            for (const KernelSpec& spec : tuned_specs(operation, element, distances)) {
                 CHECK((find_kernel(spec) != nullptr));
-                if (operation == Operation::write) continue;
-                spec.prefetch_near_bytes = 2048;
-                const KernelFunction near = find_kernel(spec);
-                spec.prefetch_far_bytes = 16384;
-                CHECK((near != nullptr));
-                CHECK((find_kernel(spec) != near));
             }
+        }
+    }
+}
+
+TEST_CASE("prefetch is listed for what has sources, and is other code than none") {
+    for (int k = 0; k < 7; ++k) {
+        const auto operation = static_cast<Operation>(k);
+        const auto count = [operation](const PrefetchDistances& distances) {
+            return tuned_specs(operation, ElementType::f64, {distances}).size();
+        };
+        const std::vector<KernelSpec> plain = tuned_specs(operation, ElementType::f64);
+        CHECK(plain.size() == count({0, 0}));
+        CHECK(count({2048, 0}) == (operation == Operation::write ? 0 : plain.size()));
+        CHECK(count({2048, 16384}) == count({2048, 0}));
+        CHECK(count({0, 16384}) == 0);  // far without near
+        for (KernelSpec spec : tuned_specs(operation, ElementType::f64, {{2048, 0}})) {
+            const KernelFunction near = find_kernel(spec);
+            spec.prefetch_far_bytes = 16384;
+            CHECK((find_kernel(spec) != near));
+            spec.prefetch_near_bytes = spec.prefetch_far_bytes = 0;
+            CHECK((find_kernel(spec) != near));
         }
     }
 }

@@ -46,6 +46,16 @@ public:
     std::string path;
 };
 
+// `seen` holds the line SigIgn of the process's /proc/self/status.
+void check_ignores_usr2_not_pipe(const File& seen) {
+    std::string name;
+    std::string mask;
+    std::ifstream(seen.path) >> name >> mask;
+    const unsigned long long bits = std::stoull(mask, nullptr, 16);
+    CHECK((bits >> (SIGUSR2 - 1) & 1U) == 1);
+    CHECK((bits >> (SIGPIPE - 1) & 1U) == 0);
+}
+
 }  // namespace
 
 TEST_CASE("nothing runs before the release, and then the program does") {
@@ -114,12 +124,28 @@ TEST_CASE("signals are as the program would find them without us") {
     std::signal(SIGPIPE, pipes);
     CHECK(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == SIGUSR1);
-    std::string name;
-    std::string mask;
-    std::ifstream(seen.path) >> name >> mask;
-    const unsigned long long bits = std::stoull(mask, nullptr, 16);
-    CHECK((bits >> (SIGUSR2 - 1) & 1U) == 1);
-    CHECK((bits >> (SIGPIPE - 1) & 1U) == 0);
+    check_ignores_usr2_not_pipe(seen);
+}
+
+TEST_CASE("a process becomes the program, with signals as a held one has them") {
+    const File seen("");
+    const pid_t pid = fork();
+    if (pid == 0) {
+        std::signal(SIGPIPE, SIG_IGN);
+        std::signal(SIGUSR2, SIG_IGN);
+        memgauge::become_program(
+            shell("grep SigIgn /proc/self/status > " + seen.path + "; exit 6"));
+        _exit(99);
+    }
+    CHECK(WEXITSTATUS(status_of(pid)) == 6);
+    check_ignores_usr2_not_pipe(seen);
+}
+
+TEST_CASE("a process that cannot become a program is told why") {
+    const auto pipes = std::signal(SIGPIPE, SIG_DFL);
+    CHECK(memgauge::become_program(
+              {.arguments = {"none"}, .paths = {"/no/such"}, .environment = {}}) == ENOENT);
+    std::signal(SIGPIPE, pipes);
 }
 
 TEST_CASE("a request without a program is refused") {

@@ -15,6 +15,7 @@ struct DecodedLane {
     std::vector<std::int64_t> end_ns;
     std::vector<std::vector<std::optional<std::int64_t>>> slots;
     std::vector<std::vector<unsigned>> widths;  // of each block's columns
+    std::vector<std::size_t> samples;           // of each block
     std::size_t whole_bytes = 0;                // up to the last whole block
     bool torn = false;                          // something follows them
 };
@@ -72,6 +73,7 @@ private:
     void block() {
         samples_ = number(lane_.whole_bytes + 4, 4);
         at_ = lane_.whole_bytes + 16;
+        lane_.samples.push_back(samples_);
         lane_.widths.emplace_back();
         for (std::size_t column = 0; column < lane_.columns; ++column) {
             const auto values = decoded_column();

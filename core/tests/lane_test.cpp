@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "counters/lane_block.hpp"
 #include "lane_decoder.hpp"
 #include "memgauge/error.hpp"
 
@@ -202,6 +203,21 @@ TEST_CASE("what was sampled more than a second ago is in the file though the lan
     CHECK_FALSE(decoded(folder).torn);
     CHECK(lane.state().bytes > 16);
     CHECK(lane.state().cpu_ns > 0);
+}
+
+TEST_CASE("a block holds no more values than a reader has to hold at once") {
+    const Folder folder;
+    constexpr std::size_t slots = 20'000;
+    const auto source = std::make_shared<Counting>(slots);
+    Lane lane(request(folder, source));
+    CHECK(within_seconds([&] { return source->reads > 120; }));
+    lane.stop();
+    const DecodedLane read = decoded(folder);
+    CHECK_FALSE(read.torn);
+    CHECK(read.samples.size() > 1);
+    for (const std::size_t samples : read.samples) {
+        CHECK(samples * (slots + 2) <= LaneBlock::largest_values);
+    }
 }
 
 TEST_CASE("counters that cost much to read are read less often") {

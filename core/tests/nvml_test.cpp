@@ -1,5 +1,5 @@
 // What the NVIDIA management library answers becomes a number, or nothing. The library itself is
-// stood in for by functions here; tests/unit/counters/test_nvml.py loads a whole one.
+// stood in for by functions here; tests/unit/counters/nvml/test_back_end.py loads a whole one.
 
 #include "memgauge/counters/nvml.hpp"
 

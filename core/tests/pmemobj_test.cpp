@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,6 +101,19 @@ TEST_CASE("a pool holds aligned buffers, each an object that is freed with it") 
         CHECK((one.data() + one.size() <= two.data() || two.data() + two.size() <= one.data()));
         one.data()[0] = one.data()[one.size() - 1] = std::byte{1};
     }
+}
+
+TEST_CASE("a pool holds many buffers of many sizes at once") {
+    if (!installed()) return;
+    std::vector<std::size_t> sizes;
+    for (std::size_t size = 4096; size <= 8 * mib; size += std::max<std::size_t>(4096, size / 8)) {
+        sizes.push_back(size);
+    }
+    const PoolFile file(pool_bytes(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0})));
+    const auto area = open_pool_area(file.to_create());
+    std::vector<Buffer> buffers;
+    for (const std::size_t size : sizes) buffers.push_back(buffer_in(area, size));
+    CHECK(buffers.size() > 50);
 }
 
 TEST_CASE("a pool that is full says so, and what it has in all") {

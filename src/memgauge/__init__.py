@@ -7,16 +7,18 @@
 Everything is loaded on first use, so that importing the package is quick.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
+# Also the start of the command line tool, which takes care of signals only after this: so not even
+# typing is imported, which takes longer than all of this file.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memgauge.api import (
         combined,
         compare,
-        compare_counters,
         counters,
+        counters_compare,
+        counters_verify,
         events,
         interleave,
         latency,
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
         tiers,
         traffic,
         transfers,
-        verify,
         workingset,
     )
     from memgauge.model.errors import MemgaugeError
@@ -49,8 +50,9 @@ __all__ = [
     "Result",
     "combined",
     "compare",
-    "compare_counters",
     "counters",
+    "counters_compare",
+    "counters_verify",
     "events",
     "interleave",
     "latency",
@@ -72,12 +74,11 @@ __all__ = [
     "tiers",
     "traffic",
     "transfers",
-    "verify",
     "workingset",
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in __all__:
         raise AttributeError(f"module 'memgauge' has no attribute {name!r}")
     from memgauge import api

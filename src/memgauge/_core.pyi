@@ -227,7 +227,17 @@ class KernelSpec:
     @property
     def write_allocate_bytes(self) -> int: ...
 
-def tuned_specs(operation: str, element: str = "double") -> list[KernelSpec]: ...
+def tuned_specs(
+    operation: str,
+    element: str = "double",
+    prefetch_bytes: Sequence[tuple[int, int]] = [(0, 0)],  # noqa: PYI011 - the module has it so
+) -> list[KernelSpec]:
+    """All tuned kernels that were compiled and can run here.
+
+    They are listed at each near and far prefetch distance for which they were compiled; without
+    any where `prefetch_bytes` is left out.
+    """
+
 def default_tuned_spec(operation: str, element: str = "double") -> KernelSpec:
     """The tuned spec to take where nothing was searched."""
 
@@ -516,7 +526,7 @@ class NvmlDevice:
     def uuid(self) -> str: ...
     @property
     def bus_id(self) -> str:
-        """As the library writes it, such as `00000000:3B:00.0`; empty: not told."""
+        """As the library writes it, such as `00000000:3B:00.0`; empty: not known."""
 
     @property
     def partitioned(self) -> bool:
@@ -610,6 +620,11 @@ class HeldProcess:
     def release(self) -> int:
         """Start the program; 0, or the error number of why it could not be."""
 
+def become_program(
+    arguments: Sequence[bytes], paths: Sequence[bytes], environment: Sequence[bytes]
+) -> int:
+    """Replace this process by the first of `paths` that can be started; else why none could be."""
+
 def adopt_orphans(on: bool) -> int:
     """Make orphans among the descendants children of this process; 0, or the error number."""
 
@@ -689,7 +704,7 @@ class PcpDirectory:
 
     def __init__(self, library: PcpLibrary, host: str) -> None: ...
     def host_name(self) -> str:
-        """The name of the machine whose metrics these are; empty: not told."""
+        """The name of the machine whose metrics these are; empty: not known."""
 
     def names(self, below: str) -> list[str]:
         """All metrics at or below a name."""
@@ -838,7 +853,7 @@ def open_shm_area() -> Memory:
     """Shared memory without a name."""
 
 def file_system_of(descriptor: int) -> str:
-    """Name of the kind of file system that an open file is in; empty where it is not told."""
+    """Name of the kind of file system that an open file is in; empty where it is not known."""
 
 POOL_LAYOUT: str
 """Of the pools that memgauge makes."""
@@ -1462,7 +1477,7 @@ class CuptiDevice:
 
     @property
     def chip(self) -> str:
-        """Such as `GH100`; empty: not told."""
+        """Such as `GH100`; empty: not known."""
 
     @property
     def range_error(self) -> str:
@@ -1481,7 +1496,7 @@ class CuptiLibrary:
     def __init__(self, file: str, driver: str = "libcuda.so.1") -> None: ...
     @property
     def version(self) -> int:
-        """As cuptiGetVersion gives it: 28 with CUDA 12.9, 130001 with 13.0; 0: not told."""
+        """As cuptiGetVersion gives it: 28 with CUDA 12.9, 130001 with 13.0; 0: not known."""
 
     @property
     def chips(self) -> list[str]:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memgauge.model.errors import RequestError, ValidationFailed
+from memgauge.model.arguments import name_of, path_of, text_of, words_of
+from memgauge.model.errors import RequestError, SystemFailure, ValidationFailed
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.records import Warning
-from memgauge.model.runfile import default_directory, read_run
+from memgauge.model.storage.run_file import read_run, run_directory
 from memgauge.results import Compared, Published, Result, Simulation
 
 if TYPE_CHECKING:
-    from memgauge.analysis.comparable import Source
-    from memgauge.analysis.comparison import Comparison
+    from memgauge.analysis.comparison.figures import Source
+    from memgauge.analysis.comparison.ratios import Comparison
     from memgauge.cluster.combined import CombinedRun
     from memgauge.counters.regions import Counters
-    from memgauge.experiments.base import Experiment
+    from memgauge.experiments.shared.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
-    from memgauge.model.counters import BackEndState
+    from memgauge.model.counting.events import BackEndState
     from memgauge.model.simulated_program import Engine
     from memgauge.model.system import System
     from memgauge.runner.run import Progress
@@ -35,7 +36,7 @@ def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
         RunFileError: a source is no run.
         RequestError: fewer than two sources, an unknown reference, or nothing to compare.
     """
-    from memgauge.analysis import comparison
+    from memgauge.analysis.comparison import ratios as comparison
 
     if len(sources) < 2:
         raise RequestError(
@@ -45,24 +46,28 @@ def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
         )
     opened = [_source(source) for source in sources]
     if only is not None:
-        opened = [comparison.only(source, only) for source in opened]
+        kept = text_of(only, "compare: only")
+        opened = [comparison.only(source, kept) for source in opened]
     made = comparison.compare(opened)
     _refuse_nothing(opened, made, only)
     return Compared(made)
 
 
 def _source(source: str | Path | Result) -> Source:
-    from memgauge.analysis.comparable import of_reference, of_run
-    from memgauge.analysis.figures import figures_of
+    from memgauge.analysis.comparison.figures import of_reference, of_run
+    from memgauge.analysis.figures.run import figures_of
     from memgauge.references import library
 
-    if isinstance(source, str) and source.startswith(library.PREFIX):
-        return of_reference(library.load(source))
-    if str(source) in library.NAMES and not Path(source).exists():  # type: ignore[arg-type]
+    if isinstance(source, Result):
+        return of_run(figures_of(source.run), str(source.directory))
+    name = name_of(source, "compare")
+    if name.startswith(library.PREFIX):
+        return of_reference(library.load(name))
+    if name in library.NAMES and not Path(name).exists():
         raise RequestError(
-            f"{source}: no such run; write {library.PREFIX}{source} for the published results"
+            f"{name}: no such run; write {library.PREFIX}{name} for the published results"
         )
-    result = source if isinstance(source, Result) else load(source)
+    result = load(name)
     return of_run(figures_of(result.run), str(result.directory))
 
 
@@ -104,7 +109,7 @@ def load(path: str | Path) -> Result:
     Raises:
         RunFileError: it is no run, or of a newer version.
     """
-    found = Path(path)
+    found = path_of(path, "load")
     return Result(read_run(found), found if found.is_dir() else found.parent)
 
 
@@ -116,7 +121,7 @@ def combined(path: str | Path) -> CombinedRun:
     """
     from memgauge.cluster.combined import load_combined
 
-    return load_combined(Path(path))
+    return load_combined(path_of(path, "combined"))
 
 
 def published(name: str) -> Published:
@@ -128,7 +133,7 @@ def published(name: str) -> Published:
     Raises:
         RequestError: the library has no such set, or it holds neither.
     """
-    found = Published(name)
+    found = Published(text_of(name, "published"))
     _ = found.report
     return found
 
@@ -160,7 +165,7 @@ def region(name: str) -> AbstractContextManager[None]:
     """Mark a stretch of this program for `memgauge profile`; nothing where it is not profiled."""
     from memgauge.counters.marks import region as marked
 
-    return marked(name)
+    return marked(text_of(name, "region"))
 
 
 def system() -> System:
@@ -177,7 +182,7 @@ def machine(name: str = "this") -> CacheMachine:
         RequestError: there is none of that name, the file is none of a machine, or its caches make
             no sense together.
     """
-    return _caches_of(name)
+    return _caches_of(name_of(name, "machine"))
 
 
 def simulate(
@@ -195,11 +200,15 @@ def simulate(
     """
     from memgauge.simulation.program import simulate_program
 
-    return Simulation(simulate_program(command, _caches_of(machine), engine))
+    words = words_of(command, "simulate")
+    if not words:
+        raise RequestError("simulate: no command was given; give a list of words")
+    caches = _caches_of(name_of(machine, "simulate: machine"))
+    return Simulation(simulate_program(words, caches, engine))
 
 
 def _caches_of(name: str) -> CacheMachine:
-    from memgauge.experiments.cache_native import load_simulable
+    from memgauge.experiments.shared.cache_machines import load_simulable
     from memgauge.model.cache_machine import THIS
 
     return load_simulable(name, system() if name == THIS else None)
@@ -223,14 +232,17 @@ def measure(  # noqa: PLR0913 - all but two by name
     from memgauge.runner.huge_pages import prepared
     from memgauge.runner.run import Request, execute
 
-    with prepared(chosen) as noticed:
+    where = nullcontext(resume) if resume else run_directory(options.output, name)
+    with prepared(chosen) as noticed, where as directory:
         for warning in noticed:
             on_warning(warning)
         request = Request(
-            experiments=[(one, asked.for_budget(options.budget_s)) for one, asked in chosen],
+            experiments=[
+                (one, requested.for_budget(options.budget_s)) for one, requested in chosen
+            ],
             budget_s=options.budget_s,
             precision=options.precision,
-            directory=resume or Path(options.output or default_directory(name)),
+            directory=directory,
             system=system(),
             resume=resume is not None,
             warnings=noticed,
@@ -257,7 +269,7 @@ def surveyed(only: str | None) -> list[str]:
 
     if only is None:
         return list(EXPERIMENTS)
-    return list(choices_option("", list(EXPERIMENTS)).parse(only, "--only"))
+    return list(choices_option("", list(EXPERIMENTS)).parse(text_of(only, "--only"), "--only"))
 
 
 def stream(**options: Any) -> Result:
@@ -322,30 +334,31 @@ def transfers(**options: Any) -> Result:
 
 def traffic(kernel: str, **options: Any) -> Result:
     """Expected, simulated and measured traffic. Options are those of `memgauge traffic`."""
-    return _run(["traffic"], "traffic", options | {"kernel": kernel})
+    return _run(["traffic"], "traffic", options | {"kernel": text_of(kernel, "traffic")})
 
 
-def verify(**options: Any) -> Result:
+def counters_verify(**options: Any) -> Result:
     """Verdicts on counters, which are kept. Options are those of `memgauge counters verify`."""
-    result = _run(["verify"], "verify", options)
+    result = _run(["counters_verify"], "counters_verify", options)
     keep_verdicts(result)
     return result
 
 
-def compare_counters(one: str, other: str, **options: Any) -> Result:
+def counters_compare(one: str, other: str, **options: Any) -> Result:
     """Two routes to the same counters. Options are those of `memgauge counters compare`."""
-    return _run(["routes"], "routes", options | {"routes": f"{one},{other}"})
+    named = [text_of(route, "counters_compare") for route in (one, other)]
+    return _run(["counters_compare"], "counters_compare", options | {"back_ends": ",".join(named)})
 
 
 def keep_verdicts(result: Result) -> Path | None:
-    """Keep what `verify` found for this machine and kernel; None where the run has no verdict.
+    """Keep the verdicts on counters for this machine and kernel; None where the run has none.
 
     Raises:
         SystemFailure: they cannot be written.
     """
     import msgspec
 
-    from memgauge.analysis.verify import event_verdicts
+    from memgauge.analysis.counters_verify.section import event_verdicts
     from memgauge.counters.verdicts import keep, place_of
 
     place = place_of()
@@ -369,23 +382,29 @@ def profile(command: Sequence[str] = (), **options: Any) -> Result:
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such command.
-        RequestError: nothing can be watched, or the process cannot be attached to.
+        RequestError: nothing can be watched, the process cannot be attached to, or the run cannot
+            be recorded there; the command was not started.
+        SystemFailure: the disk is full or failing; the command was not started, or it has ended and
+            nothing of its record can be read.
     """
     from memgauge.runner.profile import ProfileRequest
     from memgauge.runner.profile import profile as watch
     from memgauge.runner.profile_parameters import ProfileParameters
 
     parameters = build(ProfileParameters, **options)
-    if bool(command) == (parameters.pid is not None):
+    words = words_of(command, "profile")
+    if bool(words) == (parameters.pid is not None):
         raise RequestError("profile: give either a command, as a list of words, or pid=")
-    directory = Path(parameters.output or default_directory("profile"))
-    request = ProfileRequest(
-        command=[command] if isinstance(command, str) else list(command),
-        parameters=parameters,
-        directory=directory,
-        system=system(),
-    )
-    done = watch(request)
+    with run_directory(parameters.output, "profile") as directory:
+        request = ProfileRequest(
+            command=words,
+            parameters=parameters,
+            directory=directory,
+            system=system(),
+        )
+        done = watch(request)
+    if done.run is None:
+        raise SystemFailure(f"profile: not recorded: {done.failure}")
     return Result(done.run, directory)
 
 
@@ -394,10 +413,10 @@ def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
 
     of_run = {field.keyword for field in fields_of(RunOptions)} | {"budget_s"}
     run_options = build(RunOptions, **{k: v for k, v in options.items() if k in of_run})
-    asked = {k: v for k, v in options.items() if k not in of_run}
+    requested = {k: v for k, v in options.items() if k not in of_run}
     chosen = []
     for experiment in map(load_experiment, names):
-        mine = asked if len(names) == 1 else _taken(experiment.parameters, asked)
+        mine = requested if len(names) == 1 else _taken(experiment.parameters, requested)
         chosen.append((experiment, build(experiment.parameters, **mine)))
     result = measure(chosen, run_options, name=name)
     result.save()
@@ -409,6 +428,6 @@ def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
     return result
 
 
-def _taken(struct: type[CommonParameters], asked: dict[str, Any]) -> dict[str, Any]:
+def _taken(struct: type[CommonParameters], requested: dict[str, Any]) -> dict[str, Any]:
     """Of a survey's options, those this experiment takes; team sizes only where it has teams."""
-    return {k: v for k, v in asked.items() if k != "threads" or struct.takes_threads}
+    return {k: v for k, v in requested.items() if k != "threads" or struct.takes_threads}

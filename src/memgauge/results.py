@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memgauge.model.records import Validation
-from memgauge.model.runfile import Run
+from memgauge.model.storage.run_file import Run
 
 if TYPE_CHECKING:
-    from memgauge.analysis.comparison import Comparison, Row
+    from memgauge.analysis.comparison.ratios import Comparison, Row
     from memgauge.analysis.section import Report
     from memgauge.model.simulated_program import SimulatedProgram
 
@@ -27,15 +27,15 @@ class Analysed(ABC):
     def report(self) -> Report:
         """Sections with verdicts, tables and charts."""
 
-    def text(self, width: int = 80) -> str:
-        """The report for a terminal, without colour."""
-        from memgauge.reports.terminal import render
+    def text(self, width: int = 80, encoding: str = "utf-8") -> str:
+        """The report for a terminal, without colour; in ASCII for an encoding without Unicode."""
+        from memgauge.reports.terminal.report import render
 
-        return render(self.report, width=width, color=False)
+        return render(self.report, width=width, color=False, encoding=encoding)
 
     def html(self) -> str:
         """One self-contained HTML page."""
-        from memgauge.reports.html import render
+        from memgauge.reports.html.page import render
 
         return render(self.report)
 
@@ -55,19 +55,22 @@ class Result(Analysed):
     @cached_property
     def report(self) -> Report:
         """The run, analysed: sections with verdicts, tables and charts."""
-        from memgauge.analysis.report import analyse_run
+        from memgauge.analysis.report.run import analyse_run
 
         return analyse_run(self.run)
 
-    def text(self, width: int = 80) -> str:
-        """The summary for a terminal, without colour; a survey's long tables are shortened."""
-        from memgauge.reports.terminal import render
+    def text(self, width: int = 80, encoding: str = "utf-8") -> str:
+        """The summary for a terminal, without colour; a survey's long tables are shortened.
 
-        return render(self.report, width=width, color=False, whole=False)
+        In ASCII for an encoding without Unicode.
+        """
+        from memgauge.reports.terminal.report import render
+
+        return render(self.report, width=width, color=False, encoding=encoding, whole=False)
 
     def stream_form(self) -> str:
         """The bandwidth figures in STREAM's own table form, labelled as its run rules ask."""
-        from memgauge.analysis.stream_form import stream_form
+        from memgauge.analysis.stream.best_of import stream_form
 
         return stream_form(self.run)
 
@@ -75,7 +78,7 @@ class Result(Analysed):
         """The figures as plain data: what `--json` prints."""
         import msgspec
 
-        from memgauge.analysis.document import json_document
+        from memgauge.analysis.report.document import json_document
 
         made: dict[str, Any] = msgspec.to_builtins(json_document(self.run))
         return made
@@ -84,8 +87,8 @@ class Result(Analysed):
         """Write `summary.txt` and `report.html` beside the records."""
         from memgauge.reports.files import write_text
 
-        write_text(self.directory / "summary.txt", self.text())
-        write_text(self.directory / "report.html", self.html())
+        write_text(self.directory / "summary.txt", self.text(), below=self.directory)
+        write_text(self.directory / "report.html", self.html(), below=self.directory)
 
 
 class Compared(Analysed):
@@ -106,7 +109,7 @@ class Compared(Analysed):
             name
             for pair in self.comparison.pairs
             for name in (
-                *(row.name for row in pair.of("not told")),
+                *(row.name for row in pair.of("not known")),
                 *(left.name for left in pair.unpaired if left.source == "baseline"),
             )
         ]
@@ -123,7 +126,7 @@ class Compared(Analysed):
     @cached_property
     def report(self) -> Report:
         """Sections with verdicts, tables and charts."""
-        from memgauge.analysis.comparison_report import report_of
+        from memgauge.analysis.comparison.report import report_of
 
         return report_of(self.comparison)
 
@@ -131,7 +134,7 @@ class Compared(Analysed):
         """The comparison as plain data: what `--json` prints."""
         import msgspec
 
-        from memgauge.analysis.comparison_document import comparison_document
+        from memgauge.analysis.comparison.document import comparison_document
 
         made: dict[str, Any] = msgspec.to_builtins(comparison_document(self.comparison))
         return made
@@ -154,8 +157,8 @@ class Published(Analysed):
     @cached_property
     def report(self) -> Report:
         """What explains them, tables and picture."""
-        from memgauge.analysis.hardware_published import published_report
-        from memgauge.analysis.tiers_published import published_tiers_report
+        from memgauge.analysis.comparison.published_tiers import published_tiers_report
+        from memgauge.analysis.counters.published import published_report
 
         if self.reference.description.competition is not None:
             return published_tiers_report(self.reference)
@@ -165,11 +168,11 @@ class Published(Analysed):
         """The figures as plain data."""
         import msgspec
 
-        from memgauge.analysis.hardware_bandwidth import hardware_bandwidth
-        from memgauge.analysis.hardware_document import hardware_figures
-        from memgauge.analysis.hardware_published import published_counts
-        from memgauge.analysis.tiers_document import contest_figures
-        from memgauge.analysis.tiers_published import published_contest
+        from memgauge.analysis.comparison.published_tiers import published_contest
+        from memgauge.analysis.counters.bandwidth import hardware_bandwidth
+        from memgauge.analysis.counters.document import hardware_figures
+        from memgauge.analysis.counters.published import published_counts
+        from memgauge.analysis.tiers.document import contest_figures
 
         if self.reference.description.competition is not None:
             contest = contest_figures(published_contest(self.reference))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memgauge import _core
 from memgauge.counters import opening
 from memgauge.counters.opening import OpenCounters
-from memgauge.model.counters import Counter, Quantity
+from memgauge.model.counting.events import Counter, Quantity
 
 if TYPE_CHECKING:
     import pytest
@@ -63,6 +63,6 @@ def fed(tree: CountingTree, feed: Feed, patch: pytest.MonkeyPatch) -> Iterator[N
             yield counters
 
     with patch.context() as patched:
-        patched.setattr("memgauge.experiments.counted.opened", opened)
+        patched.setattr("memgauge.experiments.shared.counted.opened", opened)
         patched.setattr("memgauge.counters.opening.this_host", lambda: host)
         yield

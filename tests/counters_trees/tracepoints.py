@@ -13,11 +13,13 @@ CPU 0 is socket 0 of these trees and CPU 1 is socket 1.
         tree.write(500, cpu=0)
 """
 
+import ctypes
 import fcntl
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -79,6 +81,8 @@ class CountingTree(Tree, kw_only=True):
 
 def missing() -> str | None:
     """Why such trees cannot be opened here."""
+    if _id(READ.name) is None:
+        _mount_for_this_process()
     if _id(READ.name) is None:
         return "no system call tracepoints (as root: mount -t tracefs nodev /sys/kernel/tracing)"
     if len(os.sched_getaffinity(0) & {0, 1}) < 2:
@@ -259,6 +263,21 @@ def _id(call: str) -> int | None:
         except (OSError, ValueError):
             continue
     return None
+
+
+_CLONE_NEWNS = 0x00020000
+_MS_REC, _MS_SLAVE = 0x4000, 0x80000
+
+
+@cache
+def _mount_for_this_process() -> None:
+    """Mount tracefs where only this process and its children see it; without root, do nothing."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.geteuid() != 0 or libc.unshare(_CLONE_NEWNS) != 0:
+        return
+    # Else the mount would reach the namespace that this one was copied from.
+    if libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_REC | _MS_SLAVE), None) == 0:
+        libc.mount(b"nodev", bytes(_ROOTS[0]), b"tracefs", ctypes.c_ulong(0), None)
 
 
 def _may_count() -> bool:

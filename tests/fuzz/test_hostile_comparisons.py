@@ -9,17 +9,17 @@ import pytest
 from tests.fuzz.test_hostile_values import mutant
 from tests.unit.model import build
 
-from memgauge.analysis.comparable import Source, of_reference, of_run
-from memgauge.analysis.comparison import compare
-from memgauge.analysis.comparison_document import comparison_document
-from memgauge.analysis.comparison_report import report_of
-from memgauge.analysis.figures import figures_of
+from memgauge.analysis.comparison.document import comparison_document
+from memgauge.analysis.comparison.figures import Source, of_reference, of_run
+from memgauge.analysis.comparison.ratios import compare
+from memgauge.analysis.comparison.report import report_of
+from memgauge.analysis.figures.run import figures_of
 from memgauge.model.errors import RunFileError
 from memgauge.model.run import run_of
-from memgauge.model.runreader import read_stream
+from memgauge.model.storage.run_reader import read_stream
 from memgauge.model.text import plain
 from memgauge.references.library import load
-from memgauge.reports.terminal import render
+from memgauge.reports.terminal.report import render
 
 MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "300")) // 2
 

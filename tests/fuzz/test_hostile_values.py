@@ -16,15 +16,15 @@ import pytest
 from tests.unit.analysis import runs
 from tests.unit.model import build
 
-from memgauge.analysis.document import json_document
-from memgauge.analysis.report import analyse_run
-from memgauge.model.codec import encode
+from memgauge.analysis.report.document import json_document
+from memgauge.analysis.report.run import analyse_run
 from memgauge.model.errors import RunFileError
 from memgauge.model.run import Run
-from memgauge.model.runreader import read_stream
+from memgauge.model.storage.codec import encode
+from memgauge.model.storage.run_reader import read_stream
 from memgauge.model.text import plain
-from memgauge.reports.export import export_csv, export_parquet
-from memgauge.reports.terminal import render
+from memgauge.reports.export.formats import export_csv, export_parquet
+from memgauge.reports.terminal.report import render
 
 MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "300"))
 SHARDS = 4

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.model import build
 
-from memgauge.model.codec import encode
 from memgauge.model.errors import RunFileError
 from memgauge.model.run import Run
-from memgauge.model.runreader import read_stream
+from memgauge.model.storage.codec import encode
+from memgauge.model.storage.run_reader import read_stream
 from memgauge.model.text import plain
-from memgauge.reports.export import export_csv, export_json
+from memgauge.reports.export.formats import export_csv, export_json
 
 MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "20000"))
 SHARDS = 4
@@ -32,7 +32,7 @@ TOKENS = [
     b'""', b'"\\ud800"', b'"\\u0000"', b'"\\u001b[2J"', b"\xff", b"\xc0\x80", b"\0", b"\n",
     b"9223372036854775807", b"9223372036854775808", b"9" * 4400, b"[" * 3000, b'{"a":' * 3000,
     b" " * 999, b'"kind"', b'"run"', b'"point"', b'"sample"', b'"end"', b'"resumed":true',
-    b'"format_version":2', *LINES,
+    b'"format_version":1', *LINES,
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from memgauge.model.errors import RequestError
-from memgauge.system.gpu_libraries import nvrtc_file
+from memgauge.system.gpu.libraries import nvrtc_file
 
 core: Any = pytest.importorskip("memgauge._core", reason="the native core is not built")
 
@@ -127,8 +127,8 @@ def test_stream_reaches_a_part_of_the_theoretical(gpu: Any, tmp_path: Path) -> N
     assert all(check["passed"] for one in done["validations"] for check in one["checks"])
     points = done["sections"][0]["points"]
     for point in points:
-        theoretical = point["effective"].get("theoretical_bytes_per_s")
-        assert point["effective"]["gpu"] == gpu.facts.name
+        theoretical = point["actual"].get("theoretical_bytes_per_s")
+        assert point["actual"]["gpu"] == gpu.facts.name
         if theoretical is not None:
             assert 0 < 1e9 * point["sustained"]["value"] < theoretical
 
@@ -155,6 +155,6 @@ def test_a_transform_on_the_gpu_is_right(gpu: Any, tmp_path: Path) -> None:
     place = tmp_path / "fft"
     done = memgauge("fft3d", "--device", "cuda", "--size", "64", "--output", str(place))
     assert done.returncode == 0, done.stderr
-    told = memgauge("report", str(place), "--format", "json")
-    titles = {phase["title"] for phase in json.loads(told.stdout)["fft3d"]["steps"][0]["phases"]}
+    known = memgauge("report", str(place), "--format", "json")
+    titles = {phase["title"] for phase in json.loads(known.stdout)["fft3d"]["steps"][0]["phases"]}
     assert {"copy in 1", "FFT 1", "copy out 1"} <= titles

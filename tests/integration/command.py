@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import memgauge as installed
+
 LIMIT_S = 120
+
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_plm_rsh_agent": shutil.which("ssh") or "/bin/true",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""For Open MPI, which else refuses root and more ranks than cores, and wants ssh or rsh on PATH.
+Others know nothing of these."""
 
 
 def command(*arguments: object) -> list[str]:
@@ -42,3 +55,22 @@ def without_core(place: Path) -> dict[str, str]:
     )
     paths = [str(place), os.environ.get("PYTHONPATH", "")]
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def without_rebuild(place: Path) -> dict[str, str]:
+    """An environment in which the package is imported as from a wheel; `place` is written into.
+
+    An editable install looks, and says so, whether its core must be built anew on every start.
+    """
+    package = place / "memgauge"
+    package.mkdir()
+    for folder in map(Path, installed.__path__):
+        for entry in folder.iterdir():
+            if not (package / entry.name).exists():
+                (package / entry.name).symlink_to(entry)
+    builds = [str(path) for one in sys.meta_path if (path := getattr(one, "path", None))]
+    paths = [str(place), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "SKBUILD_EDITABLE_SKIP": os.pathsep.join(builds),
+    }

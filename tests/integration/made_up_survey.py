@@ -17,7 +17,7 @@ from tests.unit.analysis.runs import records
 from memgauge.__main__ import main
 from memgauge.cluster import survey_child
 from memgauge.model.records import RunEnd, Sample
-from memgauge.model.runwriter import RunWriter
+from memgauge.model.storage.run_writer import RunWriter
 from memgauge.model.termination import Terminated, unwinding
 
 ROUNDS = 16
@@ -48,5 +48,5 @@ if __name__ == "__main__":
     if sys.argv[2:3] == ["survey"]:
         survey_child.end_with(int(sys.argv[1]))
         sys.exit(survey(Path(sys.argv[sys.argv.index("--output") + 1])))
-    survey_child.SURVEY = (sys.executable, "-m", "tests.integration.made_up_survey")
+    survey_child.SURVEY = "tests.integration.made_up_survey"
     sys.exit(main())

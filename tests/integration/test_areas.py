@@ -13,7 +13,7 @@ import pytest
 from tests.integration.command import command, memgauge
 from tests.integration.live_run import wait_for_samples
 
-from memgauge.model.runfile import Run, read_run
+from memgauge.model.storage.run_file import Run, read_run
 
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("state")]
 
@@ -59,7 +59,7 @@ def mounted(kind: str, options: str, place: Path) -> Iterator[Path]:
 
 
 def pages_of(run: Run) -> set[object]:
-    return {point.effective["pages"] for point in run.points.values()}
+    return {point.actual["pages"] for point in run.points.values()}
 
 
 def test_arrays_in_a_file_that_is_gone_afterwards(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_arrays_in_a_file_that_is_gone_afterwards(tmp_path: Path) -> None:
     where.mkdir()
     for memory in (f"file:{where}", f"file:{where}/arrays"):
         run = measured(tmp_path, memory)
-        assert {point.asked["memory"] for point in run.points.values()} == {memory}
+        assert {point.requested["memory"] for point in run.points.values()} == {memory}
         assert list(where.iterdir()) == []
         for file in (tmp_path / "run").iterdir():
             file.unlink()
@@ -99,7 +99,7 @@ def test_hugetlbfs_gives_its_pages(tmp_path: Path) -> None:
     with mounted("hugetlbfs", "pagesize=2M", tmp_path / "huge") as place:
         for pages in ("auto", "2m"):
             run = measured(tmp_path, f"file:{place}", "--pages", pages)
-            assert {point.effective["huge_share"] for point in run.points.values()} == {1.0}
+            assert {point.actual["huge_share"] for point in run.points.values()} == {1.0}
             for file in (tmp_path / "run").iterdir():
                 file.unlink()
         assert "all its pages are of 2 MiB" in refused(f"file:{place}", "--pages", "4k")

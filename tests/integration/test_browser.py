@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.reports.synthetic import hostile, survey
 
-from memgauge.reports.html import render
+from memgauge.reports.html.page import render
 
 pytestmark = pytest.mark.browser
 

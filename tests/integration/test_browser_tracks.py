@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.integration.test_browser import Figures, complaints, opened
+from tests.unit.reports.charts.test_tracks import tracks
 from tests.unit.reports.synthetic import hostile, survey
-from tests.unit.reports.test_tracks import tracks
 
 from memgauge.analysis.section import Axis, Panel, Report, Series
-from memgauge.reports.html import render
+from memgauge.reports.html.page import render
 
 pytestmark = pytest.mark.browser
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memgauge.experiments.cache_native import cache_model
+from memgauge.experiments.shared.cache_machines import cache_model
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 
 pytestmark = [
@@ -135,12 +135,12 @@ def counted_by_cachegrind(words: list[str], folder: Path) -> Misses:
             *words,
         ]
     )
-    told = dict(
+    known = dict(
         line.split(":", 1)
         for line in out.read_text().splitlines()
         if line.startswith(("events:", "summary:"))
     )
-    sums = dict(zip(told["events"].split(), map(int, told["summary"].split()), strict=True))
+    sums = dict(zip(known["events"].split(), map(int, known["summary"].split()), strict=True))
     return Misses(
         sums["D1mr"] + sums["D1mw"], sums["DLmr"] + sums["DLmw"], sums["I1mr"], sums["ILmr"]
     )

@@ -22,8 +22,8 @@ from tests.integration.two_hosts import (
 )
 
 from memgauge.cluster.combined import load_combined
-from memgauge.model.cluster import ClusterNode, Manifest, read_manifest
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.cluster import ClusterNode, Manifest, read_manifest
+from memgauge.model.storage.run_file import read_run
 
 pytestmark = [pytest.mark.whole_machine, pytest.mark.native]
 
@@ -104,9 +104,9 @@ class Job:
         """Process of each rank, as its environment tells."""
         found = {}
         for process in Path("/proc").iterdir():
-            told = _environment_of(process)
-            if told.get("MADE_UP_JOB") == self.key and "OMPI_COMM_WORLD_RANK" in told:
-                found[int(told["OMPI_COMM_WORLD_RANK"])] = int(process.name)
+            known = _environment_of(process)
+            if known.get("MADE_UP_JOB") == self.key and "OMPI_COMM_WORLD_RANK" in known:
+                found[int(known["OMPI_COMM_WORLD_RANK"])] = int(process.name)
         return found
 
     def left(self) -> list[str]:
@@ -125,8 +125,8 @@ class Job:
 
 def on_two_hosts(hosts: TwoHosts, cwd: Path, *options: str, words: Sequence[str] = ()) -> Job:
     """A job whose surveys take three seconds, a rank on each host."""
-    asked = ("cluster", "--budget", "3s", *words, "--output", str(cwd / "run"))
-    command = hosts.command(2, survey(*asked, made_up=True), options=options)
+    requested = ("cluster", "--budget", "3s", *words, "--output", str(cwd / "run"))
+    command = hosts.command(2, survey(*requested, made_up=True), options=options)
     return Job(cwd, command, nodes=2, seconds=3)
 
 
@@ -224,7 +224,7 @@ def test_two_hosts_are_really_surveyed_in_turn(hosts: TwoHosts, tmp_path: Path) 
     assert combined.report.complete
     text = combined.text()
     assert "mga, mgb are one machine under 2 host names" in text
-    assert "No outliers can be told among 2 nodes" in text
+    assert "No outliers can be identified among 2 nodes" in text
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
 
 

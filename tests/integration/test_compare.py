@@ -13,9 +13,9 @@ from tests.integration import command
 from tests.unit.analysis.runs import records, start
 
 import memgauge
-from memgauge.model.codec import encode
 from memgauge.model.errors import RequestError
 from memgauge.model.records import AnyRecord, RunStart, Sample
+from memgauge.model.storage.codec import encode
 
 ROUNDS = 80
 """Enough for intervals."""

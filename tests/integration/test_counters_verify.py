@@ -142,7 +142,7 @@ def test_without_counters_one_line_names_each_back_end(tmp_path: Path) -> None:
     assert "no counter of memory traffic here: perf:" in error
     done = here.run(["memgauge", "counters", "compare", "perf", "resctrl"], sysfs=True)
     assert done.returncode == 2
-    assert "compare: no counter of memory traffic here: perf: " in done.stderr
+    assert "counters compare: no counter of memory traffic here: perf: " in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.counters_trees import tracepoints
-from tests.integration.command import command, memgauge
+from tests.integration.command import OPEN_MPI, command, memgauge
 from tests.integration.two_hosts import (
     environment,
     missing_for_hosts,
@@ -24,8 +24,8 @@ from tests.integration.two_hosts import (
     two_hosts,
 )
 
-from memgauge.model.marks import MARKS_NAME
-from memgauge.model.runfile import Run, read_run
+from memgauge.model.storage.marks import MARKS_NAME
+from memgauge.model.storage.run_file import Run, read_run
 
 MPIRUN = shutil.which("mpirun")
 LACKING = [name for name in ("mpi4py", "numpy") if find_spec(name) is None]
@@ -40,17 +40,8 @@ pytestmark = [
     ),
 ]
 
-# For Open MPI, which else refuses root and more ranks than cores, and wants ssh or rsh on PATH.
-# Others know nothing of these.
-ALLOWED = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_plm_rsh_agent": shutil.which("ssh") or "/bin/true",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    # Its mpirun gives ranks a terminal.
-    "NO_COLOR": "1",
-}
+# Open MPI's mpirun gives ranks a terminal.
+ALLOWED = OPEN_MPI | {"NO_COLOR": "1"}
 ENVIRONMENT = os.environ | ALLOWED
 TIMEOUT_S = 90
 
@@ -123,19 +114,19 @@ def test_a_job_and_each_of_its_ranks_can_be_reported_again(tmp_path: Path) -> No
     out = tmp_path / "job"
     assert run(4, "--size", "48", "--output", str(out)).returncode == 0
     assert report(out).rstrip() == (out / "summary.txt").read_text(encoding="utf-8").rstrip()
-    told = report(out / "rank-3")
-    assert "Totals of marked regions" in told
+    known = report(out / "rank-3")
+    assert "Totals of marked regions" in known
     for phase in ("fft", "resort 1", "all2all", "resort 4"):
-        assert f"\n{phase} " in told
+        assert f"\n{phase} " in known
 
 
 def test_without_mpirun_one_rank_does_it_all(tmp_path: Path) -> None:
     done = run(None, "--size", "20", "--output", str(tmp_path / "job"), "--json")
     assert done.returncode == 0, done.stderr
     assert right(read_run(tmp_path / "job"))
-    told = json.loads(done.stdout)
-    assert told["sections"][0]["name"] == "fft3d"
-    assert [step["grid"] for step in told["fft3d"]["steps"]] == ["1x1"]
+    known = json.loads(done.stdout)
+    assert known["sections"][0]["name"] == "fft3d"
+    assert [step["grid"] for step in known["fft3d"]["steps"]] == ["1x1"]
 
 
 @pytest.mark.parametrize("kind", ["strong", "weak"])
@@ -144,8 +135,8 @@ def test_scaling_times_growing_numbers_of_ranks(kind: str, tmp_path: Path) -> No
     done = run(4, "--scaling", kind, "--size", "16", "--repetitions", "2", "--output", str(out))
     assert done.returncode == 0, done.stderr
     assert right(read_run(out), checks=3)
-    told = (out / "summary.txt").read_text(encoding="utf-8")
-    rows = told.split(f"{kind.capitalize()} scaling\n")[1].splitlines()
+    known = (out / "summary.txt").read_text(encoding="utf-8")
+    rows = known.split(f"{kind.capitalize()} scaling\n")[1].splitlines()
     assert [row.split()[:2] for row in rows if row[:5].strip().isdigit()][:3] == [
         ["1", "1x1"],
         ["2", "1x2"],
@@ -185,6 +176,19 @@ def test_a_directory_with_a_run_is_kept(tmp_path: Path) -> None:
     assert [path.name for path in out.iterdir()] == ["records.jsonl"]
 
 
+def three_ranks(program: str, out: Path) -> subprocess.CompletedProcess[str]:
+    """A job of three ranks whose Python program may change what one of them does."""
+    arguments = ["fft3d", "--size", "9", "--output", str(out)]
+    return subprocess.run(
+        [str(MPIRUN), "-n", "3", sys.executable, "-c", program, *arguments],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
 FAULTY = """
 import os, sys
 from memgauge.__main__ import main
@@ -201,18 +205,37 @@ sys.exit(main(sys.argv[1:]))
 
 def test_a_rank_that_fails_alone_says_why_and_ends_all(tmp_path: Path) -> None:
     out = tmp_path / "job"
-    arguments = ["fft3d", "--size", "9", "--output", str(out)]
-    done = subprocess.run(
-        [str(MPIRUN), "-n", "3", sys.executable, "-c", FAULTY, *arguments],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = three_ranks(FAULTY, out)
     assert done.returncode != 0
     assert any("rank 1: the transform failed: nothing left" in it for it in own_lines(done.stderr))
     assert "Rank 1 of 3: its work failed" in report(out)
+
+
+UNRECORDED = """
+import os, sys
+from memgauge.__main__ import main
+from memgauge.model.errors import SystemFailure
+from memgauge.runner import profile
+
+class Full(profile.RunWriter):
+    def __init__(self, directory):
+        raise SystemFailure("the disk of this node is full")
+
+if "1" in {os.environ.get(name) for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")}:
+    profile.RunWriter = Full
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_rank_that_cannot_be_recorded_does_its_part_and_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "job"
+    done = three_ranks(UNRECORDED, out)
+    assert done.returncode == 0, done.stderr
+    assert right(read_run(out))
+    said = "memgauge: fft3d: rank 1: not recorded: the disk of this node is full"
+    assert own_lines(done.stderr).count(said) == 1
+    assert sorted(path.name for path in out.glob("rank-*")) == ["rank-0", "rank-2"]
+    assert "within the" in done.stdout
 
 
 COUNTED = """
@@ -308,10 +331,10 @@ def test_a_killed_rank_ends_the_job_and_the_rest_is_kept(
     stdout, stderr = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode != 0
     assert "signal 9" in stdout + stderr
-    told = report(out)
-    assert "Rank" in told
-    assert "killed before its" in told
-    assert "The result was not checked" in told
+    known = report(out)
+    assert "Rank" in known
+    assert "killed before its" in known
+    assert "The result was not checked" in known
     for rank in range(4):
         own = read_run(out / f"rank-{rank}")
         assert sum(region.name == "resort 4" for region in own.regions) > 2
@@ -328,9 +351,9 @@ def test_ctrl_c_ends_the_job_and_what_was_recorded_is_kept(
     assert process.returncode != 0
     assert "Traceback" not in stderr
     assert f"recorded in {out}" in stderr
-    told = report(out)
-    assert "interrupted" in told or "killed before its" in told
-    assert "re-sort 4" in told
+    known = report(out)
+    assert "interrupted" in known or "killed before its" in known
+    assert "re-sort 4" in known
 
 
 def test_two_hosts_transform_together_and_what_lies_on_the_other_is_told(tmp_path: Path) -> None:

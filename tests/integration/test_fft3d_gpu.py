@@ -9,12 +9,12 @@ from statistics import median
 from typing import Any
 
 import pytest
-from tests.unit.counters.test_nvml import compiled  # noqa: F401  a fixture
+from tests.unit.counters.nvml.test_back_end import compiled  # noqa: F401  a fixture
 
-from memgauge.analysis.fft3d import analyse
-from memgauge.analysis.figures import figures_of
+from memgauge.analysis.fft3d.section import analyse
+from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.section import Band, Series
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 
 LACKING = [name for name in ("mpi4py", "numpy") if find_spec(name) is None]
 

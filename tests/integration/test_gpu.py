@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.integration.command import memgauge
 
-from memgauge.model.runfile import Run, read_run
+from memgauge.model.storage.run_file import Run, read_run
 
 if TYPE_CHECKING:
     from tests.gpu_stand_in import GpuStandIn
@@ -52,7 +52,7 @@ def refused(
 def test_every_walk_takes_what_its_bytes_take(gpu_stand_in: GpuStandIn, tmp_path: Path) -> None:
     """In scripted time a launch over B bytes takes 1 us and B ps: so must each sample."""
     run, document = measured(gpu_stand_in, tmp_path / "run")
-    slices = [point for point in run.points.values() if point.role != "region"]
+    slices = [point for point in run.points.values() if point.role != "counted"]
     assert len(slices) == 8
     for point in slices:
         expected_ns = 1000 + 0.001 * point.bytes_counted
@@ -61,8 +61,8 @@ def test_every_walk_takes_what_its_bytes_take(gpu_stand_in: GpuStandIn, tmp_path
             (thread,) = sample.threads
             took_ns = thread.end_ns[0] - thread.begin_ns[0]
             assert took_ns == pytest.approx(expected_ns, rel=0.01)
-        assert point.effective["gpu"] == "Stand-in GPU"
-        assert point.effective["theoretical_bytes_per_s"] == 1.024e12
+        assert point.actual["gpu"] == "Stand-in GPU"
+        assert point.actual["theoretical_bytes_per_s"] == 1.024e12
     (validation,) = run.validations
     assert validation.subject == "double, cuda:0"
     assert [check.passed for check in validation.checks] == [True] * 3
@@ -73,7 +73,7 @@ def test_every_walk_takes_what_its_bytes_take(gpu_stand_in: GpuStandIn, tmp_path
 
 
 def memories(document: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [point["asked"] for section in document["sections"] for point in section["points"]]
+    found = [point["requested"] for section in document["sections"] for point in section["points"]]
     assert len(found) == 8
     return found
 
@@ -87,7 +87,7 @@ def test_a_mig_instance_has_no_theoretical_bandwidth(
     )
     assert run.points["stream/triad/tuned/float/cuda:0"].bytes_counted == 3 * (64 << 10)
     assert run.validations[0].checks[0].elements == 16 << 10
-    assert {p.effective["theoretical_bytes_per_s"] for p in run.points.values()} == {None}
+    assert {p.actual["theoretical_bytes_per_s"] for p in run.points.values()} == {None}
     said = [verdict["text"] for section in document["sections"] for verdict in section["verdicts"]]
     assert any("a MIG instance has part of the bus" in text for text in said)
 
@@ -105,7 +105,7 @@ def test_a_mig_instance_has_no_theoretical_bandwidth(
         ),
         ("stream --memory cuda:0", {"fail": {"cuMemAlloc_v2": 2}}, "out of memory"),
         ("stream --memory cuda:0 --array-bytes 30MiB", {}, "available in cuda:0; ask for smaller"),
-        ("stream --memory cuda:0 --threads 2", {}, "--threads: says nothing of cuda:0"),
+        ("stream --memory cuda:0 --threads 2", {}, "--threads: does not apply to cuda:0"),
         ("stride --memory cuda:0", {}, "measures no memory of a GPU (cuda:0); choose among stream"),
     ],
 )

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from tests.integration.command import memgauge
 
-from memgauge.analysis.document import Document, PointFigures, SectionFigures
+from memgauge.analysis.report.document import Document, PointFigures, SectionFigures
 
 if TYPE_CHECKING:
     from tests.gpu_stand_in import GpuStandIn
@@ -65,8 +65,8 @@ def test_three_experiments_find_what_was_scripted(gpu_stand_in: GpuStandIn, tmp_
         assert median_of(point) == pytest.approx(LATENCY_NS, rel=0.01), point.point
         assert point.cycles is not None
         assert point.cycles.value == pytest.approx(LATENCY_NS * CLOCK_GHZ, rel=0.02)
-        assert point.effective["gpu"] == "Example GPU"
-    assert [point.asked["level"] for point in latency.points] == ["L1", "L2", "DRAM", "DRAM"]
+        assert point.actual["gpu"] == "Example GPU"
+    assert [point.requested["level"] for point in latency.points] == ["L1", "L2", "DRAM", "DRAM"]
     words = " ".join(verdict.text for verdict in latency.verdicts)
     assert "A load from device memory of Example GPU takes 12.0 ns" in words
     assert "Loads from L1 take 12.0 ns, 100% of those from L2" in words
@@ -74,15 +74,15 @@ def test_three_experiments_find_what_was_scripted(gpu_stand_in: GpuStandIn, tmp_
     for point in workingset.points:
         known = LATENCY_NS if point.quantity == "latency" else 1 / NS_PER_BYTE
         assert median_of(point) == pytest.approx(known, rel=0.02), point.point
-        assert point.asked["memory"] == "cuda:0"
+        assert point.requested["memory"] == "cuda:0"
     assert {level.name for level in workingset.levels} <= {"L2", "memory", "unnamed"}
     assert {level.claimed_bytes for level in workingset.levels} <= {L2, None}
 
     for point in mix.points:
         assert median_of(point) == pytest.approx(1 / NS_PER_BYTE, rel=0.01), point.point
         assert point.moved_per_counted == 1
-        assert point.effective["read_share_issued"] == pytest.approx(
-            point.asked["read_share"], abs=1e-3
+        assert point.actual["read_share_issued"] == pytest.approx(
+            point.requested["read_share"], abs=1e-3
         )
     assert [validation.experiment for validation in document.validations] == ["mix"]
     assert all(check.passed for one in document.validations for check in one.checks)
@@ -94,9 +94,9 @@ def test_three_experiments_find_what_was_scripted(gpu_stand_in: GpuStandIn, tmp_
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("mix --store temporal", "--store: says nothing of cuda:0"),
-        ("mix --order random", "--order: says nothing of cuda:0"),
-        ("latency --cpus 0", "--cpus: says nothing of cuda:0"),
+        ("mix --store temporal", "--store: does not apply to cuda:0"),
+        ("mix --order random", "--order: does not apply to cuda:0"),
+        ("latency --cpus 0", "--cpus: does not apply to cuda:0"),
         ("workingset --largest-bytes 1GiB", "workingset: "),
     ],
 )

@@ -41,13 +41,13 @@ def test_a_part_that_fails_is_told_and_the_others_go_on(
     done = script(environment | {"PYTHONPATH": ":".join(filter(None, paths))}, *options)
     assert done.returncode == 1
     page = (tmp_path / "stand-in-9000.md").read_text()
-    told = json.loads((tmp_path / "stand-in-9000.json").read_text())
-    failed, copied = told["parts"]
+    known = json.loads((tmp_path / "stand-in-9000.json").read_text())
+    failed, copied = known["parts"]
     assert (failed["name"], failed["findings"]) == ("fft3d", [])
     assert failed["error"].startswith("exit code 2: memgauge: ")
     assert f"- fft3d: {failed['error']}" in page
     assert copied["error"] is None
-    compared = [one for one in copied["findings"] if one["asked"] == "no slower"]
+    compared = [one for one in copied["findings"] if one["requested"] == "no slower"]
     assert len(compared) == 1
     assert "no figure here means anything" in page
     assert "| within, 1 MiB, driver |" in page

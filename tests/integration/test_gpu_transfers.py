@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from tests.integration import command
 
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 
 if TYPE_CHECKING:
     from tests.gpu_stand_in import GpuStandIn
@@ -40,8 +40,8 @@ def test_the_half_bandwidth_point_of_a_known_curve_is_found(
     gpu_stand_in: GpuStandIn, tmp_path: Path
 ) -> None:
     """From the command to the document: transfers whose time is n x 0.04 ns + 2 us."""
-    asked = ("transfers", "--memory", "cuda:0", "--host", "pinned", "--budget", "3s")
-    found = document(*asked, standing_in=gpu_stand_in, cwd=tmp_path, **SCRIPTED, devices=2)
+    requested = ("transfers", "--memory", "cuda:0", "--host", "pinned", "--budget", "3s")
+    found = document(*requested, standing_in=gpu_stand_in, cwd=tmp_path, **SCRIPTED, devices=2)
     lines = {(one["host"], one["peer"], one["direction"]): one for one in found["transfers"]}
     assert list(lines) == [
         ("pinned", None, "host-to-device"),
@@ -74,9 +74,9 @@ def test_both_kinds_of_documents_are_of_the_published_schema(
     )
     jsonschema.validate(found, schema)
     assert {one["host"] for one in found["transfers"]} == {"pinned", "pageable"}
-    asked = ("--b", "cuda:0", "--threads", "1", "--array-bytes", "1MiB", "--transfer", "both")
+    requested = ("--b", "cuda:0", "--threads", "1", "--array-bytes", "1MiB", "--transfer", "both")
     beside = document(
-        *("tiers", *asked, "--budget", "1s", "--output", "run"),
+        *("tiers", *requested, "--budget", "1s", "--output", "run"),
         standing_in=gpu_stand_in,
         cwd=tmp_path,
     )

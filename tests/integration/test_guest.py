@@ -17,7 +17,7 @@ from tests.integration import command
 from tests.lab import guest
 from tests.lab.faults import FAULTS, RESULT
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.long, pytest.mark.native]
 
 READS, WRITES = "perf:uncore_imc/cas_count_read/", "perf:uncore_imc/cas_count_write/"
 FEW = ["none", "doubled", "silent-socket", "dead-reads"]

@@ -19,7 +19,7 @@ from tests.lab.tiers import RESULT
 
 from memgauge import api
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.long, pytest.mark.native]
 
 Seen = dict[str, Any]
 
@@ -59,11 +59,11 @@ def found(work: Path) -> Seen:
     return look(work, FEW)
 
 
-def effective(seen: Seen, name: str) -> set[Any]:
+def actual(seen: Seen, name: str) -> set[Any]:
     """What all points of a run have for that."""
-    assert "effective" in seen, seen
+    assert "actual" in seen, seen
     assert seen["unsound"] == []
-    return {point.get(name) for point in seen["effective"].values()}
+    return {point.get(name) for point in seen["actual"].values()}
 
 
 def refusal(seen: Seen) -> str:
@@ -77,7 +77,7 @@ def refusal(seen: Seen) -> str:
 
 
 def test_pages_of_a_node_are_there(found: Seen) -> None:
-    assert effective(found["ordinary"]["node"], "node") == {1}
+    assert actual(found["ordinary"]["node"], "node") == {1}
 
 
 def test_a_missing_node_is_named_with_those_there_are(found: Seen) -> None:
@@ -89,21 +89,21 @@ def test_pages_are_dealt_out_as_asked(found: Seen, name: str, share: float) -> N
     seen = found["interleaved"][name]
     for oracle in ("numa_maps", "move_pages"):
         assert seen[oracle]["0"] == pytest.approx(share, abs=0.01)
-    for told in seen["told"]:
-        assert told["0"] == pytest.approx(share, abs=0.03)
-        assert sum(told.values()) == pytest.approx(1)
+    for known in seen["shares"]:
+        assert known["0"] == pytest.approx(share, abs=0.03)
+        assert sum(known.values()) == pytest.approx(1)
 
 
 def test_an_interleaved_run_claims_no_node(found: Seen) -> None:
-    assert effective(found["interleaved"]["run"], "node") == {None}
+    assert actual(found["interleaved"]["run"], "node") == {None}
 
 
 @pytest.mark.parametrize("pages", ["2m", "1g"])
 def test_explicit_pages_are_used_and_stay_on_their_node(found: Seen, pages: str) -> None:
     seen = found["huge_pages"]
-    assert effective(seen[pages], "pages") == {pages}
-    assert effective(seen[f"{pages} on node 1"], "pages") == {pages}
-    assert effective(seen[f"{pages} on node 1"], "node") == {1}
+    assert actual(seen[pages], "pages") == {pages}
+    assert actual(seen[f"{pages} on node 1"], "pages") == {pages}
+    assert actual(seen[f"{pages} on node 1"], "node") == {1}
 
 
 def test_a_node_without_such_pages_is_said_to_have_none(found: Seen) -> None:
@@ -118,16 +118,16 @@ def test_a_node_without_such_pages_is_said_to_have_none(found: Seen) -> None:
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
 def test_a_dax_file_is_the_medium_itself(found: Seen, kind: str) -> None:
     seen = found[kind]["file"]
-    assert effective(seen, "dax") == {True}
-    assert effective(seen, "map_sync") == {True}
+    assert actual(seen, "dax") == {True}
+    assert actual(seen, "map_sync") == {True}
     assert f"({kind}, DAX, MAP_SYNC granted)" in " ".join(seen["text"].split())
     assert seen["left"] == []
 
 
 def test_a_dax_medium_mounted_without_dax_is_told_from_dax(found: Seen) -> None:
     seen = found["ext4"]["dax_never"]
-    assert effective(seen, "dax") == {False}
-    assert effective(seen, "map_sync") == {False}
+    assert actual(seen, "dax") == {False}
+    assert actual(seen, "map_sync") == {False}
     said = " ".join(seen["text"].split())
     assert "(ext4 without DAX, MAP_SYNC refused): the page cache, that is DRAM" in said
 
@@ -135,12 +135,12 @@ def test_a_dax_medium_mounted_without_dax_is_told_from_dax(found: Seen) -> None:
 @pytest.mark.parametrize("file_system", ["root", "tmpfs", "pool"])
 def test_map_sync_is_refused_elsewhere_and_said_so(found: Seen, file_system: str) -> None:
     seen = found["not_dax"][file_system]
-    assert effective(seen, "dax") == {False}
-    assert effective(seen, "map_sync") == {False}
+    assert actual(seen, "dax") == {False}
+    assert actual(seen, "map_sync") == {False}
 
 
 def test_shared_memory_needs_no_name(found: Seen) -> None:
-    assert effective(found["not_dax"]["shm"], "node") <= {0, None}
+    assert actual(found["not_dax"]["shm"], "node") <= {0, None}
 
 
 @pytest.mark.parametrize("kind", ["file", "pmemobj"])
@@ -180,14 +180,14 @@ def test_what_kill_left_is_cleaned_and_nothing_else(found: Seen) -> None:
 
 def test_a_pool_is_gone_with_its_run(found: Seen) -> None:
     seen = found["ext4"]["pool"]
-    assert effective(seen["passing"], "dax") == {True}
+    assert actual(seen["passing"], "dax") == {True}
     assert seen["passed"] == []
 
 
 def test_a_kept_pool_is_used_again(found: Seen) -> None:
     seen = found["ext4"]["pool"]
     for run in ("first", "again", "translated", "smaller"):
-        assert effective(seen[run], "dax") == {True}
+        assert actual(seen[run], "dax") == {True}
     assert seen["kept_bytes"] >= 2 * 4 << 20
     assert seen["same_file"]
     assert seen["left"] == ["pool"]
@@ -200,9 +200,9 @@ def test_a_pool_that_is_too_small_is_left_as_it_is(found: Seen) -> None:
 @needs_all
 def test_a_pool_outlives_the_machine(work: Path, tmp_path: Path) -> None:
     kept = look(work, ["keep_pool"], PMEM_DIR=str(tmp_path))["keep_pool"]
-    assert effective(kept, "dax") == {True}
+    assert actual(kept, "dax") == {True}
     again = look(work, ["kept_pool"], PMEM_DIR=str(tmp_path))["kept_pool"]
-    assert effective(again, "dax") == {True}
+    assert actual(again, "dax") == {True}
     assert again["inode"] == again["inode_after"] == kept["inode"]
 
 
@@ -213,7 +213,7 @@ def test_a_device_that_holds_data_is_overwritten_only_when_asked(found: Seen) ->
     seen = found["device"]
     assert "--overwrite" in refusal(seen["refused"])
     assert seen["unchanged"]
-    assert effective(seen["overwritten"], "dax") == {True}
+    assert actual(seen["overwritten"], "dax") == {True}
 
 
 def test_who_may_not_use_a_device_is_told_so(found: Seen) -> None:
@@ -224,7 +224,7 @@ def is_a_node_without_cpu(seen: Seen, kind: str) -> Seen:
     """The tier of a device that became a node, where arrays were put."""
     node = seen["node"]
     assert seen["cpus"][str(node)] == []
-    assert effective(seen["run"], "node") == {node}
+    assert actual(seen["run"], "node") == {node}
     (tier,) = (one for one in seen["tiers"] if one["nodes"] == [node])
     assert (tier["kind"], tier["placement"]) == (kind, f"node:{node}")
     assert f"node:{node}" in seen["system"]["out"]
@@ -252,7 +252,7 @@ def test_a_cxl_device_becomes_a_node(work: Path) -> None:
 
 def test_competing_groups_use_the_memories_they_were_given(found: Seen) -> None:
     seen = found["competition"]
-    node, points = seen["node"], seen["named"]["effective"]
+    node, points = seen["node"], seen["named"]["actual"]
     splits = {f"tiers/copy/2t/k{split}" for split in ("0/a", "1/a", "1/b", "2/b")}
     assert set(points) == splits
     for name, point in points.items():
@@ -263,14 +263,14 @@ def test_competing_groups_use_the_memories_they_were_given(found: Seen) -> None:
 
 def test_the_second_memory_of_a_preset_is_found(found: Seen) -> None:
     seen = found["competition"]
-    point = seen["found"]["effective"]["tiers/copy/2t/k2/b"]
+    point = seen["found"]["actual"]["tiers/copy/2t/k2/b"]
     assert point["source_node"] == seen["node"]
     assert point["destination_node"] != seen["node"]
 
 
 def test_latency_is_probed_in_both_memories(found: Seen) -> None:
     seen = found["competition"]["probed"]
-    points = {name.rpartition("/")[2] for name in seen["effective"]}
+    points = {name.rpartition("/")[2] for name in seen["actual"]}
     assert {"latency-a", "latency-b"} <= points, seen
 
 
@@ -282,7 +282,7 @@ def test_a_tier_that_is_not_there_is_told_with_those_there_are(found: Seen) -> N
 
 def test_interleave_weights_are_tried_on_both_nodes(found: Seen) -> None:
     seen = found["weights"]
-    shares = {point["shares"] for point in seen["effective"].values()}
+    shares = {point["shares"] for point in seen["actual"].values()}
     assert {"0=1", "1=1"} <= shares
     assert len(shares) > 2
     assert "Bandwidth by weights" in seen["text"]
@@ -291,7 +291,7 @@ def test_interleave_weights_are_tried_on_both_nodes(found: Seen) -> None:
 def test_every_node_with_a_cpu_reaches_every_memory(found: Seen) -> None:
     seen = found["matrices"]
     assert "error" not in seen, seen
-    assert {point["node"] for point in seen["effective"].values()} >= {0, 1, found["kmem"]["node"]}
+    assert {point["node"] for point in seen["actual"].values()} >= {0, 1, found["kmem"]["node"]}
     assert "a CPU node has fewer threads than there are memory nodes" in " ".join(
         seen["text"].split()
     )

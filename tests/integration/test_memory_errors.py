@@ -18,7 +18,7 @@ SOURCE = Path(memgauge.__file__).parents[1]
 NOBODY = 65534
 
 
-def asked(
+def requested(
     memory: str, output: Path, *more: str, experiment: str = "stream"
 ) -> subprocess.CompletedProcess[str]:
     words = [experiment, "--memory", memory, "--budget", "2s", "--output", str(output), *more]
@@ -62,14 +62,14 @@ def refused(done: subprocess.CompletedProcess[str], output: Path) -> str:
 def test_bad_memory_is_refused_in_one_line(tmp_path: Path, memory: str, said: str) -> None:
     output = tmp_path / "run"
     before = Path("/etc/passwd").read_bytes()
-    assert said in refused(asked(memory, output), output)
+    assert said in refused(requested(memory, output), output)
     assert Path("/etc/passwd").read_bytes() == before
 
 
 def test_a_file_that_memgauge_did_not_make_is_left_as_it_is(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"do not lose this")
-    refused(asked(f"file:{mine}", tmp_path / "run"), tmp_path / "run")
+    refused(requested(f"file:{mine}", tmp_path / "run"), tmp_path / "run")
     assert mine.read_bytes() == b"do not lose this"
 
 
@@ -86,8 +86,8 @@ import os, sys
 from memgauge import _core
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import parse_placement
-from memgauge.system import area_files, area_pools
-from memgauge.system.memories import opened
+from memgauge.system.areas import files, pools
+from memgauge.system.memory.sources import opened
 placement = parse_placement(sys.argv[1], "--memory")
 os.setgroups([])
 os.setgid(65534)
@@ -145,7 +145,9 @@ def test_a_file_of_another_user_is_left_as_it_is(shared: Path, kind: str) -> Non
 @pytest.mark.parametrize("pages", ["2m", "thp"])
 def test_pages_that_a_file_cannot_have_are_refused_in_one_line(tmp_path: Path, pages: str) -> None:
     """Base pages only: explicit ones are of hugetlbfs, transparent ones not of every tmpfs."""
-    done = asked(f"file:{tmp_path}/area", tmp_path / "run", "--pages", pages, experiment="stride")
+    done = requested(
+        f"file:{tmp_path}/area", tmp_path / "run", "--pages", pages, experiment="stride"
+    )
     if done.returncode == 0:
         pytest.skip(f"this file system has pages of the policy {pages}")
     refused(done, tmp_path / "run")

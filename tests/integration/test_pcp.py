@@ -15,13 +15,13 @@ from tests.pcp_daemons import mmv
 from tests.pcp_daemons.install import MISSING, installation
 from tests.pcp_daemons.pmcd import NOBODY, Pmcd
 
-from memgauge.counters import pcp_client
 from memgauge.counters.base import Opened, Probe
 from memgauge.counters.host import Host
-from memgauge.counters.pcp import Pcp
-from memgauge.model.counters import FULL_DUTY, Counter
+from memgauge.counters.pcp import client as pcp_client
+from memgauge.counters.pcp.back_end import Pcp
+from memgauge.model.counting.events import FULL_DUTY, Counter
+from memgauge.model.counting.readings import Counted, counted
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
-from memgauge.model.readings import Counted, counted
 
 core = pytest.importorskip("memgauge._core", reason="the native core is not built")
 
@@ -390,7 +390,7 @@ def test_a_missing_library_is_said(nest: Nest, monkeypatch: pytest.MonkeyPatch) 
 
 PROBE = """
 from memgauge.counters.host import Host
-from memgauge.counters.pcp import Pcp
+from memgauge.counters.pcp.back_end import Pcp
 probe = Pcp(Host()).probe()
 print(probe.state, probe.reason, "|", probe.remedy)
 print("loaded" if "libpcp" in open("/proc/self/maps").read() else "not loaded")

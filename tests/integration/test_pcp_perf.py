@@ -14,11 +14,11 @@ from tests.pcp_daemons.pmcd import Pmcd
 
 from memgauge.counters.base import Opened
 from memgauge.counters.opening import preferred
-from memgauge.counters.pcp import Pcp
-from memgauge.counters.perf import PerfBackEnd
-from memgauge.model.counters import Counter
+from memgauge.counters.pcp.back_end import Pcp
+from memgauge.counters.perf.back_end import PerfBackEnd
+from memgauge.model.counting.events import Counter
+from memgauge.model.counting.readings import counted
 from memgauge.model.errors import CounterRefused
-from memgauge.model.readings import counted
 
 pytestmark = pytest.mark.whole_machine
 

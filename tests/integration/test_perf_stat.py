@@ -14,8 +14,8 @@ from tests.counters_trees import tracepoints
 core = pytest.importorskip("memgauge._core", reason="the native core is not built")
 
 from memgauge.counters.opening import opened  # noqa: E402 - needs the core
-from memgauge.counters.perf import PerfBackEnd  # noqa: E402
-from memgauge.model.counters import Counter  # noqa: E402
+from memgauge.counters.perf.back_end import PerfBackEnd  # noqa: E402
+from memgauge.model.counting.events import Counter  # noqa: E402
 
 pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 READS, WRITES = (8192, 12288), (4096, 16384)
@@ -62,11 +62,11 @@ def test_perf_stat_counts_the_same(name: str, tmp_path: Path) -> None:
     known = PerfBackEnd(tree.host_as_we_are).events()
     events = [event for event in known if event.quantity in {"read_bytes", "write_bytes"}]
     with tracepoints.alone(), opened(events, name="x", host=tree.host_as_we_are) as one:
-        asked = ",".join(sorted({published(counter)[0] for counter in one.set.of}))
+        requested = ",".join(sorted({published(counter)[0] for counter in one.set.of}))
         devices = "/sys/bus/event_source/devices"
         script = (
             f"mount --bind {tree.sysfs}/bus/event_source/devices {devices} && exec {perf} stat "
-            f'-x ";" -A -a -e "{asked}" -- "$@"'
+            f'-x ";" -A -a -e "{requested}" -- "$@"'
         )
         before = one.reader.read().values
         done = subprocess.run(

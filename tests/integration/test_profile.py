@@ -25,8 +25,8 @@ import memgauge
 from memgauge.counters.components import NAMES
 from memgauge.model.errors import CommandNotFound, RequestError, RunFileError
 from memgauge.model.run import Run
-from memgauge.model.runfile import read_run
-from memgauge.model.timeline import LaneReader
+from memgauge.model.storage.lane_file import LaneReader
+from memgauge.model.storage.run_file import read_run
 
 pytestmark = pytest.mark.native
 
@@ -131,11 +131,8 @@ def test_a_command_that_is_not_there_or_no_program_has_its_own_code(tmp_path: Pa
 
 
 def test_failures_of_memgauge_before_the_start_have_one_code_and_one_line(tmp_path: Path) -> None:
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "taken" / "file").touch()
     for arguments, said in [
         (("--counters", "perf:no-such-event", "true"), b"no-such-event"),
-        (("--output", "taken", "true"), b"not empty"),
         (("--rate", "2000", "true"), b"samples a second"),
         ((), b"give either a command"),
     ]:
@@ -318,11 +315,11 @@ def test_processes_that_outlive_the_program_hold_nothing_up_and_are_told(tmp_pat
 
 
 def test_a_process_that_runs_is_attached_to_until_it_ends(tmp_path: Path) -> None:
-    with subprocess.Popen(["sleep", "1"]) as sleeper:
+    with subprocess.Popen(["sleep", "8"]) as sleeper:
         watched = done("--pid", str(sleeper.pid), cwd=tmp_path)
     assert watched.returncode == 0, watched.stderr
     (process,) = read_run(tmp_path / "run").processes
-    assert (process.attached, process.pid, process.command) == (True, sleeper.pid, ["sleep", "1"])
+    assert (process.attached, process.pid, process.command) == (True, sleeper.pid, ["sleep", "8"])
     assert process.end_ns is not None
     assert (process.exit_code, process.signal) == (None, None)
 
@@ -398,14 +395,14 @@ def test_an_unprivileged_user_is_told_what_is_missing(tmp_path: Path) -> None:
     made = run("sh", "-c", "exit 5")
     assert made.returncode == 5, made.stderr
     recorded = read_run(tmp_path / "run")
-    told = {w.message.partition(":")[0] for w in recorded.warnings if w.code == "not-watched"}
+    known = {w.message.partition(":")[0] for w in recorded.warnings if w.code == "not-watched"}
     watched = {counters.partition("-")[0] for counters in recorded.counters}
     shared = {"net": "network", "perf": "software"}  # of those that share a lane
     back_ends = {counter.back_end for opened in recorded.counters.values() for counter in opened.of}
     watched |= {name for back_end, name in shared.items() if back_end in back_ends}
     assert "process" in watched
-    assert told | watched >= set(NAMES)
-    assert all(name.encode() in made.stderr for name in told)
+    assert known | watched >= set(NAMES)
+    assert all(name.encode() in made.stderr for name in known)
 
 
 def limited(which: int, most: int) -> Callable[[], None]:
@@ -428,9 +425,9 @@ def test_a_full_disk_ends_recording_and_not_the_program(tmp_path: Path) -> None:
 
 def test_few_descriptors_leave_components_out_and_say_so(tmp_path: Path) -> None:
     few = done("sh", "-c", "exit 8", cwd=tmp_path, prepare=limited(resource.RLIMIT_NOFILE, 16))
-    assert few.returncode in {8, 125}, few.stderr
-    if few.returncode == 125:
-        assert few.stderr.count(b"\n") == 1
+    assert few.returncode == 8, few.stderr
+    if few.stderr:
+        assert few.stderr.startswith(b"memgauge: profile: not recorded: ")
     else:
         warnings = read_run(tmp_path / "run").warnings
         assert any("Too many open files" in warning.message for warning in warnings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.integration.command import memgauge
 
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +37,11 @@ def test_a_lack_of_rights_is_one_line_with_the_remedy(
     gpu_stand_in: GpuStandIn, tmp_path: Path
 ) -> None:
     environment = gpu_stand_in.environment(fail={"cuptiPmSamplingEnable": 35})
-    words = ("profile", "--counters", EVENTS, "--output", tmp_path / "run", "--", "true")
+    program = ("sh", "-c", "exit 7")
+    words = ("profile", "--counters", EVENTS, "--output", tmp_path / "run", "--", *program)
     done = memgauge(*words, environment=environment)
-    assert done.returncode == 125
+    assert done.returncode == 7, "the program runs nevertheless"
     (line,) = done.stderr.splitlines()
-    assert line.startswith("memgauge: cupti:0/dram_read: GPU 0: cuptiPmSamplingEnable: ")
+    assert line.startswith("memgauge: profile: not recorded: nothing can be watched here: ")
+    assert "cupti:0/dram_read: GPU 0: cuptiPmSamplingEnable: " in line
     assert "NVreg_RestrictProfilingToAdminUsers=0" in line

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.integration.command import memgauge
 
-from memgauge.analysis.profile import profile_of
-from memgauge.analysis.profile_timeline import Timeline
+from memgauge.analysis.profile.section import profile_of
+from memgauge.analysis.profile.timeline import Timeline
 from memgauge.model.run import Run
-from memgauge.model.runfile import read_run
-from memgauge.system.program import Ended, Program
+from memgauge.model.storage.run_file import read_run
+from memgauge.system.programs.program import Ended, Program
 
 pytestmark = pytest.mark.native
 
@@ -68,16 +68,16 @@ def test_a_program_that_sleeps_is_one_process_of_one_thread_throughout(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("script", "told"), [("exit 3", Ended(exit_code=3)), ("kill -9 $$", Ended(signal=9))]
+    ("script", "known"), [("exit 3", Ended(exit_code=3)), ("kill -9 $$", Ended(signal=9))]
 )
-def test_what_a_program_used_can_be_read_until_it_is_let_go_of(script: str, told: Ended) -> None:
+def test_what_a_program_used_can_be_read_until_it_is_let_go_of(script: str, known: Ended) -> None:
     program = Program(["sh", "-c", script], dict(os.environ))
     try:
         program.start()
-        assert program.wait(60) == told
+        assert program.wait(60) == known
         stat = Path(f"/proc/{program.pid}/stat").read_text()
         assert stat.rpartition(")")[2].split()[0] == "Z"
-        assert program.wait(0) == told
+        assert program.wait(0) == known
     finally:
         program.close()
     assert not Path(f"/proc/{program.pid}").exists()

@@ -12,11 +12,11 @@ import sys
 import pytest
 from tests.integration.command import memgauge
 
-from memgauge.analysis.profile import profile_of
-from memgauge.analysis.profile_phases import Phase
+from memgauge.analysis.profile.phases import Phase
+from memgauge.analysis.profile.section import profile_of
 from memgauge.model.records import Region
 from memgauge.model.run import Run
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 
 pytestmark = pytest.mark.native
 

@@ -14,7 +14,7 @@ from tests.integration.command import memgauge
 from memgauge.commands.region import HEADER, found
 from memgauge.model.errors import RequestError
 from memgauge.model.records import Region
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 
 pytestmark = [
     pytest.mark.native,

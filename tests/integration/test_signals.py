@@ -14,8 +14,8 @@ import pytest
 from tests.integration.command import command
 from tests.integration.live_run import start, wait_for_samples
 
-from memgauge.model.runfile import read_run
-from memgauge.system.reservation import Pool
+from memgauge.model.storage.run_file import read_run
+from memgauge.system.memory.reservation import Pool
 from memgauge.system.tree import Tree
 
 pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
@@ -108,22 +108,22 @@ def test_the_run_after_a_kill_says_what_was_left_and_the_next_reserving_one_retu
 
     said = f"a run that was killed (process {running.pid}) left {left} huge pages of 2 MiB"
     for name in ("one", "two"):
-        asked = ("pages", "--pages", "4k", "--budget", "1s", "--output", name)
-        with start(*asked, cwd=tmp_path) as after:
+        requested = ("pages", "--pages", "4k", "--budget", "1s", "--output", name)
+        with start(*requested, cwd=tmp_path) as after:
             error = after.communicate(timeout=60)[1]
         assert error.startswith(f"memgauge: {said}")
         assert after.returncode == 0
         assert "huge-pages-left" in [w.code for w in read_run(tmp_path / name).warnings]
 
-    asked = ("pages", "--reserve-huge-pages", "8MiB", "--budget", "1s", "--output", "three")
-    with start(*asked, cwd=tmp_path) as last:
+    requested = ("pages", "--reserve-huge-pages", "8MiB", "--budget", "1s", "--output", "three")
+    with start(*requested, cwd=tmp_path) as last:
         error = last.communicate(timeout=60)[1]
     assert f"had left {left} huge pages of 2 MiB reserved; they were returned" in error
     assert pool.total() == before
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("requested", "said"),
     [
         (("--pages", "4k", "--reserve-huge-pages", "8MiB"), "no reserved page is used with"),
         (("--reserve-huge-pages", "0"), "is zero"),
@@ -131,9 +131,9 @@ def test_the_run_after_a_kill_says_what_was_left_and_the_next_reserving_one_retu
     ],
 )
 def test_a_reservation_that_cannot_be_is_one_line(
-    asked: tuple[str, ...], said: str, tmp_path: Path
+    requested: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
-    with start("pages", *asked, cwd=tmp_path) as refused:
+    with start("pages", *requested, cwd=tmp_path) as refused:
         error = refused.communicate(timeout=60)[1]
     assert refused.returncode == 2
     assert error.count("\n") == 1

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from tests.integration import command
 from memgauge import api
 from memgauge.analysis.schema import simulation_schema
 from memgauge.model.errors import RequestError
-from memgauge.system.program import lives, tree_of
+from memgauge.system.programs.program import lives, tree_of
 
 pytestmark = pytest.mark.native
 
@@ -45,6 +46,11 @@ SOURCE = """
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined __x86_64__ || defined __i386__
+#define CHANGE(value) __asm__ volatile("addl $1, %0" : "+m"(value))
+#else
+#define CHANGE(value) value += 1
+#endif
 int main(int argc, char **argv) {
     char what = argv[1][0];
     size_t count = strtoul(argv[2], 0, 10) / sizeof(double);
@@ -54,10 +60,18 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < count; ++i) sum += array[i];
     if (what == 'w' || what == 'f')
         for (size_t i = 0; i < count; ++i) array[i] = 1;
-    if (what == 'f') {
+    if (what == 'c')
+        for (size_t i = 0; i < count; ++i) CHANGE(array[i]);
+    if (what == 'f' || what == 'x') {
         pid_t child = fork();
+        if (child == 0 && what == 'x')
+            for (size_t i = 0; i < count; ++i) array[i] = 1;
         if (child == 0) _exit(0);
         waitpid(child, 0, 0);
+    }
+    if (argc > 3) {
+        execvp(argv[3], argv + 3);
+        return 9;
     }
     if (what == 's') {
         puts("sleeping");
@@ -155,6 +169,106 @@ def test_a_program_that_another_starts_counts_and_a_fork_does_not_count_twice(pl
 
 
 @simulates
+@pytest.mark.parametrize("starts", [1, 3])
+def test_what_a_program_did_before_exec_is_said_to_be_missing(place: Path, starts: int) -> None:
+    """Callgrind writes counts at the end, to which a program that calls exec never comes."""
+    words = [word for _ in range(starts) for word in ("./walk", "w", str(2 * MIB))]
+    program = simulated(place, *words, "./walk", "r", "64")["program"]
+    assert program["uncounted_programs"] == starts
+    assert program["processes"] == 1
+    assert program["allocate_read_bytes"] < MIB  # of the last program alone
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+def test_figures_of_a_program_that_calls_exec_are_lower_bounds_in_words(
+    place: Path, engine: str
+) -> None:
+    words = ["simulate", "--machine", "small.toml", "--engine", engine, "--"]
+    known = memgauge(*words, "./walk", "w", "4096", "./walk", "r", "64", cwd=place).stderr
+    assert "memory reads, simulated, at least" in known
+    assert "Memory traffic, simulated on small, at least" in known
+    assert "a lower bound" in " ".join(known.split())
+    known = memgauge(*words, "./walk", "w", "4096", cwd=place).stderr
+    assert "at least" not in known
+    assert "lower bound" not in known
+
+
+@simulates
+def test_by_trace_what_came_before_exec_counts_and_what_came_after_does_not(place: Path) -> None:
+    words = ["./walk", "w", str(2 * MIB), "./walk", "w", str(2 * MIB)]
+    program = simulated(place, *words, engine="trace")["program"]
+    assert program["uncounted_programs"] == 1
+    assert program["allocate_read_bytes"] == pytest.approx(2 * MIB, rel=0.05)
+
+
+@simulates
+def test_by_trace_what_a_forked_process_does_is_not_the_programs(place: Path) -> None:
+    program = simulated(place, "./walk", "x", str(2 * MIB), engine="trace")["program"]
+    assert program["allocate_read_bytes"] < MIB
+    assert program["uncounted_programs"] == 0
+
+
+@simulates
+def test_a_program_that_is_killed_among_others_is_said_to_be_missing(place: Path) -> None:
+    killed = f"./walk w {2 * MIB} sleep 100 & sleep 20; kill -9 $!; ./walk r 64; exit 7"
+    program = simulated(place, "sh", "-c", killed)["program"]
+    assert program["uncounted_programs"] == 2  # the walk, and sleep in its place
+    assert program["allocate_read_bytes"] < MIB
+
+
+@simulates
+@pytest.mark.skipif(platform.machine() not in {"x86_64", "i686"}, reason="no such instruction")
+def test_a_read_modify_write_reads_its_line_once_by_either_engine(place: Path) -> None:
+    """Callgrind counts it as a store, lackey as a load and a store: the traffic is the same."""
+    size = 2 * MIB
+    one = simulated(place, "./walk", "c", str(size))["program"]
+    other = simulated(place, "./walk", "c", str(size), engine="trace")["program"]
+    assert one["allocate_read_bytes"] == pytest.approx(size, rel=0.05)
+    assert one["load_read_bytes"] < MIB / 4
+    assert other["load_read_bytes"] == pytest.approx(size, rel=0.05)
+    assert other["allocate_read_bytes"] < MIB / 4
+    reads = [made["load_read_bytes"] + made["allocate_read_bytes"] for made in (one, other)]
+    assert reads[0] == pytest.approx(reads[1], rel=0.02)
+    for made, words in ((one, "as one store"), (other, "as a load")):
+        assert any(f"read-modify-write instruction counts {words}" in n for n in made["notes"])
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+def test_options_of_valgrind_from_elsewhere_change_nothing(
+    place: Path, tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the working directory, the home directory and the environment."""
+    options = ["--callgrind:collect-atstart=no", "--lackey:trace-mem=no", "--trace-children=no"]
+    home = tmp_path / "home"
+    for folder in (tmp_path, home):
+        folder.mkdir(exist_ok=True)
+        (folder / ".valgrindrc").write_text("\n".join(options) + "\n")
+        (folder / ".valgrindrc").chmod(0o600)
+    shutil.copy(place / "small.toml", tmp_path)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("VALGRIND_OPTS", " ".join(options))
+    walk = [str(place / "walk"), "w", str(MIB)]
+    found = simulated(tmp_path, "sh", "-c", f"{' '.join(walk)}; exit 7", engine="callgrind")
+    assert found["program"]["allocate_read_bytes"] == pytest.approx(MIB, rel=0.1)
+    program = simulated(tmp_path, *walk, engine=engine)["program"]
+    assert program["allocate_read_bytes"] == pytest.approx(MIB, rel=0.1)
+
+
+@simulates
+def test_temporary_files_may_lie_in_a_directory_of_any_name(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Valgrind replaces %p and others in the names of its files."""
+    odd = tmp_path / "100 %p of %q{HOME} %n"
+    odd.mkdir()
+    monkeypatch.setenv("TMPDIR", str(odd))
+    assert simulated(place, "./walk", "r", "4096")["program"]["processes"] == 1
+    assert not list(odd.iterdir())
+
+
+@simulates
 def test_a_machine_that_writes_past_its_caches_does_so_by_trace_alone(place: Path) -> None:
     words = ["simulate", "--machine", "power9-5mb", "--json", "--engine"]
     walk = ["--", "./walk", "w", str(2 * MIB)]
@@ -242,9 +356,9 @@ def test_ending_it_leaves_nothing_and_keeps_what_was_counted(
     """Ctrl-C reaches the whole group, as from a terminal; what kill sends, memgauge alone."""
     process = under_way(place, engine, "./walk", "s", "64")
     (os.killpg if to_all else os.kill)(process.pid, number)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 128 + number, told
-    assert "Memory traffic, simulated on small" in told
+    _, known = process.communicate(timeout=120)
+    assert process.returncode == 128 + number, known
+    assert "Memory traffic, simulated on small" in known
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
 
@@ -254,9 +368,9 @@ def test_what_the_program_started_is_ended_and_counted_too(place: Path) -> None:
     process = under_way(place, "callgrind", "sh", "-c", "./walk s 64; exit 3")
     tree = tree_of(process.pid)
     process.terminate()
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 128 + signal.SIGTERM, told
-    assert "2 processes are added up" in told
+    _, known = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM, known
+    assert "2 processes are added up" in known
     assert not any(map(lives, tree))
 
 
@@ -268,8 +382,8 @@ def test_a_program_that_will_not_end_is_killed_by_the_second_signal(place: Path)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.5)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert (process.returncode, told.strip()) == (130, "memgauge: ended by SIGINT")
+    _, known = process.communicate(timeout=120)
+    assert (process.returncode, known.strip()) == (130, "memgauge: ended by SIGINT")
 
 
 @simulates
@@ -280,11 +394,71 @@ def test_nothing_runs_on_when_memgauge_is_killed(place: Path, engine: str) -> No
     assert len(tree) >= 4  # memgauge, what watches over it, the shell, and the walk
     process.kill()
     process.wait()
-    until = time.monotonic() + 60
-    while any(map(lives, tree)):
-        assert time.monotonic() < until, tree
-        time.sleep(0.1)
+    gone(tree)
     process.communicate()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files go, valgrind's pipes for a debugger among them."""
+    made = tmp_path / "temporary"
+    made.mkdir()
+    monkeypatch.setenv("TMPDIR", str(made))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return made
+
+
+def gone(pids: list[int]) -> None:
+    """Wait until none of these processes lives."""
+    until = time.monotonic() + 60
+    while any(map(lives, pids)):
+        assert time.monotonic() < until, pids
+        time.sleep(0.1)
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+def test_a_kill_leaves_no_files(place: Path, temporary: Path, engine: str) -> None:
+    process = under_way(place, engine, "sh", "-c", "./walk s 64; exit 3")
+    tree = tree_of(process.pid)
+    assert len(list(temporary.iterdir())) == (1 if engine == "callgrind" else 0)
+    process.kill()
+    process.wait()
+    gone(tree)
+    process.communicate()
+    assert not list(temporary.iterdir())
+    known = memgauge("system", "--clean", cwd=place).stdout
+    assert known == "nothing was left behind\n"
+
+
+@simulates
+def test_what_a_kill_of_everything_leaves_is_cleaned(place: Path, temporary: Path) -> None:
+    """As when a container or a batch job is ended."""
+    process = under_way(place, "callgrind", "./walk", "s", "64")
+    (left,) = temporary.iterdir()
+    known = memgauge("system", "--clean", cwd=place).stdout
+    assert known == f"{left}: in use by a run; left as it is\n"
+    tree = tree_of(process.pid)
+    for pid in tree:  # what watches over memgauge has to go before memgauge does
+        os.kill(pid, signal.SIGSTOP)
+    for pid in tree:
+        os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    gone(tree)
+    assert [path.name for path in temporary.iterdir()] == [left.name]
+    known = memgauge("system", "--clean", cwd=place).stdout
+    assert known.startswith(f"{left}: removed, with ")
+    assert not list(temporary.iterdir())
+
+
+@simulates
+def test_no_place_for_temporary_files_is_one_line(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system that takes no files: procfs."""
+    monkeypatch.setattr("tempfile.tempdir", "/proc")
+    with pytest.raises(RequestError, match=r"no file of 64 KiB .*; set TMPDIR to a directory"):
+        api.simulate(["true"], machine=str(place / "small.toml"))
 
 
 @simulates
@@ -384,3 +558,18 @@ def test_an_unknown_one_exits_with_two(place: Path) -> None:
     done = memgauge("machines", "power", cwd=place)
     assert done.returncode == 2
     assert "did you mean power9-5mb?" in done.stderr
+
+
+@simulates
+@pytest.mark.parametrize("engine", ["callgrind", "trace"])
+def test_no_program_of_the_working_directory_is_found_through_the_path(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("true", "valgrind"):
+        hostile = tmp_path / name
+        hostile.write_text("#!/bin/sh\ntouch ran\n", encoding="ascii")
+        hostile.chmod(0o755)
+    monkeypatch.setenv("PATH", f":.:{os.environ['PATH']}")
+    done = command.memgauge("simulate", "--engine", engine, "--", "true", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()

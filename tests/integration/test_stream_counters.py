@@ -20,7 +20,7 @@ from tests.counters_trees.feed import Feed, fed
 
 import memgauge
 from memgauge.counters.verdicts import Place, keep, place_of
-from memgauge.model.counters import EventVerdict
+from memgauge.model.counting.events import EventVerdict
 
 pytestmark = [pytest.mark.native, pytest.mark.whole_machine]
 

@@ -15,7 +15,7 @@ from tests.integration import command
 from tests.integration.live_run import start, wait_for_samples
 
 import memgauge
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 from memgauge.system.detect import detect
 
 pytestmark = [
@@ -87,10 +87,10 @@ def test_what_was_read_back_is_what_was_asked(tmp_path: Path) -> None:
         **given, threads=2, array_bytes="1MiB", budget="1s", output=str(tmp_path / "run")
     )
     a, b = result.run.points.values()
-    assert (a.asked["source"], a.asked["destination"]) == ("dram", "dram")
-    assert (b.asked["source"], b.asked["destination"]) == ("dram", "shm:")
-    asked = read_run(tmp_path / "run").start.parameters["tiers"]
-    assert {name: asked[name] for name in given} == {
+    assert (a.requested["source"], a.requested["destination"]) == ("dram", "dram")
+    assert (b.requested["source"], b.requested["destination"]) == ("dram", "shm:")
+    requested = read_run(tmp_path / "run").start.parameters["tiers"]
+    assert {name: requested[name] for name in given} == {
         "preset": "dram-nvm",
         "nvm": "shm:",
         "split": "1",
@@ -115,7 +115,9 @@ def test_a_killed_run_is_completed(running: subprocess.Popen[str], tmp_path: Pat
     running.communicate(timeout=60)
     before = len(read_run(tmp_path / "run").points)
     resumed = command.memgauge(
-        "survey", "--resume", "run", "--budget", "3s", "--precision", "0.5", cwd=tmp_path
+        *("survey", "--resume", "run", "--memory", "file:arrays"),
+        *("--budget", "3s", "--precision", "0.5"),
+        cwd=tmp_path,
     )
     assert resumed.returncode == 0, resumed.stderr
     completed = read_run(tmp_path / "run")
@@ -131,7 +133,7 @@ def test_a_killed_run_is_completed(running: subprocess.Popen[str], tmp_path: Pat
         ("--b node:999", "node:999: this machine has no node 999 with memory"),
         ("--b shm: --split 999", "--split 999: of"),
         ("--b shm: --threads 60000", "--threads 60000: 60000 threads need a CPU each"),
-        ("--b shm: --preset nvm-nvm", "--b and --preset both say what group B uses"),
+        ("--b shm: --preset nvm-nvm", "--b and --preset both specify what group B uses"),
         ("--b shm: --access translated", "neither group uses one; name one with --b pmemobj:PATH"),
         ("--b shm: --latency --fixed-iterations 3", "--latency: everyone works until"),
         ("--b shm: --cpus 0 --latency", "only one CPU can be used, and --latency needs one"),

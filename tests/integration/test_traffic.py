@@ -21,9 +21,9 @@ from tests.counters_trees.feed import Feed, fed
 from tests.integration.live_run import start
 
 import memgauge
-from memgauge.experiments import nest_traffic_cold
-from memgauge.model.readings import counted
-from memgauge.model.runfile import read_run
+from memgauge.experiments.traffic import cold as nest_traffic_cold
+from memgauge.model.counting.readings import counted
+from memgauge.model.storage.run_file import read_run
 
 if TYPE_CHECKING:
     from memgauge.model.records import Point
@@ -79,7 +79,7 @@ def test_what_is_measured_is_what_the_kernel_moves(kernel: str, run: Callable[..
     assert found.end is not None
     assert found.end.status == "complete"
     for point in found.points.values():
-        facts = point.effective
+        facts = point.actual
         measured = per_execution(found, point)
         written = int(str(facts["write_bytes"]))
         assert measured["read_bytes"] == pytest.approx(point.bytes_moved - written, rel=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -32,11 +33,13 @@ def missing_for_hosts() -> str | None:
     for tool in ("ip", "nsenter", "unshare"):
         if shutil.which(tool) is None:
             return f"no {tool} (Debian: apt-get install iproute2 util-linux)"
-    name = f"mg{os.getpid()}t"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
-    if made.returncode:
-        return f"network name spaces cannot be made here: {made.stderr.strip()}"
-    subprocess.run(["ip", "netns", "del", name], check=True)
+    try:
+        with two_hosts(Path()) as hosts:
+            subprocess.run(
+                hosts.inside("true"), check=True, capture_output=True, text=True, timeout=60
+            )
+    except subprocess.CalledProcessError as error:
+        return f"two hosts cannot be made here: {shlex.join(error.cmd)}: {error.stderr.strip()}"
     return None
 
 
@@ -109,9 +112,13 @@ class TwoHosts:
         words = ["mpirun", "-q", "--mca", "plm_rsh_agent", str(agent), *network]
         words += ["--host", ",".join(f"{one}:8" for one in self._addresses), "--map-by", "node"]
         words += ["--oversubscribe", *options, "-n", str(ranks), *program]
+        return self.inside(*words)
+
+    def inside(self, *words: str) -> list[str]:
+        """A command on the first host."""
         started = 'hostname mga; exec "$@"'
-        inside = ["ip", "netns", "exec", self._spaces[0], "unshare", "--uts", "sh", "-c", started]
-        return [*inside, "sh", *words]
+        space = ["ip", "netns", "exec", self._spaces[0], "unshare", "--uts"]
+        return [*space, "sh", "-c", started, "sh", *words]
 
 
 @contextmanager

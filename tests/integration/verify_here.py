@@ -20,10 +20,10 @@ from memgauge import _core, api
 from memgauge.__main__ import main
 from memgauge.counters.host import SYSFS_VARIABLE, this_host
 from memgauge.counters.registry import load
-from memgauge.experiments.routes import Routes
-from memgauge.experiments.verify import Verify
-from memgauge.experiments.verify_bench import Moved
-from memgauge.model.counters import Event
+from memgauge.experiments.counters_compare.host import CountersCompare
+from memgauge.experiments.counters_verify.bench import Moved
+from memgauge.experiments.counters_verify.host import CountersVerify
+from memgauge.model.counting.events import Event
 
 CALL_BYTES = 1 << 16
 """What a call stands for: real counts of 64 bytes would be too many calls."""
@@ -112,7 +112,7 @@ def run(settings: Settings, arguments: list[str]) -> int:
     tree = plant(settings)
     os.environ[SYSFS_VARIABLE] = str(tree.sysfs)
     feeding = Feeding(settings, tree)
-    Verify.stimulus = Routes.stimulus = feeding
+    CountersVerify.stimulus = CountersCompare.stimulus = feeding
     api.system = two_nodes
     _core.Traffic = _unbound  # type: ignore[assignment,misc]
     with tracepoints.alone():

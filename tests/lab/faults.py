@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 
 from memgauge import api
-from memgauge.analysis.verify import event_verdicts
-from memgauge.experiments.verify import Verify, VerifyParameters
-from memgauge.experiments.verify_bench import Moved
+from memgauge.analysis.counters_verify.section import event_verdicts
+from memgauge.experiments.counters_verify.bench import Moved
+from memgauge.experiments.counters_verify.host import CountersVerify, CountersVerifyParameters
 from memgauge.model.parameters import RunOptions
 
 RESULT = "/lab/faults.json"
@@ -62,14 +62,18 @@ def verified(fault: str, directory: Path) -> dict[str, tuple[str, str]]:
     """Verdict and evidence of each event."""
     inject(fault)
     options = RunOptions(budget_s=60, output=str(directory / fault))
-    result = api.measure([(Verify(), VerifyParameters(region_s=0.002))], options, name="verify")
+    result = api.measure(
+        [(CountersVerify(), CountersVerifyParameters(region_s=0.002))],
+        options,
+        name="counters_verify",
+    )
     made = event_verdicts(result.run)
     return {verdict.event: (verdict.verdict, verdict.evidence) for verdict in made}
 
 
 def run(faults: list[str]) -> None:
     """All the faults, one after the other."""
-    Verify.stimulus = feed
+    CountersVerify.stimulus = feed
     with tempfile.TemporaryDirectory() as directory:
         found = {fault: verified(fault, Path(directory)) for fault in faults}
     Path(RESULT).write_text(json.dumps(found), encoding="utf-8")

@@ -49,7 +49,7 @@ def measured(
     except MemgaugeError as error:
         return {"error": str(error), "code": int(error.exit_code)}
     found: Seen = {
-        "effective": {one.point: one.effective for one in result.run.points.values()},
+        "actual": {one.point: one.actual for one in result.run.points.values()},
         "unsound": [one.subject for one in result.failed_validations],
         "warnings": [one.message for one in result.run.warnings],
     }

@@ -28,12 +28,12 @@ def _shares(nodes: list[int], weights: list[int]) -> Seen:
     memory = _core.Memory(nodes, weights)
     arrays = _core.StreamArrays(_core.Team([0]), 1 << 20, pages="4k", memory=memory)
     after = pagemap.by_numa_maps(), pagemap.by_move_pages()
-    told = [dict(one.nodes) for one in arrays.backing()]
+    known = [dict(one.nodes) for one in arrays.backing()]
     arrays.close()
     return {
         "numa_maps": _share(before[0], after[0]),
         "move_pages": _share(before[1], after[1]),
-        "told": told,
+        "shares": known,
     }
 
 

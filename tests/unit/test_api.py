@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.analysis.cluster_nodes import manifest
+from tests.unit.analysis.cluster.nodes import manifest
 
 import memgauge
 from memgauge.cluster.combined import write_manifest

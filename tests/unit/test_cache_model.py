@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from array import array
 from typing import Any
 
@@ -144,3 +146,27 @@ def test_machines_that_make_no_sense_are_refused(make: Any, message: str) -> Non
 
     with pytest.raises(RequestError, match=message):
         make()
+
+
+BELOW_ZERO = """
+from memgauge import _core
+machine = _core.CacheMachine(
+    name="small", levels=[_core.CacheLevel(name="L1", bytes=4096, ways=4)],
+    line_bytes=8, sector_bytes=1, stride=True, stride_ahead=2,
+)
+model = _core.CacheModel(machine)
+model.walk([(64, -12, 8, "load")], 6)
+print(model.counts().hardware_prefetch_read_bytes)
+"""
+
+
+def test_a_prefetch_that_would_lie_below_address_0_is_left_out() -> None:
+    """In a process of its own, for a loop in the core that has no end cannot be interrupted."""
+    done = subprocess.run(
+        [sys.executable, "-c", BELOW_ZERO],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert done.stdout == "8\n"

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,32 @@ ALLOWED: dict[str, set[str]] = {
     },
     "__main__": {"commands", "model", ROOT},
 }  # fmt: skip
+# What an experiment's package may import within its layer: these, and the peers listed for it.
+SHARED: dict[str, set[str]] = {
+    "experiments": {"shared"},
+    "analysis": {"document_figure", "figures", "published", "section", "statistics"},
+}
+PEERS: dict[str, dict[str, set[str]]] = {
+    "experiments": {
+        "counters_compare": {"counters_verify"},
+        "counters_verify": {"stream"},
+        "interleave": {"stream"},
+        "tiers": {"loaded", "stream", "transfers"},
+        "traffic": {"stream"},
+    },
+    "analysis": {
+        "counters_compare": {"counters_verify"},
+        "misses": {"counters"},
+        "mix": {"loaded", "stream"},
+        "pages": {"counters"},
+        "stream": {"counters"},
+        "tiers": {"loaded", "transfers"},
+        "traffic": {"counters", "counters_verify"},
+        "transfers": {"loaded"},
+    },
+}
+MOST_FILES = 25
+"""Of one folder."""
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 # Loaded by the function that draws, tabulates or exports, never by a start.
 HEAVY = {
@@ -102,6 +129,56 @@ def test_a_layer_imports_only_what_is_below_it(layer: str) -> None:
     allowed = ALLOWED[layer] | {layer}
     wrong = {str(path.relative_to(PACKAGE)): memgauge_layers(path) - allowed for path in own}
     assert {name: layers for name, layers in wrong.items() if layers} == {}
+
+
+def packages_within(layer: str) -> dict[str, set[str]]:
+    """Which packages of a layer each package of it imports; a module beside them counts as one."""
+    found: dict[str, set[str]] = {}
+    for path in MODULES:
+        if layer_of(dotted(path)) != layer or len(dotted(path)) < 2:
+            continue
+        own = dotted(path)[1]
+        for name in imported_names(path):
+            match name.split("."):
+                case [base, within, other, *_] if (base, within) == (ROOT, layer) and other != own:
+                    found.setdefault(own, set()).add(other)
+    return found
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_the_packages_of_a_layer_have_no_cycle(layer: str) -> None:
+    try:
+        TopologicalSorter(packages_within(layer)).prepare()
+    except CycleError as error:
+        pytest.fail(f"{layer}: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("layer", PEERS)
+def test_an_experiment_imports_shared_packages_and_its_peers(layer: str) -> None:
+    experiments = {path.name for path in (PACKAGE / "experiments").iterdir() if path.is_dir()}
+    found = {
+        package: others - SHARED[layer]
+        for package, others in packages_within(layer).items()
+        if package in experiments - SHARED["experiments"]
+    }
+    assert {package: others for package, others in found.items() if others} == PEERS[layer]
+
+
+def test_each_experiment_has_a_package_in_both_layers() -> None:
+    layers = [
+        {path.parent.name for path in (PACKAGE / layer).glob("*/__init__.py")} for layer in PEERS
+    ]
+    assert layers[0] - SHARED["experiments"] <= layers[1]
+
+
+def test_no_folder_holds_more_than_one_can_look_through() -> None:
+    folders = {path.parent for path in MODULES}
+    many = {
+        str(folder.relative_to(PACKAGE)): count
+        for folder in folders
+        if (count := len(list(folder.glob("*.py")))) > MOST_FILES + 1  # its __init__.py
+    }
+    assert many == {}
 
 
 def test_imports_are_found_wherever_they_stand(

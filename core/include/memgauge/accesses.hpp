@@ -19,17 +19,17 @@ namespace memgauge {
 // arrays; a changes its sign from run to run. Dependent and independent accesses execute the same
 // loads, one word of each line they span: memory moves whole lines, and more loads of a line would
 // only fill the load queue.
-enum class AccessKind : std::uint8_t { dependent, independent, saxpy };
+enum class PatternKind : std::uint8_t { dependent, independent, saxpy };
 // sequential: slot after slot. random: every slot once, in a scrambled order, then again the same.
 enum class AccessOrder : std::uint8_t { sequential, random };
-std::string_view to_string(AccessKind) noexcept;
+std::string_view to_string(PatternKind) noexcept;
 std::string_view to_string(AccessOrder) noexcept;
-AccessKind access_kind_from_string(std::string_view);
+PatternKind pattern_kind_from_string(std::string_view);
 AccessOrder access_order_from_string(std::string_view);
 
 // Distances are exact: those of slots by a power of two meet few sets of a cache, unless spread.
 struct AccessPattern {
-    AccessKind kind = AccessKind::dependent;
+    PatternKind kind = PatternKind::dependent;
     AccessOrder order = AccessOrder::sequential;
     std::size_t access_bytes = 64;  // of one access: 8, or whole lines; saxpy: 4, ignored
     // From slot to slot; at least access_bytes. Whole lines where the access is, else a multiple

@@ -118,7 +118,7 @@ struct Prefetchers {
     bool next_line = false;
     // After a load or store whose step is not 0 and the third or later of one length and direction
     // in a row: as many bytes `stride_ahead` steps ahead, cut as an access; those pieces that begin
-    // in the 4 KiB in which the access began.
+    // in the 4 KiB in which the access began. What would lie below address 0 is left out.
     bool stride = false;
     unsigned stride_ahead = 4;
 };

@@ -20,6 +20,12 @@ public:
     using Error::Error;
 };
 
+// There is not enough memory or address space for the request; a smaller one may be met.
+class DoesNotFit : public RequestError {
+public:
+    using RequestError::RequestError;
+};
+
 // The kernel did not open a counter. The message names the object and the errno's text; the reason
 // and the remedy depend on what it is for, which the caller knows.
 class CounterRefused : public RequestError {

@@ -38,6 +38,11 @@ private:
     int way_ = -1;  // to the child, until it is released
 };
 
+// Replaces this process by the program: descriptors that are not closed on exec, the terminal,
+// limits and the process number are kept, and signals are as those of a HeldProcess. Returns only
+// where no path could be started: the error number. RequestError: no argument or no path.
+int become_program(const ProgramRequest& request);
+
 // Whether orphans among this process's descendants become its children, so that they can be found
 // and waited for; else they go to the init process. Returns 0 or the error number.
 int adopt_orphans(bool on) noexcept;

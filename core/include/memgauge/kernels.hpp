@@ -83,8 +83,18 @@ using KernelFunction = double (*)(const KernelOperands&) noexcept;
 std::vector<Isa> supported_isas();
 // RequestError when the machine cannot run it or no such variant was compiled.
 KernelFunction find_kernel(const KernelSpec& spec);
-// Every tuned spec of this operation and type that can run here, prefetch distances left 0.
-std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element);
+
+// How far ahead a tuned kernel prefetches, see KernelSpec.
+struct PrefetchDistances {
+    std::size_t near_bytes = 0;
+    std::size_t far_bytes = 0;
+};
+// Every tuned spec of this operation and type that can run here, at each of these distances where
+// it was compiled with prefetch of that kind (`write` has no sources to prefetch). find_kernel
+// finds each of them.
+std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element,
+                                    const std::vector<PrefetchDistances>& distances = {
+                                        PrefetchDistances{}});
 
 // The tuned spec to take where nothing was searched: measured to do well in general (see
 // src/kernels/dispatch.cpp), with distances of 0.

@@ -30,7 +30,8 @@ inline bool collapse(const CacheMachine& machine, std::span<const StridedAccess>
 }
 
 [[gnu::always_inline]] inline std::uint64_t length_of(std::int64_t stride) {
-    return static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+    const auto length = static_cast<std::uint64_t>(stride);
+    return stride < 0 ? 0 - length : length;
 }
 
 // From border to border of a sector; 0: varies, or none.

@@ -1,6 +1,7 @@
 #pragma once
 // An engine: accesses are cut into pieces, watched by the detectors, and handed to the levels.
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "cache/warp.hpp"
 
 namespace memgauge::cache {
+
+__extension__ using WideSigned = __int128;
 
 // `Caches`: Hierarchy or PackedCaches.
 template <class Caches>
@@ -200,14 +203,17 @@ void Simulation<Caches>::prefetch_ahead(unsigned core, const CacheAccess& access
     constexpr std::uint64_t third = 3;
     const Steps& steps = detectors_[core].steps(access.stream);
     if (steps.step == 0 || steps.run < third) return;
-    const auto ahead = static_cast<std::uint64_t>(steps.step) * machine_.prefetchers.stride_ahead;
-    const std::uint64_t target = access.address + ahead;
-    grain_.pieces(target, access.bytes, [&](std::uint64_t address) {
-        // The first piece begins where the access does.
-        const std::uint64_t begin = address < target ? target : address;
-        if (begin >> page_bits != access.address >> page_bits) return;
-        caches_.prefetch(core, at(address, access.stream));
-    });
+    // Steps of up to 2^48 bytes times 2^32 of them, possibly ending below address 0.
+    const WideSigned target =
+        static_cast<WideSigned>(access.address) +
+        static_cast<WideSigned>(steps.step) * machine_.prefetchers.stride_ahead;
+    const WideSigned page = access.address >> page_bits << page_bits;
+    const WideSigned begin = std::max(target, page);
+    const WideSigned end = std::min(target + access.bytes, page + (1 << page_bits));
+    if (begin >= end) return;
+    grain_.pieces(
+        static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end - begin),
+        [&](std::uint64_t address) { caches_.prefetch(core, at(address, access.stream)); });
 }
 
 template <class Caches>

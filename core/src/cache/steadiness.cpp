@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "cache/loop.hpp"
+
 namespace memgauge::cache {
 namespace {
 
@@ -29,9 +31,7 @@ bool can_be_steady(std::span<const StridedAccess> references) {
 }  // namespace
 
 bool makes_strided_steps(const StridedAccess& reference, std::uint64_t line_bytes) {
-    const auto length =
-        static_cast<std::uint64_t>(reference.stride < 0 ? -reference.stride : reference.stride);
-    return is_watched(reference) && length >= line_bytes;
+    return is_watched(reference) && length_of(reference.stride) >= line_bytes;
 }
 
 Steadiness::Steadiness(const CacheMachine& machine, std::span<const StridedAccess> references)

@@ -1,6 +1,9 @@
 #include "cache/workers.hpp"
 
+#include <system_error>
 #include <utility>
+
+#include "threads/thread_refusal.hpp"
 
 namespace memgauge::cache {
 namespace {
@@ -9,8 +12,13 @@ constexpr std::size_t most_waiting = 64;
 
 }  // namespace
 
-Worker::Worker(std::unique_ptr<Engine> engine)
-    : engine_(std::move(engine)), thread_([this] { run(); }) {}
+Worker::Worker(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+        refuse_thread("cannot start a thread for a part of the caches", error.code().value());
+    }
+}
 
 Worker::~Worker() {
     {

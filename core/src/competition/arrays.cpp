@@ -11,7 +11,7 @@ namespace memgauge::competition {
 namespace {
 
 // Holds whole lines of every processor (64, 128 or 256 bytes).
-constexpr std::size_t piece_bytes = 256;
+constexpr std::size_t grain_bytes = 256;
 
 std::unique_ptr<Buffer> make_buffer(bool wanted, const MemorySource& memory,
                                     const CompetitionRequest& all, const StopCheck& stop) {
@@ -26,11 +26,11 @@ std::unique_ptr<Buffer> make_buffer(bool wanted, const MemorySource& memory,
 }  // namespace
 
 std::size_t elements_of(const CompetitionRequest& request) {
-    if (request.array_bytes < piece_bytes) {
+    if (request.array_bytes < grain_bytes) {
         throw RequestError("cannot compete in arrays of " + std::to_string(request.array_bytes) +
-                           " bytes: give at least " + std::to_string(piece_bytes));
+                           " bytes: give at least " + std::to_string(grain_bytes));
     }
-    return request.array_bytes / piece_bytes * piece_bytes / element_bytes(request.element);
+    return request.array_bytes / grain_bytes * grain_bytes / element_bytes(request.element);
 }
 
 Arrays::Arrays(const MemberRequest& request, const CompetitionRequest& all, const StopCheck& stop)

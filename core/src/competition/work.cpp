@@ -25,10 +25,10 @@ namespace {
 constexpr std::size_t kernel_piece_bytes = 256;
 constexpr kernels::Multiple as_filled{fill_factors.back(), 0.0};
 
-// Pieces of `piece_bytes`, to the nearest; at least one.
-std::size_t pieces_of(std::size_t bytes, std::size_t piece_bytes) noexcept {
-    const std::size_t past_half = bytes % piece_bytes >= (piece_bytes + 1) / 2 ? 1 : 0;
-    return std::max<std::size_t>(1, bytes / piece_bytes + past_half);
+// Pieces of `each_bytes`, to the nearest; at least one.
+std::size_t pieces_of(std::size_t bytes, std::size_t each_bytes) noexcept {
+    const std::size_t past_half = bytes % each_bytes >= (each_bytes + 1) / 2 ? 1 : 0;
+    return std::max<std::size_t>(1, bytes / each_bytes + past_half);
 }
 
 // The spec for these arrays: `translated` becomes the access to those that lie in pools.
@@ -53,8 +53,8 @@ KernelSpec fitted(const Member& member, KernelSpec spec) {
 std::size_t pieces_of_ratio(std::size_t bytes, const load::Mix& mix,
                             std::size_t line_bytes) noexcept {
     const std::size_t period = mix.whole / std::gcd(mix.whole, mix.fraction);
-    const std::size_t piece_bytes = std::size_t{kernels::lines_per_piece} * line_bytes;
-    return pieces_of(bytes, period * piece_bytes) * period;
+    const std::size_t load_piece_bytes = std::size_t{kernels::lines_per_piece} * line_bytes;
+    return pieces_of(bytes, period * load_piece_bytes) * period;
 }
 
 load::Generator& generator_of(Member& member) {

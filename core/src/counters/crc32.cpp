@@ -17,14 +17,14 @@ constexpr std::array<std::uint32_t, 256> remainders() {
     return table;
 }
 
-constexpr auto table = remainders();
+constexpr auto byte_remainders = remainders();
 
 }  // namespace
 
 std::uint32_t crc32(std::span<const std::uint8_t> bytes) noexcept {
     std::uint32_t sum = 0xFFFFFFFFU;
     for (const std::uint8_t byte : bytes) {
-        sum = (sum >> 8U) ^ table[(sum ^ byte) & 0xFFU];
+        sum = (sum >> 8U) ^ byte_remainders[(sum ^ byte) & 0xFFU];
     }
     return ~sum;
 }

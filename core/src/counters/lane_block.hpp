@@ -19,6 +19,8 @@ namespace memgauge {
 class LaneBlock {
 public:
     static constexpr std::size_t largest_samples = 65535;
+    // Readings times columns: what a reader of the file has to hold at once.
+    static constexpr std::size_t largest_values = std::size_t{1} << 20;
     static constexpr std::size_t header_bytes = 16;
     static constexpr std::uint32_t magic = 0x314b4c42;  // "BLK1"
 

@@ -13,6 +13,7 @@
 #include "memgauge/error.hpp"
 #include "threads/affinity.hpp"
 #include "threads/signals_blocked.hpp"
+#include "threads/thread_refusal.hpp"
 
 namespace memgauge {
 namespace {
@@ -20,9 +21,11 @@ namespace {
 constexpr std::chrono::seconds flush_interval{1};
 constexpr double largest_share = 0.05;
 
-std::size_t block_samples(std::chrono::nanoseconds interval) {
+std::size_t block_samples(std::chrono::nanoseconds interval, std::size_t columns) {
     const auto samples = static_cast<std::size_t>(flush_interval / interval);
-    return std::clamp<std::size_t>(samples, 1, LaneBlock::largest_samples);
+    const std::size_t most =
+        std::min(LaneBlock::largest_samples, LaneBlock::largest_values / columns);
+    return std::clamp<std::size_t>(samples, 1, std::max<std::size_t>(most, 1));
 }
 
 std::uint64_t thread_cpu_ns() noexcept {
@@ -44,7 +47,8 @@ LaneThreads::LaneThreads(LaneRequest request)
     : request_(std::move(request)),
       interval_(request_.interval_ns),
       file_(request_.path, request_.reader->slots() + 2),
-      ring_(ring_blocks, LaneBlock(request_.reader->slots(), block_samples(interval_))),
+      ring_(ring_blocks, LaneBlock(request_.reader->slots(),
+                                   block_samples(interval_, request_.reader->slots() + 2))),
       encoded_(ring_.front().most_bytes()),
       reading_(request_.reader->make_reading()),
       written_bytes_(file_.bytes()),
@@ -53,9 +57,7 @@ LaneThreads::LaneThreads(LaneRequest request)
         start();
     } catch (const std::system_error& error) {
         stop();
-        throw SystemError("lane " + request_.name +
-                              ": cannot start a thread (raise ulimit -u or the cgroup's pids.max)",
-                          error.code().value());
+        refuse_thread("lane " + request_.name + ": cannot start a thread", error.code().value());
     }
     if (pin_error_ != 0) {
         stop();

@@ -20,7 +20,8 @@
 namespace memgauge {
 namespace {
 
-constexpr std::uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+constexpr std::uint64_t time_fields =
+    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 
 // struct perf_event_attr with config3, which kernel headers before 6.3 lack.
 struct Attributes {
@@ -111,8 +112,9 @@ private:
     void add(const PerfEvent& event, std::size_t index, const PerfTarget& target) {
         const bool leads = index == 0;
         const int leader = leads ? -1 : descriptors_.front().get();
-        Descriptor opened = open_event(
-            attributes(event, target.inherit, times | PERF_FORMAT_GROUP, leads), target, leader);
+        Descriptor opened =
+            open_event(attributes(event, target.inherit, time_fields | PERF_FORMAT_GROUP, leads),
+                       target, leader);
         if (!opened) refuse(index, errno);
         descriptors_.push_back(std::move(opened));
     }
@@ -124,7 +126,8 @@ private:
 class PerfSingle final : public CounterSource {
 public:
     PerfSingle(const PerfEvent& event, const PerfTarget& target)
-        : descriptor_(open_event(attributes(event, target.inherit, times, false), target, -1)) {
+        : descriptor_(
+              open_event(attributes(event, target.inherit, time_fields, false), target, -1)) {
         if (!descriptor_) refuse(0, errno);
     }
 
@@ -158,7 +161,7 @@ std::unique_ptr<CounterSource> open_perf_single(const PerfEvent& event, const Pe
 }
 
 int perf_refusal(const PerfEvent& event, const PerfTarget& target) noexcept {
-    return open_event(attributes(event, target.inherit, times, true), target, -1) ? 0 : errno;
+    return open_event(attributes(event, target.inherit, time_fields, true), target, -1) ? 0 : errno;
 }
 
 }  // namespace memgauge

@@ -17,7 +17,6 @@
 namespace memgauge {
 namespace {
 
-constexpr std::size_t text_bytes = std::size_t{64} * 1024;
 constexpr std::size_t scanned_at_most = std::size_t{64} * 1024;
 
 using Path = std::array<char, 64>;
@@ -73,8 +72,8 @@ std::string_view read_text(const Descriptor& file, std::span<char> into) noexcep
 ProcessTable::ProcessTable(const ProcessTreeRequest& request)
     : procfs_(open(request.procfs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       wants_threads_(request.switches),
-      text_(text_bytes),
-      names_(text_bytes) {
+      text_(proc_text_bytes),
+      names_(proc_text_bytes) {
     const std::string name = request.procfs + "/" + std::to_string(request.pid);
     if (!procfs_) throw CounterRefused(request.procfs + " cannot be opened", errno, 0);
     processes_.reserve(request.max_processes);

@@ -9,11 +9,11 @@
 namespace memgauge {
 namespace {
 
-constexpr std::string_view white_space = " \n";
+constexpr std::string_view field_separators = " \n";
 
 template <class Number>
 bool take_number(std::string_view& text, Number& number) noexcept {
-    text.remove_prefix(std::min(text.find_first_not_of(white_space), text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(field_separators), text.size()));
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
     text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
     return parsed.ec == std::errc{};

@@ -2,11 +2,15 @@
 // What /proc/PID/stat, statm, io and /proc/PID/task/TID/status say, parsed without allocating.
 // proc_pid_stat(5), proc_pid_io(5), proc_pid_status(5).
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace memgauge {
+
+// Longer than any of these files but maps.
+inline constexpr std::size_t proc_text_bytes = std::size_t{64} * 1024;
 
 // Used by a process, or by the children it has waited for. Times in ticks of USER_HZ.
 struct ProcessUse {

@@ -18,7 +18,6 @@
 namespace memgauge {
 namespace {
 
-constexpr std::size_t text_bytes = std::size_t{64} * 1024;
 // Each begins again without those that had gone before, so few are needed.
 constexpr int most_passes = 16;
 
@@ -61,7 +60,7 @@ public:
           discovered_(Clock::instance().now()),
           discovery_share_(request.discovery_share),
           soonest_(discovery_share_ > 0 ? 0 : discovery_interval_),
-          text_(text_bytes) {}
+          text_(proc_text_bytes) {}
 
     [[nodiscard]] std::size_t slots() const noexcept override { return process_figures; }
 

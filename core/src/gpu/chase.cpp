@@ -17,13 +17,13 @@
 
 namespace memgauge {
 
+using gpu::block_threads;
 using gpu::Device;
 using gpu::DeviceMemory;
 using gpu::KernelText;
 
 namespace {
 
-constexpr unsigned threads = 256;
 constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 // Shorter times say too little of the clock's frequency.
 constexpr std::uint64_t least_resolutions = 100;
@@ -56,7 +56,7 @@ std::size_t nodes_of(const GpuChaseRequest& request) {
     return request.bytes / node;
 }
 
-std::span<const KernelText> kernels() {
+std::span<const KernelText> chase_kernels() {
     static const std::array<KernelText, 6> all{
         KernelText{"link_random", ""}, KernelText{"link_stride", ""},
         KernelText{"sweep", ""},       KernelText{"walk_l1", ""},
@@ -88,7 +88,7 @@ struct GpuChase::State {
     void sweep() const;
     // Of as many threads as are at work at once.
     [[nodiscard]] std::uint64_t blocks_that_fill() const noexcept {
-        return 2048ULL / threads * static_cast<unsigned>(device->facts().multiprocessors);
+        return 2048ULL / block_threads * static_cast<unsigned>(device->facts().multiprocessors);
     }
     [[nodiscard]] Slice placed_slice(const std::vector<WalkTimes>& times,
                                      const gpu::TimerAnchor& anchor) const;
@@ -107,14 +107,14 @@ void GpuChase::State::link(const StopCheck& stop) {
     const std::uint64_t node = request.node_bytes;
     const std::uint64_t blocks = blocks_that_fill();
     if (request.order == ChaseOrder::stride) {
-        gpu::launch(*device, device->kernel("link_stride"), blocks, threads, ring.at(), nodes,
+        gpu::launch(*device, device->kernel("link_stride"), blocks, block_threads, ring.at(), nodes,
                     node);
     } else {
         const std::uint64_t block = request.order == ChaseOrder::block_random
                                         ? std::min<std::uint64_t>(request.block_bytes / node, nodes)
                                         : nodes;
-        gpu::launch(*device, device->kernel("link_random"), blocks, threads, ring.at(), nodes, node,
-                    block, request.seed, begin.at());
+        gpu::launch(*device, device->kernel("link_random"), blocks, block_threads, ring.at(), nodes,
+                    node, block, request.seed, begin.at());
     }
     device->wait(stop);
     begin.to_host(&at, 0, sizeof at);
@@ -122,7 +122,7 @@ void GpuChase::State::link(const StopCheck& stop) {
 
 // No sum of three bits is `nowhere`.
 void GpuChase::State::sweep() const {
-    gpu::launch(*device, device->kernel("sweep"), blocks_that_fill(), threads, ring.at(),
+    gpu::launch(*device, device->kernel("sweep"), blocks_that_fill(), block_threads, ring.at(),
                 std::uint64_t{ring.bytes()}, device->scratch(), nowhere);
 }
 
@@ -130,7 +130,7 @@ GpuChase::GpuChase(const Gpu& gpu, const GpuChaseRequest& request, const StopChe
     : state_(std::make_unique<State>(gpu, request)) {
     Device& device = *state_->device;
     const std::scoped_lock turn(device.turn());
-    device.prepare("chase.cu", kernels());
+    device.prepare("chase.cu", chase_kernels());
     device.enter();
     state_->link(stop);
     state_->resolution_ns = gpu::timer_resolution_ns(device);

@@ -134,6 +134,9 @@ private:
     std::size_t bytes_;
 };
 
+// Of kernels whose blocks are of no size of their own choice.
+inline constexpr unsigned block_threads = 256;
+
 // Queues `function` with these arguments, each of the type the kernel declares.
 template <class... Arguments>
 void launch(const Device& device, cuda::Function function, std::uint64_t blocks, unsigned threads,

@@ -9,7 +9,7 @@ namespace memgauge {
 namespace {
 
 constexpr unsigned whole_vector_bytes = 16;
-constexpr unsigned most_blocks = 32;  // that a multiprocessor holds
+constexpr unsigned most_resident_blocks = 32;  // that a multiprocessor holds
 // Registers of a block bound how many vectors it can hold: more would be spilled to memory, which
 // nobody would count.
 constexpr unsigned most_vectors_per_tile = 4096;
@@ -34,7 +34,7 @@ void check_tuned(const GpuKernelSpec& spec) {
     if (!is_power_of_two_up_to(spec.unroll, 8)) {
         refuse("an unroll of " + std::to_string(spec.unroll) + "; choose 1, 2, 4 or 8");
     }
-    if (spec.blocks_per_multiprocessor > most_blocks) {
+    if (spec.blocks_per_multiprocessor > most_resident_blocks) {
         refuse(std::to_string(spec.blocks_per_multiprocessor) +
                " blocks for a multiprocessor; it holds 32 at most");
     }

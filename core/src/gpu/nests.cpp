@@ -18,6 +18,7 @@
 
 namespace memgauge {
 
+using gpu::block_threads;
 using gpu::Device;
 using gpu::DeviceMemory;
 using gpu::KernelText;
@@ -26,7 +27,6 @@ using nests::Difference;
 
 namespace {
 
-constexpr unsigned threads = 256;
 constexpr std::size_t array_alignment =
     512;                                  // what cuMemAlloc gives, and a whole line of any cache
 constexpr std::size_t sector_bytes = 32;  // of a GPU's caches
@@ -93,18 +93,6 @@ std::uint64_t body_number(Body body) {
 static_assert(static_cast<int>(Body::copy) == 0 && static_cast<int>(Body::scale) == 1 &&
               static_cast<int>(Body::add) == 2 && static_cast<int>(Body::triad) == 3);
 
-// Bytes that an execution surely moves where nothing is kept from before.
-std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array) {
-    if (spec.kind == NestKind::gemv && array.name == "A") {
-        return trips_of(spec) * array.element_bytes;
-    }
-    if (spec.kind == NestKind::strided_copy && spec.shape.stride > 1) {
-        return sector_bytes *
-               std::min(spec.shape.n, (array.bytes + sector_bytes - 1) / sector_bytes);
-    }
-    return array.bytes;
-}
-
 NestSpec checked(const NestSpec& spec, std::size_t copies) {
     const std::string name = "loop nest " + std::string(to_string(spec.kind));
     if (spec.store_prefetch) {
@@ -128,7 +116,8 @@ struct GpuNest::State {
           copies(sets),
           memory(device, sets * lay_out()) {
         for (const NestArray& array : arrays) {
-            (array.written ? written_bytes : read_bytes) += walked_bytes(spec, array);
+            (array.written ? written_bytes : read_bytes) +=
+                nests::walked_bytes(spec, array, sector_bytes);
         }
     }
 
@@ -176,7 +165,7 @@ void GpuNest::State::fill() const {
     const cuda::Function function = device->kernel("nest_fill");
     for (std::size_t copy = 0; copy < copies; ++copy) {
         for (std::size_t i = 0; i < arrays.size(); ++i) {
-            gpu::launch(*device, function, some_blocks(), threads, at(copy, i),
+            gpu::launch(*device, function, some_blocks(), block_threads, at(copy, i),
                         std::uint64_t{arrays[i].bytes / sizeof(double)}, std::uint64_t{i});
         }
     }
@@ -186,7 +175,7 @@ void GpuNest::State::queue(cuda::Function function, std::size_t copy) const {
     for (std::size_t part = 0; part < nest.part_count; ++part) {
         const std::uint64_t count = threads_of(nest, nest.parts[part]);
         const cuda::DevicePointer second = nest.references == 3 ? at(copy, 1) : at(copy, 0);
-        gpu::launch(*device, function, (count + threads - 1) / threads, threads,
+        gpu::launch(*device, function, (count + block_threads - 1) / block_threads, block_threads,
                     on_device(nest.parts[part]), count, at(copy, 0), second,
                     at(copy, nest.written()));
     }
@@ -235,9 +224,9 @@ Slice GpuNest::run(std::size_t repetitions, const StopCheck& stop) {
 Difference GpuNest::State::maps(std::size_t copy, const DeviceMemory& found,
                                 const StopCheck& stop) const {
     Difference total;
-    std::vector<Found> of_threads(std::size_t{some_blocks()} * threads);
+    std::vector<Found> of_threads(std::size_t{some_blocks()} * block_threads);
     for (std::size_t part = 0; part < nest.part_count; ++part) {
-        gpu::launch(*device, device->kernel("nest_check"), some_blocks(), threads,
+        gpu::launch(*device, device->kernel("nest_check"), some_blocks(), block_threads,
                     on_device(nest.parts[part]), threads_of(nest, nest.parts[part]),
                     at(copy, nest.written()), std::uint64_t{nest.element_bytes / sizeof(double)},
                     body_number(nest.body), std::uint64_t{nest.references},
@@ -258,8 +247,8 @@ Difference GpuNest::State::maps(std::size_t copy, const DeviceMemory& found,
 
 void GpuNest::State::products(const DeviceMemory& into, std::uint64_t rows, std::uint64_t array,
                               cuda::DevicePointer factors, std::uint64_t factors_of) const {
-    gpu::launch(*device, device->kernel("nest_products"), some_blocks(), threads, into.at(), rows,
-                std::uint64_t{spec.shape.n}, array, factors, factors_of);
+    gpu::launch(*device, device->kernel("nest_products"), some_blocks(), block_threads, into.at(),
+                rows, std::uint64_t{spec.shape.n}, array, factors, factors_of);
 }
 
 // As nests::Products.
@@ -288,9 +277,9 @@ Difference GpuNest::State::rows(std::size_t copy, const std::vector<double>& exp
         memory.to_host(found.data(), begin, found.size() * sizeof(double));
     } else {
         const DeviceMemory sums(device, found.size() * sizeof(double));
-        gpu::launch(*device, device->kernel("nest_row_sums"), some_blocks(), threads, sums.at(),
-                    memory.at(begin), std::uint64_t{spec.shape.n}, std::uint64_t{spec.shape.n},
-                    array_r);
+        gpu::launch(*device, device->kernel("nest_row_sums"), some_blocks(), block_threads,
+                    sums.at(), memory.at(begin), std::uint64_t{spec.shape.n},
+                    std::uint64_t{spec.shape.n}, array_r);
         device->wait(stop);
         sums.to_host(found.data(), 0, found.size() * sizeof(double));
     }
@@ -309,7 +298,7 @@ std::vector<NestValidation> GpuNest::validate(const StopCheck& stop) {
     state.device->enter();
     const bool is_map = state.nest.body != Body::dot;
     const DeviceMemory found(state.device,
-                             std::size_t{state.some_blocks()} * threads * sizeof(Found));
+                             std::size_t{state.some_blocks()} * block_threads * sizeof(Found));
     const std::vector<double> expected = is_map ? std::vector<double>{} : state.expected_rows(stop);
     Difference total;
     for (std::size_t copy = 0; copy < state.used(); ++copy) {

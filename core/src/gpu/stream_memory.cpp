@@ -14,7 +14,6 @@ using kernels::Deviation;
 namespace {
 
 constexpr std::size_t most_elements = std::size_t{1} << 40U;  // over which doubles do not repeat
-constexpr unsigned threads = 256;     // of blocks that compare or read repeatedly
 constexpr double never_a_sum = -1.0;  // contents and their multiples are above zero
 constexpr std::size_t none = 3;
 
@@ -72,7 +71,7 @@ KernelText checking(ElementType element) {
     const std::string type(to_string(element));
     const std::string name = "check_" + type;
     return {name,
-            kernel_line(name, threads,
+            kernel_line(name, block_threads,
                         "const " + type +
                             "* values, u64 count, u64 first, double factor, double tolerance, "
                             "Found* found",
@@ -82,7 +81,7 @@ KernelText checking(ElementType element) {
 KernelText repeating(ElementType element) {
     const std::string type(to_string(element));
     const std::string name = "repeated_read_" + type;
-    return {name, kernel_line(name, threads,
+    return {name, kernel_line(name, block_threads,
                               "const " + type + "* x, " + type + "* out, u64 count, " + type +
                                   " s, u64 repeats",
                               "repeated_read<" + type + ">(x, out, count, s, repeats)")};
@@ -125,16 +124,16 @@ cuda::DevicePointer StreamMemory::at(std::size_t array, std::size_t first) const
 }
 
 // A kernel's scalar is of the type of its elements.
-void StreamMemory::launch_scaled(cuda::Function function, std::uint64_t blocks,
-                                 unsigned block_threads, cuda::DevicePointer x,
-                                 cuda::DevicePointer y, cuda::DevicePointer out, std::size_t count,
-                                 double scalar, std::uint64_t first) const {
+void StreamMemory::launch_scaled(cuda::Function function, std::uint64_t blocks, unsigned threads,
+                                 cuda::DevicePointer x, cuda::DevicePointer y,
+                                 cuda::DevicePointer out, std::size_t count, double scalar,
+                                 std::uint64_t first) const {
     const std::uint64_t length = count;
     if (element_ == ElementType::f32) {
-        launch(*device_, function, blocks, block_threads, x, y, out, length,
-               static_cast<float>(scalar), first);
+        launch(*device_, function, blocks, threads, x, y, out, length, static_cast<float>(scalar),
+               first);
     } else {
-        launch(*device_, function, blocks, block_threads, x, y, out, length, scalar, first);
+        launch(*device_, function, blocks, threads, x, y, out, length, scalar, first);
     }
 }
 
@@ -158,10 +157,10 @@ void StreamMemory::queue_repeated(cuda::Function function, std::size_t count,
     const std::uint64_t length = count;
     const std::uint64_t walks = repeats;
     if (element_ == ElementType::f32) {
-        launch(*device_, function, blocks, threads, at(0, 0), device_->scratch(), length,
+        launch(*device_, function, blocks, block_threads, at(0, 0), device_->scratch(), length,
                static_cast<float>(never_a_sum), walks);
     } else {
-        launch(*device_, function, blocks, threads, at(0, 0), device_->scratch(), length,
+        launch(*device_, function, blocks, block_threads, at(0, 0), device_->scratch(), length,
                never_a_sum, walks);
     }
 }
@@ -180,13 +179,14 @@ void StreamMemory::fill(std::size_t first, std::size_t count) const {
 Deviation StreamMemory::compare(std::size_t array, std::size_t first, std::size_t count,
                                 const kernels::Multiple& multiple, const StopCheck& stop) {
     const unsigned blocks = 8 * multiprocessors();
-    std::vector<Found> of_threads(std::size_t{blocks} * threads);
+    std::vector<Found> of_threads(std::size_t{blocks} * block_threads);
     const std::size_t bytes = of_threads.size() * sizeof(Found);
     if (!found_) found_ = std::make_unique<DeviceMemory>(device_, bytes);
     const double tolerance =
         std::max(kernels::stream_epsilon(element_), kernels::rounding_bound(multiple, element_));
-    launch(*device_, device_->kernel(checking(element_).name), blocks, threads, at(array, first),
-           std::uint64_t{count}, std::uint64_t{first}, multiple.factor, tolerance, found_->at());
+    launch(*device_, device_->kernel(checking(element_).name), blocks, block_threads,
+           at(array, first), std::uint64_t{count}, std::uint64_t{first}, multiple.factor, tolerance,
+           found_->at());
     device_->wait(stop);
     found_->to_host(of_threads.data(), 0, bytes);
     std::uint64_t compared = 0;

@@ -17,6 +17,7 @@
 
 namespace memgauge {
 
+using gpu::block_threads;
 using gpu::Device;
 using gpu::DeviceMemory;
 using gpu::KernelText;
@@ -24,9 +25,8 @@ using gpu::KernelText;
 namespace {
 
 constexpr std::size_t vector_bytes = 16;
-constexpr unsigned threads = 256;
 constexpr unsigned least_accesses = 8;  // of a thread, so that many loads are under way
-constexpr unsigned most_accesses = 1000;
+constexpr unsigned most_tile_accesses = 1000;
 constexpr std::size_t grain_bytes = std::size_t{1} << 20U;
 constexpr std::uint64_t never = ~std::uint64_t{0};
 
@@ -42,10 +42,10 @@ struct Mix {
     unsigned writes;
 
     [[nodiscard]] std::uint64_t tile_reads() const noexcept {
-        return std::uint64_t{reads} * threads;
+        return std::uint64_t{reads} * block_threads;
     }
     [[nodiscard]] std::uint64_t tile_writes() const noexcept {
-        return std::uint64_t{writes} * threads;
+        return std::uint64_t{writes} * block_threads;
     }
     [[nodiscard]] std::uint64_t tile_bytes() const noexcept {
         return (tile_reads() + tile_writes()) * vector_bytes;
@@ -53,8 +53,8 @@ struct Mix {
 };
 
 Mix mix_of(unsigned reads, unsigned writes) {
-    if (reads + writes == 0 || reads > most_accesses || writes > most_accesses ||
-        reads + writes > most_accesses) {
+    if (reads + writes == 0 || reads > most_tile_accesses || writes > most_tile_accesses ||
+        reads + writes > most_tile_accesses) {
         throw RequestError("cannot mix " + std::to_string(reads) + " reads with " +
                            std::to_string(writes) + " writes; ask for 1 to 1000 in all");
     }
@@ -70,11 +70,11 @@ KernelText text_of_mix(const Mix& mix, GpuHint hint) {
     const std::string name =
         "mixed_" + reads + "_" + writes + "_" + std::string(gpu::hint_text(hint));
     return {name,
-            gpu::kernel_line(name, threads,
+            gpu::kernel_line(name, block_threads,
                              "const uint4* from, uint4* to, u64 vectors, u64 read_index, u64 "
                              "write_index, u64 write_position, uint4* sink, u64 never",
                              "mixed<" + reads + ", " + writes + ", " + gpu::hint_text(hint) + ", " +
-                                 std::to_string(threads) +
+                                 std::to_string(block_threads) +
                                  ">(from, to, vectors, read_index, write_index, write_position, "
                                  "sink, never)")};
 }
@@ -109,7 +109,7 @@ struct GpuTraffic::State {
 };
 
 void GpuTraffic::State::fill(const DeviceMemory& memory) const {
-    gpu::launch(*device, device->kernel("fill_told"), checking_blocks(), threads, memory.at(),
+    gpu::launch(*device, device->kernel("fill_told"), checking_blocks(), block_threads, memory.at(),
                 vectors, std::uint64_t{0});
 }
 
@@ -118,8 +118,8 @@ void GpuTraffic::State::queue(const Mix& mix, cuda::Function function, std::uint
         vectors / std::max({mix.tile_reads(), mix.tile_writes(), std::uint64_t{1}});
     while (tiles > 0) {
         const std::uint64_t part = std::min(tiles, most);
-        gpu::launch(*device, function, part, threads, from.at(), to.at(), vectors, read % vectors,
-                    written % vectors, written, device->scratch(), never);
+        gpu::launch(*device, function, part, block_threads, from.at(), to.at(), vectors,
+                    read % vectors, written % vectors, written, device->scratch(), never);
         read += part * mix.tile_reads();
         written += part * mix.tile_writes();
         tiles -= part;
@@ -191,10 +191,10 @@ void GpuTraffic::State::compare(std::uint64_t begin, std::uint64_t count, std::u
                                 const DeviceMemory& found, ArrayValidation& into,
                                 const StopCheck& stop) const {
     if (count == 0) return;
-    gpu::launch(*device, device->kernel("check_told"), checking_blocks(), threads,
+    gpu::launch(*device, device->kernel("check_told"), checking_blocks(), block_threads,
                 to.at(begin * vector_bytes), count, position, found.at());
     device->wait(stop);
-    std::vector<Mismatches> of_threads(std::size_t{checking_blocks()} * threads);
+    std::vector<Mismatches> of_threads(std::size_t{checking_blocks()} * block_threads);
     found.to_host(of_threads.data(), 0, of_threads.size() * sizeof(Mismatches));
     const bool none_before = into.failed_elements == 0;
     std::size_t first = 0;
@@ -212,8 +212,8 @@ std::vector<ArrayValidation> GpuTraffic::validate(const StopCheck& stop) {
     State& state = *state_;
     const std::scoped_lock turn(state.device->turn());
     state.device->enter();
-    const DeviceMemory found(state.device,
-                             std::size_t{state.checking_blocks()} * threads * sizeof(Mismatches));
+    const DeviceMemory found(
+        state.device, std::size_t{state.checking_blocks()} * block_threads * sizeof(Mismatches));
     ArrayValidation made{.array = 'w',
                          .average_relative_error = 0.0,
                          .epsilon = 0.0,

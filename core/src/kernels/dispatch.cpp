@@ -33,11 +33,16 @@ std::optional<std::size_t> log_width(unsigned width) noexcept {
     return static_cast<std::size_t>(std::countr_zero(width));
 }
 
+bool prefetches_far_only(const KernelSpec& spec) noexcept {
+    return spec.prefetch_far_bytes > 0 && spec.prefetch_near_bytes == 0;
+}
+
 KernelFunction tuned_kernel(const KernelSpec& spec) noexcept {
     const auto unroll = log_width(spec.unroll);
     const auto streams = log_width(spec.streams);
     const KernelTable* const table = kernels::table_of(spec.isa);
     if (!unroll || !streams || table == nullptr) return nullptr;
+    if (prefetches_far_only(spec)) return nullptr;
     if (spec.store == StoreKind::non_temporal && !kernels::can_stream(spec.isa)) return nullptr;
     // Lines are written back around the kernel, see flushed.cpp.
     const StoreKind store = spec.store == StoreKind::flushed ? StoreKind::temporal : spec.store;
@@ -70,6 +75,27 @@ std::string description(const KernelSpec& spec) {
     return text.append(")");
 }
 
+// Every combination there could be, whether it was compiled or not.
+std::vector<KernelSpec> tuned_shapes(Operation operation, ElementType element) {
+    std::vector<KernelSpec> shapes;
+    for (const Isa isa : supported_isas()) {
+        for (const StoreKind store : {StoreKind::non_temporal, StoreKind::temporal}) {
+            for (const unsigned unroll : {4U, 2U, 1U}) {
+                for (const unsigned streams : {1U, 2U, 4U}) {
+                    shapes.push_back({.operation = operation,
+                                      .element = element,
+                                      .variant = Variant::tuned,
+                                      .isa = isa,
+                                      .store = store,
+                                      .unroll = unroll,
+                                      .streams = streams});
+                }
+            }
+        }
+    }
+    return shapes;
+}
+
 }  // namespace
 
 std::vector<Isa> supported_isas() {
@@ -92,7 +118,7 @@ KernelFunction find_kernel(const KernelSpec& spec) {
     if (spec.variant == Variant::standard) {
         return kernels::standard_kernel(spec.operation, spec.element);
     }
-    if (spec.prefetch_far_bytes > 0 && spec.prefetch_near_bytes == 0) {
+    if (prefetches_far_only(spec)) {
         throw RequestError("cannot prefetch far without near for kernel " + description(spec) +
                            ": give a near distance too");
     }
@@ -108,22 +134,14 @@ KernelFunction find_kernel(const KernelSpec& spec) {
     return function;
 }
 
-std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element) {
+std::vector<KernelSpec> tuned_specs(Operation operation, ElementType element,
+                                    const std::vector<PrefetchDistances>& distances) {
     std::vector<KernelSpec> specs;
-    for (const Isa isa : supported_isas()) {
-        for (const StoreKind store : {StoreKind::non_temporal, StoreKind::temporal}) {
-            for (const unsigned unroll : {4U, 2U, 1U}) {
-                for (const unsigned streams : {1U, 2U, 4U}) {
-                    const KernelSpec spec{.operation = operation,
-                                          .element = element,
-                                          .variant = Variant::tuned,
-                                          .isa = isa,
-                                          .store = store,
-                                          .unroll = unroll,
-                                          .streams = streams};
-                    if (tuned_kernel(spec) != nullptr) specs.push_back(spec);
-                }
-            }
+    for (KernelSpec spec : tuned_shapes(operation, element)) {
+        for (const PrefetchDistances& distance : distances) {
+            spec.prefetch_near_bytes = distance.near_bytes;
+            spec.prefetch_far_bytes = distance.far_bytes;
+            if (tuned_kernel(spec) != nullptr) specs.push_back(spec);
         }
     }
     return specs;

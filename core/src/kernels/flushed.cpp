@@ -17,7 +17,7 @@ namespace kernels {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 4096;
+constexpr std::size_t flushed_piece_bytes = 4096;
 
 struct WriteBack {
     std::string_view name;
@@ -190,7 +190,7 @@ std::optional<std::size_t> written_array(Operation operation) noexcept {
 }
 
 std::size_t before_flush_bytes(const std::byte* address) noexcept {
-    return piece_bytes - reinterpret_cast<std::uintptr_t>(address) % piece_bytes;
+    return flushed_piece_bytes - reinterpret_cast<std::uintptr_t>(address) % flushed_piece_bytes;
 }
 
 void write_back(const std::byte* begin, std::size_t bytes) noexcept {

@@ -12,7 +12,7 @@ namespace {
 
 using kernels::slots_per_piece;
 
-constexpr unsigned most_accesses = 1000;
+constexpr unsigned most_group_accesses = 1000;
 
 bool streams(const TrafficSpec& spec) noexcept {
     return spec.writes > 0 && spec.store == StoreKind::non_temporal;
@@ -28,11 +28,11 @@ void check_ratio(const TrafficSpec& spec) {
     if (spec.reads == 0 && spec.writes == 0) {
         throw RequestError("traffic of 0 reads and 0 writes does nothing: give at least one");
     }
-    if (spec.reads > most_accesses || spec.writes > most_accesses - spec.reads) {
-        throw RequestError("traffic of " + std::to_string(spec.reads) + " reads and " +
-                           std::to_string(spec.writes) +
-                           " writes cannot be mixed: their sum is at most " +
-                           std::to_string(most_accesses) + "; give the ratio in smaller numbers");
+    if (spec.reads > most_group_accesses || spec.writes > most_group_accesses - spec.reads) {
+        throw RequestError(
+            "traffic of " + std::to_string(spec.reads) + " reads and " +
+            std::to_string(spec.writes) + " writes cannot be mixed: their sum is at most " +
+            std::to_string(most_group_accesses) + "; give the ratio in smaller numbers");
     }
 }
 

@@ -15,12 +15,12 @@ namespace {
 }
 
 std::size_t accessed_bytes(const AccessPattern& pattern) {
-    return pattern.kind == AccessKind::saxpy ? sizeof(float) : pattern.access_bytes;
+    return pattern.kind == PatternKind::saxpy ? sizeof(float) : pattern.access_bytes;
 }
 
 void check_access(const AccessPattern& pattern) {
     const std::size_t access = accessed_bytes(pattern);
-    if (pattern.kind != AccessKind::saxpy && access != sizeof(std::uint64_t) &&
+    if (pattern.kind != PatternKind::saxpy && access != sizeof(std::uint64_t) &&
         (access == 0 || access % line_bytes != 0)) {
         refuse("an access of " + std::to_string(access) +
                " bytes is neither one word nor whole lines; use 8 or a multiple of 64 bytes");
@@ -54,7 +54,7 @@ void check_spread(const AccessPattern& pattern) {
 }
 
 void check_slots(const AccessPattern& pattern, std::size_t buffer_bytes) {
-    const bool saxpy = pattern.kind == AccessKind::saxpy;
+    const bool saxpy = pattern.kind == PatternKind::saxpy;
     std::size_t room = buffer_bytes;
     if (saxpy) {
         room = buffer_bytes > y_offset(buffer_bytes) ? buffer_bytes - y_offset(buffer_bytes) : 0;

@@ -92,7 +92,7 @@ auto with_slots(const AccessPattern& pattern, std::uint64_t counter, Use use) {
 // Lines that one access touches in each array.
 constexpr std::size_t lines_of(const AccessPattern& pattern) noexcept {
     const bool within_a_line =
-        pattern.kind == AccessKind::saxpy || pattern.access_bytes < line_bytes;
+        pattern.kind == PatternKind::saxpy || pattern.access_bytes < line_bytes;
     return within_a_line ? 1 : pattern.access_bytes / line_bytes;
 }
 

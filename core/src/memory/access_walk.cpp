@@ -197,11 +197,11 @@ void look_up_translations(const Accessed& memory) noexcept {
 std::uint64_t access(const Accessed& memory, const AccessPattern& pattern, std::uint64_t counter,
                      std::size_t accesses) noexcept {
     switch (pattern.kind) {
-        case AccessKind::dependent:
+        case PatternKind::dependent:
             return repeat_extent<Dependent>(memory, pattern, counter, accesses);
-        case AccessKind::independent:
+        case PatternKind::independent:
             return repeat_extent<Independent>(memory, pattern, counter, accesses);
-        case AccessKind::saxpy:
+        case PatternKind::saxpy:
             break;
     }
     return repeat<Saxpy>(memory, pattern, counter, accesses);
@@ -216,7 +216,7 @@ void flush(const Accessed& memory, const AccessPattern& pattern, std::uint64_t c
         for (std::size_t left = accesses; left != 0; --left) {
             const std::size_t offset = slots.next() / line_bytes * line_bytes;
             x.range(offset, read_bytes);
-            if (pattern.kind == AccessKind::saxpy) {
+            if (pattern.kind == PatternKind::saxpy) {
                 y.range(offset, read_bytes);
             }
         }
@@ -226,14 +226,14 @@ void flush(const Accessed& memory, const AccessPattern& pattern, std::uint64_t c
 
 void lead_in(const Accessed& memory, const AccessPattern& pattern, std::uint64_t counter,
              std::size_t coming) noexcept {
-    if (pattern.kind == AccessKind::saxpy) {
+    if (pattern.kind == PatternKind::saxpy) {
         look_up_translations(memory);
         return;
     }
     const std::size_t others = pattern.slots - std::min(pattern.slots, coming);
     const std::size_t accesses = std::min(others, lead_in_lines / lines_of(pattern));
     AccessPattern independent = pattern;
-    independent.kind = AccessKind::independent;
+    independent.kind = PatternKind::independent;
     // A pass later is the same place.
     const std::uint64_t first = counter % pattern.slots + pattern.slots - accesses;
     std::uint64_t read = access(memory, independent, first, accesses);

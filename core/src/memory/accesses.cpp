@@ -93,13 +93,13 @@ Choice choice_from_string(std::string_view name, std::initializer_list<Choice> c
 
 }  // namespace
 
-std::string_view to_string(AccessKind kind) noexcept {
+std::string_view to_string(PatternKind kind) noexcept {
     switch (kind) {
-        case AccessKind::independent:
+        case PatternKind::independent:
             return "independent";
-        case AccessKind::saxpy:
+        case PatternKind::saxpy:
             return "saxpy";
-        case AccessKind::dependent:
+        case PatternKind::dependent:
             break;
     }
     return "dependent";
@@ -109,9 +109,9 @@ std::string_view to_string(AccessOrder order) noexcept {
     return order == AccessOrder::random ? "random" : "sequential";
 }
 
-AccessKind access_kind_from_string(std::string_view name) {
+PatternKind pattern_kind_from_string(std::string_view name) {
     return choice_from_string(
-        name, {AccessKind::dependent, AccessKind::independent, AccessKind::saxpy}, "kind");
+        name, {PatternKind::dependent, PatternKind::independent, PatternKind::saxpy}, "kind");
 }
 
 AccessOrder access_order_from_string(std::string_view name) {
@@ -158,7 +158,7 @@ Slice AccessBuffer::run(const AccessPattern& pattern, std::size_t accesses,
             "cannot flush lines from the caches: the instruction for it is not known on this "
             "processor; access more memory than the caches hold instead");
     }
-    if (pattern.kind == AccessKind::saxpy) {
+    if (pattern.kind == PatternKind::saxpy) {
         state_->adds = !state_->adds;
     }
     const memory::Accessed memory{buffer.data(), buffer.size(),

@@ -66,8 +66,8 @@ void check_sizes(const BufferRequest& request) {
     // An area knows its own size.
     const std::size_t largest = request.memory.area ? 0 : memory::physical_bytes();
     if (largest != 0 && request.bytes > largest) {
-        throw RequestError(what + ": this machine has " + size_text(largest) +
-                           " of memory; ask for less");
+        throw DoesNotFit(what + ": this machine has " + size_text(largest) +
+                         " of memory; ask for less");
     }
     if (!std::has_single_bit(request.alignment) || request.alignment > page_1g) {
         throw RequestError(what + " aligned to " + std::to_string(request.alignment) +
@@ -102,7 +102,7 @@ void map_over(const MappedPages& range, const BufferRequest& request) {
     }
     if (mmap(range.begin(), range.size(), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
         const SystemError refusal("mmap", errno);
-        throw RequestError(
+        throw DoesNotFit(
             "cannot map " + size_text(range.size()) + " with pages '" +
             std::string(to_string(request.pages)) + "' (" + refusal.what() +
             "); ask for less, or raise the limit on address space or committed memory");
@@ -164,9 +164,9 @@ void place(const MappedPages& range, const BufferRequest& request, const StopChe
     }
     // A node that runs out of explicit pages would kill the process at first touch; this fails.
     if (madvise(range.begin(), range.size(), MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-        throw RequestError("cannot fill " + size_text(range.size()) +
-                           " of explicit pages on node " + std::to_string(node) +
-                           ": the node ran out of them; free some there or use --pages thp");
+        throw DoesNotFit("cannot fill " + size_text(range.size()) + " of explicit pages on node " +
+                         std::to_string(node) +
+                         ": the node ran out of them; free some there or use --pages thp");
     }
 }
 
@@ -238,9 +238,8 @@ MappedPages::MappedPages(std::size_t bytes, std::size_t granule_bytes) {
     void* const start =
         mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED) {
-        throw RequestError("cannot reserve " + size_text(reserved) + " of address space (" +
-                           SystemError("mmap", errno).what() +
-                           "); ask for less or raise ulimit -v");
+        throw DoesNotFit("cannot reserve " + size_text(reserved) + " of address space (" +
+                         SystemError("mmap", errno).what() + "); ask for less or raise ulimit -v");
     }
     auto* const low = static_cast<std::byte*>(start);
     const std::size_t misfit = reinterpret_cast<std::uintptr_t>(low + guard) % granule_bytes;

@@ -161,6 +161,10 @@ MappedPages FileArea::map(const std::string& what, std::size_t offset, std::size
                            ": the mount or the machine has no such pages left for it; raise "
                            "the size= option of the mount, or free some");
     }
+    if (error == ENOMEM) {
+        throw DoesNotFit(what + ": " + SystemError("mmap", error).what() +
+                         "; ask for less, or raise ulimit -v");
+    }
     if (error != 0) {
         throw RequestError(what + ": " + SystemError("mmap", error).what() +
                            "; its file system may not map files, so name another");

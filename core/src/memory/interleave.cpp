@@ -21,6 +21,7 @@
 #include "memory/huge_pages.hpp"
 #include "memory/numa.hpp"
 #include "threads/signals_blocked.hpp"
+#include "threads/thread_refusal.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
@@ -30,9 +31,7 @@ namespace memgauge::memory {
 
 namespace {
 
-// Of linux/mempolicy.h.
-constexpr int mpol_bind = 2;
-constexpr int mpol_interleave = 3;
+constexpr int mpol_interleave = 3;  // MPOL_INTERLEAVE of linux/mempolicy.h
 
 // A few milliseconds of zeroing: how soon a stop is heeded, and what a thread is worth starting
 // for.
@@ -48,8 +47,8 @@ void bind_this_thread(int node) {
 }
 
 [[noreturn]] void refuse(std::size_t bytes, int node, const std::string& why) {
-    throw RequestError("cannot place " + size_text(bytes) + " on node " + std::to_string(node) +
-                       ": " + why + "; ask for less or give it a smaller weight");
+    throw DoesNotFit("cannot place " + size_text(bytes) + " on node " + std::to_string(node) +
+                     ": " + why + "; ask for less or give it a smaller weight");
 }
 
 // A write fault that reports a full node, where the kernel can; else the touch itself.
@@ -114,7 +113,7 @@ public:
             while (threads_.size() < threads) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error& refusal) {
             end();
-            throw SystemError("a thread to place pages with", refusal.code().value());
+            refuse_thread("cannot start a thread to place pages with", refusal.code().value());
         }
     }
     ~Dealers() { end(); }

@@ -21,7 +21,6 @@ namespace memgauge::memory {
 
 namespace {
 
-constexpr int mpol_bind = 2;                 // MPOL_BIND of linux/mempolicy.h
 constexpr std::size_t sampled_pages = 4096;  // shares to within one per cent
 
 std::string list_text(const std::vector<int>& ids) {

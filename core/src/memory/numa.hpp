@@ -13,6 +13,8 @@
 
 namespace memgauge::memory {
 
+inline constexpr int mpol_bind = 2;  // MPOL_BIND of linux/mempolicy.h
+
 // Online nodes that have memory, ascending; node 0 alone where the kernel knows no nodes.
 std::vector<int> memory_nodes();
 

@@ -29,6 +29,12 @@ namespace {
 using memory::size_text;
 using pmemobj::Calls;
 
+constexpr std::size_t mib = std::size_t{1} << 20U;
+
+// The heap keeps objects up to 384 KiB in runs of their size class, each of up to 16 chunks of
+// 256 KiB, so that one small buffer may cost 4 MiB. A larger object takes just the chunks it needs.
+constexpr std::size_t least_object_bytes = mib / 2;
+
 // Of all objects that are buffers.
 constexpr std::uint64_t buffer_type = 0x6d656d6761756765;  // "memgauge"
 
@@ -179,7 +185,8 @@ void require_pages(const std::string& what, PagePolicy pages) {
 ObjectId PoolArea::allocate(const std::string& what, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
     ObjectId object;
-    if (calls_.alloc(pool_, &object, bytes, buffer_type, nullptr, nullptr) != 0) {
+    const std::size_t taken = std::max(bytes, least_object_bytes);
+    if (calls_.alloc(pool_, &object, taken, buffer_type, nullptr, nullptr) != 0) {
         throw RequestError(what + ": " + told(calls_, {}) + "; the pool has " + size_text(bytes_) +
                            " in all, so remove it for one of the size needed, or ask for less");
     }
@@ -226,10 +233,10 @@ std::shared_ptr<MemoryArea> open_pool_area(const PoolRequest& request) {
 }
 
 // The library's own data (lanes, 3 MiB; half a MiB for each zone of 16 GiB) and what buffers lose
-// to their alignment and to the heap's chunks of 256 KiB, which large objects take whole.
+// to their alignment, to chunks that are taken whole, and to the size of the least object: at most
+// three quarters of a MiB for each of a hundred buffers, more than the finest sweep has.
 std::size_t pool_bytes(std::size_t bytes) noexcept {
-    constexpr std::size_t mib = std::size_t{1} << 20U;
-    constexpr std::size_t own_bytes = 32 * mib;
+    constexpr std::size_t own_bytes = 80 * mib;
     constexpr std::size_t step = 2 * mib;
     return round_up(bytes + bytes / 16 + own_bytes, step);
 }

@@ -67,14 +67,14 @@ std::unique_ptr<AreaLease> ShmArea::take(std::size_t bytes, std::size_t alignmen
     // The kernel would promise more, and kill when it is touched.
     const std::size_t largest = memory::physical_bytes();
     if (largest != 0 && mapped > largest) {
-        throw RequestError(what + ": this machine has " + size_text(largest) +
-                           " of memory; ask for less");
+        throw DoesNotFit(what + ": this machine has " + size_text(largest) +
+                         " of memory; ask for less");
     }
     require_pages(what, mapped, pages);
     const Descriptor file = make(what, mapped, page);
     MappedPages range(mapped, std::max({page, memory::area_granule_bytes(), alignment}));
     if (const int error = map_shared(range, file.get(), 0, memory::Sync::no); error != 0) {
-        throw RequestError(what + ": " + SystemError("mmap", error).what() + "; ask for less");
+        throw DoesNotFit(what + ": " + SystemError("mmap", error).what() + "; ask for less");
     }
     memory::advise_shared(range, pages);
     return std::make_unique<memory::MappedLease>(std::move(range), [] {});

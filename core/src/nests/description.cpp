@@ -149,6 +149,17 @@ Nest loops_of(const NestSpec& spec) {
 
 }  // namespace
 
+std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array, std::size_t piece_bytes) {
+    if (spec.kind == NestKind::gemv && array.name == "A") {
+        return trips_of(spec) * array.element_bytes;
+    }
+    if (spec.kind == NestKind::strided_copy && spec.shape.stride > 1) {
+        const std::size_t pieces = (array.bytes + piece_bytes - 1) / piece_bytes;
+        return piece_bytes * std::min(spec.shape.n, pieces);
+    }
+    return array.bytes;
+}
+
 std::size_t rows_of_a(const NestShape& shape) noexcept {
     return shape.cap == 0 ? shape.m : std::min(shape.cap, shape.m);
 }

@@ -55,6 +55,11 @@ Loops joined(const Loops& loops, std::size_t references) noexcept;
 // With joined loops, where neither sums nor prefetches depend on where innermost loops begin.
 Nest as_run(const Nest& nest) noexcept;
 
+// Bytes of an array that an execution surely moves where nothing is kept from before, in pieces
+// that memory moves as a whole: all of it; of a capped matrix every walk; of elements further apart
+// than such a piece a piece each.
+std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array, std::size_t piece_bytes);
+
 // Rows of A that exist.
 std::size_t rows_of_a(const NestShape& shape) noexcept;
 

@@ -59,21 +59,12 @@ struct Booked {
     std::uint64_t write_bytes = 0;
 };
 
-std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array) {
-    constexpr std::size_t line_bytes = 64;
-    if (spec.kind == NestKind::gemv && array.name == "A") {
-        return trips_of(spec) * array.element_bytes;
-    }
-    if (spec.kind == NestKind::strided_copy && spec.shape.stride > 1) {
-        return line_bytes * std::min(spec.shape.n, (array.bytes + line_bytes - 1) / line_bytes);
-    }
-    return array.bytes;
-}
+constexpr std::size_t booked_line_bytes = 64;
 
 Booked booked_of(const NestSpec& spec, const std::vector<NestArray>& arrays) {
     Booked booked;
     for (const NestArray& array : arrays) {
-        const std::uint64_t bytes = walked_bytes(spec, array);
+        const std::uint64_t bytes = nests::walked_bytes(spec, array, booked_line_bytes);
         booked.read_bytes += bytes;
         if (array.written) booked.write_bytes += bytes;
     }

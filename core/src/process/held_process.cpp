@@ -117,6 +117,12 @@ bool may_start(int way) noexcept {
     _exit(127);
 }
 
+void require_command(const ProgramRequest& request) {
+    if (request.arguments.empty() || request.paths.empty()) {
+        throw RequestError("no program to start: give a command");
+    }
+}
+
 void wait_for_end(pid_t pid) noexcept {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -125,9 +131,7 @@ void wait_for_end(pid_t pid) noexcept {
 }  // namespace
 
 HeldProcess::HeldProcess(const ProgramRequest& request) {
-    if (request.arguments.empty() || request.paths.empty()) {
-        throw RequestError("no program to start: give a command");
-    }
+    require_command(request);
     Prepared prepared(request);
     Way way = make_way();
     // No handler of ours may run in the child.
@@ -135,15 +139,16 @@ HeldProcess::HeldProcess(const ProgramRequest& request) {
     sigset_t mask;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    pid_ = fork();
+    const pid_t child = fork();
     const int error = errno;
-    if (pid_ == 0) run_child(prepared, way, mask);
+    if (child == 0) run_child(prepared, way, mask);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    if (pid_ < 0) {
+    if (child < 0) {
         throw SystemError(
             "cannot make a process for the program (raise ulimit -u or the cgroup's pids.max)",
             error);
     }
+    pid_ = child;
     way_ = way.ours.release();
 }
 
@@ -167,6 +172,15 @@ int HeldProcess::release() {
     if (!std::cmp_equal(got, sizeof error)) return 0;
     wait_for_end(pid_);
     return error;
+}
+
+int become_program(const ProgramRequest& request) {
+    require_command(request);
+    Prepared prepared(request);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    restore_signals(mask);
+    return exec_first(prepared);
 }
 
 int adopt_orphans(bool on) noexcept {

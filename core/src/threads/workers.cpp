@@ -1,6 +1,10 @@
 #include "threads/workers.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,11 +16,23 @@
 #include "memgauge/team.hpp"
 #include "threads/affinity.hpp"
 #include "threads/signals_blocked.hpp"
+#include "threads/thread_refusal.hpp"
 
 namespace memgauge {
 namespace {
 
 constexpr auto tick_interval = std::chrono::milliseconds(20);
+
+// glibc reserves 64 MiB of addresses for the heap of each thread and keeps them when it ends. Where
+// addresses are limited they are for arrays, and all threads share one heap.
+void spare_addresses() noexcept {
+#ifdef __GLIBC__
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        mallopt(M_ARENA_MAX, 1);
+    }
+#endif
+}
 
 }  // namespace
 
@@ -40,6 +56,7 @@ bool Workers::alive() const noexcept {
 
 void Workers::start(const std::vector<int>& cpus) {
     const SignalsBlocked blocked;
+    spare_addresses();
     workers_.reserve(cpus.size());
     // One more than the threads: they cannot end the wait before the last one is started.
     pending_.store(1, std::memory_order_relaxed);
@@ -57,11 +74,9 @@ void Workers::start(const std::vector<int>& cpus) {
                 serve(worker, rank);
             });
         } catch (const std::system_error& error) {
-            throw SystemError(
-                "cannot start thread " + std::to_string(rank) + " of a team of " +
-                    std::to_string(cpus.size()) +
-                    " (use fewer threads, or raise ulimit -u or the cgroup's pids.max)",
-                error.code().value());
+            refuse_thread("cannot start thread " + std::to_string(rank) + " of a team of " +
+                              std::to_string(cpus.size()),
+                          error.code().value());
         }
     }
     finish_one();

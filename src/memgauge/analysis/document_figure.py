@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.intervals import has_interval
-from memgauge.analysis.section import Estimate
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import has_interval
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ def study_report(reference: Reference, section: Section, *, of: str) -> Report:
         system=Table(
             name="system",
             title="Study",
-            columns=[Column(title="what"), Column(title="told")],
+            columns=[Column(title="what"), Column(title="value")],
             rows=facts,
         ),
     )

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from memgauge.analysis.cluster_document import ClusterDocument
-from memgauge.analysis.comparison_document import COMPARISON_VERSION, ComparisonDocument
-from memgauge.analysis.counters_document import COUNTERS_VERSION, CountersDocument
-from memgauge.analysis.document import DOCUMENT_VERSION, Document
+from memgauge.analysis.cluster.document import ClusterDocument
+from memgauge.analysis.comparison.document import COMPARISON_VERSION, ComparisonDocument
+from memgauge.analysis.counters.events_document import COUNTERS_VERSION, CountersDocument
+from memgauge.analysis.report.document import DOCUMENT_VERSION, Document
 from memgauge.analysis.simulated_program import SIMULATION_VERSION, SimulationDocument
-from memgauge.model.cluster import CLUSTER_VERSION
-from memgauge.model.schema import schema_of
+from memgauge.model.storage.cluster import CLUSTER_VERSION
+from memgauge.model.storage.schema import schema_of
 
 
 def document_schema() -> dict[str, Any]:

@@ -11,19 +11,7 @@ from typing import Literal
 
 import msgspec
 
-
-class Estimate(msgspec.Struct, frozen=True):
-    """A measured figure and its 95% interval, in the unit of the column or axis it stands in."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def precision(self) -> float:
-        """Half the interval's width over the value."""
-        return (self.high - self.low) / 2 / self.value if self.value else float("inf")
-
+from memgauge.analysis.statistics.estimate import Estimate
 
 Cell = Estimate | float | int | str | bool | None
 """None: not measured. It is shown as a dash, never as zero."""
@@ -76,7 +64,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     dashed: bool = False
     """For what was not measured here: modelled, published, theoretical."""
     notes: list[str | None] | None = None
-    """What a reader is told beside each point, such as the delay it was measured with."""
+    """What is shown beside each point, such as the delay it was measured with."""
 
 
 class Band(msgspec.Struct, frozen=True, kw_only=True):

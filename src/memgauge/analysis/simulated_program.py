@@ -72,13 +72,13 @@ def simulated_report(done: SimulatedProgram) -> Report:
         system=machine_table(done),
         headlines=[
             Headline(
-                label="memory reads, simulated",
+                label=f"memory reads, simulated{_bound(done)}",
                 value=done.read_bytes,
                 unit="B",
                 detail=_name(done),
             ),
             Headline(
-                label="memory writes, simulated",
+                label=f"memory writes, simulated{_bound(done)}",
                 value=done.write_bytes,
                 unit="B",
                 detail=_name(done),
@@ -103,7 +103,7 @@ def machine_table(done: SimulatedProgram) -> Table:
     return Table(
         name="machine",
         title="What was simulated",
-        columns=[Column(title="what"), Column(title="told")],
+        columns=[Column(title="what"), Column(title="value")],
         rows=rows,
     )
 
@@ -142,23 +142,55 @@ def _status(done: SimulatedProgram) -> str:
 
 
 def _verdicts(done: SimulatedProgram) -> Iterator[Verdict]:
+    least = "at least " if done.is_lower_bound else ""
     yield Verdict(
         level="note",
-        text=f"Simulated: memory would give {_amount(done.read_bytes)} and take "
+        text=f"Simulated: memory would give {least}{_amount(done.read_bytes)} and take {least}"
         f"{_amount(done.write_bytes)} while the program ran, by the "
         f"caches of {_name(done)}.",
     )
     yield from _left_changed(done)
+    yield from _uncounted(done)
     if done.processes > 1:
-        text = f"{done.processes} processes are added up, each with caches of its own."
+        text = (
+            f"{done.processes} processes are added up, each with caches of its own; what they did "
+            "between fork and exec is not counted."
+        )
         yield Verdict(level="note", text=text)
     if done.left_out_processes:
         yield Verdict(
             level="warning",
-            text=f"{done.left_out_processes} forked processes are left out: callgrind tells no "
-            "more of them than their counts with their parent's.",
+            text=f"{done.left_out_processes} forked processes are left out: callgrind "
+            "reports no more about them than their counts added to those of their "
+            "parent.",
             remedy="simulate what they do as a program of its own",
         )
+
+
+def _uncounted(done: SimulatedProgram) -> Iterator[Verdict]:
+    """Programs that are in no figure."""
+    count = done.uncounted_programs
+    if count and done.engine == "trace":
+        yield Verdict(
+            level="warning",
+            text="The program started another one in its place (exec), which the trace engine does "
+            "not follow: every figure is a lower bound.",
+            remedy="simulate that other program by itself, or take --engine callgrind",
+        )
+    elif count:
+        programs = "1 program is" if count == 1 else f"{count} programs are"
+        yield Verdict(
+            level="warning",
+            text=f"{programs} not counted, and every figure is a lower bound: callgrind loses the "
+            "counts of a program that starts another one in its place (exec), that is killed, or "
+            "that has not ended when the first one has.",
+            remedy="simulate that program by itself, or start the other one without exec",
+        )
+
+
+def _bound(done: SimulatedProgram) -> str:
+    """What is added to the name of a figure."""
+    return ", at least" if done.is_lower_bound else ""
 
 
 def _left_changed(done: SimulatedProgram) -> Iterator[Verdict]:
@@ -201,7 +233,7 @@ def _memory(done: SimulatedProgram) -> Table:
     ]
     return Table(
         name="memory",
-        title=f"Memory traffic, simulated on {_name(done)}",
+        title=f"Memory traffic, simulated on {_name(done)}{_bound(done)}",
         columns=[Column(title="what"), Column(title="bytes", unit="B"), Column(title="in bytes")],
         rows=[[name, count, count] for name, count in reads if count is not None],
     )
@@ -210,7 +242,7 @@ def _memory(done: SimulatedProgram) -> Table:
 def _levels(done: SimulatedProgram) -> Table:
     return Table(
         name="levels",
-        title=f"Accesses and misses, simulated on {_name(done)}",
+        title=f"Accesses and misses, simulated on {_name(done)}{_bound(done)}",
         columns=[
             Column(title="level"),
             Column(title="of"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memgauge.model.cluster import (
+from memgauge.model.errors import MemgaugeError
+from memgauge.model.storage.cluster import (
     FIGURES_NAME,
     LAST_WORD,
     MANIFEST_NAME,
@@ -20,15 +22,19 @@ from memgauge.model.cluster import (
     read_figures,
     read_manifest,
 )
-from memgauge.model.errors import MemgaugeError
-from memgauge.model.runfile import RECORDS_NAME, read_run
+from memgauge.model.storage.files import read_end
+from memgauge.model.storage.run_file import RECORDS_NAME, read_run
 from memgauge.model.units import format_duration
 from memgauge.reports.files import write_bytes, write_text
 from memgauge.results import Analysed
 
 if TYPE_CHECKING:
-    from memgauge.analysis.cluster import Cluster, Combined
+    from memgauge.analysis.cluster.groups import Cluster, Combined
     from memgauge.analysis.section import Report
+
+
+LOG_END_BYTES = 64 << 10
+"""Of a survey's log: its last words stand there."""
 
 
 class CombinedRun(Analysed):
@@ -41,28 +47,28 @@ class CombinedRun(Analysed):
     @cached_property
     def combined(self) -> Combined:
         """The nodes, held against each other."""
-        from memgauge.analysis.cluster import combine
+        from memgauge.analysis.cluster.groups import combine
 
         return combine(self.cluster)
 
     @cached_property
     def report(self) -> Report:
         """Sections with verdicts, tables and charts."""
-        from memgauge.analysis.cluster_report import report_of
+        from memgauge.analysis.cluster.report import report_of
 
         return report_of(self.combined)
 
     def document(self) -> dict[str, Any]:
         """The figures as plain data: what `--json` prints."""
-        from memgauge.analysis.cluster_document import cluster_document
+        from memgauge.analysis.cluster.document import cluster_document
 
         made: dict[str, Any] = msgspec.to_builtins(cluster_document(self.combined))
         return made
 
     def save(self) -> None:
         """Write `summary.txt` and `report.html` beside the manifest."""
-        write_text(self.directory / "summary.txt", self.text())
-        write_text(self.directory / "report.html", self.html())
+        write_text(self.directory / "summary.txt", self.text(), below=self.directory)
+        write_text(self.directory / "report.html", self.html(), below=self.directory)
 
 
 def load_combined(directory: Path, *, ending: bool = False) -> CombinedRun:
@@ -73,7 +79,7 @@ def load_combined(directory: Path, *, ending: bool = False) -> CombinedRun:
     Raises:
         RunFileError: its manifest is missing or cannot be read.
     """
-    from memgauge.analysis.cluster import Cluster
+    from memgauge.analysis.cluster.groups import Cluster
 
     manifest = read_manifest(directory)
     if not ending:
@@ -94,7 +100,7 @@ def figures_of_node(directory: Path, node: ClusterNode) -> NodeFigures | str:
     """What the node made of its run, or is made of its records now; why there is neither."""
     place = node_directory(directory, node.name)
     records_bytes = _records_bytes(place)
-    if (place / FIGURES_NAME).is_file():
+    if os.path.isfile(place / FIGURES_NAME):  # noqa: PTH113 - never raises
         try:
             found = read_figures(place / FIGURES_NAME)
         except MemgaugeError as error:
@@ -113,7 +119,7 @@ def _records_bytes(place: Path) -> int | None:
     """None: there are no records."""
     try:
         return (place / RECORDS_NAME).stat().st_size
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -123,7 +129,7 @@ def figures_of_records(place: Path) -> NodeFigures | str:
     Raises:
         MemgaugeError: its records cannot be read.
     """
-    from memgauge.analysis.cluster_node import node_figures
+    from memgauge.analysis.cluster.node import node_figures
 
     run = read_run(place)
     if not any(run.samples.values()):
@@ -141,7 +147,7 @@ def write_figures(place: Path) -> str | None:
         if isinstance(found, str):
             return found
         found = msgspec.structs.replace(found, records_bytes=_records_bytes(place))
-        write_bytes(place / FIGURES_NAME, msgspec.json.encode(found))
+        write_bytes(place / FIGURES_NAME, msgspec.json.encode(found), below=place)
     except MemgaugeError as error:
         return str(error)
     return None
@@ -162,10 +168,10 @@ def _with_death(directory: Path, node: ClusterNode) -> ClusterNode:
     if node.state not in {"measuring", "cut short"}:
         return node
     try:
-        said = log_path(directory, node.name).read_text(encoding="utf-8", errors="replace")
+        said = read_end(log_path(directory, node.name), LOG_END_BYTES)
     except OSError:
         return node
-    if LAST_WORD in said:
+    if LAST_WORD.encode() in said:
         return node
     why = f"its leading rank, {node.ranks[0]}, died without a word" if node.ranks else node.why
     return msgspec.structs.replace(node, why=why)

@@ -7,7 +7,6 @@ grace, or when its survey is that much behind its budget; the others' results st
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import msgspec
 from memgauge.cluster.combined import write_manifest
 from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import (
+    SENT_FILES,
     AnyMessage,
     Begin,
     Finished,
@@ -24,9 +24,12 @@ from memgauge.cluster.messages import (
     Piece,
     Ready,
     Role,
+    unpacked,
 )
 from memgauge.cluster.nodes import Node, nodes_of
-from memgauge.model.cluster import ClusterNode, Manifest, State, node_directory
+from memgauge.model.storage.cluster import ClusterNode, Manifest, State, node_directory
+from memgauge.model.storage.files import open_appending, open_new
+from memgauge.model.text import quoted
 from memgauge.model.units import format_count, format_duration
 
 HELLO_S = 60.0
@@ -71,7 +74,7 @@ class Gatherer:
         return bool(self._nodes) and all(node.state in OVER for node in self._nodes.values())
 
     def hear(self, rank: int, message: AnyMessage) -> None:
-        """What a rank told; of a node given up nothing is taken any more."""
+        """What a rank sent; of a node given up nothing is taken any more."""
         self._heard_s[rank] = self._clock()
         node = self._nodes.get(rank)
         if isinstance(message, Hello):
@@ -88,7 +91,7 @@ class Gatherer:
                 directory=message.directory,
             )
         elif isinstance(message, Piece):
-            self._take(node, message)
+            self._take(rank, node, message)
         elif isinstance(message, Finished):
             self._end(rank, message.state, message.why, message.exit_code, message.elapsed_s)
 
@@ -103,9 +106,7 @@ class Gatherer:
         for rank in [rank for rank, node in self._nodes.items() if node.state not in OVER]:
             why = self._lost(rank, now_s)
             if why is not None:
-                began_s = self._measuring_s.get(rank)
-                elapsed_s = None if began_s is None else now_s - began_s
-                self._end(rank, "given up", why, None, elapsed_s)
+                self._end(rank, "given up", why, None, self._elapsed_s(rank, now_s))
                 self._mailbox.send(rank, Leave())  # whoever is only late is to make room
         for rank in self._next():
             self._measuring_s[rank] = self._heard_s[rank] = now_s  # who waits says nothing
@@ -189,12 +190,30 @@ class Gatherer:
         self._nodes[rank] = msgspec.structs.replace(self._nodes[rank], **changes)
         self._dirty = True
 
-    def _take(self, node: ClusterNode, piece: Piece) -> None:
+    def _elapsed_s(self, rank: int, now_s: float) -> float | None:
+        """Since the node's survey began; None: it did not."""
+        began_s = self._measuring_s.get(rank)
+        return None if began_s is None else now_s - began_s
+
+    def _take(self, rank: int, node: ClusterNode, piece: Piece) -> None:
         """Some of a file of a node that does not see this directory."""
-        path = node_directory(self._directory, node.name) / Path(piece.file).name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb" if piece.is_first else "ab") as file:
-            file.write(zlib.decompress(piece.data))
+        name, data = Path(piece.file).name, unpacked(piece)
+        if name not in SENT_FILES or data is None:
+            self._refuse(rank, f"part of {quoted(piece.file)} arrived damaged")
+            return
+        path = node_directory(self._directory, node.name) / name
+        opened = open_new if piece.is_first else open_appending
+        try:
+            with opened(path, below=self._directory) as file:
+                file.write(data)
+        except OSError as error:
+            self._refuse(rank, f"{name} that it sent cannot be written: {error.strerror}")
+
+    def _refuse(self, rank: int, why: str) -> None:
+        """What a node sends cannot be kept: it is over, and the others go on."""
+        elapsed_s = self._elapsed_s(rank, self._clock())
+        self._end(rank, "failed", f"{why}; measure that node again", None, elapsed_s)
+        self._mailbox.send(rank, Leave())
 
     def _keep(self, now_s: float) -> None:
         if self._dirty and now_s - self._written_s > MANIFEST_EVERY_S:

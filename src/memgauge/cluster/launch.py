@@ -19,7 +19,7 @@ class Launch(msgspec.Struct, frozen=True):
     ranks: int | None
     """None: the environment does not tell."""
     rank: int | None = None
-    """Which of them this process is; None: not told."""
+    """Which of them this process is; None: not known."""
 
 
 _STEP_RANKS = "SLURM_STEP_NUM_TASKS"
@@ -75,12 +75,12 @@ def launch(environment: Mapping[str, str] = os.environ) -> Launch | None:
     return next((Launch(name, None, rank) for name in uncounted), None)
 
 
-def speaks_for_all(environment: Mapping[str, str] = os.environ) -> bool:
+def reports_for_all(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether this process says what concerns all ranks: the first, or one started alone."""
     return not _rank(environment)
 
 
-def speaks_for_node(environment: Mapping[str, str] = os.environ) -> bool:
+def reports_for_node(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether it is the first of its node, or its launcher does not tell."""
     return not _first_number(environment, _RANKS_OF_NODE, _STEP_RANK_OF_NODE)
 
@@ -101,8 +101,8 @@ def _rank(environment: Mapping[str, str]) -> int | None:
 def _first_number(environment: Mapping[str, str], names: Sequence[str], of_step: str) -> int | None:
     """Of the first variable that holds one; Slurm's counts in a step only."""
     steps = [of_step] if _STEP_RANKS in environment else []
-    told = (_number(environment, name) for name in [*names, *steps])
-    return next((rank for rank in told if rank is not None), None)
+    known = (_number(environment, name) for name in [*names, *steps])
+    return next((rank for rank in known if rank is not None), None)
 
 
 def _number(environment: Mapping[str, str], name: str) -> int | None:

@@ -9,24 +9,28 @@ from pathlib import Path
 
 from memgauge.cluster.combined import write_figures
 from memgauge.cluster.mailbox import Mailbox
-from memgauge.cluster.messages import Alive, Finished, Piece, Ready, Role
+from memgauge.cluster.messages import (
+    PIECE_BYTES,
+    SENT_FILES,
+    Alive,
+    Finished,
+    Piece,
+    Ready,
+    Role,
+)
 from memgauge.cluster.nodes import take_cpus
 from memgauge.cluster.survey_child import SurveyChild
-from memgauge.model.cluster import (
-    FIGURES_NAME,
+from memgauge.model.errors import ExitCode, MemgaugeError
+from memgauge.model.storage.cluster import (
     LAST_WORD,
     State,
     log_path,
     node_directory,
     read_manifest,
 )
-from memgauge.model.errors import ExitCode, MemgaugeError
-from memgauge.model.runfile import RECORDS_NAME
+from memgauge.model.storage.files import open_appending
+from memgauge.model.storage.run_file import RECORDS_NAME
 from memgauge.model.text import plain
-
-PIECE_BYTES = 1 << 20
-SENT_FILES = (RECORDS_NAME, FIGURES_NAME, "summary.txt")
-"""Of a node's run, where nodes share no directory. Its page is made again of the records."""
 
 
 class Leader:
@@ -89,8 +93,8 @@ class Leader:
         child, self._child = self._child, None
         if child is not None:
             child.stop(wait_s)
-            with suppress(OSError), self._log.open("a", encoding="utf-8") as log:
-                log.write(f"{LAST_WORD} {plain(why)}\n")
+            with suppress(OSError), open_appending(self._log) as log:
+                log.write(f"{LAST_WORD} {plain(why)}\n".encode())
 
     def _finish(self, child: SurveyChild, code: int) -> None:
         elapsed_s = child.elapsed_s

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 VARIABLE = "MPI4PY_LIBMPI"
-"""By which mpi4py is told (its documentation, section Runtime configuration options)."""
+"""By which mpi4py is configured (its documentation, section Runtime configuration options)."""
 OPEN_MPI = "libmpi.so.40"
 """Soname of Open MPI since version 2."""
 
@@ -21,7 +21,7 @@ OPEN_MPI = "libmpi.so.40"
 def library_for(environment: Mapping[str, str], prefix: str) -> str | None:
     """What the variable must say, files to try between colons; None: nothing.
 
-    MPICH's family is what wheels hold, and is found without being told.
+    MPICH's family is what wheels hold, and is found without being named.
     """
     if "OMPI_COMM_WORLD_SIZE" not in environment:
         return None

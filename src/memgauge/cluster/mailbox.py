@@ -14,10 +14,19 @@ import msgspec
 
 from memgauge.cluster.messages import AnyMessage
 from memgauge.cluster.mpi import StartedMpi
+from memgauge.model.storage.codec import UNREADABLE
 
 _TAG = 6
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[AnyMessage] = msgspec.msgpack.Decoder(AnyMessage)
+
+
+def decoded(data: bytes | bytearray) -> AnyMessage | None:
+    """The message of these bytes; None: they are none, as those of another memgauge may be."""
+    try:
+        return _decoder.decode(data)
+    except UNREADABLE:
+        return None
 
 
 class Mailbox:
@@ -42,7 +51,11 @@ class Mailbox:
         self._outgoing.append((request, data))
 
     def receive(self) -> list[tuple[int, AnyMessage]]:
-        """Whole messages that have come, with the rank that sent each."""
+        """Whole messages that have come, with the rank that sent each.
+
+        What cannot be read, or whose sender died on the way, is left out: that a rank is silent is
+        noticed elsewhere.
+        """
         found: list[tuple[int, AnyMessage]] = []
         while self._own:
             found.append((self.rank, self._own.popleft()))
@@ -50,12 +63,12 @@ class Mailbox:
         waiting = []
         for request, buffer, source in self._incoming:
             try:
-                if request.Test():
-                    found.append((source, _decoder.decode(buffer)))
-                else:
+                if not request.Test():
                     waiting.append((request, buffer, source))
+                elif (message := decoded(buffer)) is not None:
+                    found.append((source, message))
             except self._mpi.Exception:
-                continue  # its sender died on the way; that it is silent is noticed elsewhere
+                continue  # its sender died on the way
         self._incoming = waiting
         self._outgoing = [(sent, data) for sent, data in self._outgoing if not self._is_done(sent)]
         return found

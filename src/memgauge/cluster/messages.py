@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
+
 import msgspec
 
-from memgauge.model.cluster import State
+from memgauge.model.storage.cluster import FIGURES_NAME, State
+from memgauge.model.storage.run_file import RECORDS_NAME
+
+SENT_FILES = (RECORDS_NAME, FIGURES_NAME, "summary.txt")
+"""Of a node's run, what is sent to rank 0 where that does not share its directory. The page is made
+again of the records."""
+PIECE_BYTES = 1 << 20
+"""Of a file, at most, in one piece, before it is compressed."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -16,13 +25,13 @@ class Hello(Message, frozen=True, kw_only=True, tag="hello"):
 
     hostname: str
     boot: str
-    """Digest of the boot it runs under; empty: not told."""
+    """Digest of the boot it runs under; empty: not known."""
     cpus: list[int]
     """That its launcher bound it to."""
 
 
 class Role(Message, frozen=True, kw_only=True, tag="role"):
-    """What a rank is to do until it is told to leave."""
+    """What a rank is to do until it is ordered to leave."""
 
     leads: bool
     name: str
@@ -82,3 +91,13 @@ class Bye(Message, frozen=True, kw_only=True, tag="bye"):
 
 
 AnyMessage = Hello | Role | Ready | Begin | Alive | Piece | Finished | Leave | Bye
+
+
+def unpacked(piece: Piece) -> bytes | None:
+    """What a piece holds of its file; None: it is damaged, or holds more than any piece."""
+    unpacking = zlib.decompressobj()
+    try:
+        data = unpacking.decompress(piece.data, PIECE_BYTES + 1)
+    except zlib.error:
+        return None
+    return data if unpacking.eof and len(data) <= PIECE_BYTES else None

@@ -31,8 +31,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 def hello() -> Hello:
     """Where this rank is.
 
-    A node is a host name under one boot of a kernel: two machines of one name are told apart, and
-    containers or name spaces with names of their own count as nodes of their own.
+    A node is a host name under one boot of a kernel: two machines of one name are different nodes,
+    and containers or name spaces with names of their own count as nodes of their own.
     """
     boot = boot_id(Tree())
     return Hello(

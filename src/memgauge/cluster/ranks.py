@@ -1,4 +1,4 @@
-"""The loop of every rank: tell where it is, do what it is told, sleep in between, leave.
+"""The loop of every rank: send where it is, do what it is ordered, sleep in between, leave.
 
 A rank that only keeps its leader company sleeps a quarter of a second between two looks at its
 mail; such a look takes some 20 us. None spins: what is measured has the node to itself.
@@ -19,8 +19,8 @@ from memgauge.cluster.mailbox import Mailbox
 from memgauge.cluster.messages import AnyMessage, Begin, Bye, Leave, Role
 from memgauge.cluster.mpi import StartedMpi
 from memgauge.cluster.nodes import hello
-from memgauge.model.cluster import Manifest
 from memgauge.model.errors import ExitCode, MemgaugeError, SystemFailure
+from memgauge.model.storage.cluster import Manifest
 
 GATHER_EVERY_S = 0.05
 LEAD_EVERY_S = 0.1
@@ -30,7 +30,7 @@ FAREWELL_S = 5.0
 STOP_S = 0.5
 """For a survey to close its records: mpirun sends SIGKILL a second after SIGTERM."""
 FIRST_WORD_S = 300.0
-"""How long a rank waits to be told what to do."""
+"""How long a rank waits for an order."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +167,7 @@ def _refuse_to_wait_beyond(until_s: float) -> None:
 
 
 def exit_code(combined: CombinedRun) -> ExitCode:
-    """Done only where every node is; a failed validation of any is told as such."""
+    """Done only where every node is; a failed validation of any is reported as such."""
     nodes = combined.cluster.manifest.nodes
     if any(node.exit_code == ExitCode.VALIDATION_FAILED for node in nodes):
         return ExitCode.VALIDATION_FAILED

@@ -10,12 +10,12 @@ import msgspec
 
 from memgauge.cluster.combined import write_manifest
 from memgauge.cluster.mpi import StartedMpi
-from memgauge.model.cluster import CLUSTER_VERSION, Manifest
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import RunOptions
-from memgauge.model.runfile import default_directory
+from memgauge.model.storage.cluster import CLUSTER_VERSION, Manifest
+from memgauge.model.storage.run_file import run_directory
 from memgauge.model.text import plain
-from memgauge.system.software import memgauge_version
+from memgauge.system.environment.software import memgauge_version
 
 
 class Begun(msgspec.Struct, frozen=True):
@@ -40,23 +40,25 @@ def begin(  # noqa: PLR0913, PLR0917 - what a manifest holds
         RequestError: the directory holds something already, or cannot be made.
         SystemFailure: it cannot be written.
     """
-    directory = Path(options.output or default_directory("cluster")).absolute()
-    _make(directory)
-    manifest = Manifest(
-        format_version=CLUSTER_VERSION,
-        memgauge_version=memgauge_version(),
-        cluster_id=uuid.uuid4().hex[:12],
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        launcher=launcher,
-        mpi=world.library,
-        ranks=world.size,
-        arguments=arguments,
-        budget_s=options.budget_s,
-        nodes_at_once=nodes_at_once,
-        grace_s=grace_s,
-        nodes=[],
-    )
-    write_manifest(directory, manifest)
+    # What could not be begun leaves no directory of ours behind.
+    with run_directory(options.output, "cluster") as chosen:
+        directory = chosen.absolute()
+        _make(directory)
+        manifest = Manifest(
+            format_version=CLUSTER_VERSION,
+            memgauge_version=memgauge_version(),
+            cluster_id=uuid.uuid4().hex[:12],
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            launcher=launcher,
+            mpi=world.library,
+            ranks=world.size,
+            arguments=arguments,
+            budget_s=options.budget_s,
+            nodes_at_once=nodes_at_once,
+            grace_s=grace_s,
+            nodes=[],
+        )
+        write_manifest(directory, manifest)
     return Begun(manifest, directory)
 
 

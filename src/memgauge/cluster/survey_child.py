@@ -18,11 +18,13 @@ from pathlib import Path
 
 from memgauge.cluster.launch import without_launch
 from memgauge.model.errors import SystemFailure
+from memgauge.model.storage.files import open_new, read_end
 from memgauge.model.text import plain
+from memgauge.system.programs.interpreter import isolated
 
 _PR_SET_PDEATHSIG = 1
-SURVEY = (sys.executable, "-m", "memgauge.cluster.survey_child")
-"""The program, which is given the arguments of `memgauge` behind the process it belongs to."""
+SURVEY = "memgauge.cluster.survey_child"
+"""The module, which is given the arguments of `memgauge` behind the process it belongs to."""
 
 
 class SurveyChild:
@@ -32,10 +34,9 @@ class SurveyChild:
         self._log = log
         self._began_s = time.monotonic()
         try:
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("wb") as output:
+            with open_new(log) as output:
                 self._process = subprocess.Popen(
-                    [*SURVEY, str(os.getpid()), *arguments],
+                    isolated(SURVEY, [str(os.getpid()), *arguments]),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -68,7 +69,7 @@ class SurveyChild:
     def last_line(self) -> str:
         """What it said last: of a failed one, why."""
         try:
-            tail = self._log.read_bytes()[-2000:].decode("utf-8", "replace")
+            tail = read_end(self._log, 2000).decode("utf-8", "replace")
         except OSError:
             return ""
         lines = [line for line in tail.splitlines() if line.strip()]
@@ -84,7 +85,7 @@ def end_with(leader: int) -> bool:
 def main(arguments: Sequence[str]) -> int:
     """Be that process: end with the leader, whose number comes first, and become `memgauge`."""
     if end_with(int(arguments[0])):
-        os.execv(sys.executable, [sys.executable, "-m", "memgauge", *arguments[1:]])  # noqa: S606
+        os.execv(sys.executable, isolated("memgauge", arguments[1:]))  # noqa: S606
     return 1
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from memgauge.commands.cluster_ranks import ClusterOptions, survey_nodes
-from memgauge.commands.options import options_of
-from memgauge.commands.speaking import OneSpeaks
+from memgauge.commands.shared.options import options_of
+from memgauge.commands.shared.rank_errors import OneRankReports
 from memgauge.commands.survey import only_option
 from memgauge.model.parameters import CommonParameters, RunOptions
 
 
-@click.command("cluster", cls=OneSpeaks)
+@click.command("cluster", cls=OneRankReports)
 @options_of(CommonParameters, RunOptions, ClusterOptions)
 @only_option
 def command(**values: Any) -> int:

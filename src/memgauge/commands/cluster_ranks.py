@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import click
 
 from memgauge import api
-from memgauge.cluster.launch import speaks_for_all
-from memgauge.commands.options import given
-from memgauge.commands.speaking import say_of_this_node, wait_for_the_speaker
-from memgauge.model.cluster import Manifest
+from memgauge.cluster.launch import reports_for_all
+from memgauge.commands.shared.options import given
+from memgauge.commands.shared.rank_errors import report_of_this_node, wait_for_the_reporting_rank
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import count_option, duration_option
 from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
+from memgauge.model.storage.cluster import Manifest
 from memgauge.model.termination import Terminated
 from memgauge.model.text import few, plain
 
@@ -30,8 +30,8 @@ class ClusterOptions(Parameters, frozen=True, kw_only=True):
     nodes_at_once: Annotated[
         int | None,
         count_option(
-            "nodes that measure at once; 1: in turn, so that none disturbs another by what they "
-            "share",
+            "how many nodes measure at the same time; 1 avoids interference through what "
+            "they share",
             1,
             MOST_NODES,
             automatic="all",
@@ -40,7 +40,8 @@ class ClusterOptions(Parameters, frozen=True, kw_only=True):
     grace_s: Annotated[
         float,
         duration_option(
-            "how long a node may be silent, or late after its budget, before it is given up",
+            "how long a node may be silent, or late after its budget, before the job "
+            "stops waiting for it",
             flag="--grace",
         ),
     ] = 60.0
@@ -72,19 +73,19 @@ def survey_nodes(values: Mapping[str, Any], interrupted: Path | None = None) -> 
         RequestError: no launcher, no MPI, or options that cannot be met.
     """
     try:
-        options, together, launcher = _asked(values, interrupted)
+        options, together, launcher = _requested(values, interrupted)
     except MemgaugeError as error:
-        if speaks_for_all():
+        if reports_for_all():
             raise
-        wait_for_the_speaker()
+        wait_for_the_reporting_rank()
         return error.exit_code
     try:
         return _survey_nodes(launcher, options, together, node_arguments(values))
     except MemgaugeError as error:
-        say_of_this_node(error)
+        report_of_this_node(error)
 
 
-def _asked(
+def _requested(
     values: Mapping[str, Any], interrupted: Path | None
 ) -> tuple[RunOptions, ClusterOptions, str]:
     """What the command line asks for, and the launcher's name; no MPI is loaded."""
@@ -144,8 +145,8 @@ def _survey_nodes(
 
 
 def _present(combined: Any, *, as_json: bool) -> None:
-    from memgauge.commands.measure import say_where
-    from memgauge.commands.output import print_json, print_report
+    from memgauge.commands.shared.measure import say_where
+    from memgauge.commands.shared.output import print_json, print_report
 
     if as_json:
         print_json(combined.document())
@@ -169,8 +170,10 @@ def node_arguments(values: Mapping[str, Any]) -> list[str]:
     """The words of a node's own survey: what was asked of all."""
     words = ["survey"]
     for struct in (CommonParameters, RunOptions):
-        asked = given(struct, dict(values))
+        requested = given(struct, dict(values))
         for field in fields_of(struct):
-            if field.name in asked and field.name not in {"output", "json"}:
-                words += [field.flag] if field.option.is_switch else [field.flag, asked[field.name]]
+            if field.name in requested and field.name not in {"output", "json"}:
+                words += (
+                    [field.flag] if field.option.is_switch else [field.flag, requested[field.name]]
+                )
     return words if values.get("only") is None else [*words, "--only", str(values["only"])]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
-from memgauge.commands.output import print_json, print_report
+from memgauge.commands.shared.output import print_and_write, print_json, print_report
 from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.text import few, plain
 from memgauge.model.units import parse_share
@@ -62,17 +62,23 @@ def command(
 
     A source is the directory of a run or reference:NAME, such as reference:nvdimm-dram. Says what
     differs between the machines, gives each ratio with its interval, and calls a figure faster or
-    slower only where the intervals and the machines' wander leave chance out.
+    slower only where the intervals and the run-to-run drift of the machines leave chance out.
     """
     share = None if fail_if_slower is None else parse_share(fail_if_slower, "--fail-if-slower")
     compared = api.compare(*sources, only=only)
-    if as_json:
-        print_json(compared.document())
-    else:
-        print_report(compared.report)
-    if page is not None:
-        compared.save(page)
-        click.echo(f"page: {plain(str(page))}", err=True)
+
+    def show() -> None:
+        if as_json:
+            print_json(compared.document())
+        else:
+            print_report(compared.report)
+
+    def save() -> None:
+        if page is not None:
+            compared.save(page)
+            click.echo(f"page: {plain(str(page))}", err=True)
+
+    print_and_write(show, save)
     return ExitCode.DONE if share is None else _gate(compared, share)
 
 

@@ -7,15 +7,15 @@ from typing import get_args
 
 import click
 
-from memgauge.commands.output import print_json
-from memgauge.model.counters import BackEndState, Quantity
+from memgauge.commands.shared.output import print_json
+from memgauge.model.counting.events import BackEndState, Quantity
 from memgauge.model.errors import RequestError
 from memgauge.model.text import quoted
 
 SUBCOMMANDS: dict[str, str] = {
     "explain": "Say what an event means, how it is encoded and what a count is worth.",
     "verify": "Give each counter of memory traffic a verdict, by traffic that is known.",
-    "compare": "Read the same regions by two back ends, and tell how far they differ.",
+    "compare": "Read the same regions by two back ends, and report how far they differ.",
 }
 
 
@@ -73,7 +73,7 @@ def command(
     if context.invoked_subcommand is not None:
         return
     from memgauge import api
-    from memgauge.analysis.counters_document import counters_document
+    from memgauge.analysis.counters.events_document import counters_document
     from memgauge.counters.host import this_host
     from memgauge.counters.verdicts import kept_here
 
@@ -89,7 +89,7 @@ def command(
     if as_json:
         print_json(document)
         return
-    from memgauge.commands.output import print_text
+    from memgauge.commands.shared.output import print_text
     from memgauge.reports.counters import render_list
 
     print_text(lambda look: render_list(document, look, whole=whole))

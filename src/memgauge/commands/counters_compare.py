@@ -6,15 +6,20 @@ from typing import Any
 
 import click
 
-from memgauge.commands.measure import measure
-from memgauge.commands.options import given, options_of
+from memgauge.commands.shared.help import GroupedCommand
+from memgauge.commands.shared.measure import measure
+from memgauge.commands.shared.options import given, options_of
+from memgauge.experiments.counters_compare.host import CountersCompareParameters
+from memgauge.experiments.counters_verify.host import LoadParameters
 from memgauge.experiments.registry import load
-from memgauge.experiments.routes import RoutesParameters
-from memgauge.experiments.verify import LoadParameters
 from memgauge.model.parameters import RunOptions, build
 
 
-@click.command("compare", epilog="See docs/counters_verify.md.")
+@click.command(
+    "compare",
+    cls=GroupedCommand,
+    epilog="See docs/counters_verify.md.",
+)
 @click.argument("one", metavar="BACKEND")
 @click.argument("other", metavar="BACKEND")
 @options_of(LoadParameters, RunOptions)
@@ -24,7 +29,7 @@ def command(one: str, other: str, **values: Any) -> int:
     Such as 'memgauge counters compare perf pcp': is the route without privilege as accurate as the
     direct one?
     """
-    asked = given(LoadParameters, values)
-    parameters = build(RoutesParameters, routes=f"{one},{other}", **asked)
+    requested = given(LoadParameters, values)
+    parameters = build(CountersCompareParameters, back_ends=f"{one},{other}", **requested)
     options = build(RunOptions, **given(RunOptions, values))
-    return measure([(load("routes"), parameters)], options)
+    return measure([(load("counters_compare"), parameters)], options)

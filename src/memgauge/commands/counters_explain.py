@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from memgauge.commands.output import print_json
+from memgauge.commands.shared.output import print_json
 
 
 @click.command("explain")
@@ -16,7 +16,7 @@ def command(events: tuple[str, ...], *, as_json: bool) -> None:
     EVENT is a name that 'memgauge counters' lists, a raw encoding such as
     perf:uncore_imc/event=0x04,umask=0x03/, or 'auto': what would be chosen for memory traffic.
     """
-    from memgauge.analysis.counters_document import counters_document
+    from memgauge.analysis.counters.events_document import counters_document
     from memgauge.counters.host import this_host
     from memgauge.counters.opening import find
     from memgauge.counters.registry import state_with
@@ -37,7 +37,7 @@ def command(events: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    from memgauge.commands.output import print_text
+    from memgauge.commands.shared.output import print_text
     from memgauge.reports.counters import render_explained
 
     print_text(lambda look: render_explained(document, look))

@@ -7,26 +7,31 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.commands.measure import measure
-from memgauge.commands.options import given, options_of
+from memgauge.commands.shared.help import GroupedCommand
+from memgauge.commands.shared.measure import measure
+from memgauge.commands.shared.options import given, options_of
+from memgauge.experiments.counters_verify.host import CountersVerifyParameters
 from memgauge.experiments.registry import load
-from memgauge.experiments.verify import VerifyParameters
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.text import plain
 from memgauge.results import Result
 
 
-@click.command("verify", epilog="See docs/counters_verify.md.")
-@options_of(VerifyParameters, RunOptions)
+@click.command(
+    "verify",
+    cls=GroupedCommand,
+    epilog="See docs/counters_verify.md.",
+)
+@options_of(CountersVerifyParameters, RunOptions)
 def command(**values: Any) -> int:
     """Give each counter of memory traffic a verdict: does it count what is known to be moved?
 
     Each node's CPUs read and write known amounts while the counters are read, and rest in between.
     The verdicts are kept for this machine and kernel, and stand beside later figures.
     """
-    parameters = build(VerifyParameters, **given(VerifyParameters, values))
+    parameters = build(CountersVerifyParameters, **given(CountersVerifyParameters, values))
     options = build(RunOptions, **given(RunOptions, values))
-    return measure([(load("verify"), parameters)], options, then=_keep)
+    return measure([(load("counters_verify"), parameters)], options, then=_keep)
 
 
 def _keep(result: Result) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from memgauge.commands.options import form_option, output_option, run_argument
+from memgauge.commands.shared.options import form_option, output_option, run_argument
 from memgauge.model.errors import RequestError
 from memgauge.model.run import Run
-from memgauge.model.runfile import read_run
-from memgauge.reports.export import EXPORTERS, TIMELINE_EXPORTERS
-from memgauge.reports.export_tables import TABLES
+from memgauge.model.storage.run_file import read_run
+from memgauge.reports.export.formats import EXPORTERS, TIMELINE_EXPORTERS
+from memgauge.reports.export.tables import TABLES
 from memgauge.reports.files import write_pieces
 
 TIMELINE = "timeline"
@@ -25,10 +25,10 @@ TIMELINE = "timeline"
     "--table",
     type=click.Choice([*TABLES, TIMELINE]),
     default=None,
-    help="samples: a row for each thread and iteration; loads: for each time that single loads "
-    "took, of points that time them; simulated: for each machine that a point was simulated on; "
-    "timeline: for each reading of a profile's counters  [default: timeline of a profile, "
-    "simulated of a run that measured nothing, else samples]",
+    help="samples: a row for each thread and iteration; loads: histogram of individually "
+    "timed loads; simulated: for each machine that a point was simulated on; "
+    "timeline: for each reading of a profile's counters  [default: timeline of a "
+    "profile, simulated of a run that measured nothing, else samples]",
 )
 @form_option(
     TIMELINE_EXPORTERS,
@@ -53,7 +53,7 @@ def _pieces(run: Run, table: str | None, form: str) -> Iterable[bytes]:
         return _begun(TIMELINE_EXPORTERS[form](run))
     if form not in EXPORTERS:
         raise RequestError(
-            f"--format {form} is of profiles, and this run's {chosen} are a table; "
+            f"--format {form} works only for profiles, and this run's {chosen} are a table; "
             f"give {', '.join(EXPORTERS)}"
         )
     return [EXPORTERS[form](run, chosen)]

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from memgauge import api
-from memgauge.cluster.launch import speaks_for_all
+from memgauge.cluster.launch import reports_for_all
 from memgauge.cluster.mpi import NodeLacks
-from memgauge.commands.measure import present, save
-from memgauge.commands.options import given, options_of
-from memgauge.commands.speaking import OneSpeaks, say_of_this_node, wait_for_the_speaker
+from memgauge.commands.shared.measure import present, save
+from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.output import print_and_write
+from memgauge.commands.shared.rank_errors import (
+    OneRankReports,
+    report_of_this_node,
+    wait_for_the_reporting_rank,
+)
 from memgauge.fft3d.job import Job, RankFailed
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.model.errors import ExitCode, MemgaugeError
@@ -24,7 +30,7 @@ from memgauge.model.text import plain
 from memgauge.model.units import format_count
 
 
-@click.command("fft3d", cls=OneSpeaks)
+@click.command("fft3d", cls=OneRankReports)
 @options_of(Fft3dParameters)
 @click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
 def command(*, as_json: bool, **values: Any) -> int:
@@ -35,7 +41,7 @@ def command(*, as_json: bool, **values: Any) -> int:
     compares the result with a whole 3-D FFT and prints what all ranks took and, of the re-sortings,
     what traffic is expected. 'memgauge report DIR' prints it again, also of a job that was killed.
     """
-    job = Job(speaks=speaks_for_all())
+    job = Job(speaks=reports_for_all())
     try:
         parameters = build(Fft3dParameters, **given(Fft3dParameters, values))
 
@@ -43,28 +49,30 @@ def command(*, as_json: bool, **values: Any) -> int:
             # Now, for a job that is killed says nothing at its end.
             if job.speaks:
                 what = f"{format_count(ranks, 'rank')}, recorded in {directory}"
-                click.echo(f"memgauge: fft3d: {plain(what)}", err=True)
+                _say(what)
 
-        outcome = job.run(parameters, api.system(), begins)
+        outcome = job.run(parameters, api.system(), begins, _say)
     except RankFailed as error:
-        click.echo(f"memgauge: fft3d: {plain(str(error))}", err=True)
+        _say(str(error))
         job.end_all()
         return error.exit_code
     except NodeLacks as error:
-        say_of_this_node(error)
+        report_of_this_node(error)
     except MemgaugeError as error:
         if job.speaks:
             raise
-        wait_for_the_speaker()
+        wait_for_the_reporting_rank()
         return error.exit_code
     except KeyboardInterrupt as error:
         _leave(job, error)
     if not outcome.speaks:
         return ExitCode.DONE
     result = api.load(outcome.directory)
-    code = present(result, as_json=as_json)
-    save(result)
-    return code
+    return print_and_write(partial(present, result, as_json=as_json), partial(save, result))
+
+
+def _say(text: str) -> None:
+    click.echo(f"memgauge: fft3d: {plain(text)}", err=True)
 
 
 def _leave(job: Job, error: KeyboardInterrupt) -> None:
@@ -78,7 +86,7 @@ def _leave(job: Job, error: KeyboardInterrupt) -> None:
             "" if job.directory is None else f"; what was recorded: memgauge report {job.directory}"
         )
         also = ", which mpirun also sends when another rank has ended" if signalled else ""
-        click.echo(f"memgauge: fft3d: ended by {by}{also}{plain(what)}", err=True)
+        _say(f"ended by {by}{also}{what}")
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

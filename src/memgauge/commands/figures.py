@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from memgauge import api
-from memgauge.commands.options import form_option, output_option, run_argument
-from memgauge.model.cluster import is_cluster
+from memgauge.commands.shared.options import form_option, output_option, run_argument
+from memgauge.model.errors import RequestError
+from memgauge.model.storage.cluster import is_cluster
 from memgauge.model.text import plain
-from memgauge.reports.figures import png, svg, vega_lite_json
+from memgauge.reports.charts.files import png, svg, vega_lite_json
 from memgauge.reports.files import write_bytes
 
 FORMATS = {
@@ -29,8 +30,20 @@ def command(run: Path, form: str, output: Path | None) -> None:
     """Write every picture of a run, or of a combined run of nodes, as a file of its own."""
     result = api.combined(run) if is_cluster(run) else api.load(run)
     directory = output or result.directory / "figures"
-    for section in result.report.sections:
-        for chart in section.charts:
-            path = directory / f"{chart.name}.{form}"
-            write_bytes(path, FORMATS[form](chart))
-            click.echo(plain(str(path)))
+    charts = [chart for section in result.report.sections for chart in section.charts]
+    if not charts:
+        raise RequestError(
+            f"{plain(str(run))}: has no pictures, since it holds too few figures for any; "
+            f"'memgauge report' shows them"
+        )
+    unprinted = None
+    for chart in charts:
+        path = directory / f"{chart.name}.{form}"
+        write_bytes(path, FORMATS[form](chart), below=output or result.directory)
+        try:
+            if unprinted is None:
+                click.echo(plain(str(path)))
+        except OSError as error:  # the pictures are what was asked for
+            unprinted = error
+    if unprinted is not None:
+        raise unprinted

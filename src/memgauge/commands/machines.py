@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from memgauge import api
-from memgauge.commands.output import print_json, print_text
+from memgauge.commands.shared.output import print_json, print_text
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 
 if TYPE_CHECKING:
-    from memgauge.reports.terminal import Look
+    from memgauge.reports.terminal.report import Look
 
 _HANGING = "    "
 
@@ -33,8 +33,8 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         print_json(machines)
         return
-    told = chain.from_iterable(map(_tell, machines)) if names else _list(machines)
-    print_text(lambda look: _fitted(told, look))
+    known = chain.from_iterable(map(_tell, machines)) if names else _list(machines)
+    print_text(lambda look: _fitted(known, look))
 
 
 def _all() -> list[CacheMachine]:

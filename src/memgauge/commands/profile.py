@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
 from memgauge import api
-from memgauge.commands.options import given, options_of
+from memgauge.commands.shared.options import given, options_of
 from memgauge.model.errors import (
     CommandNotExecutable,
     CommandNotFound,
+    ExitCode,
     MemgaugeError,
     ProfileFailed,
     RequestError,
+    UnknownEvent,
+    reason_of,
 )
 from memgauge.model.parameters import build
 from memgauge.model.records import Warning
-from memgauge.model.runfile import default_directory
+from memgauge.model.storage.run_file import run_directory
 from memgauge.model.termination import Terminated, shell_exit_code
 from memgauge.model.text import plain
 from memgauge.results import Result
-from memgauge.runner.profile import ProfileRequest, Watched, Watcher, profile
+from memgauge.runner.profile import ProfileRequest, Watched, Watcher, opened
 from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.system.programs.program import Ended, become
 
 
 @click.command("profile", context_settings={"allow_interspersed_args": False})
@@ -44,26 +49,18 @@ def command(
     Memory reads and writes, processor time, memory and faults of the program and all it starts,
     network, energy, GPUs: what this machine can count and this user may. The program's input,
     output, terminal and signals are its own, and its exit code becomes that of memgauge: 128 + N
-    when signal N ended it. memgauge itself writes to stderr only and fails with 125; 126: the
-    command may not be run; 127: there is none. With --pid a process that runs already is watched.
+    when signal N ended it. Where no record can be made or continued, as on a full disk, the program
+    runs nevertheless, and a line on stderr says what was lost. memgauge itself writes to stderr
+    only and fails with 125, for a wrong option or event; 126: the command may not be run; 127:
+    there is none. With --pid a process that runs already is watched.
     """
     attaches = values.get("pid") is not None
     try:
-        if bool(command) == attaches:
-            raise RequestError(
-                "profile: give either a command, after --, or --pid PID; see memgauge profile "
-                "--help"
-            )
-        parameters = build(ProfileParameters, **given(ProfileParameters, values))
-        watcher = _watcher(live=live, quiet=quiet)
-        request = ProfileRequest(
-            command=command,
-            parameters=parameters,
-            directory=Path(parameters.output or default_directory("profile")),
-            system=api.system(),
-            whole_process=True,
-        )
-        done = profile(request, watcher)
+        parameters = _parameters(command, values)
+        done = _watched(command, parameters, live=live, quiet=quiet)
+    except _NotRecorded as error:
+        _say(f"profile: not recorded: {error}")
+        become(command, os.environ)
     except (CommandNotFound, CommandNotExecutable):
         raise
     except Terminated as signal:
@@ -78,13 +75,56 @@ def command(
     return _exit_code(done)
 
 
+class _NotRecorded(Exception):
+    """Nothing can be recorded here, and the program was not started yet."""
+
+
+def _parameters(command: Sequence[str], values: dict[str, Any]) -> ProfileParameters:
+    if bool(command) == (values.get("pid") is not None):
+        raise RequestError(
+            "profile: give either a command, after --, or --pid PID; see memgauge profile --help"
+        )
+    return build(ProfileParameters, **given(ProfileParameters, values))
+
+
+def _watched(
+    command: tuple[str, ...], parameters: ProfileParameters, *, live: bool, quiet: bool
+) -> Watched:
+    """Run the program, or attach to the process, and watch it until it ends.
+
+    Raises:
+        _NotRecorded: the state of the machine does not allow a record; nothing was started.
+        UnknownEvent, CommandNotFound, CommandNotExecutable: what was asked for is not there.
+        MemgaugeError: a process cannot be attached to, or be recorded.
+    """
+    with ExitStack() as stack:
+        try:
+            request = ProfileRequest(
+                command=command,
+                parameters=parameters,
+                directory=stack.enter_context(run_directory(parameters.output, "profile")),
+                system=api.system(),
+                whole_process=True,
+            )
+            recording = stack.enter_context(opened(request, _watcher(live=live, quiet=quiet)))
+        except (CommandNotFound, CommandNotExecutable, UnknownEvent):
+            raise
+        except Exception as error:
+            if parameters.pid is not None:
+                raise
+            # Whatever it is: a batch job has waited for its program, not for its profile.
+            raise _NotRecorded(reason_of(error)) from error
+        recording.run()
+    return recording.watched()
+
+
 class _Talking(Watcher):
     """Says on one line of stderr what is not watched."""
 
     def begins(self, warnings: Sequence[Warning]) -> None:
         """Before the program's first instruction."""
         if warnings:
-            _say(f"not watched: {', '.join(map(_shortly, warnings))}; the report says what to do")
+            _say(f"not watched: {', '.join(map(_shortly, warnings))}; the report shows what to do")
 
 
 def _shortly(warning: Warning) -> str:
@@ -103,17 +143,22 @@ def _watcher(*, live: bool, quiet: bool) -> Watcher:
 
 def _present(done: Watched, *, report: bool, quiet: bool) -> None:
     """Make and print the report; nothing that fails here changes the exit code."""
+    directory = done.directory.absolute()
+    if done.run is None:
+        _say(f"profile: not recorded: {done.failure}")
+        return
     if done.failure is not None:
-        _say(done.failure)
-    directory = done.run.directory
+        _say(f"profile: not recorded to the end: {done.failure}")
+    elif done.lane_failure is not None and (quiet or not report):
+        _say(f"profile: not recorded to the end: {done.lane_failure}")
     try:
         if report:
             result = Result(done.run, directory)
             if not quiet:
                 _print_report(result)
             result.save()
-    except MemgaugeError as error:
-        _say(str(error))
+    except Exception as error:  # noqa: BLE001 - the program has run, and its exit code is kept
+        _say(f"profile: no report: {reason_of(error)}")
     if not quiet:
         totals = done.totals
         _say(
@@ -125,7 +170,7 @@ def _present(done: Watched, *, report: bool, quiet: bool) -> None:
 
 
 def _print_report(result: Result) -> None:
-    from memgauge.reports.terminal import Look, render
+    from memgauge.reports.terminal.report import Look, render
 
     look = Look.of(sys.stderr)
     text = render(result.report, look.columns, look.color, look.encoding, whole=False)
@@ -133,9 +178,10 @@ def _print_report(result: Result) -> None:
 
 
 def _exit_code(done: Watched) -> int:
-    """The program's own, as shells have it; 0 of one that was attached to."""
-    if done.ended is None:
-        return 0
+    """The program's own, as shells have it; of a process attached to, whether it was recorded."""
+    if done.ended is None or done.ended == Ended():
+        lost = done.failure or done.lane_failure
+        return ExitCode.DONE if lost is None else ExitCode.FAILED
     return shell_exit_code(done.ended.exit_code, done.ended.signal)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from memgauge.analysis.profile_latest import Latest
+from memgauge.analysis.profile.latest import Latest
 from memgauge.model.records import Warning
-from memgauge.reports.live import Live
+from memgauge.reports.terminal.live import Live
 from memgauge.runner.profile import Watcher
 from memgauge.runner.profile_lanes import Lanes
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from memgauge import api
 from memgauge.cluster.combined import CombinedRun
-from memgauge.commands.measure import save
-from memgauge.commands.options import run_argument
-from memgauge.commands.output import print_json, print_report
-from memgauge.model.cluster import is_cluster
+from memgauge.commands.shared.measure import save
+from memgauge.commands.shared.options import run_argument
+from memgauge.commands.shared.output import (
+    look_of_stdout,
+    print_and_write,
+    print_json,
+    print_page,
+    print_report,
+)
 from memgauge.model.errors import RequestError
+from memgauge.model.storage.cluster import is_cluster
 from memgauge.references.library import PREFIX
 from memgauge.results import Result
 
@@ -50,18 +57,17 @@ def command(run: Path, form: str | None) -> None:
 def _render(result: Result | CombinedRun, form: str | None) -> None:
     """In one form on stdout; or the summary, and files beside what was read."""
     if form == "html":
-        click.echo(result.html())
+        print_page(result.html())
     elif form == "json":
         print_json(result.document())
     elif form == "summary":
-        click.echo(result.text())
+        click.echo(result.text(encoding=look_of_stdout().encoding))
     elif form == "stream":
         raise RequestError(
             "--format stream: a combined run of nodes has no such table; give the run of one node"
         )
     else:
-        print_report(result.report, whole=False)
-        save(result)
+        print_and_write(partial(print_report, result.report, whole=False), partial(save, result))
 
 
 def _published(name: str, form: str | None) -> None:
@@ -69,10 +75,10 @@ def _published(name: str, form: str | None) -> None:
     if form == "stream":
         raise RequestError(f"{name}: was not measured here: STREAM's table is for runs only")
     if form == "html":
-        click.echo(result.html())
+        print_page(result.html())
     elif form == "json":
         print_json(result.document())
     elif form == "summary":
-        click.echo(result.text())
+        click.echo(result.text(encoding=look_of_stdout().encoding))
     else:
         print_report(result.report)

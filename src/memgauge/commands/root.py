@@ -10,29 +10,44 @@ from typing import Any
 
 import click
 
-from memgauge.commands.speaking import say_of_this_node
+from memgauge.commands.shared.rank_errors import report_of_this_node
 from memgauge.experiments.registry import EXPERIMENTS
 from memgauge.model.errors import MemgaugeError, ProfileFailed, RequestError, SimulationFailed
+from memgauge.model.termination import unwinding
+from memgauge.system.limits.processor_time import notice_before_kill
 from memgauge.system.native import refusal
 
-COMMANDS: dict[str, str] = {
-    "survey": "Measure this machine's memory and write a report.",
-    **{name: entry.summary for name, entry in EXPERIMENTS.items()},
-    "traffic": "Compare a kernel's expected traffic with what caches and counters make of it.",
-    "simulate": "Simulate what a program reads from and writes to memory, by valgrind.",
-    "machines": "List the machines whose caches can be simulated.",
-    "fft3d": "Transform a distributed 3-D array under mpirun, with a timeline of each rank.",
-    "cluster": "Survey each node of an MPI job, and make one report of all.",
-    "system": "Show what was found about this machine and what is possible on it.",
-    "counters": "List what can be counted here and what that needs; explain an event.",
-    "profile": "Run a program and record one timeline of what can be counted beside it.",
-    "region": "Print how to build a program that marks its regions.",
-    "report": "Render a run again, on any machine.",
-    "compare": "Compare runs with each other or with published results.",
-    "figures": "Write the pictures of a run as SVG or PNG.",
-    "export": "Write the samples of a run as CSV, JSON or Parquet.",
-    "schema": "Print the JSON Schema of records or of --json documents.",
+GROUPS: dict[str, dict[str, str]] = {
+    "Measure": {
+        "survey": "Measure this machine's memory and write a report.",
+        **{name: entry.summary for name, entry in EXPERIMENTS.items()},
+        "traffic": "Compare a kernel's expected traffic with what caches and counters make of it.",
+        "cluster": "Survey each node of an MPI job, and make one report of all.",
+        "system": "Show what was found about this machine and what is possible on it.",
+    },
+    "Profile": {
+        "profile": "Run a program and record one timeline of what can be counted beside it.",
+        "region": "Print how to build a program that marks its regions.",
+        "fft3d": "Transform a distributed 3-D array under mpirun, with a timeline of each rank.",
+    },
+    "Counters": {
+        "counters": "List what can be counted here and what that needs; explain an event.",
+    },
+    "Model": {
+        "simulate": "Simulate what a program reads from and writes to memory, by valgrind.",
+        "machines": "List the machines whose caches can be simulated.",
+    },
+    "Runs": {
+        "report": "Render a run again, on any machine.",
+        "compare": "Compare runs with each other or with published results.",
+        "figures": "Write the pictures of a run as SVG or PNG.",
+        "export": "Write the samples of a run as CSV, JSON or Parquet.",
+        "schema": "Print the JSON Schema of records or of --json documents.",
+    },
 }
+"""The commands as --help lists them: a summary by name, under headings."""
+
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 _OWN_ERRORS: dict[str, type[MemgaugeError]] = {
     "profile": ProfileFailed,
@@ -54,7 +69,7 @@ def _core_for(ctx: click.Context, loaded: str | None = None) -> Iterator[None]:
         refused = refusal(name, error)
         if refused is None:
             raise
-        say_of_this_node(_OWN_ERRORS.get(name, RequestError)(str(refused)))
+        report_of_this_node(_OWN_ERRORS.get(name, RequestError)(str(refused)))
 
 
 class LazyGroup(click.Group):
@@ -71,12 +86,20 @@ class LazyGroup(click.Group):
             return None
         with _core_for(ctx, cmd_name):
             if cmd_name in EXPERIMENTS:
-                measure = import_module("memgauge.commands.experiment")
+                measure = import_module("memgauge.commands.shared.experiment")
                 made: click.Command = measure.command_for(cmd_name)
                 return made
             module = import_module(f"memgauge.commands.{cmd_name}")
             found: click.Command = module.command
             return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, loaded. From now on there may be something to unwind when a signal comes."""
+        found = super().resolve_command(ctx, args)
+        ctx.with_resource(unwinding())
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it needs is known here."""
@@ -84,10 +107,11 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List names and summaries without loading the commands."""
+        """List names and summaries by group, without loading the commands."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for heading, summaries in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl(list(summaries.items()))
 
 
 def _version() -> str:
@@ -102,5 +126,8 @@ def _version() -> str:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(_version(), "-V", "--version", message="memgauge %(version)s")
-def root() -> None:
+@click.pass_context
+def root(ctx: click.Context) -> None:
     """Measure how fast this computer's memory really is."""
+    if ctx.invoked_subcommand not in _OWN_ERRORS:  # which start programs that inherit limits
+        ctx.with_resource(notice_before_kill())

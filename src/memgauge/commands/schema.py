@@ -11,7 +11,7 @@ from memgauge.analysis.schema import (
     document_schema,
     simulation_schema,
 )
-from memgauge.model.schema import record_schema, schema_text
+from memgauge.model.storage.schema import record_schema, schema_text
 
 SCHEMAS = {
     "record": record_schema,

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
-from memgauge.commands.output import print_json
+from memgauge.commands.shared.output import print_json
 from memgauge.model.errors import (
     CommandNotExecutable,
     CommandNotFound,
@@ -91,7 +91,7 @@ def _present(done: Simulation, *, page: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(done.document())
     else:
-        from memgauge.reports.terminal import Look, render
+        from memgauge.reports.terminal.report import Look, render
 
         look = Look.of(sys.stderr)
         click.echo(render(done.report, look.columns, look.color, look.encoding), err=True)

@@ -9,52 +9,76 @@ import click
 
 from memgauge import api
 from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
-from memgauge.commands.measure import measure, resume
-from memgauge.commands.options import given, options_of
-from memgauge.commands.speaking import OneSpeaks
+from memgauge.commands.shared.help import GroupedOption
+from memgauge.commands.shared.measure import measure
+from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.rank_errors import OneRankReports
+from memgauge.commands.shared.resume import Confirmed, resume
 from memgauge.experiments.registry import EXPERIMENTS, load
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import CommonParameters, RunOptions, build
 
 only_option = click.option(
     "--only",
+    cls=GroupedOption,
+    group="what",
     metavar="NAME,...",
     help=f"experiments to run ({', '.join(EXPERIMENTS)}) [default: all]",
 )
 
 
-@click.command("survey", cls=OneSpeaks)
-@options_of(CommonParameters, RunOptions)
+@click.command("survey", cls=OneRankReports)
+@options_of(CommonParameters, RunOptions, several=["memory"])
 @only_option
 @click.option(
     "--resume",
     "interrupted",
     metavar="RUN",
     type=click.Path(path_type=Path),
-    help="complete a run that was interrupted or killed, with the options it was started with",
+    help="complete a run that was interrupted or killed, with the options it was started with; "
+    "memory other than dram is used again only if it is named again, by --memory",
 )
-def command(interrupted: Path | None, only: str | None, **values: Any) -> int:
+def command(
+    interrupted: Path | None, only: str | None, memory: tuple[str, ...], **values: Any
+) -> int:
     """Measure this machine's memory and write a report.
 
     Runs every experiment inside one time budget and leaves a run directory with the records, a
     summary and one HTML page. Needs no privilege, no PMU and no network. Started by mpirun or srun
     on several nodes, it measures each of them once, as 'memgauge cluster' does.
     """
+    if interrupted is None or is_one_of_several():
+        values["memory"] = one_memory(memory)
     if is_one_of_several():
         return survey_nodes({**values, "only": only}, interrupted)
     options = build(RunOptions, **given(RunOptions, values))
     common = given(CommonParameters, values)
     if interrupted is not None:
-        if common or only is not None or options.output is not None:
+        if common.keys() - {"overwrite"} or only is not None or options.output is not None:
             raise RequestError(
                 "--resume: a run is completed with the options it was started with; leave out all "
-                "but --budget, --precision and --json"
+                "but --budget, --precision and --json, and what confirms its memory: --memory and "
+                "--overwrite"
             )
-        return resume(interrupted, options, given(RunOptions, values))
+        confirmed = Confirmed(memory, overwrite="overwrite" in common)
+        return resume(interrupted, options, given(RunOptions, values), confirmed)
     chosen = [
         (one := load(name), _parameters(one.parameters, common)) for name in api.surveyed(only)
     ]
     return measure(chosen, options, name="survey")
+
+
+def one_memory(memory: tuple[str, ...]) -> str | None:
+    """The memory that a survey measures; None where it was not given.
+
+    Raises:
+        RequestError: it was given more than once, which only `--resume` has a use for.
+    """
+    if len(memory) > 1:
+        raise RequestError(
+            f"--memory: a survey measures one memory, and {len(memory)} are given; give one"
+        )
+    return memory[0] if memory else None
 
 
 def _parameters(struct: type[CommonParameters], common: dict[str, Any]) -> CommonParameters:

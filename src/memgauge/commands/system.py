@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memgauge import api
-from memgauge.commands.output import print_json, print_system
+from memgauge.commands.shared.output import print_json, print_system
 from memgauge.model.text import plain
 
 

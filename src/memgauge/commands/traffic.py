@@ -7,16 +7,17 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.commands.measure import measure
-from memgauge.commands.options import given, options_of
-from memgauge.experiments.nest_traffic_parameters import TrafficOptions, TrafficParameters
+from memgauge.commands.shared.help import GroupedCommand
+from memgauge.commands.shared.measure import measure
+from memgauge.commands.shared.options import given, options_of
 from memgauge.experiments.registry import for_memory, load
+from memgauge.experiments.traffic.parameters import TrafficOptions, TrafficParameters
 from memgauge.model.cache_machine import machine_name
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
-from memgauge.model.runwriter import RunWriter, default_directory
+from memgauge.model.storage.run_file import RunWriter, run_directory
 from memgauge.model.units import format_duration
-from memgauge.runner.run import planned_groups
+from memgauge.runner.fitting import planned_groups
 
 
 def _kernels() -> str:
@@ -39,11 +40,16 @@ KERNEL and what N is of it:
 """
 
 
-@click.command("traffic", help=_HELP, epilog="See docs/traffic.md.")
+@click.command(
+    "traffic",
+    cls=GroupedCommand,
+    help=_HELP,
+    epilog="See docs/traffic.md.",
+)
 @click.argument("kernel", metavar="KERNEL")
 @options_of(TrafficOptions, RunOptions)
 def command(kernel: str, **values: Any) -> int:
-    """Measure and simulate; what can be done is told beforehand, with how long it may take."""
+    """Measure and simulate; what can be done is printed beforehand, with how long it may take."""
     parameters = build(TrafficParameters, kernel=kernel, **given(TrafficOptions, values))
     parameters.check()
     options = _options(parameters, build(RunOptions, **given(RunOptions, values)))
@@ -61,9 +67,9 @@ def _options(parameters: TrafficParameters, options: RunOptions) -> RunOptions:
 
 def _check(parameters: TrafficParameters, options: RunOptions) -> None:
     """Refuse what cannot be done, before anything is said: the work, and where it is recorded."""
-    asked = parameters.for_budget(options.budget_s)
-    planned_groups(for_memory(load("traffic"), asked), asked, api.system())
-    with RunWriter(options.output or default_directory("traffic")):
+    requested = parameters.for_budget(options.budget_s)
+    planned_groups(for_memory(load("traffic"), requested), requested, api.system())
+    with run_directory(options.output, "traffic") as directory, RunWriter(directory):
         pass  # one that nothing was written to leaves nothing
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from memgauge import _core
-from memgauge.model.counters import Counter, Event, State
+from memgauge.model.counting.events import Counter, Event, State
 from memgauge.model.errors import UnknownEvent
 from memgauge.model.text import did_you_mean, quoted
 
@@ -127,7 +127,7 @@ def counter_of(event: Event, instance: str, *, slot: int, route: str, **further:
     return Counter(**{**facts, **further})
 
 
-def unknown(asked: str, known: Sequence[str]) -> UnknownEvent:
+def unknown(requested: str, known: Sequence[str]) -> UnknownEvent:
     """The error for an event nobody knows, with the nearest names."""
-    hint = did_you_mean(asked, known, most=3) or "'memgauge counters' lists them"
-    return UnknownEvent(f"event {quoted(asked)}: not known here; {hint}")
+    hint = did_you_mean(requested, known, most=3) or "'memgauge counters' lists them"
+    return UnknownEvent(f"event {quoted(requested)}: not known here; {hint}")

@@ -17,9 +17,9 @@ from memgauge.counters.base import Probe
 from memgauge.counters.host import Host
 from memgauge.counters.opening import find
 from memgauge.counters.registry import BACK_ENDS, load
-from memgauge.model.counters import Domain, Event
-from memgauge.model.errors import CounterRefused
-from memgauge.model.event_names import AUTOMATIC
+from memgauge.model.counting.event_names import AUTOMATIC
+from memgauge.model.counting.events import Domain, Event
+from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 
 HIGHEST_RATES_HZ = {
     "pcp": 10.0,  # a daemon asks its agents anew
@@ -43,7 +43,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[str, ...] = ()
     """Those it takes; empty: all of its domain that may be chosen automatically."""
     apart: bool = False
-    """Whether each back end counts what no other does, so that each one's absence is told."""
+    """Whether each back end counts what no other does, so that each one's absence is reported."""
 
 
 COMPONENTS = (
@@ -75,6 +75,8 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     remedy: str | None = None
 
 
+BY_NAME = "counters"
+"""Stands for the component of events that were named by hand."""
 FAST = "fast-counters"
 """Name of the lane that back ends without a highest rate share."""
 
@@ -99,7 +101,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
-    """The lanes of components; each that has no event here is told with reason and remedy."""
+    """The lanes of components; each that has no event here is reported with reason and remedy."""
     wanted = set(names)
     plan = Plan(lanes=[], missing=[])
     for component in COMPONENTS:
@@ -111,12 +113,36 @@ def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
 
 
 def plan_events(texts: Sequence[str], rate_hz: float, host: Host) -> Plan:
-    """The lanes of events named by hand.
+    """The lanes of events named by hand; what this machine cannot count now is reported as missing.
 
     Raises:
-        UnknownEvent, RequestError, CounterRefused: as `opening.find`.
+        UnknownEvent: one is malformed, or its back end works here and knows no such event.
     """
-    return Plan(lanes=_lanes("counters", find(texts, host), rate_hz), missing=[])
+    found: dict[str, Event] = {}
+    missing = []
+    for text in texts:
+        try:
+            found.update((event.name, event) for event in find([text], host))
+        except CounterRefused as error:
+            missing.append(Missing(component=BY_NAME, reason=str(error)))
+        except UnknownEvent as error:
+            # What is not there, such as a daemon that is down, cannot tell which events it has.
+            if (probe := _absent(text, host)) is None:
+                raise
+            reason = probe.reason or str(error)
+            missing.append(
+                Missing(component=BY_NAME, reason=f"{text}: {reason}", remedy=probe.remedy)
+            )
+        except RequestError as error:
+            raise UnknownEvent(str(error)) from error
+    return Plan(lanes=_lanes(BY_NAME, [*found.values()], rate_hz), missing=missing)
+
+
+def _absent(text: str, host: Host) -> Probe | None:
+    """What the back end of an event says of itself, where it is absent."""
+    name = text.partition(":")[0]
+    probe = load(name, host).probe() if name in BACK_ENDS else None
+    return probe if probe is not None and probe.state == "absent" else None
 
 
 def _lanes(component: str, events: Sequence[Event], rate_hz: float) -> list[LanePlan]:
@@ -193,9 +219,9 @@ def _belongs(event: Event, component: Component) -> bool:
 
 def _why(component: str, back_end: str, probe: Probe, events: Sequence[Event]) -> Missing:
     """Why a back end gives none of the events of a component."""
-    told = next((event for event in events if event.reason), None)
-    if told is not None:
-        return Missing(component=component, reason=told.reason or "", remedy=told.remedy)
+    reported = next((event for event in events if event.reason), None)
+    if reported is not None:
+        return Missing(component=component, reason=reported.reason or "", remedy=reported.remedy)
     # What one that works says of itself is about other counters of it.
     if probe.state == "ready" or probe.reason is None:
         return Missing(component=component, reason=f"{back_end} has no counter of {component} here")

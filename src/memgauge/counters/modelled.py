@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
-from memgauge.model.counters import Counter, Event, Quantity
+from memgauge.model.counting.events import Counter, Event, Quantity
 
 SOURCE = "memgauge's own kernels: core/include/memgauge/counters/modelled.hpp"
 NOTE = "modelled: what memgauge's kernels are known to ask of memory; nothing here was measured"

@@ -12,9 +12,9 @@ from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
 from memgauge.counters.host import Host, this_host
 from memgauge.counters.registry import BACK_ENDS, GPU_MEMORY_ORDER, MEMORY_ORDER, load
 from memgauge.counters.verdicts import with_verdicts
-from memgauge.model.counters import MEMORY_TRAFFIC, Counter, Event, added_up, gpu_traffic
+from memgauge.model.counting.event_names import AUTOMATIC, WHOLE, split_events
+from memgauge.model.counting.events import MEMORY_TRAFFIC, Counter, Event, added_up, gpu_traffic
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
-from memgauge.model.event_names import AUTOMATIC, WHOLE, split_events
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import CounterSet
 from memgauge.model.text import did_you_mean, quoted

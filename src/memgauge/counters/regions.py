@@ -19,10 +19,11 @@ from memgauge import _core
 from memgauge.counters.base import Target
 from memgauge.counters.host import Host, this_host
 from memgauge.counters.opening import OpenCounters, find, opened
-from memgauge.model.counters import MEMORY_TRAFFIC, Basis, Counter, Quantity, added_up
+from memgauge.model.arguments import pid_of, text_of
+from memgauge.model.counting.event_names import AUTOMATIC
+from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, Quantity, added_up
+from memgauge.model.counting.readings import Counted, counted
 from memgauge.model.errors import RequestError
-from memgauge.model.event_names import AUTOMATIC
-from memgauge.model.readings import Counted, counted
 from memgauge.model.text import quoted
 
 
@@ -95,7 +96,7 @@ class RegionCounts:
 
     @property
     def by_socket(self) -> dict[int | None, SocketTraffic]:
-        """Memory traffic by socket; None is for counters whose socket is not told."""
+        """Memory traffic by socket; None is for counters whose socket is not known."""
         grouped: dict[int | None, list[Counter]] = {}
         for counter in self._memory:
             grouped.setdefault(counter.socket, []).append(counter)
@@ -152,9 +153,10 @@ class Counters:
     """
 
     def __init__(self, *events: str, pid: int | None = None, host: Host | None = None) -> None:
-        self.pid = pid
+        self.pid = pid_of(pid, "counters: pid")
         self._host = host or this_host()
-        self._events = find(events or (AUTOMATIC,), self._host)
+        named = [text_of(event, "counters") for event in events]
+        self._events = find(named or (AUTOMATIC,), self._host)
         self._stack = ExitStack()
         self._open: OpenCounters | None = None
         self._whole: RegionCounts | None = None
@@ -202,7 +204,7 @@ class Counters:
             RequestError: the counters are not open.
         """
         at = self._opened
-        counts = RegionCounts(name, at.set.of, at.reader.read())
+        counts = RegionCounts(text_of(name, "region"), at.set.of, at.reader.read())
         try:
             yield counts
         finally:

@@ -12,7 +12,7 @@ import msgspec
 
 from memgauge.counters.base import BackEnd, Probe, unknown
 from memgauge.counters.host import Host
-from memgauge.model.counters import BackEndState, Event
+from memgauge.model.counting.events import BackEndState, Event
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -23,17 +23,17 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 BACK_ENDS: dict[str, Entry] = {
-    "perf": Entry("perf", "PerfBackEnd"),
-    "pcp": Entry("pcp", "Pcp"),
-    "resctrl": Entry("resctrl", "Resctrl"),
-    "powercap": Entry("powercap", "Powercap"),
-    "hwmon": Entry("hwmon", "Hwmon"),
-    "infiniband": Entry("infiniband", "Infiniband"),
-    "net": Entry("net", "Net"),
-    "proc": Entry("proc", "Proc"),
-    "cgroup": Entry("cgroup", "Cgroup"),
-    "nvml": Entry("nvml", "Nvml"),
-    "cupti": Entry("cupti", "Cupti"),
+    "perf": Entry("perf.back_end", "PerfBackEnd"),
+    "pcp": Entry("pcp.back_end", "Pcp"),
+    "resctrl": Entry("files.resctrl", "Resctrl"),
+    "powercap": Entry("files.powercap", "Powercap"),
+    "hwmon": Entry("files.hwmon", "Hwmon"),
+    "infiniband": Entry("files.infiniband", "Infiniband"),
+    "net": Entry("files.net", "Net"),
+    "proc": Entry("files.proc", "Proc"),
+    "cgroup": Entry("files.cgroup", "Cgroup"),
+    "nvml": Entry("nvml.back_end", "Nvml"),
+    "cupti": Entry("cupti.back_end", "Cupti"),
     "modelled": Entry("modelled", "Modelled"),
 }
 

@@ -9,7 +9,6 @@ for that GPU and the driver it was made under, too. A tree that stands in for
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterable
@@ -19,14 +18,18 @@ from pathlib import Path
 import msgspec
 
 from memgauge.counters.host import Host, this_host
-from memgauge.model.counters import Counter, EventVerdict
+from memgauge.model.counting.events import Counter, EventVerdict
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import CounterSet
-from memgauge.system.gpus import driver_version
-from memgauge.system.reservation import state_directory
+from memgauge.model.storage.codec import UNREADABLE
+from memgauge.model.storage.files import read_file, replace_file
+from memgauge.model.storage.user_directories import required_state_directory, state_directory
+from memgauge.system.gpu.devices import driver_version
 from memgauge.system.tree import Tree
 
 FORMAT = 1
+MOST_BYTES = 16 << 20
+"""Of a file: more than all events of the largest machine need."""
 DIRECTORY = "verdicts"
 
 
@@ -56,8 +59,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> Path:
-        """The file."""
-        return state_directory() / DIRECTORY / _plain(self.machine) / f"{_plain(self.kernel)}.json"
+        """The file.
+
+        Raises:
+            SystemFailure: the user has no home directory.
+        """
+        directory = required_state_directory() / DIRECTORY
+        return directory / _plain(self.machine) / f"{_plain(self.kernel)}.json"
 
 
 def place_of(host: Host | None = None) -> Place:
@@ -79,14 +87,14 @@ def place_of(host: Host | None = None) -> Place:
 def kept(place: Place) -> KeptVerdicts:
     """What was kept; nothing, and a note why, where the file cannot be used. Never raises."""
     try:
-        content = place.path.read_bytes()
-    except FileNotFoundError:
+        content = read_file(place.path, MOST_BYTES)
+    except (FileNotFoundError, SystemFailure):
         return KeptVerdicts(of={})
     except OSError as error:
         return _unusable(place, error.strerror or "cannot be read")
     try:
         file = msgspec.json.decode(content, type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return _unusable(place, "is not whole")
     if file.format != FORMAT:
         return _unusable(place, f"has format {file.format}, which this version does not know")
@@ -107,14 +115,9 @@ def keep(place: Place, verdicts: Iterable[EventVerdict]) -> Path:
         format=FORMAT, machine=place.machine, kernel=place.kernel, verdicts=list(merged.values())
     )
     path = place.path
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
-        temporary.replace(path)
+        replace_file(path, [msgspec.json.format(msgspec.json.encode(file), indent=1), b"\n"])
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise SystemFailure(
             f"{path}: verdicts cannot be kept: {error.strerror}; free space, or name another "
             f"directory by XDG_STATE_HOME"
@@ -124,7 +127,8 @@ def keep(place: Place, verdicts: Iterable[EventVerdict]) -> Path:
 
 def kept_here(host: Host | None = None) -> KeptVerdicts:
     """What was kept of this machine and kernel; cheap where nothing ever was."""
-    if not os.path.isdir(state_directory() / DIRECTORY):  # noqa: PTH112 - never raises
+    state = state_directory()
+    if state is None or not os.path.isdir(state / DIRECTORY):  # noqa: PTH112 - never raises
         return KeptVerdicts(of={})
     return kept(place_of(host))
 

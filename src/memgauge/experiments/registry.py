@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memgauge.experiments.base import Experiment
+from memgauge.experiments.shared.base import Experiment
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.system.native import refusal
 
@@ -32,65 +32,71 @@ class Entry(msgspec.Struct, frozen=True):
 
 EXPERIMENTS: dict[str, Entry] = {
     "stream": Entry(
-        "stream",
+        "stream.host",
         "Stream",
         "Bandwidth of STREAM's kernels, standard and tuned.",
-        on_gpu=("gpu_stream", "GpuStream"),
+        on_gpu=("stream.gpu", "GpuStream"),
     ),
     "latency": Entry(
-        "latency",
+        "latency.host",
         "Latency",
         "Idle load-to-use latency of each cache and of memory.",
-        on_gpu=("gpu_latency", "GpuLatency"),
+        on_gpu=("latency.gpu", "GpuLatency"),
     ),
     "workingset": Entry(
-        "workingset",
+        "workingset.host",
         "Workingset",
         "Latency and read bandwidth over footprints.",
-        on_gpu=("gpu_workingset", "GpuWorkingset"),
+        on_gpu=("workingset.gpu", "GpuWorkingset"),
     ),
-    "loaded": Entry("loaded", "Loaded", "Latency of memory while others load it, over bandwidth."),
+    "loaded": Entry(
+        "loaded.host", "Loaded", "Latency of memory while others load it, over bandwidth."
+    ),
     "mix": Entry(
-        "mix",
+        "mix.host",
         "Mix",
         "Bandwidth over the share of reads and writes.",
-        on_gpu=("gpu_mix", "GpuMix"),
+        on_gpu=("mix.gpu", "GpuMix"),
     ),
-    "stride": Entry("stride", "Stride", "Cost of accesses by size, stride and order."),
-    "pages": Entry("pages", "Pages", "Cost of address translation by page size and stride."),
-    "misses": Entry("misses", "Misses", "Cost of cache misses by footprint and pattern."),
+    "stride": Entry("stride.host", "Stride", "Cost of accesses by size, stride and order."),
+    "pages": Entry("pages.host", "Pages", "Cost of address translation by page size and stride."),
+    "misses": Entry("misses.host", "Misses", "Cost of cache misses by footprint and pattern."),
     "tiers": Entry(
-        "tiers",
+        "tiers.host",
         "Tiers",
         "Two kinds of memory, alone and at once, by split of threads.",
-        on_gpu=("gpu_tiers", "GpuTiers"),
+        on_gpu=("tiers.gpu", "GpuTiers"),
     ),
-    "numa": Entry("numa", "Numa", "Bandwidth and latency of every CPU node and memory node."),
+    "numa": Entry("numa.host", "Numa", "Bandwidth and latency of every CPU node and memory node."),
     "interleave": Entry(
-        "interleave", "Interleave", "Interleave weights of nodes for the most bandwidth."
+        "interleave.host", "Interleave", "Interleave weights of nodes for the most bandwidth."
     ),
     "transfers": Entry(
-        "transfers",
+        "transfers.gpu",
         "Transfers",
         "Transfers between host and GPU, and between GPUs.",
-        on_gpu=("transfers", "Transfers"),
+        on_gpu=("transfers.gpu", "Transfers"),
     ),
 }
 """Those with a command of the same name; a survey makes them all."""
 
 BEHIND_COMMANDS: dict[str, Entry] = {
-    "verify": Entry(
-        "verify",
-        "Verify",
+    "counters_verify": Entry(
+        "counters_verify.host",
+        "CountersVerify",
         "Whether counters count what memory really moves.",
-        on_gpu=("gpu_verify", "GpuVerify"),
+        on_gpu=("counters_verify.gpu", "GpuCountersVerify"),
     ),
-    "routes": Entry("routes", "Routes", "Whether two routes to counters give the same figures."),
+    "counters_compare": Entry(
+        "counters_compare.host",
+        "CountersCompare",
+        "Whether two routes to counters give the same figures.",
+    ),
     "traffic": Entry(
-        "nest_traffic",
+        "traffic.host",
         "Traffic",
         "Expected, simulated and measured traffic.",
-        on_gpu=("gpu_nest_traffic", "GpuNestTraffic"),
+        on_gpu=("traffic.gpu", "GpuNestTraffic"),
     ),
 }
 """No part of a survey: each is behind the command that its documentation names."""

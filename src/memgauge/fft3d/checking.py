@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import Pencils
+from memgauge.analysis.fft3d.shape import Pencils
 from memgauge.fft3d.decomposition import Block, block_of
 from memgauge.fft3d.fields import Field, Noise, Waves, some_waves
 from memgauge.model.errors import RequestError
@@ -123,11 +123,11 @@ def _compare_whole(comm: Any, pencils: Pencils, field: Field, result: Complex) -
     for rank in range(comm.Get_size()):
         if rank:
             comm.Recv(received, source=rank)
-        told = received if rank else result
+        found = received if rank else result
         block = block_of(pencils, rank)
         # Of a result the indices are y, z, x.
         part = whole[:, _slice(block.first), _slice(block.second)].transpose(1, 2, 0)
-        for got, known in zip(told.reshape(part.shape), part, strict=True):
+        for got, known in zip(found.reshape(part.shape), part, strict=True):
             difference += _square(got - known)
             answer += _square(known)
     return Error(difference=difference, answer=answer)
@@ -144,10 +144,10 @@ def _compare_waves(comm: Any, pencils: Pencils, field: Waves, result: Complex) -
             part[wave.ky - block.first.start, wave.kz - block.second.start, wave.kx] -= height
             answer += abs(height) ** 2
     difference = sum(_square(plane) for plane in part)
-    told = comm.gather((difference, answer), root=0)
-    if told is None:
+    found = comm.gather((difference, answer), root=0)
+    if found is None:
         return None
-    return Error(difference=sum(one for one, _ in told), answer=sum(one for _, one in told))
+    return Error(difference=sum(one for one, _ in found), answer=sum(one for _, one in found))
 
 
 def _slice(places: range) -> slice:

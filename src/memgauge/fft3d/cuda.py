@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memgauge.analysis.fft3d_shape import COPY_IN, COPY_OUT, ELEMENT_BYTES, FFT
+from memgauge.analysis.fft3d.shape import COPY_IN, COPY_OUT, ELEMENT_BYTES, FFT
 from memgauge.counters.marks import region
 from memgauge.fft3d.cupy_library import CupyLibrary
 from memgauge.fft3d.devices import Device
@@ -38,7 +38,7 @@ class Cuda(Device):
         self._gpu = place % self._library.gpus
         self._sharing = len(range(self._gpu, ranks, self._library.gpus))
         self._runs = self._library.device(self._gpu)
-        with self._library.told(self._name), self._runs:
+        with self._library.errors_of(self._name), self._runs:
             self._free_bytes, self._gpu_bytes = self._library.runtime.memGetInfo()
             self._stream: Any = self._library.cupy.cuda.Stream(non_blocking=True)
             self.facts = self._library.facts(self._gpu)
@@ -57,7 +57,7 @@ class Cuda(Device):
         Raises:
             RequestError: not one row fits the memory that is free.
         """
-        with self._library.told(self._name), self._runs:
+        with self._library.errors_of(self._name), self._runs:
             notes = [note for note in map(self._lock, arrays) if note][:1]
             self._take_memory(shapes)
         rows, size = max(shapes, key=math.prod)
@@ -79,14 +79,14 @@ class Cuda(Device):
         """
         rows, size = pencils.shape
         together = self._rows_of(size)
-        with self._library.told(self._name, SystemFailure), self._runs, self._stream:
+        with self._library.errors_of(self._name, SystemFailure), self._runs, self._stream:
             for first in range(0, rows, together):
                 self._batch(pencils[first : first + together])
 
     def close(self) -> None:
         """Unlock the arrays and free what was taken."""
         self._plans, self._kept = {}, None
-        with self._library.told(self._name, SystemFailure), self._runs:
+        with self._library.errors_of(self._name, SystemFailure), self._runs:
             while self._locked:
                 self._library.runtime.hostUnregister(self._locked.pop().ctypes.data)
             self._library.free_unused()
@@ -144,7 +144,7 @@ class Cuda(Device):
                     f"--device cuda: {self._name} has {format_bytes(self._free_bytes)} free of "
                     f"{format_bytes(self._gpu_bytes)} for {format_count(self._sharing, 'rank')}, "
                     f"too little for one row of {elements} elements and cuFFT's work area "
-                    f"({error}); end what else runs there, or start fewer ranks"
+                    f"({error}); stop other programs there, or start fewer ranks"
                 ) from error
             return False
         return True

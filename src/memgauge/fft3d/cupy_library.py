@@ -60,7 +60,7 @@ class CupyLibrary:
         self.cupy.get_default_memory_pool().free_all_blocks()
 
     @contextmanager
-    def told(self, what: str, kind: type[MemgaugeError] = RequestError) -> Iterator[None]:
+    def errors_of(self, what: str, kind: type[MemgaugeError] = RequestError) -> Iterator[None]:
         """Errors of CUDA as one line of the kind that is asked for."""
         try:
             yield

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import Pencils
+from memgauge.analysis.fft3d.shape import Pencils
 from memgauge.model.errors import RequestError
 from memgauge.model.grid import Grid, check_divides, square_grids
 

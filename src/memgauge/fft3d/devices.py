@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memgauge.analysis.fft3d_shape import FFT
+from memgauge.analysis.fft3d.shape import FFT
 from memgauge.counters.marks import region
 
 if TYPE_CHECKING:

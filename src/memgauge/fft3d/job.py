@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from memgauge.analysis.fft3d.shape import NAME
 from memgauge.fft3d.devices import Device
 from memgauge.fft3d.job_run import JobRun
 from memgauge.fft3d.mpi_thread import MpiThread
@@ -18,12 +19,15 @@ from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.fft3d.plan import Plan, agreed_plan
 from memgauge.fft3d.rounds import Found, agreed_device, all_rounds, ranks_by
 from memgauge.fft3d.world import AgreedError, World, open_world
-from memgauge.model.errors import MemgaugeError, SystemFailure
+from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
+from memgauge.model.storage.run_file import run_directory
 from memgauge.model.system import System
 from memgauge.runner.profile import ProfileRequest, profile
 from memgauge.runner.profile_parameters import ProfileParameters
-from memgauge.system.memory_limits import available_bytes
+from memgauge.system.limits.memory import available_bytes
 
+_LOOK_S = 1.0
+"""Between two looks whether work has ended that nothing watches."""
 _PATIENCE_S = 5.0
 """With an MPI thread that should end all ranks and is itself held up."""
 
@@ -62,10 +66,13 @@ class Job:
         parameters: Fft3dParameters,
         system: System,
         on_begin: Callable[[Path, int], None] = lambda _directory, _ranks: None,
+        on_loss: Callable[[str], None] = lambda _lost: None,
     ) -> Outcome:
-        """Everything; `on_begin` is told where it is recorded and by how many ranks.
+        """Everything; `on_begin` is called with where it is recorded and by how many ranks.
 
-        MPI has ended for this rank when this returns or raises AgreedError.
+        A rank whose timeline cannot be recorded, or not to the end, transforms nevertheless:
+        `on_loss` is called with the reason. MPI has ended for this rank when this returns or raises
+        AgreedError.
 
         Raises:
             RequestError: MPI is not there. AgreedError: the job cannot be done.
@@ -78,9 +85,17 @@ class Job:
         try:
             plan = self._thread.call(agreed_plan, world, parameters, available_bytes())
             device = self._thread.call(agreed_device, world, plan)
-            self._open_run(world, plan, device, system)
-            on_begin(plan.directory, world.ranks)
-            found = self._watched(world, plan, device, system)
+            directory = self._open_run(world, plan, device, system)
+            on_begin(directory, world.ranks)
+            work = OwnWork(
+                self._thread,
+                directory / f"rank-{world.rank}",
+                partial(all_rounds, world, plan, device),
+            )
+            lost = self._watch(work, parameters, system)
+            if lost is not None:
+                on_loss(f"rank {world.rank}: {lost}")
+            found = _answer(work)
             # Of all ranks, so that what is read now is whole.
             self._thread.call(world.wait_for_all)
             if self._run is not None:
@@ -93,7 +108,7 @@ class Job:
             self._give_up(str(error))
             raise RankFailed(f"rank {world.rank}: {error}") from error
         self._thread.call(world.leave)
-        return Outcome(directory=plan.directory, speaks=world.rank == 0)
+        return Outcome(directory=directory, speaks=world.rank == 0)
 
     def interrupted(self, reason: str) -> None:
         """Record that a signal ended it."""
@@ -113,43 +128,54 @@ class Job:
             with suppress(MemgaugeError):
                 self._run.end("failed", reason)
 
-    def _open_run(self, world: World, plan: Plan, device: Device, system: System) -> None:
-        problem = None
+    def _open_run(self, world: World, plan: Plan, device: Device, system: System) -> Path:
+        """Begin the run of the job; the directory that all ranks record in."""
+        problem, chosen = None, Path()
         devices = self._thread.call(ranks_by, world, [device.facts])
         if world.rank == 0:
             try:
-                self._run = JobRun(world, plan, system, devices, device.libraries)
+                with run_directory(plan.parameters.output, NAME) as found:
+                    chosen = found.absolute()
+                    self._run = JobRun(world, plan, chosen, system, devices, device.libraries)
             except MemgaugeError as error:
                 problem = str(error)
         self._thread.call(world.agree, problem)
-        self.directory = plan.directory
+        self.directory = Path(self._thread.call(world.comm.bcast, str(chosen)))
+        return self.directory
 
-    def _watched(self, world: World, plan: Plan, device: Device, system: System) -> Found:
-        """The transforms with this rank's timeline beside them."""
-        directory = plan.directory / f"rank-{world.rank}"
-        work = OwnWork(self._thread, directory, partial(all_rounds, world, plan, device))
-        asked = plan.parameters
+    def _watch(
+        self, work: OwnWork[Found], parameters: Fft3dParameters, system: System
+    ) -> str | None:
+        """Do the work with this rank's timeline beside it; what was lost of that, if anything."""
+        request = ProfileRequest(
+            command=work.command,
+            parameters=ProfileParameters(
+                pid=os.getpid(), rate_hz=parameters.rate_hz, components=parameters.components
+            ),
+            directory=work.directory,
+            system=system,
+            own_work=work,
+        )
         try:
-            profile(
-                ProfileRequest(
-                    command=work.command,
-                    parameters=ProfileParameters(
-                        pid=os.getpid(), rate_hz=asked.rate_hz, components=asked.components
-                    ),
-                    directory=directory,
-                    system=system,
-                    own_work=work,
-                )
-            )
-        except MemgaugeError as error:
-            if not work.begun:
-                self._thread.call(world.agree, f"rank {world.rank}: {error}")
-            raise
-        try:
-            return work.answer
-        except MemgaugeError:
-            raise
+            done = profile(request)
         except Exception as error:
-            raise SystemFailure(
-                f"the transform failed: {error}; see its run in {directory}"
-            ) from error
+            if work.begun:
+                raise
+            # The other ranks wait for this one's part of the transform.
+            work.start_unrecorded()
+            while work.wait(_LOOK_S) is None:
+                pass
+            return f"not recorded: {reason_of(error)}"
+        lost = done.failure or done.lane_failure
+        return None if lost is None else f"not recorded to the end: {lost}"
+
+
+def _answer(work: OwnWork[Found]) -> Found:
+    try:
+        return work.answer
+    except MemgaugeError:
+        raise
+    except Exception as error:
+        raise SystemFailure(
+            f"the transform failed: {error}; see its run in {work.directory}"
+        ) from error

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Literal
 
-from memgauge.analysis.fft3d_shape import NAME
+from memgauge.analysis.fft3d.shape import NAME
 from memgauge.fft3d.plan import Plan
 from memgauge.fft3d.world import World
 from memgauge.model.parameters import texts
 from memgauge.model.records import RunEnd, RunStart, Scalar, Validation, Warning
-from memgauge.model.runfile import RunWriter
+from memgauge.model.storage.run_file import RunWriter
 from memgauge.model.system import System
 from memgauge.runner.start import run_start
-from memgauge.system.clock import stamp_clock
+from memgauge.system.environment.clock import stamp_clock
 
 DEVICE_NOTE = "fft-device"
 """Code of warnings about how the FFTs were computed."""
@@ -31,10 +32,11 @@ class JobRun:
         RequestError, SystemFailure: it cannot be written there.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what its first record holds
         self,
         world: World,
         plan: Plan,
+        directory: Path,
         system: System,
         devices: Mapping[str, str],
         libraries: Mapping[str, str],
@@ -44,6 +46,7 @@ class JobRun:
         Args:
             world: all ranks.
             plan: what they will do.
+            directory: where it is recorded.
             system: of the first rank.
             devices: what computes the FFTs, where there is a choice, and the ranks that use it.
             libraries: versions of what the first rank computes with.
@@ -51,7 +54,7 @@ class JobRun:
         self._clock_ns = stamp_clock()
         self._begin_ns = self._clock_ns()
         self._ended = False
-        self._writer = RunWriter(plan.directory)
+        self._writer = RunWriter(directory)
         try:
             self._writer.write([_start(world, plan, system, devices, libraries)])
         except BaseException:
@@ -85,18 +88,18 @@ def _start(
     devices: Mapping[str, str],
     libraries: Mapping[str, str],
 ) -> RunStart:
-    asked: dict[str, Scalar] = {
+    requested: dict[str, Scalar] = {
         **texts(plan.parameters),
         "ranks": world.ranks,
         "nodes": " ".join(node.key for node in world.nodes),
         "steps": " ".join(f"{step.pencils.grid}:{step.pencils.size}" for step in plan.steps),
     }
     if devices:
-        asked["gpus"] = "; ".join(f"{ranks}: {device}" for device, ranks in devices.items())
+        requested["gpus"] = "; ".join(f"{ranks}: {device}" for device, ranks in devices.items())
     software = {
         "mpi": world.library,
         "mpi4py": version("mpi4py"),
         "numpy": version("numpy"),
         **libraries,
     }
-    return run_start({NAME: asked}, system, software=software)
+    return run_start({NAME: requested}, system, software=software)

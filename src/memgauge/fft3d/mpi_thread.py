@@ -14,18 +14,30 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, ParamSpec, TypeVar
 
+from memgauge.model.errors import SystemFailure
+
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
 
 class MpiThread:
-    """Calls functions one after the other, in the order given. Gone with the process."""
+    """Calls functions one after the other, in the order given. Gone with the process.
+
+    Raises:
+        SystemFailure: this process may start no other thread.
+    """
 
     def __init__(self) -> None:
         self._work: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
         # A daemon: at exit nobody waits for a call that waits for a dead rank.
         self._thread = threading.Thread(target=self._run, name="mpi", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            raise SystemFailure(
+                f"fft3d: the thread that calls MPI cannot be started ({error}); raise the limit on "
+                "processes, ulimit -u, or the cgroup's pids.max"
+            ) from error
 
     def begin(
         self,

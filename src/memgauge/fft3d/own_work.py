@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 
 from memgauge.counters.marks import VARIABLE
 from memgauge.fft3d.mpi_thread import MpiThread
-from memgauge.model.marks import MARKS_NAME
-from memgauge.system.program import Ended
+from memgauge.model.storage.marks import MARKS_NAME
+from memgauge.system.programs.program import Ended
 
 Answer = TypeVar("Answer")
 
@@ -27,7 +27,9 @@ class OwnWork(Generic[Answer]):
         self.pid = os.getpid()
         self.command = list(sys.argv)
         self._thread = thread
-        self._marks = directory.absolute() / MARKS_NAME
+        self.directory = directory.absolute()
+        """Where it is recorded."""
+        self._marks = self.directory / MARKS_NAME
         self._work = work
         self._future: Future[Answer] | None = None
 
@@ -46,6 +48,10 @@ class OwnWork(Generic[Answer]):
     def start(self) -> None:
         """Let it begin, with its marks kept."""
         os.environ[VARIABLE] = str(self._marks)
+        self.start_unrecorded()
+
+    def start_unrecorded(self) -> None:
+        """Let it begin where no profile can be made: nothing is marked."""
         self._future = self._thread.begin(self._work)
 
     def wait(self, timeout_s: float) -> Ended | None:

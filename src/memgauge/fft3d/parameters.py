@@ -29,30 +29,36 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
 
     grid: Annotated[
         Grid | None,
-        grid_option("rows and columns of ranks", automatic="the most square one of all ranks"),
+        grid_option(
+            "grid of ranks, as ROWSxCOLUMNS", automatic="the most nearly square grid of all ranks"
+        ),
     ] = None
     size: Annotated[
         int,
-        count_option("points each way", 1, LARGEST_SIZE),
+        count_option("number of points in each dimension", 1, LARGEST_SIZE),
     ] = 128
-    device: Annotated[str, choice_option("where the 1-D FFTs are computed", DEVICES)] = "cpu"
+    device: Annotated[str, choice_option("device that computes the 1-D FFTs", DEVICES)] = "cpu"
     tile: Annotated[
         int,
         count_option(
-            "elements of a row that re-sort 1 and 3 read at a time: 4 to 16 use lines whole, which "
-            "is faster where rows lie a power of two apart; 0: the study's order",
+            "elements of a row that re-sorts 1 and 3 read at a time: 4 to 16 use whole "
+            "lines, which is faster if rows are a power of two apart; 0: the order of the"
+            " study",
             0,
             LARGEST_SIZE,
         ),
     ] = 0
     repetitions: Annotated[
         int,
-        count_option("transforms to time, after one that is not", 1, MOST_REPETITIONS),
+        count_option(
+            "number of timed transforms, after one that is not timed", 1, MOST_REPETITIONS
+        ),
     ] = 10
     scaling: Annotated[
         str | None,
         choice_option(
-            "time 1, 2, 4, ... ranks: the same size, or the same work for each rank",
+            "repeat with 1, 2, 4, ... ranks: strong scaling keeps the size, weak scaling "
+            "the work per rank",
             SCALINGS,
             automatic="all ranks only",
         ),
@@ -60,23 +66,23 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     check: Annotated[
         str,
         choice_option(
-            "what the result is compared with: a whole 3-D FFT, or plane waves, whose transform "
-            "is known; auto: whole up to size 256 where it fits",
+            "reference for the result: a whole 3-D FFT, or plane waves, whose transform "
+            "is known; auto: whole up to size 256 if it fits",
             CHECKS,
         ),
     ] = "auto"
     rate_hz: Annotated[
         float,
-        rate_option("samples a second of each rank's timeline"),
+        rate_option("samples per second of each rank's timeline"),
     ] = 100.0
     components: Annotated[
         tuple[str, ...] | None,
-        choices_option("what to watch beside each rank", NAMES, automatic="all"),
+        choices_option("components to watch beside each rank", NAMES, automatic="all"),
     ] = None
     output: Annotated[
         str | None,
         directory_option(
-            "directory to write the run into, on a file system that all ranks see",
+            "directory to write the run to, on a file system that all ranks share",
             automatic="memgauge-runs/TIME-fft3d",
         ),
     ] = None

@@ -1,4 +1,4 @@
-"""What a job will do, the same on every rank: its transforms, its checks and where it is recorded.
+"""What a job will do, the same on every rank: its transforms and its checks.
 
 Called by the MPI thread. What cannot be met is found before anything is allocated or written.
 """
@@ -6,19 +6,17 @@ Called by the MPI thread. What cannot be met is found before anything is allocat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import NAME, Pencils
+from memgauge.analysis.fft3d.shape import Pencils
 from memgauge.fft3d.checking import is_whole
 from memgauge.fft3d.decomposition import cut, strong_steps, weak_steps
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.fft3d.world import AgreedError, World
 from memgauge.model.errors import RequestError
-from memgauge.model.runfile import default_directory
 from memgauge.model.units import format_bytes
-from memgauge.system.memory_limits import margin_bytes
+from memgauge.system.limits.memory import margin_bytes
 
 ARRAYS = 2
 """Of each rank: what is sent, and where it is received."""
@@ -42,7 +40,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     parameters: Fft3dParameters
     steps: list[Step]
-    directory: Path
 
 
 def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> Plan:
@@ -52,7 +49,6 @@ def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> P
         AgreedError: no such grid, or not so much memory on a node.
     """
     free = world.comm.allgather(free_bytes)
-    chosen = world.comm.bcast(str(_directory(parameters)))
     try:
         cuts = _cuts(world.ranks, parameters)
         spare_bytes = _spare_on_first_node(world, cuts, free)
@@ -61,16 +57,12 @@ def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> P
         ]
     except RequestError as error:
         raise AgreedError(str(error)) from error
-    return Plan(parameters=parameters, steps=steps, directory=Path(chosen))
+    return Plan(parameters=parameters, steps=steps)
 
 
 def array_bytes(cuts: Sequence[Pencils], rank: int) -> int:
     """Of one array of a rank, for the largest transform that it takes part in."""
     return max((one.local_bytes for one in cuts if rank < one.grid.ranks), default=0)
-
-
-def _directory(parameters: Fft3dParameters) -> Path:
-    return Path(parameters.output or default_directory(NAME)).absolute()
 
 
 def _cuts(ranks: int, parameters: Fft3dParameters) -> list[Pencils]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memgauge.analysis.fft3d_shape import Resort
+from memgauge.analysis.fft3d.shape import Resort
 from memgauge.system.native import load_core
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from memgauge.analysis.fft3d_shape import ELEMENT_BYTES, transform_name
+from memgauge.analysis.fft3d.shape import ELEMENT_BYTES, transform_name
 from memgauge.counters.marks import region
 from memgauge.fft3d.checking import compare, field_for, validation
 from memgauge.fft3d.cuda import Cuda
@@ -78,10 +78,10 @@ def agreed_device(world: World, plan: Plan) -> Device:
     return device
 
 
-def ranks_by(world: World, told: Sequence[str | None]) -> dict[str, str]:
-    """What ranks told, with the ranks that told it, such as `0-1,4`."""
+def ranks_by(world: World, known: Sequence[str | None]) -> dict[str, str]:
+    """What ranks sent, with the ranks that sent it, such as `0-1,4`."""
     ranks: dict[str, list[int]] = {}
-    for rank, text in enumerate(world.comm.allgather(list(told))):
+    for rank, text in enumerate(world.comm.allgather(list(known))):
         for one in text:
             if one is not None:
                 ranks.setdefault(one, []).append(rank)
@@ -109,8 +109,10 @@ def _ready(world: World, plan: Plan, device: Device, arrays: Arrays) -> Iterator
         problem = f"rank {world.rank}: {error}"
     try:
         world.agree(problem)
-        told = ranks_by(world, notes)
-        yield [f"rank{'s' * (not ranks.isdigit())} {ranks}: {text}" for text, ranks in told.items()]
+        known = ranks_by(world, notes)
+        yield [
+            f"rank{'s' * (not ranks.isdigit())} {ranks}: {text}" for text, ranks in known.items()
+        ]
     finally:
         device.close()
 
@@ -154,7 +156,7 @@ class _Member:
             self._transform.run()
 
     def check(self) -> list[Validation]:
-        """Of the latest transform; told by the first rank."""
+        """Of the latest transform; broadcast by the first rank."""
         if self._transform is None:
             return []
         pencils = self.step.pencils

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memgauge.analysis.fft3d_shape import ALL2ALL, Pencils, Resort
+from memgauge.analysis.fft3d.shape import ALL2ALL, Pencils, Resort
 from memgauge.counters.marks import region
 from memgauge.fft3d.devices import Device
 from memgauge.fft3d.resorting import Resorting

@@ -115,7 +115,7 @@ def one_thread_each() -> None:
         os.environ.setdefault(name, "1")
 
 
-def _nodes(told: Sequence[tuple[str, list[int]]]) -> list[Node]:
+def _nodes(known: Sequence[tuple[str, list[int]]]) -> list[Node]:
     """Each once, in the order of their first rank."""
-    found = {tuple(ranks): name for name, ranks in told}
+    found = {tuple(ranks): name for name, ranks in known}
     return [Node(name=name, ranks=list(ranks)) for ranks, name in sorted(found.items())]

@@ -14,7 +14,7 @@ from memgauge.model.cache_machine import (
     Replacement,
     StoreStreams,
 )
-from memgauge.model.text import did_you_mean, plain
+from memgauge.model.text import did_you_mean, quoted, shortened
 
 if TYPE_CHECKING:
     import msgspec
@@ -39,11 +39,11 @@ _MISSING_FIELD = re.compile(r"Object missing required field `(.*)`")
 _INVALID_WORD = re.compile(r"Invalid enum value '(.*)'")
 
 
-def told(error: msgspec.ValidationError) -> str:
+def known(error: msgspec.ValidationError) -> str:
     """One line in lower case: `levels[1].replacement: 'fifo' is not known; choose from ...`."""
     match = _PLACE.fullmatch(str(error))
     what, place = (match["what"], match["place"] or "") if match else (str(error), "")
-    where = f"{plain(place)}: " if place else ""
+    where = f"{shortened(place)}: " if place else ""
     return where + _reason(what, place)
 
 
@@ -54,7 +54,7 @@ def _reason(what: str, place: str) -> str:
         return f"{found[1]} is missing"
     if found := _INVALID_WORD.fullmatch(what):
         choices = ", ".join(CHOICES.get(place.rpartition(".")[2], ()))
-        return f"'{plain(found[1])}' is not known; choose from {choices}"
+        return f"{quoted(found[1])} is not known; choose from {choices}"
     return what[:1].lower() + what[1:].replace("`", "")
 
 
@@ -62,4 +62,4 @@ def _unknown(key: str, place: str) -> str:
     struct = _STRUCTS.get(place.partition("[")[0], CacheMachine)
     keys = struct.__struct_fields__
     choices = f"{did_you_mean(key, keys)} choose from {', '.join(keys)}".lstrip()
-    return f"there is no key {plain(key)}; {choices}"
+    return f"there is no key {shortened(key)}; {choices}"

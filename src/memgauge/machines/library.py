@@ -1,7 +1,7 @@
 """The library of machines: the caches of named ones, of a user's own file, and of this machine.
 
-Each that ships is a file `data/NAME.toml` with the fields of `CacheMachine`: what is told stands
-with its source, what is not told and was chosen stands under `assumptions`.
+Each that ships is a file `data/NAME.toml` with the fields of `CacheMachine`: what is published
+stands with its source, what is not known and was chosen stands under `assumptions`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import tomllib
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from memgauge.machines.faults import told
+from memgauge.machines.faults import known
 from memgauge.machines.this import this_machine
 from memgauge.model.cache_machine import THIS, CacheMachine
 from memgauge.model.errors import RequestError
+from memgauge.model.storage.files import read_file
 from memgauge.model.system import System
-from memgauge.model.text import did_you_mean, quoted
+from memgauge.model.text import did_you_mean, plain, quoted
 
 SHIPPED = (
     "power9-5mb",
@@ -30,6 +32,10 @@ SHIPPED = (
     "hybrid-12",
 )
 NAMES = (THIS, *SHIPPED)
+MOST_BYTES = 64 << 10
+"""Of a user's file: 30 times the longest that ships."""
+MOST_DOTS = 100
+"""In one line: the time that tomllib takes grows with the square of the parts of a key."""
 _SUFFIX = ".toml"
 
 
@@ -70,7 +76,7 @@ def of_file(path: Path) -> CacheMachine:
     """
     where = f"machine {quoted(str(path))}"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, MOST_BYTES).decode()
     except UnicodeDecodeError as error:
         raise RequestError(f"{where}: is not UTF-8; give a TOML file") from error
     except OSError as error:
@@ -95,15 +101,10 @@ def _shipped(name: str) -> CacheMachine:
 
 def _parsed(text: str, where: str) -> CacheMachine:
     try:
-        machine = msgspec.convert(tomllib.loads(text), CacheMachine)
-    except tomllib.TOMLDecodeError as error:
-        why = str(error)
-        raise RequestError(
-            f"{where}: is no TOML: {why[:1].lower() + why[1:]}; see docs/machines.md"
-        ) from error
+        machine = msgspec.convert(_table(text, where), CacheMachine)
     except msgspec.ValidationError as error:
         raise RequestError(
-            f"{where}: is not the caches of a machine: {told(error)}; see docs/machines.md"
+            f"{where}: does not describe a machine's caches: {known(error)}; see docs/machines.md"
         ) from error
     if machine.cores + machine.idle_cores > machine.machine_cores:
         raise RequestError(
@@ -111,6 +112,26 @@ def _parsed(text: str, where: str) -> CacheMachine:
             f"its machine_cores, {machine.machine_cores}; correct one of them"
         )
     return machine
+
+
+def _table(text: str, where: str) -> dict[str, Any]:
+    """The table that a text is in TOML."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS:
+            raise RequestError(
+                f"{where}: line {number} holds {line.count('.')} dots, more than {MOST_DOTS}; "
+                "shorten it"
+            )
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        why = plain(str(error))
+        why = why[:1].lower() + why[1:]
+    except RecursionError:
+        why = "its brackets are nested too deeply"
+    except ValueError:  # int() refuses to read so many digits
+        why = "it holds a number of thousands of digits"
+    raise RequestError(f"{where}: is not valid TOML: {why}; see docs/machines.md")
 
 
 def _unknown(name: str) -> str:

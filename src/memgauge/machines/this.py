@@ -1,7 +1,7 @@
 """This machine as one to simulate: what the system shows of its caches, completed by assumptions.
 
-What a system shows, and what a virtual machine hides of it, is in `system/caches.py`. Whatever had
-to be assumed stands in the machine's `assumptions`.
+What a system shows, and what a virtual machine hides of it, is in `system/topology/caches.py`.
+Whatever had to be assumed stands in the machine's `assumptions`.
 
 Sources: AMD, Software Optimization Guide for the AMD Family 17h and 19h processors, section on the
 data cache hierarchy: the L2 includes the L1, the L3 is filled by victims of the L2. IBM, POWER9
@@ -22,7 +22,7 @@ ASSUMED_WAYS = 16
 """Of a cache whose ways and sets the system does not show."""
 _LINES = {"ppc64le": 128, "ppc64": 128}
 _ALWAYS_ASSUMED = (
-    "every level replaces the least recently used line; processors rarely tell their policies",
+    "every level replaces the least recently used line; processors rarely document their policies",
     "sets are numbered by the address; large caches are spread over slices by hashes",
     "hardware prefetchers are not simulated: they read ahead, and a little beyond a stream's end",
     "every ordinary store that misses reads its line first",
@@ -125,10 +125,13 @@ def _inclusion(
     if cache.level == caches[0].level:
         return "non-inclusive", []
     if "AMD" in system.cpu_model and cache.level in {2, 3}:
-        told: Inclusion = "inclusive" if cache.level == 2 else "exclusive"
-        return told, [f"the L{cache.level} is {told}, as AMD's optimization guides describe Zen"]
+        known: Inclusion = "inclusive" if cache.level == 2 else "exclusive"
+        return known, [f"the L{cache.level} is {known}, as AMD's optimization guides describe Zen"]
     return "non-inclusive", [
-        f"the L{cache.level} is taken as neither inclusive nor exclusive: the system does not tell"
+        (
+            f"the L{cache.level} is taken as neither inclusive nor exclusive: the system does not "
+            "report it"
+        )
     ]
 
 

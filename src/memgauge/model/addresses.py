@@ -1,4 +1,4 @@
-"""Sockets of memory controllers that are told apart by the addresses in their names.
+"""Sockets of memory controllers that are distinguished by the addresses in their names.
 
 So are Arm's DMC-620: the CPU in their `cpumask` is where their interrupt goes, and says nothing
 about the socket. On Ampere Altra the controllers of one socket follow each other in the order of

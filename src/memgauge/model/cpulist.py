@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memgauge.model.text import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LARGEST_CPU = 1 << 20
+LARGEST_CPU = (1 << 16) - 1
 """Far above what any kernel is built for (NR_CPUS is at most 8192 so far); bounds what a text may
 make us allocate."""
 
@@ -46,16 +48,17 @@ def _range(part: str) -> range:
     begin = _number(first, part)
     end = _number(last, part) if dash else begin
     if end < begin:
-        raise ValueError(f"{part!r} is a falling range")
+        raise ValueError(f"{quoted(part)} is a falling range")
     return range(begin, end + 1)
 
 
 def _number(digits: str, part: str) -> int:
     digits = digits.strip()
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f"{part[:40]!r} is neither a number nor a range such as 0-3")
-    if len(digits.lstrip("0")) > len(str(LARGEST_CPU)) or int(digits) > LARGEST_CPU:
-        raise ValueError(f"{part[:40]!r} names a number above {LARGEST_CPU}")
+        raise ValueError(f"{quoted(part)} is neither a number nor a range such as 0-3")
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > len(str(LARGEST_CPU)) or int(digits) > LARGEST_CPU:
+        raise ValueError(f"{quoted(part)} names a number above {LARGEST_CPU}")
     return int(digits)
 
 

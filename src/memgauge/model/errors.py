@@ -27,6 +27,17 @@ class MemgaugeError(Exception):
     exit_code = ExitCode.FAILED
 
 
+def reason_of(error: BaseException) -> str:
+    """One line that says why something failed, whatever was raised."""
+    if isinstance(error, MemgaugeError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return f"{where}{error.strerror}"
+    what = " ".join(str(error).split())
+    return f"{type(error).__name__}{f': {what}' if what else ''}; please report this to memgauge"
+
+
 class RequestError(MemgaugeError):
     """The request cannot be met: bad input or a missing resource."""
 
@@ -35,6 +46,10 @@ class RequestError(MemgaugeError):
 
 class NotPossibleHere(RequestError):
     """This machine, or the memory that was named, lacks what an experiment needs by nature."""
+
+
+class DoesNotFit(RequestError):
+    """The memory that may be used is too small for what was asked; a survey goes on without it."""
 
 
 class CounterRefused(RequestError):

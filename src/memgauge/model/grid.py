@@ -52,7 +52,14 @@ def parse_grid(text: str, option: str) -> Grid:
 
 def grid_option(help: str, *, automatic: str) -> Option:  # noqa: A002
     """A grid; native value `Grid`, and a pair of numbers is taken too."""
-    return Option(help=help, metavar="RxC", parse=parse_grid, write=_text, automatic=automatic)
+    return Option(
+        help=help,
+        metavar="RxC",
+        parse=parse_grid,
+        write=_text,
+        automatic=automatic,
+        natives=(Grid, int, list),
+    )
 
 
 def _text(value: object) -> str:

@@ -10,12 +10,12 @@ ROLES = {"memory": "", "source": "source_", "destination": "destination_"}
 """What a point may ask for memory by, and what the facts of that memory begin with."""
 
 FACTS = ("file_system", "dax", "map_sync", "medium_node", "medium_page_bytes")
-"""Of an opened file, device or pool, in `Point.effective`; None: not told."""
+"""Of an opened file, device or pool, in `Point.actual`; None: not known."""
 
 
-def placement_asked(asked: Scalar) -> MemoryPlacement | None:
+def requested_placement(requested: Scalar) -> MemoryPlacement | None:
     """The one memory that a point asked for; None: none, or several."""
     try:
-        return parse_placement(asked, "--memory") if isinstance(asked, str) else None
+        return parse_placement(requested, "--memory") if isinstance(requested, str) else None
     except RequestError:
         return None

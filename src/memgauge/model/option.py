@@ -6,14 +6,19 @@ API is written as text and read again, so that one parser validates every way in
 """
 
 import math
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from numbers import Real
+from typing import Any, Literal
 
 import msgspec
 
 from memgauge.model import units
 from memgauge.model.errors import RequestError
-from memgauge.model.text import quoted
+from memgauge.model.text import is_system_text, quoted
+
+Group = Literal["what", "where", "effort", "output"]
+"""What an option says: what to measure, where, how long and precisely, what comes out."""
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +40,16 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     """What None stands for, in words; None is refused where this is None."""
     is_switch: bool = False
     """True or false, without a value on the command line."""
+    group: Group = "what"
+    """Under which heading --help lists it."""
+    natives: tuple[type, ...] = (Real, msgspec.Struct)
+    """Of which types native values are, besides text: each value, where it is a list. A list is
+    taken by repeatable options, and where `list` is among these."""
+
+
+def grouped(option: Option, group: Group) -> Option:
+    """The option under another heading of --help."""
+    return msgspec.structs.replace(option, group=group)
 
 
 def choice_option(
@@ -64,7 +79,7 @@ def choices_option(
         help=help,
         metavar="NAME,...",
         parse=_each(lambda name, flag: _chosen(name.strip(), flag, choices)),
-        write=_join,
+        write=list_text,
         choices=tuple(choices),
         repeatable=True,
         automatic=automatic,
@@ -89,7 +104,14 @@ def count_option(
 
 def directory_option(help: str, *, automatic: str) -> Option:  # noqa: A002
     """Where to write; native value `str`."""
-    return Option(help=help, metavar="DIR", parse=_path, automatic=automatic)
+    return Option(
+        help=help,
+        metavar="DIR",
+        parse=_path,
+        write=os.fsdecode,
+        automatic=automatic,
+        natives=(os.PathLike,),
+    )
 
 
 def size_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
@@ -109,7 +131,7 @@ def sizes_option(help: str, *, automatic: str | None = None) -> Option:  # noqa:
         help=help,
         metavar="SIZE,...",
         parse=_each(units.parse_bytes),
-        write=_join,
+        write=list_text,
         repeatable=True,
         automatic=automatic,
     )
@@ -190,6 +212,13 @@ def switch_option(help: str) -> Option:  # noqa: A002
     )
 
 
+def list_text(values: object) -> str:
+    """A list as `parse` reads it; anything else as it is, for the parser to accept or refuse."""
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return ",".join(map(str, values))
+    return str(values)
+
+
 def _each(parse: Callable[[str, str], Any]) -> Callable[[str, str], tuple[Any, ...]]:
     """A parser of values between commas, each kept once."""
     return lambda text, flag: tuple(dict.fromkeys(parse(part, flag) for part in text.split(",")))
@@ -202,22 +231,15 @@ def _chosen(name: str, flag: str, choices: Sequence[str]) -> str:
 
 
 def _path(text: str, flag: str) -> str:
-    if not text or "\0" in text:
+    if not text or not is_system_text(text):
         raise RequestError(f"{flag} {quoted(text)} is not a path; write the name of a directory")
     return text
-
-
-def _join(values: object) -> str:
-    """A list as text; anything else as it is, for the parser to accept or refuse."""
-    if isinstance(values, Sequence) and not isinstance(values, str):
-        return ",".join(map(str, values))
-    return str(values)
 
 
 def _counts(value: object) -> str:
     if isinstance(value, Sequence) and value and all(type(item) is int for item in value):
         return units.counts_text(tuple(value))
-    return _join(value)
+    return list_text(value)
 
 
 def _shares(value: object) -> str:

@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
 import msgspec
 
 from memgauge.model import units
+from memgauge.model.arguments import check_native
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MAX_NODE, MemoryPlacement, memory_option
 from memgauge.model.option import (
@@ -28,6 +29,7 @@ from memgauge.model.option import (
     counts_option,
     directory_option,
     duration_option,
+    grouped,
     share_option,
     switch_option,
 )
@@ -40,6 +42,8 @@ MAX_THREADS = 65_536
 PAGE_POLICIES = ("auto", "4k", "thp", "2m", "1g")
 PIN_POLICIES = ("compact", "scatter", "cores")
 SWEEPS = ("coarse", "fine")
+HOST_OPTIONS = ("threads", "cpus", "nodes", "pages", "keep", "overwrite")
+"""Fields of the common parameters that concern the host only, not a GPU's memory."""
 FINE_BUDGET_S = 300.0
 
 
@@ -70,12 +74,18 @@ class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
                     f"{self.flag} has no value; write {quoted(self.default_text or '')}"
                 )
             return None
-        text = given if isinstance(given, str) else self.text(given)
-        return self.option.parse(text, self.flag)
+        if isinstance(given, str):
+            return self.option.parse(given, self.flag)
+        takes_lists = self.option.repeatable or list in self.option.natives
+        check_native(given, self.option.natives, self.flag, lists=takes_lists)
+        return self.option.parse(self.text(given), self.flag)
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all parameter structs. Values are read and checked however it is constructed."""
+
+    unlisted: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that are inherited and refused: --help does not list them."""
 
     def __post_init__(self) -> None:
         """Read text forms and check native values."""
@@ -106,12 +116,19 @@ def parse_cpus(text: str, option: str) -> str:
 
 
 _cpus_option = msgspec.structs.replace(
-    counts_option("where threads are pinned: compact, scatter, cores, or a list of CPUs", 0, 0),
+    counts_option(
+        "how threads are pinned to CPUs: compact, scatter, cores, or a list of CPUs", 0, 0
+    ),
     metavar="POLICY|LIST",
     parse=parse_cpus,
     repeatable=False,
+    natives=(int, list),
+    group="where",
 )
-_pages_option = choice_option("pages that back the arrays", PAGE_POLICIES)
+_pages_option = grouped(choice_option("page size that backs the arrays", PAGE_POLICIES), "where")
+_nodes_option = counts_option(
+    "NUMA nodes whose CPUs are used, such as 0 or 0,2-3", 0, MAX_NODE, automatic="all"
+)
 
 
 class CommonParameters(Parameters, frozen=True, kw_only=True):
@@ -123,32 +140,41 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
 
     threads: Annotated[
         tuple[int, ...] | None,
-        counts_option(
-            "numbers of threads to measure with, such as 1,2,4-8",
-            1,
-            MAX_THREADS,
-            automatic="1, then doubling, up to all hardware threads, plus all cores and one more",
+        grouped(
+            counts_option(
+                "thread counts to measure with, such as 1,2,4-8",
+                1,
+                MAX_THREADS,
+                automatic="1, doubling up to all hardware threads; also one per core, and"
+                " one more than that",
+            ),
+            "where",
         ),
     ] = None
     cpus: Annotated[str, _cpus_option] = "scatter"
-    nodes: Annotated[
-        tuple[int, ...] | None,
-        counts_option(
-            "NUMA nodes whose CPUs are used, such as 0 or 0,2-3", 0, MAX_NODE, automatic="all"
-        ),
-    ] = None
-    memory: Annotated[MemoryPlacement, memory_option] = MemoryPlacement()
+    nodes: Annotated[tuple[int, ...] | None, grouped(_nodes_option, "where")] = None
+    memory: Annotated[MemoryPlacement, grouped(memory_option, "where")] = MemoryPlacement()
     pages: Annotated[str, _pages_option] = "auto"
     keep: Annotated[
-        bool, switch_option("leave the file or pool of --memory there, for a later run")
+        bool,
+        grouped(
+            switch_option("keep the file or pool that --memory names, for a later run"), "where"
+        ),
     ] = False
     overwrite: Annotated[
-        bool, switch_option("write to a device of --memory though it holds data")
+        bool,
+        grouped(
+            switch_option("allow writing to a device named by --memory that already holds data"),
+            "where",
+        ),
     ] = False
     sweep: Annotated[
         str | None,
-        choice_option(
-            "how finely to sweep", SWEEPS, automatic="coarse; fine from a budget of 5m on"
+        grouped(
+            choice_option(
+                "step size of sweeps", SWEEPS, automatic="coarse; fine if the budget is 5m or more"
+            ),
+            "effort",
         ),
     ] = None
 
@@ -173,10 +199,13 @@ class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
     """What an experiment takes that one thread measures by nature."""
 
     takes_threads: ClassVar[bool] = False
+    unlisted: ClassVar[frozenset[str]] = frozenset({"threads"})
 
     threads: Annotated[
         tuple[int, ...] | None,
-        counts_option("1, for one thread measures here", 1, MAX_THREADS, automatic="1"),
+        counts_option(
+            "always 1: this experiment is single-threaded", 1, MAX_THREADS, automatic="1"
+        ),
     ] = None
 
     def refuse_teams(self, why: str) -> None:
@@ -194,17 +223,32 @@ class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
 class RunOptions(Parameters, frozen=True, kw_only=True):
     """How a run is made, whatever it measures."""
 
-    budget_s: Annotated[float, duration_option("time to spend, at most", flag="--budget")] = 60.0
+    budget_s: Annotated[
+        float,
+        grouped(duration_option("maximum time to spend measuring", flag="--budget"), "effort"),
+    ] = 60.0
     precision: Annotated[
-        float, share_option("half width of the 95% interval at which a point is done")
+        float,
+        grouped(
+            share_option(
+                "half width of the 95% interval, as a share of the figure, "
+                "at which a point is finished"
+            ),
+            "effort",
+        ),
     ] = 0.01
     output: Annotated[
         str | None,
-        directory_option(
-            "directory to write the run into", automatic="memgauge-runs/TIME-EXPERIMENT"
+        grouped(
+            directory_option(
+                "directory to write the run to", automatic="memgauge-runs/TIME-EXPERIMENT"
+            ),
+            "output",
         ),
     ] = None
-    json: Annotated[bool, switch_option("print one JSON document and nothing else")] = False
+    json: Annotated[
+        bool, grouped(switch_option("print one JSON document and nothing else"), "output")
+    ] = False
 
 
 @cache
@@ -224,7 +268,7 @@ def build(struct: type[AnyParameters], **given: object) -> AnyParameters:
     for keyword in given:
         if keyword not in names:
             known = ", ".join(field.keyword for field in fields_of(struct))
-            raise RequestError(f"{quoted(keyword)} is no parameter here; choose from {known}")
+            raise RequestError(f"{quoted(keyword)} is not a parameter here; choose from {known}")
     return struct(**{names[keyword]: value for keyword, value in given.items()})
 
 
@@ -243,4 +287,15 @@ def _field(struct: type, name: str, hint: object, default: object) -> ParameterF
         raise TypeError(f"{struct.__name__}.{name} has no default")
     flag = option.flag or "--" + name.replace("_", "-")
     keyword = flag.removeprefix("--").replace("-", "_")
+    inherited = next((one for one in _inherited(struct) if one.name == name), None)
+    if inherited is not None:  # declared again: it stays under its heading
+        option = grouped(option, inherited.option.group)
     return ParameterField(name=name, keyword=keyword, flag=flag, default=default, option=option)
+
+
+def _inherited(struct: type) -> tuple[ParameterField, ...]:
+    """The parameters of the nearest base that has any."""
+    base = struct.__base__
+    if base is None or not issubclass(base, Parameters):
+        return ()
+    return fields_of(base)

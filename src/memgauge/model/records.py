@@ -1,4 +1,4 @@
-"""The records of a run, one JSON object a line, told apart by `kind`. See docs/records.md.
+"""The records of a run, one JSON object a line, distinguished by `kind`. See docs/records.md.
 
 The types bound what a decoder lets in: counts and stamps are not negative and fit 64 bits. Which
 records may follow which is in `memgauge.model.rules`.
@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from memgauge.model.cache_machine import CacheMachine
-from memgauge.model.counters import Counter
+from memgauge.model.counting.events import Counter
 from memgauge.model.system import System
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 LARGEST_INTEGER = (1 << 63) - 1
 
@@ -73,8 +73,8 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     """Stable name inside the run, such as `stream/triad/tuned/2`."""
     experiment: str
     quantity: Literal["bandwidth", "latency"]
-    asked: dict[str, Scalar]
-    effective: dict[str, Scalar]
+    requested: dict[str, Scalar]
+    actual: dict[str, Scalar]
     """What was got: CPUs, instruction set, pages that back the range, bytes laid out."""
     bytes_counted: Count = 0
     """Bytes of one iteration by STREAM's counting; bandwidth only."""
@@ -83,9 +83,9 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     accesses: Count = 0
     """Dependent loads of one iteration; latency only."""
     threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)] = 1
-    role: Literal["slice", "pass", "region"] = "slice"
+    role: Literal["slice", "pass", "counted"] = "slice"
     """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times.
-    region: walks repeated for long enough that counters read around them tell their traffic."""
+    counted: walks repeated for long enough that counters read around them measure their traffic."""
     work: Literal["fixed", "counted", "window"] = "fixed"
     """fixed: every iteration does the same work. counted: each sample's threads say how many bytes
     they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those of
@@ -138,7 +138,10 @@ class RegionReading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class Lane(Record, frozen=True, kw_only=True, tag="lane"):
-    """Counters sampled over time, in a file beside the records: see `memgauge.model.timeline`."""
+    """Counters sampled over time, in a file beside the records.
+
+    Its format is in `memgauge.model.storage.lane_file`.
+    """
 
     counters: str
     """The set that is sampled."""

@@ -20,6 +20,9 @@ from memgauge.model.records import (
 )
 from memgauge.model.text import quoted
 
+MOST_LANES = 64
+"""Of a run: a profile has one for all fast counters, and one for each slow source."""
+
 
 class StreamRules:
     """Follows a stream of records; `check` raises ValueError, in words, at one out of place.
@@ -28,7 +31,8 @@ class StreamRules:
     machine. A point is declared once before its samples, and may be declared again by a resumption
     if its work is the same. A sample has as many threads as its point, and every iteration of it
     took time. Counters are declared before they are read, and a reading has all their slots; a
-    resumption may declare them anew. A machine is declared before what is simulated of it.
+    resumption may declare them anew. Each lane has a file of its own. A machine is declared before
+    what is simulated of it.
     """
 
     def __init__(self) -> None:
@@ -38,6 +42,7 @@ class StreamRules:
         self._declared: set[str] = set()
         self._sets: dict[str, CounterSet] = {}
         self._machines: set[str] = set()
+        self._lanes: set[str] = set()
 
     def check(self, record: AnyRecord) -> None:
         """Raises ValueError when the record may not come here; else remembers it."""
@@ -125,6 +130,11 @@ class StreamRules:
             raise ValueError(f"simulates point {name} on {machine}, which was not declared")
 
     def _check_lane(self, lane: Lane) -> None:
+        if lane.file in self._lanes:
+            raise ValueError(f"names the file {quoted(lane.file)} of another lane")
+        if len(self._lanes) == MOST_LANES:
+            raise ValueError(f"is a lane beyond the {MOST_LANES} of any run")
+        self._lanes.add(lane.file)
         if lane.counters not in self._sets:
             raise ValueError(f"samples counters {quoted(lane.counters)}, which were not declared")
         if not lane.file or "/" in lane.file or lane.file.startswith("."):

@@ -129,7 +129,16 @@ def run_of(
         _file(run, record)
     if not run.starts:
         raise ValueError("holds no record")
-    return msgspec.structs.replace(run, end=end, notes=[*notes])
+    return msgspec.structs.replace(run, end=end, notes=[*notes], processes=_latest(run.processes))
+
+
+def _latest(processes: list[Process]) -> list[Process]:
+    """What was recorded last of each process, in that order."""
+    found: dict[tuple[int, int], Process] = {}
+    for one in processes:
+        found.pop((one.pid, one.begin_ns), None)
+        found[one.pid, one.begin_ns] = one
+    return [*found.values()]
 
 
 def _file(run: Run, record: AnyRecord) -> None:
@@ -167,8 +176,6 @@ def _file_profile(run: Run, record: Lane | Process | Region) -> None:
         case Lane():
             run.lanes.append(record)
         case Process():
-            same = (record.pid, record.begin_ns)
-            run.processes[:] = [p for p in run.processes if (p.pid, p.begin_ns) != same]
             run.processes.append(record)
         case Region():
             run.regions.append(record)

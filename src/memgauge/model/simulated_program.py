@@ -9,7 +9,7 @@ import msgspec
 from memgauge.model.cache_machine import CacheMachine
 
 Engine = Literal["callgrind", "trace"]
-Asked = Literal["loads", "stores", "instructions", "all"]
+Requested = Literal["loads", "stores", "instructions", "all"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -17,7 +17,7 @@ class ProgramLevel(msgspec.Struct, frozen=True, kw_only=True):
     """Accesses of one kind that reached one level, and those that it did not hold."""
 
     level: str
-    kind: Asked
+    kind: Requested
     """`all`: the engine does not tell loads from stores behind the first level."""
     accesses: Count
     misses: Count
@@ -47,7 +47,7 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     bypass_write_bytes: Count
     """and past the caches."""
     left_changed_bytes: Count | None
-    """Still changed in the caches in the end: part of no figure above. None: not told,"""
+    """Still changed in the caches in the end: part of no figure above. None: not known,"""
     left_changed_at_most_bytes: Count
     """but not more than this."""
     instructions: Count | None
@@ -55,13 +55,25 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     processes: Count
     """That were simulated, each with caches of its own,"""
     left_out_processes: Count | None
-    """and that forked from one of them without starting a program; None: not told."""
+    """and that forked from one of them without starting a program; None: not known."""
+    uncounted_programs: Count = 0
+    """Programs that are in no figure. By callgrind, those that another took the place of (exec),
+    that were killed before their counts were written, or that had not ended yet; by trace 1 where
+    another program took the place of this one."""
     exit_code: int | None
     signal: int | None
     """That ended it; None: it ended by itself."""
     took_s: float
     notes: list[str]
     """What the engine simulates otherwise than the machine has it, in words."""
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether part of what was executed is in no figure, so that each is at least so much.
+
+        Of several processes, it is at least what each did between fork and exec.
+        """
+        return bool(self.uncounted_programs or self.left_out_processes or self.processes > 1)
 
     @property
     def read_bytes(self) -> int:

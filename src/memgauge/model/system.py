@@ -14,7 +14,7 @@ class Cache(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["data", "unified", "instruction"]
     bytes: int
     line_bytes: int
-    """0: not told, and `topology_notes` says so."""
+    """0: not known, and `topology_notes` says so."""
     ways: int | None
     """None: unknown; 0: fully associative."""
     sets: int | None
@@ -82,7 +82,7 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     placement: str | None
     """What `--memory` takes to put arrays there; None: not possible as it is, see `remedy`."""
     bytes: int | None
-    """All of it, used or not; None: not told."""
+    """All of it, used or not; None: not known."""
     nodes: list[int]
     """NUMA nodes it consists of; none: it is no node (a device, a file system)."""
     evidence: str
@@ -160,7 +160,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     tiers: list[Tier] = []
     """The first is the DRAM of the nodes with CPUs; empty in runs of earlier versions."""
     allowed_nodes: list[int] | None = None
-    """Nodes that the cgroup's cpuset lets this process take memory from; None: not told."""
+    """Nodes that the cgroup's cpuset lets this process take memory from; None: not known."""
     demotion: bool | None = None
     """Whether the kernel moves cold pages to slower memory; None: it does not tell."""
     topology_notes: list[str] = []

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import signal
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any, NoReturn
 
-ENDING_SIGNALS = (
-    signal.SIGTERM,
-    signal.SIGHUP,
-    signal.SIGQUIT,
-    signal.SIGXCPU,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-)
-"""What users, terminals and batch systems send, and what ends a process that does nothing."""
+from memgauge.model.startup import ENDING_SIGNALS, leave
 
 
 def shell_exit_code(exit_code: int | None, signal_number: int | None) -> int:
     """Of a program that ended, as shells have it: 128 + N where signal N ended it.
 
-    0 where neither is told.
+    0 where neither is known.
     """
     return (exit_code or 0) if signal_number is None else 128 + signal_number
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, where `unwinding` takes it."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -42,22 +40,28 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def unwinding() -> Iterator[None]:
-    """Let the signals that would end the process raise `Terminated` in here.
+    """Let Ctrl-C raise `Interrupted`, and the signals that would end the process `Terminated`.
 
-    Those that are ignored, as under nohup, or that have a handler already stay as they are. Does
-    nothing outside the main thread, which alone may say what signals do.
+    While one of them unwinds, a second signal is ignored, so that it does not tear what the first
+    one closes and removes; a third ends the process at once. Outside of it they do what they did
+    before, as end the process at once while memgauge starts. Signals that are ignored, as under
+    nohup, or that have a handler of somebody else already stay as they are. Does nothing outside
+    the main thread, which alone may set what signals do.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    taken = [number for number in ENDING_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    usual = (signal.SIG_DFL, signal.default_int_handler, leave)
+    raising = _Raising()
+    before: dict[int, Any] = {}
     try:
-        for number in taken:
-            signal.signal(number, _raise)
+        for number in (signal.SIGINT, *ENDING_SIGNALS):
+            if signal.getsignal(number) in usual:
+                before[number] = signal.signal(number, raising)
         yield
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        for taken, handler in before.items():
+            signal.signal(taken, handler)
 
 
 @contextmanager
@@ -84,6 +88,26 @@ def deferred() -> Iterator[None]:
             signal.raise_signal(held[0])
 
 
-def _raise(number: int, frame: FrameType | None) -> None:
-    del frame
-    raise Terminated(number)
+class _Raising:
+    """A handler that raises, unless what it raised before is still on its way."""
+
+    def __init__(self) -> None:
+        self._raised: weakref.ref[KeyboardInterrupt] | None = None
+        self._repeated = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._raised is None or self._raised() is None:
+            self._repeated = False
+            self._raise(Interrupted() if number == signal.SIGINT else Terminated(number))
+        elif self._repeated:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        self._repeated = True
+
+    def _raise(self, error: KeyboardInterrupt) -> NoReturn:
+        self._raised = weakref.ref(error)
+        try:
+            raise error
+        finally:
+            del error  # else its traceback keeps it until the next garbage collection

@@ -1,10 +1,15 @@
 """Text of strangers, made safe to show: run files and arguments may hold anything."""
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 _LONGEST_QUOTE = 60
+_MOST_PATH = 400
+"""Characters of a path in a message."""
+_LONGEST_ESCAPE = 50
+"""Characters of a text that are looked at for each that is shown."""
 # ECMA-48: control sequences (CSI ... final byte), control strings (OSC, DCS, PM, APC up to ST or
 # BEL) and two-byte escapes, in their 7-bit and 8-bit forms.
 _ESCAPES = re.compile(
@@ -45,9 +50,37 @@ def did_you_mean(name: str, known: Iterable[str], most: int = 1, alike: float = 
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
+def shortened(text: str, most: int = _LONGEST_QUOTE) -> str:
+    """The text on one line, as `plain`, and its beginning alone where it is long."""
+    shown = plain(text[: most * _LONGEST_ESCAPE])
+    if len(shown) <= most and len(text) <= most * _LONGEST_ESCAPE:
+        return shown
+    return shown[: most - 3] + "..."
+
+
 def quoted(text: str) -> str:
-    """The text between quotes for an error message: plain, and shortened where it is long."""
-    shown = plain(text)
-    if len(shown) > _LONGEST_QUOTE:
-        shown = shown[: _LONGEST_QUOTE - 3] + "..."
-    return f"'{shown}'"
+    """The text between quotes for an error message, shortened where it is long."""
+    return f"'{shortened(text)}'"
+
+
+def is_system_text(text: str | os.PathLike[str]) -> bool:
+    """Whether the operating system takes a text, as of a path or a word of a command.
+
+    It takes no zero byte and no lone surrogate.
+    """
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def shown(path: os.PathLike[str]) -> str:
+    """A path as messages show it."""
+    return shortened(os.fspath(path), _MOST_PATH)
+
+
+def bounded(text: str, most: int) -> str:
+    """A text for a report: where it is long its beginning, and how much was left out."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}... ({len(text) - most:,} more characters are left out)"

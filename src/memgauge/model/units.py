@@ -8,6 +8,7 @@ parser takes the name of the option it reads for, and raises RequestError.
 import re
 from fractions import Fraction
 
+from memgauge.model.arguments import MOST_LISTED
 from memgauge.model.errors import RequestError
 from memgauge.model.text import quoted
 
@@ -98,6 +99,7 @@ def parse_count(text: str, option: str, low: int, high: int) -> int:
 def parse_counts(text: str, option: str, low: int, high: int) -> tuple[int, ...]:
     """The whole numbers of a list such as `1,2,4-8`, each once, in the order written."""
     found: dict[int, None] = {}
+    listed = 0
     for part in text.split(","):
         if _NEGATIVE.match(part.strip()):
             raise RequestError(
@@ -111,6 +113,11 @@ def parse_counts(text: str, option: str, low: int, high: int) -> tuple[int, ...]
             raise RequestError(
                 f"{option} {quoted(text)} holds the reversed range {start}-{end}; "
                 f"write {end}-{start}"
+            )
+        listed += end - start + 1
+        if listed > MOST_LISTED:
+            raise RequestError(
+                f"{option} {quoted(text)} lists more than {MOST_LISTED} numbers; name each once"
             )
         found.update(dict.fromkeys(range(start, end + 1)))
     return tuple(found)

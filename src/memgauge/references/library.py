@@ -126,9 +126,9 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     study: str
     conditions: list[str]
     caveats: list[str]
-    """What is wrong in it or not told."""
+    """What is wrong in it or not known."""
     threads: int | None = None
-    """Hardware threads of the machine; None: not told."""
+    """Hardware threads of the machine; None: not known."""
     figures: list[Mapping] = []
     counts: Counts | None = None
     competition: Competition | None = None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from memgauge.analysis.section import Cell, Column, Estimate
+from memgauge.analysis.section import Cell, Column
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.text import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +17,9 @@ MISSING = "\N{EN DASH}"
 
 WIDE_MARK = "*"
 """Follows an estimate whose interval is wider than the precision asked."""
+
+MOST_TEXT = 2000
+"""Characters of a text in a report: a run may come from a stranger and hold texts of any length."""
 
 _LONGEST = 1e15
 """From here on digits say less than a power of ten; no measurement comes near."""
@@ -62,7 +67,7 @@ def spread(estimate: Estimate, unit: str | None = None) -> str:
 def plain_value(value: float | str | bool | None, unit: str | None, digits: int) -> str:
     """A cell without its interval."""
     if value is None or isinstance(value, str):
-        return MISSING if value is None else value
+        return MISSING if value is None else bounded(value, MOST_TEXT)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if unit == "B":

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memgauge.analysis.verify_words import NEVER, verdict_text
-from memgauge.model.counters import EventVerdict, State
+from memgauge.analysis.counters_verify.messages import NEVER, verdict_text
+from memgauge.model.counting.events import EventVerdict, State
 from memgauge.model.text import few
 from memgauge.model.units import format_count
 
 if TYPE_CHECKING:
-    from memgauge.analysis.counters_document import (
+    from memgauge.analysis.counters.events_document import (
         CountersDocument,
         ListedBackEnd,
         ListedEvent,
     )
-    from memgauge.model.counters import Event
-    from memgauge.reports._page import Page
-    from memgauge.reports.terminal import Look
+    from memgauge.model.counting.events import Event
+    from memgauge.reports.terminal.page import Page
+    from memgauge.reports.terminal.report import Look
 
 _SYMBOLS: dict[State, tuple[str, str]] = {
     "ready": ("✓", "green"),
@@ -180,6 +180,6 @@ def _standing(event: Event) -> str:
 
 
 def _page(look: Look) -> Page:
-    from memgauge.reports._page import Page as Lines
+    from memgauge.reports.terminal.page import Page as Lines
 
     return Lines(look.columns, look.color, look.encoding)

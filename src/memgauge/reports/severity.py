@@ -3,6 +3,10 @@
 from collections.abc import Iterable
 
 from memgauge.analysis.section import Verdict
+from memgauge.model.units import format_count
+
+MOST_VERDICTS = 100
+"""Of one section; a run may come from a stranger, and hold warnings in any number."""
 
 SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
 """By level, the most severe first."""
@@ -13,3 +17,13 @@ _RANKS = {level: rank for rank, level in enumerate(SYMBOLS)}
 def ranked(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """The most severe first, else in the order given."""
     return sorted(verdicts, key=lambda verdict: _RANKS[verdict.level])
+
+
+def shown(verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts that a report shows, the gravest first, and how many others there are."""
+    found = ranked(verdicts)
+    more = len(found) - MOST_VERDICTS
+    if more <= 0:
+        return found
+    text = f"{format_count(more, 'more remark')} like these, none graver, left out here."
+    return [*found[:MOST_VERDICTS], Verdict(level="note", text=text)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from memgauge.experiments.base import Experiment
+from memgauge.experiments.shared.base import Experiment
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Warning
-from memgauge.system.reservation import left_behind, reserved
+from memgauge.system.memory.reservation import left_behind, reserved
 
 
 @contextmanager
@@ -20,7 +20,9 @@ def prepared(chosen: Sequence[tuple[Experiment, CommonParameters]]) -> Iterator[
     Raises:
         RequestError: the pages cannot be had.
     """
-    wanted = [found for one, asked in chosen if (found := one.reservation(asked)) is not None]
+    wanted = [
+        found for one, requested in chosen if (found := one.reservation(requested)) is not None
+    ]
     if wanted:
         with reserved(wanted[0]) as noticed:
             yield noticed

@@ -1,22 +1,23 @@
 """A profile: a program runs, native threads sample what the machine and the program do beside it.
 
 Everything is recorded while it happens, so that a profile that is killed can be read. Nothing that
-goes wrong with memgauge once the program runs ends or delays the program: it is told afterwards.
+goes wrong with memgauge once the program runs ends or delays the program: it is reported
+afterwards.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from memgauge.counters.host import Host, this_host
-from memgauge.model.errors import SystemFailure
-from memgauge.model.marks import MARKS_NAME
+from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
 from memgauge.model.parameters import texts
 from memgauge.model.records import (
     AnyRecord,
@@ -25,7 +26,8 @@ from memgauge.model.records import (
     RunStart,
     Warning,
 )
-from memgauge.model.runfile import Run, RunWriter, read_run
+from memgauge.model.storage.marks import MARKS_NAME
+from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.model.termination import Terminated
 from memgauge.runner.profile_lanes import Lanes, Totals
@@ -33,9 +35,9 @@ from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, rea
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.runner.profile_signals import passing_on
 from memgauge.runner.start import run_start
-from memgauge.system.clock import stamp_clock
-from memgauge.system.environment import EnvironmentMonitor
-from memgauge.system.program import Attached, Ended, Program, Subject, adopt_orphans
+from memgauge.system.environment.clock import stamp_clock
+from memgauge.system.environment.conditions import EnvironmentMonitor
+from memgauge.system.programs.program import Attached, Ended, Program, Subject, adopt_orphans
 
 ENVIRONMENT_EVERY_S = 1.0
 
@@ -60,16 +62,20 @@ class ProfileRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
     """How a profile ended."""
 
-    run: Run
+    run: Run | None
+    """None: nothing was written that can be read; `failure` says why."""
+    directory: Path
     ended: Ended | None
     """None: the program still runs, as far as is known."""
     totals: Totals
     failure: str | None = None
     """What went wrong with recording after the program was started."""
+    lane_failure: str | None = None
+    """Why a lane stopped sampling before the program ended; the run has a warning of it."""
 
 
 class Watcher:
-    """Whoever is told how it goes. Does nothing unless overridden."""
+    """Whoever follows its progress. Does nothing unless overridden."""
 
     every_s = ENVIRONMENT_EVERY_S
     """How often `tick` is called."""
@@ -87,27 +93,46 @@ class Watcher:
 def profile(request: ProfileRequest, watcher: Watcher | None = None) -> Watched:
     """Run or attach to a program and watch it until it ends.
 
+    Raises: as `opened`, and as `Recording.run`.
+    """
+    with opened(request, watcher) as recording:
+        recording.run()
+    return recording.watched()
+
+
+@contextmanager
+def opened(request: ProfileRequest, watcher: Watcher | None = None) -> Iterator[Recording]:
+    """All that watching takes, ready; the program waits before its first instruction.
+
+    Whatever is raised on entering: the program was not started. Leaving raises nothing of its own.
+
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
+        UnknownEvent: an event that was named is malformed or not known here.
         RequestError: nothing can be watched, or the process cannot be attached to.
-        SystemFailure: the run cannot be written; the program was not started.
+        SystemFailure: the run cannot be written.
         KeyboardInterrupt: before the program was started.
     """
     directory = request.directory.absolute()
     with ExitStack() as stack:
         subject = _subject(request, directory)
-        stack.callback(subject.close)
-        writer = stack.enter_context(RunWriter(directory))
-        recording = _Recording(request, subject, writer, watcher or Watcher())
-        stack.callback(recording.close)
-        recording.open()
-        recording.run()
-    return Watched(
-        run=read_run(directory),
-        ended=recording.ended,
-        totals=recording.totals,
-        failure=recording.failure,
-    )
+        stack.callback(_let_go, subject.close)
+        writer = RunWriter(directory)
+        stack.callback(_let_go, writer.close)
+        recording = Recording(request, subject, writer, watcher or Watcher())
+        stack.callback(_let_go, recording.close)
+        try:
+            recording.open()
+        except BaseException:
+            recording.discard()
+            raise
+        yield recording
+
+
+def _let_go(close: Callable[[], None]) -> None:
+    """Close what the recording closed before, and reported, unless it never came to run."""
+    with suppress(Exception):
+        close()
 
 
 def _subject(request: ProfileRequest, directory: Path) -> Subject:
@@ -118,7 +143,7 @@ def _subject(request: ProfileRequest, directory: Path) -> Subject:
     return Program(request.command, {**os.environ, VARIABLE: str(directory / MARKS_NAME)})
 
 
-class _Recording:
+class Recording:
     """The body of one profile, between its first and its last record."""
 
     def __init__(
@@ -150,7 +175,12 @@ class _Recording:
         self._watcher.begins(self._lanes.warnings)
 
     def run(self) -> None:
-        """Start the program, watch it, and record how all ended."""
+        """Start the program, watch it, and record how all ended.
+
+        Raises:
+            CommandNotExecutable: the kernel would not run it.
+            KeyboardInterrupt: profiling was ended by a signal.
+        """
         status: Literal["complete", "interrupted", "failed"] = "complete"
         reason = None
         if self._request.whole_process:
@@ -172,13 +202,37 @@ class _Recording:
             status, reason = "failed", str(error)
             raise
         finally:
-            self._watcher.ends()
+            self._guarded(self._watcher.ends)
             self._finish(status, reason)
+            self._guarded(self.close)
+            self._guarded(self._writer.close)
+
+    def watched(self) -> Watched:
+        """How it ended, with the run as it was written."""
+        run = None
+        try:
+            run = read_run(self._writer.directory)
+        except MemgaugeError as error:
+            self.failure = self.failure or str(error)
+        return Watched(
+            run=run,
+            directory=self._request.directory,
+            ended=self.ended,
+            totals=self.totals,
+            failure=self.failure,
+            lane_failure=self._lanes.failure,
+        )
 
     def close(self) -> None:
         """Close what is open; after a failure before the start too."""
         self._lanes.close()
         self._monitor.close()
+
+    def discard(self) -> None:
+        """Close all and leave no file behind, where nothing was begun."""
+        self._guarded(self.close)
+        self._guarded(self._lanes.discard)
+        self._guarded(lambda: self._marks.unlink(missing_ok=True))
 
     def _begin(self) -> None:
         begin_ns = self._clock_ns()
@@ -194,7 +248,7 @@ class _Recording:
 
     def _watch(self) -> None:
         began_ns = self._clock_ns()
-        self._monitor.start()
+        self._guarded(self._monitor.start)
         environment_due_s = ENVIRONMENT_EVERY_S
         while self.ended is None:
             self.ended = self._subject.wait(min(self._watcher.every_s, ENVIRONMENT_EVERY_S))
@@ -203,8 +257,8 @@ class _Recording:
                 self._process = self._with_end()
             elif elapsed_s >= environment_due_s:
                 environment_due_s += ENVIRONMENT_EVERY_S
-                self._look_around()
-            self._watcher.tick(elapsed_s, self._lanes)
+                self._guarded(self._look_around)
+            self._guarded(partial(self._watcher.tick, elapsed_s, self._lanes))
 
     def _with_end(self) -> Process | None:
         if self._process is None or self.ended is None:
@@ -218,8 +272,8 @@ class _Recording:
 
     def _look_around(self) -> None:
         # Others' time would hold the program's own.
-        told = msgspec.structs.replace(self._monitor.sample(), others_s=None)
-        self._write([told])
+        known = msgspec.structs.replace(self._monitor.sample(), others_s=None)
+        self._write([known])
         self._reap()
 
     def _reap(self) -> int:
@@ -230,31 +284,40 @@ class _Recording:
     def _finish(
         self, status: Literal["complete", "interrupted", "failed"], reason: str | None
     ) -> None:
-        """Stop sampling and write the last records; a failure is kept, not raised."""
-        self._lanes.close()
+        """Stop sampling and write the last records."""
+        self._guarded(self._lanes.close)
         self.totals = self._lanes.totals()
+        self._guarded(self._write_last)
+        if self.failure is not None and status == "complete":
+            status, reason = "failed", self.failure
+        elapsed_s = (self._clock_ns() - self._first_pair.run_ns) * 1e-9
+        end = RunEnd(status=status, reason=reason, elapsed_s=max(0.0, elapsed_s), rounds=0)
+        self._guarded(lambda: self._writer.write([end]))
+        self._guarded(lambda: self._marks.unlink(missing_ok=True))
+
+    def _write_last(self) -> None:
+        """What is known only now: how the program ended, its regions, and how sampling went."""
         records: list[AnyRecord] = [*self._lanes.remarks()]
         if self._process is not None:
             records.insert(0, self._process)
         if self.ended is not None and (left := self._reap()):
             records.append(_left_behind(left))
         marks = read_marks(self._marks, on_run_clock(self._first_pair, ClockPair.now()))
-        records += [*marks.regions, *marks.warnings]
-        elapsed_s = (self._clock_ns() - self._first_pair.run_ns) * 1e-9
-        self._write(records)
-        self._write(
-            [RunEnd(status=status, reason=reason, elapsed_s=max(0.0, elapsed_s), rounds=0)],
-            last=True,
-        )
-        self._marks.unlink(missing_ok=True)
+        self._write([*records, *marks.regions, *marks.warnings])
 
-    def _write(self, records: Sequence[AnyRecord], *, last: bool = False) -> None:
-        if self.failure is not None and not last:
-            return
+    def _guarded(self, step: Callable[[], object]) -> None:
+        """Do what memgauge does beside the program: where it fails, the program goes on.
+
+        The first failure is kept, to be reported at the end.
+        """
         try:
-            self._writer.write(records)
-        except SystemFailure as error:
-            self.failure = self.failure or str(error)
+            step()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not cost the program
+            self.failure = self.failure or reason_of(error)
+
+    def _write(self, records: Sequence[AnyRecord]) -> None:
+        if self.failure is None:
+            self._guarded(partial(self._writer.write, records))
 
     def _make_marks(self) -> None:
         try:

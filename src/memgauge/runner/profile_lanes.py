@@ -1,10 +1,10 @@
-"""The lanes of a profile: opened as far as can be, told where not, and what they came to."""
+"""The lanes of a profile: opened as far as can be, reported where not, and what they came to."""
 
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from memgauge.counters.lanes import RunningLane, sampled
 from memgauge.model.errors import MemgaugeError, RequestError
 from memgauge.model.records import NOT_WATCHED, AnyRecord, CounterSet, Warning
 from memgauge.runner.profile_parameters import ProfileParameters
-from memgauge.system.program import Subject, tree_of
+from memgauge.system.programs.program import Subject, tree_of
 
 FEW = 0.01
 """Share of instants that may be missed without a word."""
@@ -56,6 +56,7 @@ class Lanes:
         self._parameters = parameters
         self._host = host
         self._whole_process = whole_process
+        self._not_opened: list[Warning] = []
         self._stack = ExitStack()
         self._running: list[RunningLane] = []
 
@@ -69,10 +70,11 @@ class Lanes:
         """Open and start all that can be.
 
         Raises:
-            UnknownEvent, RequestError: an event that was named, or nothing at all, can be watched.
+            UnknownEvent: an event that was named is malformed or not known here.
+            RequestError: nothing at all can be watched.
         """
         if self._whole_process:
-            raise_file_limit()
+            self._stack.enter_context(raised_file_limit())
         by_name = self._parameters.counters or ()
         rate_hz = self._parameters.rate_hz
         plans = [plan_components(self._parameters.chosen_components, rate_hz, self._host)]
@@ -81,7 +83,8 @@ class Lanes:
         for plan in plans:
             self._open(plan, subject)
         if not self._running:
-            reasons = "; ".join(map(_with_remedy, self.warnings))
+            # What could have been watched, such as on a disk with room, is the reason to tell.
+            reasons = "; ".join(map(_with_remedy, self._not_opened or self.warnings))
             raise RequestError(f"nothing can be watched here: {reasons}")
 
     def latest(self) -> list[LatestReading]:
@@ -114,9 +117,20 @@ class Lanes:
         """What a reader must know of lanes that have ended."""
         return [remark for lane in self._running for remark in _remarks(lane)]
 
+    @property
+    def failure(self) -> str | None:
+        """Why a lane stopped sampling before its end; of several, the first."""
+        failures = (_ended_early(lane) for lane in self._running)
+        return next((failure for failure in failures if failure is not None), None)
+
     def close(self) -> None:
         """Take last samples, close files and counters; a second call does nothing."""
         self._stack.close()
+
+    def discard(self) -> None:
+        """Remove the files of lanes that were closed."""
+        for lane in self._running:
+            self._forget(lane.plan)
 
     def _open(self, plan: Plan, subject: Subject) -> None:
         self.warnings += [_missing(missing) for missing in plan.missing]
@@ -127,14 +141,14 @@ class Lanes:
         try:
             self._running.append(self._stack.enter_context(self._sampled(lane, subject)))
         except MemgaugeError as error:
-            if lane.component == "counters":
-                raise
             self._forget(lane)
             # What one of them refuses must not take the others along.
             for part in lane.parts:
                 self._open_lane(part, subject)
             if not lane.parts:
-                self.warnings.append(_missing(Missing(component=lane.name, reason=str(error))))
+                warning = _missing(Missing(component=lane.name, reason=str(error)))
+                self.warnings.append(warning)
+                self._not_opened.append(warning)
 
     def _sampled(self, plan: LanePlan, subject: Subject) -> AbstractContextManager[RunningLane]:
         back_ends = {event.back_end for event in plan.events}
@@ -149,15 +163,20 @@ class Lanes:
             (self._directory / f"{plan.name}.lane").unlink()
 
 
-def raise_file_limit() -> None:
+@contextmanager
+def raised_file_limit() -> Iterator[None]:
     """As far as this process may: a process tree takes a descriptor for each thread.
 
     The program was forked before and keeps the limits that memgauge was started with.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
+    try:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def _with_remedy(warning: Warning) -> str:
@@ -172,14 +191,21 @@ def _missing(missing: Missing) -> Warning:
     )
 
 
+def _ended_early(lane: RunningLane) -> str | None:
+    error = lane.native.state().error
+    if error is None:
+        return None
+    name, file = lane.record.counters, lane.record.file
+    return f"{name}: sampling ended early: {file} could not be written: {error}"
+
+
 def _remarks(lane: RunningLane) -> Iterable[Warning]:
     state = lane.native.state()
     name = lane.record.counters
-    if state.error is not None:
+    if (failure := _ended_early(lane)) is not None:
         yield Warning(
             code="lane-ended",
-            message=f"{name}: sampling ended early: {lane.record.file} could not be written: "
-            f"{state.error}",
+            message=failure,
             remedy="free some space, or name another --output",
         )
     if state.dropped and state.error is None:

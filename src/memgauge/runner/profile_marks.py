@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from memgauge.model.marks import Marks, lines_of, regions_of
 from memgauge.model.records import LARGEST_INTEGER, Warning
-from memgauge.system.clock import stamp_clock
+from memgauge.model.storage.marks import Marks, lines_of, regions_of
+from memgauge.system.environment.clock import stamp_clock
 
 VARIABLE = "MEMGAUGE_MARKS"
 

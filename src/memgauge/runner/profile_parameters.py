@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated
 
 from memgauge.counters.components import NAMES
+from memgauge.model.arguments import LARGEST_PID
 from memgauge.model.errors import RequestError
-from memgauge.model.option import Option, choices_option, directory_option
+from memgauge.model.option import Option, choices_option, directory_option, list_text
 from memgauge.model.parameters import Parameters
 from memgauge.model.text import quoted
 
@@ -36,7 +38,7 @@ def rate_option(help: str) -> Option:  # noqa: A002
 
 def parse_pid(text: str, option: str) -> int:
     """A process identifier."""
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 31:
+    if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) or not 0 < int(text) <= LARGEST_PID:
         raise RequestError(
             f"{option} {quoted(text)} is no process identifier; write the number that 'ps' shows"
         )
@@ -54,7 +56,7 @@ def parse_events(text: str, option: str) -> tuple[str, ...]:
         if inside:
             events[-1] += f",{part}"
         else:
-            events.append(part)
+            events.append(part.lstrip())
         inside ^= part.count("/") % 2 == 1 and events[-1].startswith("perf:")
     stripped = tuple(dict.fromkeys(event.strip() for event in events))
     if not all(stripped):
@@ -63,11 +65,8 @@ def parse_events(text: str, option: str) -> tuple[str, ...]:
 
 
 def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _list(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:g}" if is_number else str(value)
 
 
 class ProfileParameters(Parameters, frozen=True, kw_only=True):
@@ -76,34 +75,35 @@ class ProfileParameters(Parameters, frozen=True, kw_only=True):
     pid: Annotated[
         int | None,
         Option(
-            help="process to attach to, with all it starts; ends when it ends, or on Ctrl-C",
+            help="process to attach to, including all processes it starts; the profile "
+            "ends when it exits, or on Ctrl-C",
             metavar="PID",
             parse=parse_pid,
-            automatic="the command is started",
+            automatic="none; the command is started",
         ),
     ] = None
     rate_hz: Annotated[
         float,
-        rate_option("samples a second; slow sources take fewer"),
+        rate_option("samples per second; slow sources are sampled less often"),
     ] = 100.0
     components: Annotated[
         tuple[str, ...] | None,
-        choices_option("what to watch", NAMES, automatic="all, or none with --counters"),
+        choices_option("components to watch", NAMES, automatic="all; none with --counters"),
     ] = None
     counters: Annotated[
         tuple[str, ...] | None,
         Option(
-            help="events to watch, as 'memgauge counters' lists them",
+            help="events to watch, named as 'memgauge counters' lists them",
             metavar="EVENT,...",
             parse=parse_events,
-            write=_list,
+            write=list_text,
             repeatable=True,
             automatic="those of the components",
         ),
     ] = None
     output: Annotated[
         str | None,
-        directory_option("directory to write the run into", automatic="memgauge-runs/TIME-profile"),
+        directory_option("directory to write the run to", automatic="memgauge-runs/TIME-profile"),
     ] = None
 
     @property

@@ -16,7 +16,7 @@ from types import FrameType
 import msgspec
 
 from memgauge.model.termination import Terminated
-from memgauge.system.program import send
+from memgauge.system.programs.program import send
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT)
 ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -34,7 +34,8 @@ class Received(msgspec.Struct):
 def passing_on(pid: int) -> Iterator[Received]:
     """Pass signals on to a process; a second one that asks for the end raises `Terminated`.
 
-    What is ignored, as under nohup, stays ignored. Nothing is changed outside of the main thread.
+    What is ignored, as under nohup, stays ignored, but for SIGCHLD: a kernel that ignores it tells
+    nobody how a child ended. Nothing is changed outside of the main thread.
     """
     received = Received()
     if threading.current_thread() is not threading.main_thread():
@@ -54,6 +55,8 @@ def passing_on(pid: int) -> Iterator[Received]:
         for number in (*ENDING, *PASSED_ON):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, pass_on)
+        if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+            before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in IGNORED:
             before[number] = signal.signal(number, signal.SIG_IGN)
         yield received

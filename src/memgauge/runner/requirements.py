@@ -5,8 +5,8 @@ from __future__ import annotations
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.system import System
-from memgauge.system.memory_nodes import require_nodes
-from memgauge.system.pages import EXPLICIT_PAGE_BYTES
+from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
+from memgauge.system.topology.memory_nodes import require_nodes
 
 
 def require_placement(parameters: CommonParameters, system: System) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
 
-from memgauge.analysis.regimes import TeamKey, find_regimes, team_of
-from memgauge.experiments.base import Bench, Experiment
-from memgauge.model.records import AnyRecord, Point
-from memgauge.model.runfile import RunWriter
+from memgauge.analysis.figures.regimes import TeamKey, find_regimes, team_of
+from memgauge.experiments.shared.base import Bench, Experiment
+from memgauge.model.errors import DoesNotFit
+from memgauge.model.records import AnyRecord, Point, Sample
+from memgauge.model.storage.run_file import RunWriter
 from memgauge.runner.budget import Budget
-from memgauge.runner.cell import Cell, CellValues
-from memgauge.system.environment import EnvironmentMonitor
+from memgauge.runner.fitting import LeftOut, memory_needed
+from memgauge.runner.point_progress import CellValues, PointProgress
+from memgauge.system.environment.conditions import EnvironmentMonitor
 
 ENVIRONMENT_EVERY_S = 1.0
 SEARCH_EVERY_ROUNDS = 4
 
-Tick = Callable[[Sequence[Cell]], None]
+Tick = Callable[[Sequence[PointProgress]], None]
 """Called after each round, to show progress."""
 
-Declare = Callable[[Bench, Sequence[Point]], list[Cell]]
+Declare = Callable[[Bench, Sequence[Point]], list[PointProgress]]
 """Records further points of a bench and makes their cells."""
 
 
@@ -26,22 +28,30 @@ class Rounds:
     """Visits cells round-robin and writes each round as it ends.
 
     A kill loses at most the round under way. Ctrl-C ends the loop between two native calls, each a
-    few milliseconds long; the round's finished samples are written first.
+    few milliseconds long; the round's finished samples are written first. A bench that finds no
+    memory on the way is given up, and what it measured before is kept.
     """
 
     def __init__(
-        self, writer: RunWriter, monitor: EnvironmentMonitor, budget: Budget, precision: float
+        self,
+        writer: RunWriter,
+        monitor: EnvironmentMonitor,
+        budget: Budget,
+        precision: float,
+        left_out: LeftOut,
     ) -> None:
         self.completed = 0
         self._writer = writer
         self._monitor = monitor
         self._budget = budget
         self._precision = precision
+        self._left_out = left_out
+        self._without_memory: set[Bench] = set()
         self._environment_due_s = 0.0
 
     def run(
         self,
-        cells: MutableSequence[Cell],
+        cells: MutableSequence[PointProgress],
         experiments: Iterable[Experiment],
         share_s: float,
         tick: Tick,
@@ -62,18 +72,18 @@ class Rounds:
                 for experiment in searching:
                     give_up(experiment, cells)
                 for bench in benches:
-                    cells.extend(declare(bench, refined(bench, cells)))
+                    cells.extend(declare(bench, self._refined(bench, cells)))
             tick(cells)
 
     def _is_over(self, deadline_s: float) -> bool:
         return self._budget.ended or self._budget.elapsed_s >= deadline_s
 
-    def _one_round(self, cells: Sequence[Cell], deadline_s: float) -> None:
+    def _one_round(self, cells: Sequence[PointProgress], deadline_s: float) -> None:
         records: list[AnyRecord] = []
         try:
             for cell in cells:
                 if cell.to_visit:
-                    records.extend(cell.visit(self.completed))
+                    records.extend(self._visit(cell, cells))
                 if self._is_over(deadline_s):
                     break
         finally:
@@ -83,10 +93,38 @@ class Rounds:
             self._writer.write(records)
         self.completed += 1
 
+    def _visit(self, cell: PointProgress, cells: Sequence[PointProgress]) -> list[Sample]:
+        try:
+            with memory_needed(cell.point.point):
+                return cell.visit(self.completed)
+        except DoesNotFit as error:
+            self._give_up_bench(cell.bench, cells, error)
+            return []
 
-def look(cells: Sequence[Cell], precision: float) -> None:
+    def _refined(self, bench: Bench, cells: Sequence[PointProgress]) -> list[Point]:
+        """Points that a bench asks for, by what it measured so far."""
+        if bench in self._without_memory:
+            return []
+        mine = [cell for cell in cells if cell.bench is bench]
+        try:
+            with memory_needed(f"{bench.points[0].experiment}: further points"):
+                return bench.refine(CellValues(mine))
+        except DoesNotFit as error:
+            self._give_up_bench(bench, cells, error)
+            return []
+
+    def _give_up_bench(
+        self, bench: Bench, cells: Sequence[PointProgress], error: DoesNotFit
+    ) -> None:
+        self._without_memory.add(bench)
+        for cell in cells:
+            cell.given_up |= cell.bench is bench
+        self._left_out.add(bench.points[0].experiment, error)
+
+
+def look(cells: Sequence[PointProgress], precision: float) -> None:
     """Let each cell with enough new samples decide whether it is done, within its regimes."""
-    teams: dict[TeamKey, list[Cell]] = {}
+    teams: dict[TeamKey, list[PointProgress]] = {}
     for cell in cells:
         teams.setdefault(team_of(cell.point), []).append(cell)
     for team in teams.values():
@@ -98,17 +136,12 @@ def look(cells: Sequence[Cell], precision: float) -> None:
             cell.look(precision, regimes)
 
 
-def give_up(experiment: Experiment, cells: Sequence[Cell]) -> None:
+def give_up(experiment: Experiment, cells: Sequence[PointProgress]) -> None:
     """Stop visiting what a search has ruled out."""
     mine = {
         cell.point.point: cell
         for cell in cells
         if cell.point.experiment == experiment.name and cell.point.role == "slice"
     }
-    for name in experiment.losers(CellValues(list(mine.values()))):
+    for name in experiment.eliminated(CellValues(list(mine.values()))):
         mine[name].given_up = True
-
-
-def refined(bench: Bench, cells: Sequence[Cell]) -> list[Point]:
-    """Points that a bench asks for, by what it measured so far."""
-    return bench.refine(CellValues([cell for cell in cells if cell.bench is bench]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,10 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.experiments.base import Bench, Experiment, Group
-from memgauge.experiments.registry import for_memory
-from memgauge.model.errors import MemgaugeError, NotPossibleHere, RequestError
+from memgauge.experiments.shared.base import Bench, Experiment
+from memgauge.model.errors import DoesNotFit, MemgaugeError, RequestError
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.parameters import CommonParameters, texts
+from memgauge.model.parameters import texts
 from memgauge.model.records import (
     AnyRecord,
     Point,
@@ -25,21 +24,21 @@ from memgauge.model.records import (
     Warning,
 )
 from memgauge.model.rules import work_of
-from memgauge.model.runfile import Run, RunWriter, read_run
+from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
+from memgauge.runner.actual_memory import with_memory
+from memgauge.runner.batches import Planned, batches, needs
 from memgauge.runner.budget import Budget
-from memgauge.runner.cell import Cell
-from memgauge.runner.effective_memory import with_memory
-from memgauge.runner.requirements import require_placement
+from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
+from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
-from memgauge.runner.waves import Planned, needs, waves
-from memgauge.system.environment import EnvironmentMonitor
-from memgauge.system.memories import Memories, opened
-from memgauge.system.memory_limits import require_memory
-from memgauge.system.memory_room import room
-from memgauge.system.pages import EXPLICIT_PAGE_BYTES
-from memgauge.system.placement import within
+from memgauge.system.environment.conditions import EnvironmentMonitor
+from memgauge.system.limits.memory import require_memory
+from memgauge.system.limits.room import room
+from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
+from memgauge.system.memory.sources import Memories, opened
+from memgauge.system.topology.placement import within
 
 REPORT_RESERVE_S = 6.0
 """Kept at the end of the budget for validation and the report,"""
@@ -57,7 +56,6 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     remaining_s: float
 
 
-Requested = tuple[Experiment, CommonParameters]
 OnProgress = Callable[[Progress], None]
 
 
@@ -83,43 +81,16 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         KeyboardInterrupt: after the record was closed as interrupted.
     """
     budget = Budget(request.budget_s, reserve_s=REPORT_RESERVE_S)
-    planned, left_out = _plan(request)
+    left_out = LeftOut(request.experiments, request.warnings)
+    planned = fitting(request.experiments, request.system, left_out)
     points = sum(len(group.points) for _, _, group in planned)
     budget.reserve(max(REPORT_RESERVE_S, REPORT_S_PER_POINT * points))
-    packed = waves(planned, partial(room, request.system))
+    packed = batches(planned, partial(room, request.system))
     prior = _prior(request)
     with RunWriter(request.directory, resume=request.resume) as writer:
-        _Recording(request, budget, writer, prior, on_progress).record(packed, left_out)
+        recording = _Recording(request, budget, writer, prior, left_out, on_progress)
+        recording.record(packed)
     return read_run(request.directory)
-
-
-def planned_groups(
-    experiment: Experiment, parameters: CommonParameters, system: System
-) -> list[Group]:
-    """The points of one experiment; nothing is opened.
-
-    Raises:
-        RequestError: the machine cannot do what was asked.
-    """
-    require_placement(parameters, system)
-    return experiment.plan(parameters, within(system, parameters.nodes))
-
-
-def _plan(request: Request) -> tuple[list[Planned], list[Warning]]:
-    """What to measure, and why some of several experiments are not possible on this machine."""
-    planned: list[Planned] = []
-    left_out: list[Warning] = [*request.warnings]
-    for asked, parameters in request.experiments:
-        try:
-            experiment = for_memory(asked, parameters)
-            groups = planned_groups(experiment, parameters, request.system)
-        except NotPossibleHere as error:
-            if len(request.experiments) == 1:
-                raise
-            left_out.append(Warning(code="left-out", message=str(error), experiment=asked.name))
-        else:
-            planned += [(experiment, parameters, group) for group in groups]
-    return planned, left_out
 
 
 def _prior(request: Request) -> Run | None:
@@ -136,11 +107,11 @@ def _prior(request: Request) -> Run | None:
 
 def _refuse_other_gpu(directory: Path, point: Point, known: Point | None) -> None:
     """A number means another GPU where CUDA_VISIBLE_DEVICES or the slots have changed."""
-    if known is None or known.effective.get("gpu_uuid") == point.effective.get("gpu_uuid"):
+    if known is None or known.actual.get("gpu_uuid") == point.actual.get("gpu_uuid"):
         return
     raise RequestError(
         f"{directory}: {point.point} was measured on another GPU "
-        f"({known.effective.get('gpu')}, {known.effective.get('gpu_uuid')}); samples of two GPUs "
+        f"({known.actual.get('gpu')}, {known.actual.get('gpu_uuid')}); samples of two GPUs "
         "are never put into one run; start a new run"
     )
 
@@ -155,28 +126,29 @@ def _start(request: Request) -> RunStart:
     )
 
 
-def _opened(wave: Sequence[Planned]) -> AbstractContextManager[Memories]:
-    """The files, devices and pools that the groups of a wave put their arrays in."""
+def _opened(batch: Sequence[Planned]) -> AbstractContextManager[Memories]:
+    """The files, devices and pools that the groups of a batch put their arrays in."""
     wanted: Counter[MemoryPlacement] = Counter()
-    for planned in wave:
+    for planned in batch:
         wanted.update(needs(planned))
-    asked = [parameters for _, parameters, _ in wave]
+    requested = [parameters for _, parameters, _ in batch]
     return opened(
         wanted,
-        keep=any(one.keep for one in asked),
-        overwrite=any(one.overwrite for one in asked),
+        keep=any(one.keep for one in requested),
+        overwrite=any(one.overwrite for one in requested),
     )
 
 
 class _Recording:
     """The body of one run, between its first and its last record."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a run keeps to, goes on from and goes without
         self,
         request: Request,
         budget: Budget,
         writer: RunWriter,
         prior: Run | None,
+        left_out: LeftOut,
         on_progress: OnProgress,
     ) -> None:
         self._request = request
@@ -184,23 +156,31 @@ class _Recording:
         self._writer = writer
         self._prior = prior
         self._on_progress = on_progress
+        self._left_out = left_out
         self._monitor = EnvironmentMonitor(request.system.allowed_cpus)
-        self._rounds = Rounds(writer, self._monitor, budget, request.precision)
+        self._rounds = Rounds(writer, self._monitor, budget, request.precision, left_out)
         if prior is not None:
             self._rounds.completed = prior.rounds
         self._points: list[Point] = []
         self._started = False
         self._all_reached = True
 
-    def record(self, packed: Sequence[Sequence[Planned]], left_out: Sequence[Warning]) -> None:
-        """Measure every wave; the last records say what was left out, and how it ended."""
+    def record(self, packed: Sequence[Sequence[Planned]]) -> None:
+        """Measure every batch; the last record says how it ended.
+
+        Raises:
+            DoesNotFit: no memory was left for any of it.
+        """
         self._monitor.start()
         try:
-            for index, wave in enumerate(packed):
-                share_s = self._budget.remaining_s / (len(packed) - index)
-                self._wave(wave, share_s)
+            waiting = deque(packed)
+            while waiting:
+                batch = waiting.popleft()
+                late = self._batch(batch, self._budget.remaining_s / (len(waiting) + 1))
+                waiting.extend([late] if late else [])
+            if not self._started:
+                raise self._left_out.nothing_left()
             self._simulate(packed)
-            self._writer.write(left_out)
         except KeyboardInterrupt as interruption:
             self._end("interrupted", str(interruption) or "Ctrl-C")
             raise
@@ -212,16 +192,20 @@ class _Recording:
     def _simulate(self, packed: Sequence[Sequence[Planned]]) -> None:
         """What models predict for the points of the run, written as each is there."""
         experiments = {
-            planned[0].name: (planned[0], planned[1]) for wave in packed for planned in wave
+            planned[0].name: (planned[0], planned[1]) for batch in packed for planned in batch
         }
         for name, (experiment, parameters) in experiments.items():
             points = [point for point in self._points if point.experiment == name]
             system = within(self._request.system, parameters.nodes)
             done: set[str] = set()
-            for record in experiment.simulate(points, parameters, system):
-                self._writer.write([record])
-                done.update([record.point] if isinstance(record, Simulated) else ())
-                self._show(f"simulating {name}", len(done), len(points))
+            try:
+                with memory_needed(f"{name}: simulating"):
+                    for record in experiment.simulate(points, parameters, system):
+                        self._writer.write([record])
+                        done.update([record.point] if isinstance(record, Simulated) else ())
+                        self._show(f"simulating {name}", len(done), len(points))
+            except DoesNotFit as error:
+                self._left_out.add(name, error)
 
     def _end(
         self, status: Literal["complete", "budget", "interrupted", "failed"], reason: str | None
@@ -239,46 +223,66 @@ class _Recording:
             ]
         )
 
-    def _wave(self, wave: Sequence[Planned], share_s: float) -> None:
+    def _batch(self, batch: Sequence[Planned], share_s: float) -> list[Planned]:
+        """Measure groups together; returns those that found no memory beside the others."""
         with ExitStack() as stack:
             began_s = self._budget.elapsed_s
-            memories = stack.enter_context(_opened(wave))
-            benches = [self._open(stack, planned, memories) for planned in wave]
+            memories = stack.enter_context(_opened(batch))
+            benches, late = self._open_all(stack, batch, memories)
+            if not benches:
+                return late
             self._start()
             self._writer.write([made for bench in benches for made in bench.counters])
-            asked = {
-                bench: parameters for bench, (_, parameters, _) in zip(benches, wave, strict=True)
-            }
+            requested = {bench: parameters for bench, (_, parameters, _) in benches.items()}
 
-            def declare(bench: Bench, points: Sequence[Point]) -> list[Cell]:
-                told = [with_memory(point, asked[bench], memories) for point in points]
-                return self._declare(bench, told)
+            def declare(bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
+                found = [with_memory(point, requested[bench], memories) for point in points]
+                return self._declare(bench, found)
 
             cells = [cell for bench in benches for cell in declare(bench, bench.points)]
-            experiments = {experiment.name: experiment for experiment, _, _ in wave}
+            experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
             opening_s = self._budget.elapsed_s - began_s
             self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick, declare)
             self._close(benches, cells, experiments)
         self._all_reached &= not any(cell.wanted for cell in cells if cell.bench.is_needed)
+        return late
 
     def _start(self) -> None:
         """The first record, once something could be opened: a refused request leaves no run."""
         if not self._started:
             self._writer.write([_start(self._request)])
             self._started = True
+            self._left_out.recorded_by(self._writer.write)
+
+    def _open_all(
+        self, stack: ExitStack, batch: Sequence[Planned], memories: Memories
+    ) -> tuple[dict[Bench, Planned], list[Planned]]:
+        """What could be opened, and what found no memory beside it: alone it may."""
+        benches: dict[Bench, Planned] = {}
+        late: list[Planned] = []
+        for planned in batch:
+            try:
+                benches[self._open(stack, planned, memories)] = planned
+            except DoesNotFit as error:
+                if benches:
+                    late.append(planned)
+                else:
+                    self._left_out.add(planned[0].name, error)
+        return benches, late
 
     def _open(self, stack: ExitStack, planned: Planned, memories: Memories) -> Bench:
         experiment, parameters, group = planned
-        self._show(f"preparing {experiment.name}: {group.name}", 0, len(group.points))
+        what = f"{experiment.name}: {group.name}"
+        self._show(f"preparing {what}", 0, len(group.points))
         if parameters.pages not in EXPLICIT_PAGE_BYTES:
-            what = f"{experiment.name}: {group.name}"
             for placement, size in needs(planned).items():
                 if not (placement.is_area or placement.is_gpu):
                     require_memory(size, what, node=placement.node)
         system = within(self._request.system, parameters.nodes)
-        return stack.enter_context(experiment.open(group, parameters, system, memories))
+        with memory_needed(what):
+            return stack.enter_context(experiment.open(group, parameters, system, memories))
 
-    def _declare(self, bench: Bench, points: Sequence[Point]) -> list[Cell]:
+    def _declare(self, bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
         known = self._prior.points if self._prior else {}
         for point in points:
             if point.point in known and work_of(point) != work_of(known[point.point]):
@@ -290,7 +294,7 @@ class _Recording:
         self._writer.write([point for point in points if point.point not in known])
         self._points += points
         cells = {
-            point.point: Cell(
+            point.point: PointProgress(
                 bench, point, self._prior.samples_of(point.point) if self._prior else []
             )
             for point in points
@@ -301,7 +305,10 @@ class _Recording:
         return list(cells.values())
 
     def _close(
-        self, benches: Sequence[Bench], cells: Sequence[Cell], experiments: dict[str, Experiment]
+        self,
+        benches: Iterable[Bench],
+        cells: Sequence[PointProgress],
+        experiments: dict[str, Experiment],
     ) -> None:
         self._show("validating", sum(not cell.wanted for cell in cells), len(cells))
         records: list[AnyRecord] = []
@@ -312,7 +319,7 @@ class _Recording:
             records += experiment.check(cell.point, cell.samples, self._request.system)
         self._writer.write(records)
 
-    def _tick(self, cells: Sequence[Cell]) -> None:
+    def _tick(self, cells: Sequence[PointProgress]) -> None:
         self._show("measuring", sum(not cell.wanted for cell in cells), len(cells))
 
     def _show(self, phase: str, reached: int, points: int) -> None:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from memgauge.model.records import FORMAT_VERSION, RunStart, Scalar
 from memgauge.model.system import System
-from memgauge.system.clock import clock_record
-from memgauge.system.software import software_versions
+from memgauge.system.environment.clock import clock_record
+from memgauge.system.environment.software import software_versions
 
 
 def run_start(  # noqa: PLR0913 - what a first record holds

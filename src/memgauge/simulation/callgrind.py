@@ -3,11 +3,14 @@
 Source: the Valgrind User Manual, 6 (callgrind), events Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw and,
 with --simulate-wb, ILdmr DLdmr DLdmw: misses of the last level that wrote a changed line back.
 An access that lies in two lines counts once, and misses where either is missing.
+
+A process writes its counts when it ends. What it counted is lost when it takes another program's
+place by exec, or is killed: such programs are recognised by what callgrind prints as each starts.
 """
 
 from __future__ import annotations
 
-import tempfile
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,20 +19,24 @@ from typing import IO
 import msgspec
 
 from memgauge.model.cache_machine import CacheMachine
+from memgauge.model.errors import SimulationFailed
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
+from memgauge.model.text import quoted
+from memgauge.simulation.remarks import remarks
 from memgauge.simulation.two_levels import TwoLevels, two_levels
 from memgauge.simulation.valgrind import (
+    OPTIONS,
     Valgrind,
+    by_path,
     how_it_ended,
     nothing_counted,
     running,
-    said,
 )
-from memgauge.system.program import Ended
+from memgauge.system.programs.program import Ended
+from memgauge.system.programs.work_directory import LOG, OUTPUT, work_directory
 
 Events = dict[str, int]
-_ONLY_AT_START = "callgrind_control"
-"""Callgrind names it in its log as it starts a program, and not as a process forks."""
+_COUNT = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 class _Counted(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +45,7 @@ class _Counted(msgspec.Struct, frozen=True, kw_only=True):
     events: Events
     processes: int
     left_out: int
+    uncounted: int
     took_s: float
 
 
@@ -58,17 +66,23 @@ def simulate_by_callgrind(
 
 
 def totals_of(text: str) -> Events | None:
-    """The sums of a file that callgrind wrote, by event; None: it holds none."""
+    """The sums of a file that callgrind wrote, by event; None: it holds none, or is torn."""
     names: list[str] = []
-    for line in text.splitlines():
+    for line in text.splitlines(keepends=True):
         key, _, rest = line.partition(":")
         if key == "events":
             names = rest.split()
-        elif key == "totals" and names:
-            values = [int(word) for word in rest.split()]
-            # Trailing zeros are left out.
-            return dict(zip(names, values + [0] * (len(names) - len(values)), strict=True))
+        elif key == "totals" and names and rest.endswith("\n"):  # else the disk was full
+            return _sums(names, rest.split())
     return None
+
+
+def _sums(names: Sequence[str], words: Sequence[str]) -> Events | None:
+    """By event; trailing zeros are left out of the file."""
+    if len(words) > len(names) or not all(_COUNT.fullmatch(word) for word in words):
+        return None
+    values = [int(word) for word in words]
+    return dict(zip(names, values + [0] * (len(names) - len(values)), strict=True))
 
 
 def _execute(
@@ -77,38 +91,50 @@ def _execute(
     valgrind: Valgrind,
     output: int | IO[bytes] | None,
 ) -> _Counted:
-    with tempfile.TemporaryDirectory(prefix="memgauge-simulate-") as made:
-        directory = Path(made)
-        words = [valgrind.path, *_options(levels, directory), *command]
+    with work_directory("simulate") as directory:
+        words = [valgrind.path, *_options(levels, directory), *by_path(command)]
         began = time.monotonic()
-        with running(words, output=output) as child:
+        with (
+            remarks(directory / LOG) as said,
+            running(words, output=output, directory=directory) as child,
+        ):
             ended = how_it_ended(child)
         took_s = time.monotonic() - began
         found = _events_by_process(directory)
-        own = {pid for pid in found if pid == child.pid or _is_fresh(directory, pid)}
-        if not own:
-            raise nothing_counted(command, ended, said(directory))
+    # One that forked and started no program has the counts of its parent too.
+    own = found.keys() & said.starts.keys()
+    if not own and said.starts and ended.signal is None:
+        place = quoted(str(directory.parent))
+        raise SimulationFailed(
+            f"{quoted(command[0])}: valgrind could not write what it counted to {place}; free "
+            "space there, or name another directory by TMPDIR"
+        )
+    if not own:
+        raise nothing_counted(command, ended, said.last)
     return _Counted(
         caches=levels,
         ended=ended,
         events={name: sum(found[pid][name] for pid in own) for name in found[min(own)]},
         processes=len(own),
         left_out=len(found) - len(own),
+        uncounted=said.starts.total() - len(own),
         took_s=took_s,
     )
 
 
 def _options(levels: TwoLevels, directory: Path) -> list[str]:
+    place = str(directory).replace("%", "%%")  # %p and others stand for something
     return [
         "--tool=callgrind",
+        *OPTIONS,
         "--cache-sim=yes",
         "--simulate-wb=yes",
         f"--I1={levels.instructions.option}",
         f"--D1={levels.first.option}",
         f"--LL={levels.last.option}",
         "--trace-children=yes",
-        f"--log-file={directory}/log.%p",
-        f"--callgrind-out-file={directory}/out.%p",
+        f"--log-file={place}/{LOG}",
+        f"--callgrind-out-file={place}/{OUTPUT}%p",
     ]
 
 
@@ -135,31 +161,27 @@ def _program(
         instructions=events["Ir"],
         processes=counted.processes,
         left_out_processes=counted.left_out,
+        uncounted_programs=counted.uncounted,
         exit_code=counted.ended.exit_code,
         signal=counted.ended.signal,
         took_s=counted.took_s,
         notes=[
             *caches.notes,
             "an access that lies in two lines counts as one",
-            "callgrind does not tell what was still changed in the caches in the end",
+            "a read-modify-write instruction counts as one store, which reads its line",
+            "callgrind does not report which lines were still modified in the caches at the end",
         ],
     )
 
 
 def _events_by_process(directory: Path) -> dict[int, Events]:
     found = {}
-    for path in directory.glob("out.*"):
+    for path in directory.glob(f"{OUTPUT}*"):
         pid = path.name.partition(".")[2]
         events = totals_of(_text(path))
         if events is not None and pid.isdecimal():
             found[int(pid)] = events
     return found
-
-
-def _is_fresh(directory: Path, pid: int) -> bool:
-    """Whether a process began at nothing: one that forked has the counts of its parent too."""
-    log = directory / f"log.{pid}"
-    return log.exists() and _ONLY_AT_START in _text(log)
 
 
 def _text(path: Path) -> str:

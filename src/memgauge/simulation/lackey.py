@@ -1,7 +1,8 @@
 """A program's accesses one by one, from valgrind's lackey, through a machine's whole caches.
 
 Source: the Valgrind User Manual, 11 (lackey), --trace-mem: a line for each access, ` L` load, ` S`
-store, ` M` both to one place, `I` instruction; hexadecimal address and bytes.
+store, ` M` both to one place, `I` instruction; hexadecimal address and bytes. At the end of the
+program, and not where another takes its place by exec, it says `Exit code`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,25 @@ import fcntl
 import os
 import re
 import select
+import signal
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from memgauge.experiments.cache_native import cache_model
+from memgauge.experiments.shared.cache_machines import cache_model
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
 from memgauge.simulation.valgrind import (
+    OPTIONS,
     Valgrind,
+    by_path,
     how_it_ended,
     nothing_counted,
     running,
 )
-from memgauge.system.program import Ended
+from memgauge.system.programs.program import Ended
 
 if TYPE_CHECKING:
     from memgauge import _core
@@ -34,7 +38,8 @@ CHUNK_BYTES = 1 << 20
 _POLL_S = 0.2
 _GATHER_S = 0.002
 """Between two reads: lackey writes line by line, and each that wakes us up costs both."""
-_ACCESS = re.compile(rb"^ ([LSM]) ([0-9a-f]+),([0-9]+)$", re.MULTILINE)
+_ACCESS = re.compile(rb"^ ([LSM]) ([0-9a-f]{1,16}),([0-9]{1,4})$", re.MULTILINE)
+"""Of 64 bits, and no longer than any processor's state: what else looks like one is damaged."""
 _STORE = 1 << 32
 """Kind 1 in the fifth byte of a record's second word, behind its bytes (little-endian)."""
 
@@ -48,6 +53,17 @@ class _Traced(NamedTuple):
     levels: list[ProgramLevel]
     left_changed_bytes: int
     took_s: float
+    was_replaced: bool
+    """By another program, by exec, which ran unseen."""
+
+
+class _Executed(NamedTuple):
+    """How an execution ended, and what valgrind said of it."""
+
+    ended: Ended
+    last_remark: str
+    """Its last remark."""
+    was_replaced: bool
 
 
 def simulate_by_trace(
@@ -64,17 +80,18 @@ def simulate_by_trace(
     """
     model = cache_model(machine)
     began = time.monotonic()
-    ended, told = _execute(command, valgrind, model, output)
+    executed = _execute(command, valgrind, model, output)
     counts = model.counts()
     if not counts.loads + counts.stores:
-        raise nothing_counted(command, ended, told)
+        raise nothing_counted(command, executed.ended, executed.last_remark)
     model.write_back_all()
     traced = _Traced(
-        ended=ended,
+        ended=executed.ended,
         counts=counts,
         levels=_levels(model, counts),
         left_changed_bytes=model.counts().write_back_bytes - counts.write_back_bytes,
         took_s=time.monotonic() - began,
+        was_replaced=executed.was_replaced,
     )
     return _program(command, machine, valgrind, traced)
 
@@ -115,6 +132,7 @@ def _program(
         instructions=None,
         processes=1,
         left_out_processes=None,
+        uncounted_programs=int(traced.was_replaced),
         exit_code=traced.ended.exit_code,
         signal=traced.ended.signal,
         took_s=traced.took_s,
@@ -122,6 +140,7 @@ def _program(
             "instructions are not simulated",
             "processes that the program starts are not simulated",
             "an access that lies in two sectors counts as two",
+            "a read-modify-write instruction counts as a load, which reads its line, and a store",
         ],
     )
 
@@ -131,7 +150,7 @@ def _execute(
     valgrind: Valgrind,
     model: _core.CacheModel,
     output: int | IO[bytes] | None,
-) -> tuple[Ended, str]:
+) -> _Executed:
     reading, writing = os.pipe()
     try:
         with suppress(OSError):  # a larger pipe is quicker, and no more
@@ -139,19 +158,27 @@ def _execute(
         words = [
             valgrind.path,
             "--tool=lackey",
-            "--quiet",
+            *OPTIONS,
             "--trace-mem=yes",
+            "--child-silent-after-fork=yes",
             f"--log-fd={writing}",
-            *command,
+            *by_path(command),
         ]
         with running(words, output=output, keep=[writing]) as child:
             os.close(writing)
             writing = -1
-            told = b""
+            last_remark, is_whole = b"", False
             for text in _whole_lines(reading, lambda: child.poll() is not None):
                 model.trace(records_of(text))
-                told = _remark(text) or told
-            return how_it_ended(child), told.decode("utf-8", "replace")
+                for remark in _remarks(text):
+                    last_remark = remark
+                    is_whole |= remark.startswith(b"==%d== Exit code:" % child.pid)
+            ended = how_it_ended(child)
+            return _Executed(
+                ended=ended,
+                last_remark=last_remark.decode("utf-8", "replace"),
+                was_replaced=not is_whole and ended.signal != signal.SIGKILL,
+            )
     finally:
         os.close(reading)
         if writing >= 0:
@@ -187,12 +214,11 @@ def _whole_lines(reading: int, has_ended: Callable[[], bool]) -> Iterator[bytes]
         yield rest
 
 
-def _remark(text: bytes) -> bytes:
-    """The last line that is no access but something that valgrind says."""
+def _remarks(text: bytes) -> list[bytes]:
+    """Lines that are no accesses but something that valgrind says."""
     if b"==" not in text:
-        return b""
-    said = [line for line in text.splitlines() if line.startswith(b"==")]
-    return said[-1] if said else b""
+        return []
+    return [line for line in text.splitlines() if line.startswith(b"==")]
 
 
 def _levels(model: _core.CacheModel, counts: _core.CacheCounts) -> list[ProgramLevel]:

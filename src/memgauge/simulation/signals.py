@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memgauge.model.termination import Terminated
-from memgauge.system.leash import kill_tree
-from memgauge.system.program import lives, send, tree_of
+from memgauge.system.programs.exit_with_parent import kill_tree
+from memgauge.system.programs.program import lives, send, tree_of
 
 ENDING = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP})
 PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
@@ -60,7 +60,7 @@ class _Passing(threading.Thread):
         self.killed_by: int | None = None
         self._pid = pid
         self._watched = watched
-        self._asked = False
+        self._requested = False
         self._told: list[int] = []
         self._over = threading.Event()
 
@@ -83,11 +83,11 @@ class _Passing(threading.Thread):
     def _take(self, number: int, *, by_terminal: bool) -> None:
         if number not in ENDING:
             send(number, [self._pid])
-        elif self._asked:
+        elif self._requested:
             self.killed_by = self.killed_by or number
             kill_tree(self._pid)
         else:
-            self._asked = True
+            self._requested = True
             if not by_terminal:
                 self._told = tree_of(self._pid)
                 send(number, self._told)

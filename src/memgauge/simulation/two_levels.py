@@ -31,7 +31,7 @@ class Cache(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.bytes},{self.ways},{self.line_bytes}"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """In words."""
         return f"{format_bytes(self.bytes)}, {self.ways} ways"
 
@@ -89,9 +89,9 @@ def _differences(
 ) -> list[str]:
     levels = machine.levels
     notes = [
-        f"two levels: {levels[0].name} of {first.told}, and a last one of {last.told}",
+        f"two levels: {levels[0].name} of {first.text}, and a last one of {last.text}",
         f"the last level stands for the {format_bytes(held)} that one core may hold",
-        f"instructions have a first level of {instructions.told}, assumed, and share the last one",
+        f"instructions have a first level of {instructions.text}, assumed, and share the last one",
     ]
     if machine.sector_bytes != machine.line_bytes:
         notes.append(

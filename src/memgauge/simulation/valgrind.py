@@ -7,7 +7,6 @@ threads of a program one at a time.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -25,11 +24,16 @@ from memgauge.model.errors import (
     RequestError,
     SimulationFailed,
 )
+from memgauge.model.termination import Terminated
 from memgauge.model.text import plain, quoted
-from memgauge.simulation.signals import passing_on
-from memgauge.system.leash import kill_tree, leash
-from memgauge.system.program import Ended, candidates, check_startable
+from memgauge.simulation.signals import ENDING, passing_on
+from memgauge.system.programs.exit_with_parent import exit_with_parent, kill_tree
+from memgauge.system.programs.program import Ended, candidates, check_startable, find_program
 
+OPTIONS = ("--command-line-only=yes", "--vgdb=no")
+"""For every tool: no options from elsewhere (VALGRIND_OPTS, .valgrindrc in the home and the working
+directory), which would change what is counted, and no pipes for a debugger, which outlive a kill.
+"""
 INSTALL = "install it (Debian: apt-get install valgrind)"
 _KILL_AFTER_S = 5.0
 
@@ -48,7 +52,7 @@ def find_valgrind() -> Valgrind:
     Raises:
         RequestError: there is none, or it does not start.
     """
-    path = shutil.which("valgrind")
+    path = find_program("valgrind")
     if path is None:
         raise RequestError(
             f"valgrind is not installed, and simulating a program needs it; {INSTALL}"
@@ -71,9 +75,8 @@ def check_command(command: Sequence[str]) -> None:
         CommandNotFound, CommandNotExecutable: as a shell would have it.
         RequestError: a program that takes other rights when it starts.
     """
-    paths = candidates(command[0], os.environ.get("PATH", os.defpath))
-    check_startable(command[0], paths)
-    file = next(path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK))  # noqa: PTH113
+    check_startable(command[0], candidates(command[0], os.environ.get("PATH", os.defpath)))
+    file = by_path(command)[0]
     if Path(file).stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
         raise RequestError(
             f"{quoted(command[0])}: is setuid or setgid, which valgrind cannot execute; simulate "
@@ -81,9 +84,21 @@ def check_command(command: Sequence[str]) -> None:
         )
 
 
+def by_path(command: Sequence[str]) -> list[str]:
+    """The command with its program named by its file: valgrind would look it up in its own way.
+
+    That way searches the working directory where an entry of PATH is empty.
+    """
+    return [find_program(command[0]) or command[0], *command[1:]]
+
+
 @contextmanager
 def running(
-    words: Sequence[str], *, output: int | IO[bytes] | None = None, keep: Sequence[int] = ()
+    words: Sequence[str],
+    *,
+    output: int | IO[bytes] | None = None,
+    keep: Sequence[int] = (),
+    directory: Path | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Valgrind at work; signals go to the program, and however this is left, it has ended.
 
@@ -93,6 +108,7 @@ def running(
         words: its command line.
         output: where the program's standard output goes; None: where ours goes.
         keep: descriptors that it inherits.
+        directory: a `work_directory` that it writes to, which is then removed.
     """
     try:
         child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep))
@@ -101,7 +117,7 @@ def running(
             f"valgrind cannot be started: {error.strerror}; {INSTALL}"
         ) from error
     try:
-        with leash(child.pid), passing_on(child.pid):
+        with exit_with_parent(child.pid, directory), passing_on(child.pid):
             yield child
     finally:
         _end(child)
@@ -113,23 +129,23 @@ def how_it_ended(child: subprocess.Popen[bytes]) -> Ended:
     return Ended(signal=-code) if code < 0 else Ended(exit_code=code)
 
 
-def said(directory: Path) -> str:
-    """The last line that valgrind wrote into its logs; empty: none."""
-    lines = [
-        line
-        for path in sorted(directory.glob("log.*"))
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
-        if line.strip()
-    ]
-    return plain(lines[-1]) if lines else ""
+def nothing_counted(command: Sequence[str], ended: Ended, known: str) -> MemgaugeError | Terminated:
+    """Why there is nothing to report of a program that was started.
 
-
-def nothing_counted(command: Sequence[str], ended: Ended, told: str) -> MemgaugeError:
-    """Why there is nothing to report of a program that was started."""
+    `Terminated` where a signal that asks for the end came before its first instruction: the exit
+    code is then that of the signal, as of a program that had begun.
+    """
+    if ended.signal in ENDING:
+        return Terminated(ended.signal)
     how = f"exit code {ended.exit_code}" if ended.signal is None else _name(ended.signal)
     if ended.exit_code == ExitCode.NOT_FOUND:
         return CommandNotFound(f"{quoted(command[0])}: valgrind does not find it; check its name")
-    why = f": {told}" if told else ""
+    if ended.signal == signal.SIGKILL:
+        return SimulationFailed(
+            f"{quoted(command[0])}: was killed (SIGKILL) before valgrind could report "
+            "what it counted; end it by another signal"
+        )
+    why = f": {plain(known)}" if known else ""
     return SimulationFailed(
         f"{quoted(command[0])}: valgrind simulated nothing of it ({how}){why}; give a program of "
         "this machine's own architecture and word size"

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.system import Capability
-from memgauge.system.cgroup import cpu_quota
-from memgauge.system.frequency import boost_enabled
-from memgauge.system.memory_limits import gib, memory_limits
-from memgauge.system.pages import EXPLICIT_PAGE_BYTES
-from memgauge.system.privileges import privilege_capabilities
-from memgauge.system.tier_capabilities import tier_capabilities
+from memgauge.system.environment.frequency import boost_enabled
+from memgauge.system.environment.privileges import privilege_capabilities
+from memgauge.system.limits.cgroup import cpu_quota
+from memgauge.system.limits.memory import gib, memory_limits
+from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
+from memgauge.system.tiers.capabilities import tier_capabilities
+from memgauge.system.tree import whole_number
 
 if TYPE_CHECKING:
     from memgauge.model.system import HugePagePool, System
-    from memgauge.system.data_sheet import DataSheet
+    from memgauge.system.environment.data_sheet import DataSheet
+    from memgauge.system.environment.virtualisation import Virtualisation
     from memgauge.system.native import Isas
     from memgauge.system.tree import Tree
-    from memgauge.system.virtualisation import Virtualisation
 
 _PAGE_NAMES = {size: name for name, size in EXPLICIT_PAGE_BYTES.items()}
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -173,15 +174,16 @@ def _bare_metal(virtualisation: Virtualisation) -> Capability:
 
 def _steal(tree: Tree, virtualisation: Virtualisation) -> Capability:
     words = (tree.text("/proc/stat") or "").partition("\n")[0].split()
-    told = len(words) > 8 and words[8].isdigit()
-    silent = told and int(words[8]) == 0 and virtualisation.hypervisor is not None
-    if not told:
-        detail = "the kernel does not tell"
+    ticks = whole_number(words[8]) if len(words) > 8 else None
+    known = ticks is not None
+    silent = ticks == 0 and virtualisation.hypervisor is not None
+    if not known:
+        detail = "the kernel does not report it"
     elif silent:
-        detail = "none since start: the hypervisor may not tell"
+        detail = "none since start: the hypervisor may not report it"
     else:
-        detail = "told in /proc/stat"
-    return Capability(name="steal time", available=told and not silent, detail=detail)
+        detail = "reported in /proc/stat"
+    return Capability(name="steal time", available=known and not silent, detail=detail)
 
 
 def _clock(tree: Tree, system: System) -> Capability:
@@ -215,7 +217,7 @@ def _governor(system: System, virtualisation: Virtualisation) -> Capability:
 def _boost(tree: Tree) -> Capability:
     boost = boost_enabled(tree)
     words = {
-        None: "unknown: the kernel does not tell",
+        None: "unknown: the kernel does not report it",
         True: "on: the core clock follows load and heat",
         False: "off: the core clock is steadier",
     }

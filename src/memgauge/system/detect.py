@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memgauge.model.system import System
-from memgauge.system.caches import read_caches
 from memgauge.system.capabilities import find_capabilities
-from memgauge.system.contradictions import topology_contradictions
-from memgauge.system.data_sheet import read_data_sheet
-from memgauge.system.frequency import governor
-from memgauge.system.memory_limits import available_bytes
+from memgauge.system.environment.contradictions import topology_contradictions
+from memgauge.system.environment.data_sheet import read_data_sheet
+from memgauge.system.environment.frequency import governor
+from memgauge.system.environment.processor import processor_name
+from memgauge.system.environment.virtualisation import read_virtualisation
+from memgauge.system.limits.memory import available_bytes
+from memgauge.system.memory.pages import base_page_bytes, read_huge_page_pools, thp_mode
 from memgauge.system.native import load_isas
-from memgauge.system.pages import base_page_bytes, read_huge_page_pools, thp_mode
-from memgauge.system.processor import processor_name
-from memgauge.system.tiers import read_tiers
-from memgauge.system.topology import allowed_cpus, read_topology, total_memory_bytes
+from memgauge.system.tiers.nodes import read_tiers
+from memgauge.system.topology.caches import read_caches
+from memgauge.system.topology.cpus import allowed_cpus, read_topology, total_memory_bytes
 from memgauge.system.tree import ROOT, Tree
-from memgauge.system.virtualisation import read_virtualisation
 
 if TYPE_CHECKING:
     from memgauge.model.system import Cache, Cpu

@@ -1,4 +1,4 @@
-"""What runs that were killed left behind: files, pools, data on devices, reserved huge pages.
+"""What runs that were killed left behind: files, pools, data on devices, directories, huge pages.
 
 All of it was written down before it was made. Only what bears memgauge's mark is touched, and
 nothing that a run still uses or that was kept on purpose.
@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memgauge.model.errors import MemgaugeError, SystemFailure
-from memgauge.system import area_devices, area_files, area_journal, area_pools, reservation
-from memgauge.system.area_cleaned import Cleaned
+from memgauge.system.areas import devices as area_devices
+from memgauge.system.areas import files as area_files
+from memgauge.system.areas import journal as area_journal
+from memgauge.system.areas import pools as area_pools
+from memgauge.system.areas.cleaned import Cleaned
+from memgauge.system.memory import reservation
+from memgauge.system.programs import work_directory
 
 CLEANERS: dict[str, Callable[[str], Cleaned]] = {
     area_files.KIND: area_files.cleaned,
     area_devices.KIND: area_devices.cleaned,
     area_pools.KIND: area_pools.cleaned,
+    work_directory.KIND: work_directory.cleaned,
 }
-"""By kind of memory, how a thing at a path is looked at and removed."""
+"""By kind, how a thing at a path is looked at and removed."""
 
 NOTHING = "nothing was left behind"
 

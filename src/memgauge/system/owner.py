@@ -1,4 +1,4 @@
-"""Which process something belongs to, told apart from later ones of the same number."""
+"""Which process something belongs to, distinguished from later ones of the same number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 import msgspec
 
-from memgauge.system.tree import Tree
+from memgauge.system.tree import Tree, whole_number
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
@@ -17,7 +17,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     boot_id: str
     start_ticks: int | None
-    """Since boot, as in proc_pid_stat(5); None: not told."""
+    """Since boot, as in proc_pid_stat(5); None: not known."""
 
 
 def this_process(tree: Tree | None = None) -> Owner:
@@ -37,7 +37,7 @@ def is_another_alive(owner: Owner, tree: Tree | None = None) -> bool:
 
 
 def boot_id(tree: Tree) -> str:
-    """Which boot of the machine this is; empty: not told."""
+    """Which boot of the machine this is; empty: not known."""
     return tree.text(_BOOT_ID) or ""
 
 
@@ -45,4 +45,4 @@ def _start_ticks(tree: Tree, pid: int) -> int | None:
     # The name in parentheses may itself hold spaces and parentheses; the start is field 22.
     _, _, rest = (tree.text(f"/proc/{pid}/stat") or "").rpartition(")")
     fields = rest.split()
-    return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
+    return whole_number(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from memgauge.model.cpulist import parse_cpu_list
 
 ROOT = Path("/")
+MOST_BYTES = 16 << 20
+"""Of a file: more than the kernel tells of the largest machine or process in one."""
+LARGEST_NUMBER = (1 << 63) - 1
+"""What records hold. The kernel writes more where it means that there is no limit."""
+LARGEST_INDEX = (1 << 31) - 1
+"""Of a device, CPU or process, which stands in a name."""
 _CHUNK_BYTES = 1 << 16
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""A FIFO in the place of a file, as in a tree from elsewhere, must not hold the reader for ever."""
 
 
 class Tree:
-    """A file system root. A file that is missing, hidden or unreadable reads as None."""
+    """A file system root.
+
+    A file that is missing, hidden or unreadable reads as None, and so does what the kernel never
+    makes there: a FIFO or device in its place, more than `MOST_BYTES`, numbers beyond 64 bits. So
+    does a path that can be none, since a file that was read before may have named it.
+    """
 
     def __init__(self, root: Path = ROOT) -> None:
         self._prefix = str(root).rstrip("/")
@@ -25,8 +39,8 @@ class Tree:
         """Contents of the file."""
         try:
             # Unbuffered: a fifth of the time of Path.read_bytes, for thousands of files.
-            descriptor = os.open(self._prefix + path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
+            descriptor = os.open(self._prefix + path, _FLAGS)
+        except (OSError, ValueError):
             return None
         try:
             return _read_all(descriptor)
@@ -44,17 +58,17 @@ class Tree:
         """A decimal number; None where the file holds something else."""
         text = self.text(path)
         try:
-            return None if text is None else int(text)
+            return None if text is None else _within_64_bits(int(text))
         except ValueError:
             return None
 
     def quantity(self, path: str) -> int | None:
         """A number from 0 on, in decimal or as 0x...; None where the file holds something else."""
         try:
-            number = int(self.text(path) or "", 0)
+            number = _within_64_bits(int(self.text(path) or "", 0))
         except ValueError:
             return None
-        return number if number >= 0 else None
+        return number if number is not None and number >= 0 else None
 
     def numbers(self, path: str) -> list[int] | None:
         """A CPU or node list in rising order; None where missing or malformed."""
@@ -62,16 +76,22 @@ class Tree:
         return None if text is None else sorted_numbers(text)
 
     def names(self, path: str) -> list[str]:
-        """Names in a directory, sorted; none where it is missing."""
+        """Names in a directory, sorted; none where it is missing.
+
+        One that is not UTF-8 is left out: no record can hold it. Network interfaces and control
+        groups may have such names.
+        """
         try:
-            return sorted(os.listdir(self._prefix + path))  # noqa: PTH208
-        except OSError:
+            found = os.listdir(self._prefix + path)  # noqa: PTH208
+        except (OSError, ValueError):
             return []
+        return sorted(name for name in found if name.isascii() or _is_unicode(name))
 
     def numbered(self, path: str, prefix: str) -> list[int]:
         """The numbers N of the entries `prefix`N of a directory, rising."""
         tails = (name[len(prefix) :] for name in self.names(path) if name.startswith(prefix))
-        return sorted(int(tail) for tail in tails if tail.isascii() and tail.isdigit())
+        numbers = map(whole_number, tails)
+        return sorted(one for one in numbers if one is not None and one <= LARGEST_INDEX)
 
     def exists(self, path: str) -> bool:
         """Whether the path can be seen."""
@@ -82,6 +102,8 @@ class Tree:
 
         Absolute below the root, as `path` is.
         """
+        if "\0" in path:
+            return None
         real = os.path.realpath(self._prefix + path)
         root = os.path.realpath(self._prefix or "/").rstrip("/")
         if not os.path.exists(real) or not real.startswith(root + "/"):  # noqa: PTH110
@@ -90,7 +112,7 @@ class Tree:
 
     def usable(self, path: str) -> bool:
         """Whether this process may read and write the path."""
-        return os.access(self._prefix + path, os.R_OK | os.W_OK)
+        return "\0" not in path and os.access(self._prefix + path, os.R_OK | os.W_OK)
 
     def fields(self, path: str, separator: str = ":") -> dict[str, str]:
         """Lines `name: value` of a file; the first of each name counts."""
@@ -102,6 +124,15 @@ class Tree:
         return found
 
 
+def _is_unicode(name: str) -> bool:
+    """Whether a name that the system gave has no byte that stands for itself."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def sorted_numbers(text: str) -> list[int] | None:
     """A CPU or node list of the kernel in rising order; None where malformed."""
     try:
@@ -110,11 +141,39 @@ def sorted_numbers(text: str) -> list[int] | None:
         return None
 
 
-def _read_all(descriptor: int) -> bytes:
+def _read_all(descriptor: int) -> bytes | None:
+    """Files of sysfs and procfs are regular ones, but their size is not known."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return None
     chunks: list[bytes] = []
+    left = MOST_BYTES
     while chunk := os.read(descriptor, _CHUNK_BYTES):
         chunks.append(chunk)
+        left -= len(chunk)
+        if left < 0:
+            return None
     return b"".join(chunks)
+
+
+def whole_number(text: str | bytes, base: int = 10) -> int | None:
+    """A number from 0 on, without a sign or prefix; None where the text is something else."""
+    if not text.isascii() or not text.isalnum():
+        return None
+    try:
+        return _within_64_bits(int(text, base))
+    except ValueError:
+        return None
+
+
+def bytes_of_kib(text: str) -> int | None:
+    """Bytes of a number of KiB with or without its unit, as the kernel tells memory."""
+    words = text.split()
+    number = whole_number(words[0]) if words else None
+    return None if number is None else _within_64_bits(number << 10)
+
+
+def _within_64_bits(number: int) -> int | None:
+    return number if abs(number) <= LARGEST_NUMBER else None
 
 
 def too_many_open() -> str | None:

@@ -1,6 +1,7 @@
 """What stands in a table, to be asserted."""
 
-from memgauge.analysis.section import Cell, Estimate, Table
+from memgauge.analysis.section import Cell, Table
+from memgauge.analysis.statistics.estimate import Estimate
 
 
 def rows(table: Table) -> list[dict[str, Cell]]:

@@ -28,7 +28,7 @@ Made = tuple[Point, float]
 
 
 def walked(level: str, order: str, ns: float, memory: str = "cuda:0") -> Made:
-    asked = {
+    requested = {
         "level": level,
         "order": order,
         "footprint_bytes": {"L1": 16 * KIB, "L2": L2 // 8}.get(level, 8 * L2),
@@ -38,7 +38,7 @@ def walked(level: str, order: str, ns: float, memory: str = "cuda:0") -> Made:
     }
     facts = FACTS | {"timer_resolution_ns": 32}
     name = f"latency/{level}/{order}"
-    return latency_point(name, asked=asked, effective=facts), ns
+    return latency_point(name, requested=requested, actual=facts), ns
 
 
 def latencies() -> list[Made]:
@@ -56,8 +56,8 @@ def footprint(access: str, size: int, value: float, l2_bytes: int | None = L2) -
     point = make(
         f"workingset/{access}/{size}" if latency else f"workingset/{access}/cuda:0/{size}",
         experiment="workingset",
-        asked={"access": access, "footprint_bytes": size, "memory": "cuda:0"},
-        effective=FACTS | {"l2_bytes": l2_bytes},
+        requested={"access": access, "footprint_bytes": size, "memory": "cuda:0"},
+        actual=FACTS | {"l2_bytes": l2_bytes},
     )
     return point, value
 
@@ -77,12 +77,12 @@ def footprints(held_bytes: int = L2, l2_bytes: int | None = L2) -> Iterator[Made
 
 
 def mixed(share: float, gb_per_s: float, memory: str = "cuda:0") -> Made:
-    asked = {"read_share": share, "store": None, "order": "sequential", "memory": memory}
+    requested = {"read_share": share, "store": None, "order": "sequential", "memory": memory}
     point = bandwidth_point(
         f"mix/{100 * share:g}r/sequential/cuda:0",
         experiment="mix",
-        asked=asked,
-        effective=FACTS | {"read_share_issued": share},
+        requested=requested,
+        actual=FACTS | {"read_share_issued": share},
     )
     return point, gb_per_s
 
@@ -93,9 +93,9 @@ def mixes() -> list[Made]:
 
 
 def stream_read(gb_per_s: float = READ_GB_PER_S) -> Made:
-    asked = {"kernel": "read", "variant": "tuned", "element": "double", "memory": "cuda:0"}
+    requested = {"kernel": "read", "variant": "tuned", "element": "double", "memory": "cuda:0"}
     return bandwidth_point(
-        "stream/read/tuned/double/cuda:0", asked=asked, effective=FACTS
+        "stream/read/tuned/double/cuda:0", requested=requested, actual=FACTS
     ), gb_per_s
 
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping
 
-from memgauge.analysis.comparability import Case
-from memgauge.analysis.knee import LoadPoint
-from memgauge.analysis.scaling import Team
-from memgauge.analysis.section import Estimate
+from memgauge.analysis.figures.scaling import Team
+from memgauge.analysis.pages.comparability import Case
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.knee import LoadPoint
 from memgauge.references.library import load
 
 STREAM_KERNELS = ("copy", "scale", "add", "triad")

@@ -10,8 +10,8 @@ def bandwidth_point(name: str = "p", **changes: object) -> Point:
         "point": name,
         "experiment": "stream",
         "quantity": "bandwidth",
-        "asked": {},
-        "effective": {},
+        "requested": {},
+        "actual": {},
         "bytes_counted": 1_000_000,
         "bytes_moved": 1_500_000,
     }
@@ -23,8 +23,8 @@ def latency_point(name: str = "l", **changes: object) -> Point:
         "point": name,
         "experiment": "latency",
         "quantity": "latency",
-        "asked": {},
-        "effective": {},
+        "requested": {},
+        "actual": {},
         "accesses": 1_000_000,
     }
     return Point(**(fields | changes))  # type: ignore[arg-type]

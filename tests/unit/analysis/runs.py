@@ -71,7 +71,7 @@ def cache(level: int, bytes_: int, cpus: list[int], type_: str = "unified") -> C
 
 def start(of: System | None = None, *, resumed: bool = False) -> RunStart:
     return RunStart(
-        format_version=1,
+        format_version=2,
         memgauge_version="0.1.0",
         run_id="abc",
         started_at="2026-01-02T03:04:05+00:00",
@@ -104,14 +104,14 @@ def stream_points() -> Iterator[tuple[Point, float]]:
                         + ("/pass" if role == "pass" else ""),
                         threads=threads,
                         role=role,
-                        asked={
+                        requested={
                             "kernel": kernel,
                             "variant": variant,
                             "element": "double",
                             "threads": threads,
                             "pages": "auto",
                         },
-                        effective={
+                        actual={
                             "cpus": "0" if threads == 1 else "0-1",
                             "store": "temporal" if variant == "standard" else "non-temporal",
                             "pages": "thp",
@@ -137,8 +137,8 @@ def latency_points() -> Iterator[tuple[Point, float]]:
             latency_point(
                 f"latency/{level}/{order}/{pages}",
                 experiment="latency",
-                asked={"level": level, "order": order, "pages": pages, "footprint_bytes": MIB},
-                effective={"cpus": "0", "pages": pages, "huge_share": 1.0},
+                requested={"level": level, "order": order, "pages": pages, "footprint_bytes": MIB},
+                actual={"cpus": "0", "pages": pages, "huge_share": 1.0},
             ),
             ns,
         )
@@ -158,8 +158,8 @@ def workingset_points() -> Iterator[tuple[Point, float]]:
                 make(
                     f"workingset/{access}/{size}",
                     experiment="workingset",
-                    asked={"access": access, "footprint_bytes": size, "pages": "auto"},
-                    effective=facts,
+                    requested={"access": access, "footprint_bytes": size, "pages": "auto"},
+                    actual=facts,
                 ),
                 ns if access == "latency" else 100 / ns,
             )

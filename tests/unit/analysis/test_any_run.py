@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.analysis.runs import start
 
-from memgauge.analysis.document import Document, json_document
-from memgauge.analysis.registry import ANALYSES
-from memgauge.analysis.report import analyse_run
-from memgauge.analysis.stream_form import stream_form
+from memgauge.analysis.report.document import Document, json_document
+from memgauge.analysis.report.registry import ANALYSES
+from memgauge.analysis.report.run import analyse_run
+from memgauge.analysis.stream.best_of import stream_form
 from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.run import run_of
 
@@ -50,8 +50,8 @@ def points(draw: st.DrawFn) -> Point:
         point=draw(st.text(max_size=8)),
         experiment=draw(st.sampled_from([*ANALYSES, "other"])),
         quantity=quantity,  # type: ignore[arg-type]
-        asked=draw(facts) | draw(st.sampled_from([{}, {"memory": "cuda:0"}])),
-        effective=draw(facts),
+        requested=draw(facts) | draw(st.sampled_from([{}, {"memory": "cuda:0"}])),
+        actual=draw(facts),
         bytes_counted=draw(counts) if quantity == "bandwidth" else 0,
         bytes_moved=draw(st.integers(0, LARGEST_INTEGER)),
         accesses=draw(counts) if quantity == "latency" else 0,

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from tests.unit.model import build
 
-from memgauge.analysis.document import DOCUMENT_VERSION, json_document
+from memgauge.analysis.report.document import DOCUMENT_VERSION, json_document
 from memgauge.analysis.schema import document_schema
 from memgauge.model.run import run_of
-from memgauge.model.schema import schema_text
+from memgauge.model.storage.schema import schema_text
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "schema" / f"document-{DOCUMENT_VERSION}.json"
 

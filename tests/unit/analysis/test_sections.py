@@ -15,13 +15,14 @@ from tests.unit.analysis.runs import (
     whole_run,
 )
 
-from memgauge.analysis.document import Document, json_document
-from memgauge.analysis.figures import figures_of
-from memgauge.analysis.ratios import ratio
-from memgauge.analysis.report import analyse_run
-from memgauge.analysis.section import Estimate, Report, Section, Table
-from memgauge.analysis.stream_form import stream_form
-from memgauge.analysis.verdicts import run_verdicts
+from memgauge.analysis.figures.run import figures_of
+from memgauge.analysis.report.document import Document, json_document
+from memgauge.analysis.report.run import analyse_run
+from memgauge.analysis.report.verdicts import run_verdicts
+from memgauge.analysis.section import Report, Section, Table
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.ratios import ratio
+from memgauge.analysis.stream.best_of import stream_form
 from memgauge.model.records import Point, RunEnd, Warning
 from memgauge.model.run import Run, run_of
 
@@ -197,9 +198,9 @@ def test_disturbers_are_named(changes: dict[str, float], words: str) -> None:
 
 
 def test_what_the_kernel_does_not_tell_is_not_zero() -> None:
-    told = environment(steal_s=0.5)
+    known = environment(steal_s=0.5)
     silent = environment(steal_s=None, others_s=None)
-    (text,) = texts_of(small(silent, told, silent), "warning")
+    (text,) = texts_of(small(silent, known, silent), "warning")
     assert "took 2.5%" in text
     assert texts_of(small(silent), "warning") == []
 
@@ -273,8 +274,8 @@ def test_no_gain_is_claimed_without_intervals() -> None:
 
 def test_a_cache_that_reads_like_memory_is_named() -> None:
     def point(level: str, order: str) -> Point:
-        asked = {"level": level, "order": order, "pages": "thp"}
-        return latency_point(f"latency/{level}", experiment="latency", asked=asked)
+        requested = {"level": level, "order": order, "pages": "thp"}
+        return latency_point(f"latency/{level}", experiment="latency", requested=requested)
 
     measured = [(point("L2", "random"), 4.0), (point("L3", "random"), 140.0)]
     measured.append((point("DRAM", "block-random"), 155.0))
@@ -286,7 +287,7 @@ def test_a_cache_that_reads_like_memory_is_named() -> None:
 
 
 def test_slices_at_a_stray_distance_are_told_from_those_switched_out() -> None:
-    point = bandwidth_point("s", asked={"kernel": "copy"}, threads=2)
+    point = bandwidth_point("s", requested={"kernel": "copy"}, threads=2)
     near = [sample_of(point, 10, i, pingpong_ns=27 + 0.01 * i) for i in range(20)]
     strays = [sample_of(point, 15, 20 + i, pingpong_ns=9000.0 * (i + 1)) for i in range(2)]
     texts = texts_of(small(point, *near, *strays), "warning")
@@ -298,19 +299,19 @@ def test_slices_at_a_stray_distance_are_told_from_those_switched_out() -> None:
 
 
 def test_a_run_that_ended_while_it_prepared_says_so_and_no_more() -> None:
-    point = bandwidth_point("s", asked={"kernel": "copy"})
+    point = bandwidth_point("s", requested={"kernel": "copy"})
     ended = RunEnd(status="budget", elapsed_s=5.0, rounds=0)
     run = small(point, ended)
     first, *_ = texts_of(run, "warning")
     assert first == "The budget of 60 s was spent on preparing: nothing was measured."
-    assert not [text for text in texts_of(run, "note") if "asked precision" in text]
+    assert not [text for text in texts_of(run, "note") if "requested precision" in text]
     stopped = small(point, RunEnd(status="interrupted", elapsed_s=5.0, rounds=0))
     assert "The run was interrupted while it prepared: nothing" in texts_of(stopped, "warning")[0]
 
 
 def test_slices_set_aside_and_passes_that_suffered_are_told_apart() -> None:
-    slice_ = bandwidth_point("s", asked={"kernel": "copy"})
-    pass_ = bandwidth_point("s/pass", role="pass", asked={"kernel": "copy"})
+    slice_ = bandwidth_point("s", requested={"kernel": "copy"})
+    pass_ = bandwidth_point("s/pass", role="pass", requested={"kernel": "copy"})
     taken = [sample_of(slice_, 10, i, switches=i % 2) for i in range(10)]
     taken += [sample_of(pass_, 5, i, switches=int(i < 4)) for i in range(10)]
     faulty = sample_of(slice_, 10, 10, faults=1)

@@ -1,4 +1,4 @@
-"""The report of a simulated program: labelled as such everywhere, what is not told left out."""
+"""The report of a simulated program: labelled as such everywhere, what is not known left out."""
 
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from memgauge.analysis.simulated_program import (
     simulation_document,
 )
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
-from memgauge.model.schema import schema_text
 from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
-from memgauge.reports.html import render as render_page
-from memgauge.reports.terminal import render
+from memgauge.model.storage.schema import schema_text
+from memgauge.reports.html.page import render as render_page
+from memgauge.reports.terminal.report import render
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "schema" / "simulation-1.json"
 MIB = 1 << 20
@@ -113,7 +113,14 @@ def test_what_is_not_told_has_no_row() -> None:
             "Up to 4 MiB that were changed",
         ),
         ({"processes": 3}, "3 processes are added up"),
+        ({"processes": 3}, "what they did between fork and exec is not counted"),
         ({"left_out_processes": 2}, "2 forked processes are left out"),
+        (
+            {"uncounted_programs": 1, "engine": "callgrind"},
+            "1 program is not counted, and every figure is a lower bound",
+        ),
+        ({"uncounted_programs": 3, "engine": "callgrind"}, "3 programs are not counted"),
+        ({"uncounted_programs": 1}, "which the trace engine does not follow"),
     ],
 )
 def test_what_a_reader_must_know_is_said(changes: dict[str, object], said: str) -> None:
@@ -121,6 +128,21 @@ def test_what_a_reader_must_know_is_said(changes: dict[str, object], said: str) 
     assert any(said in verdict.text for verdict in verdicts)
     plain = simulated_report(done()).sections[0].verdicts
     assert not any(said in verdict.text for verdict in plain)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"uncounted_programs": 1}, {"left_out_processes": 1}, {"processes": 2}]
+)
+def test_lower_bounds_are_called_so_beside_each_figure(changes: dict[str, int]) -> None:
+    report = simulated_report(done(**changes))
+    (section,) = report.sections
+    assert [one.label for one in report.headlines] == [
+        "memory reads, simulated, at least",
+        "memory writes, simulated, at least",
+    ]
+    assert all(table.title.endswith("simulated on made-up, at least") for table in section.tables)
+    assert "would give at least 4 MiB and take at least 3 MiB" in section.verdicts[0].text
+    assert "at least" not in render(simulated_report(done()))
 
 
 def test_text_and_page_hold_the_assumptions_and_no_escapes() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.unit.analysis.cluster_nodes import manifest, manifest_node, node
+from tests.unit.analysis.cluster.nodes import manifest, manifest_node, node
 from tests.unit.analysis.runs import records
 
 from memgauge.__main__ import main
@@ -12,7 +12,9 @@ from memgauge.cluster.combined import (
     write_figures,
     write_manifest,
 )
-from memgauge.model.cluster import (
+from memgauge.model.errors import RunFileError
+from memgauge.model.records import RunEnd, RunStart
+from memgauge.model.storage.cluster import (
     FIGURES_NAME,
     LAST_WORD,
     MANIFEST_NAME,
@@ -23,9 +25,7 @@ from memgauge.model.cluster import (
     read_figures,
     read_manifest,
 )
-from memgauge.model.codec import encode
-from memgauge.model.errors import RunFileError
-from memgauge.model.records import RunEnd, RunStart
+from memgauge.model.storage.codec import encode
 
 
 def records_of(directory: Path, name: str, *, until: int | None = None) -> Path:
@@ -145,10 +145,10 @@ def test_the_node_that_died_is_told_from_those_that_were_ended(tmp_path: Path) -
         for rank, name in enumerate(("dead", "ended"))
     ]
     write_manifest(tmp_path, manifest([], nodes=nodes))
-    told = load_combined(tmp_path).cluster.nodes
-    assert told["dead"].why == "its leading rank, 0, died without a word"
-    assert told["ended"].why == "the job was ended by SIGTERM"
-    assert load_combined(tmp_path, ending=True).cluster.nodes["dead"].why == told["ended"].why
+    known = load_combined(tmp_path).cluster.nodes
+    assert known["dead"].why == "its leading rank, 0, died without a word"
+    assert known["ended"].why == "the job was ended by SIGTERM"
+    assert load_combined(tmp_path, ending=True).cluster.nodes["dead"].why == known["ended"].why
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from tests.unit.analysis.cluster_nodes import manifest
+from tests.unit.analysis.cluster.nodes import manifest
 
 from memgauge.cluster.gatherer import HELLO_S, Gatherer
 from memgauge.cluster.mailbox import Mailbox
@@ -17,7 +17,7 @@ from memgauge.cluster.messages import (
     Ready,
     Role,
 )
-from memgauge.model.cluster import ClusterNode, read_manifest
+from memgauge.model.storage.cluster import ClusterNode, read_manifest
 
 
 class FakeMailbox(Mailbox):

@@ -1,6 +1,12 @@
 import pytest
 
-from memgauge.cluster.launch import Launch, launch, speaks_for_all, speaks_for_node, without_launch
+from memgauge.cluster.launch import (
+    Launch,
+    launch,
+    reports_for_all,
+    reports_for_node,
+    without_launch,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +43,7 @@ def test_a_launcher_is_seen_in_the_environment(
     environment: dict[str, str], expected: Launch | None
 ) -> None:
     assert launch(environment) == expected
-    assert speaks_for_all(environment) is (expected is None or not expected.rank)
+    assert reports_for_all(environment) is (expected is None or not expected.rank)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +59,8 @@ def test_a_launcher_is_seen_in_the_environment(
         ({"SLURM_PROCID": "0", "SLURM_LOCALID": "1"}, True),
     ],
 )
-def test_the_first_of_a_node_speaks_for_it(environment: dict[str, str], speaks: bool) -> None:
-    assert speaks_for_node(environment) is speaks
+def test_the_first_of_a_node_reports_for_it(environment: dict[str, str], speaks: bool) -> None:
+    assert reports_for_node(environment) is speaks
 
 
 def test_a_child_is_no_rank() -> None:

@@ -19,8 +19,8 @@ class MpiError(Exception):
 class Request:
     """Done after it was asked so often; None: its peer is dead."""
 
-    def __init__(self, asked: int | None) -> None:
-        self.left = asked
+    def __init__(self, requested: int | None) -> None:
+        self.left = requested
 
     def Test(self) -> bool:  # noqa: N802
         if self.left is None:

@@ -4,7 +4,7 @@ import pytest
 
 from memgauge.cluster.messages import Hello
 from memgauge.cluster.nodes import hello, nodes_of, take_cpus
-from memgauge.model.cluster import is_name
+from memgauge.model.storage.cluster import is_name
 
 
 def at(hostname: str, boot: str = "b", cpus: tuple[int, ...] = (0,)) -> Hello:

@@ -5,10 +5,11 @@ import click
 import pytest
 
 from memgauge.__main__ import main
-from memgauge.commands import speaking
 from memgauge.commands.cluster_ranks import is_one_of_several, node_arguments
-from memgauge.commands.options import given
 from memgauge.commands.root import root
+from memgauge.commands.shared import rank_errors as speaking
+from memgauge.commands.shared.options import given
+from memgauge.commands.survey import one_memory
 from memgauge.model.parameters import CommonParameters, RunOptions, build
 
 LAUNCH = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_NUM_TASKS")
@@ -37,18 +38,21 @@ def values_of(words: list[str]) -> dict[str, object]:
     ],
 )
 def test_a_nodes_survey_is_asked_for_what_all_were(words: list[str]) -> None:
-    asked = values_of([*words, "--output", "x", "--json", "--nodes-at-once", "1", "--grace", "5s"])
-    name, *passed = node_arguments(asked)
+    requested = values_of(
+        [*words, "--output", "x", "--json", "--nodes-at-once", "1", "--grace", "5s"]
+    )
+    name, *passed = node_arguments(requested)
     assert name == "survey"
     command = root.get_command(click.Context(root), "survey")
     assert command is not None
     again = dict(command.make_context("survey", passed).params)
+    again["memory"] = one_memory(again["memory"])
     for struct in (CommonParameters, RunOptions):
-        mine, theirs = (build(struct, **given(struct, one)) for one in (asked, again))
+        mine, theirs = (build(struct, **given(struct, one)) for one in (requested, again))
         if isinstance(mine, RunOptions):
             mine = mine.replace(output=None, json=False)
         assert mine == theirs
-    assert again["only"] == asked["only"]
+    assert again["only"] == requested["only"]
     assert again["output"] is None
     assert again["json"] is None
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from memgauge.__main__ import main
-from memgauge.commands import speaking
+from memgauge.commands.shared import rank_errors as speaking
 from memgauge.fft3d.world import open_world
 from memgauge.model.errors import RequestError
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from memgauge.commands import machines, output
-from memgauge.reports.terminal import Look
+from memgauge.commands import machines
+from memgauge.commands.shared import output
+from memgauge.reports.terminal.report import Look
 
 pytestmark = pytest.mark.native
 

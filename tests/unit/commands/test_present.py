@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.unit.analysis.runs import records
 
-from memgauge.commands.measure import present
+from memgauge.commands.shared.measure import present
 from memgauge.model.errors import ExitCode
 from memgauge.model.records import ArrayCheck, Validation
 from memgauge.model.run import run_of

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 pytest.importorskip("memgauge._core")
 
 from memgauge.commands import traffic
-from memgauge.experiments.nest_traffic_parameters import TrafficParameters
+from memgauge.experiments.traffic.parameters import TrafficParameters
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import RunOptions
 
 
 @pytest.fixture
-def asked(
+def requested(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> list[tuple[TrafficParameters, RunOptions]]:
     """What was to be measured, from a directory of our own."""
@@ -43,10 +43,10 @@ def run(*arguments: str) -> str:
 
 
 def test_the_kernel_and_the_options_are_handed_on(
-    asked: list[tuple[TrafficParameters, RunOptions]],
+    requested: list[tuple[TrafficParameters, RunOptions]],
 ) -> None:
     run("gemv", "--sizes", "64:128:64,512", "--cap", "100", "--batched", "--budget", "5s")
-    ((parameters, options),) = asked
+    ((parameters, options),) = requested
     assert (parameters.kernel, parameters.cap, parameters.batched) == ("gemv", 100, True)
     assert ",".join(map(str, parameters.sizes or ())) == "64:128:64,512"
     assert options.budget_s == 5
@@ -73,18 +73,18 @@ def test_the_kernel_and_the_options_are_handed_on(
     ],
 )
 def test_how_long_it_may_take_is_said(
-    arguments: list[str], said: str, asked: list[tuple[TrafficParameters, RunOptions]]
+    arguments: list[str], said: str, requested: list[tuple[TrafficParameters, RunOptions]]
 ) -> None:
     assert run("gemm", *arguments) == said + "\n"
-    assert len(asked) == 1
+    assert len(requested) == 1
 
 
 def test_where_nothing_is_run_simulating_has_all_the_time(
-    asked: list[tuple[TrafficParameters, RunOptions]],
+    requested: list[tuple[TrafficParameters, RunOptions]],
 ) -> None:
     run("gemm", "--simulate-only", "--simulate-up-to", "7s")
     assert not list(Path().iterdir()), "checking leaves nothing"
-    ((_, options),) = asked
+    ((_, options),) = requested
     assert options.budget_s == 7
 
 
@@ -101,20 +101,20 @@ def test_where_nothing_is_run_simulating_has_all_the_time(
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_said(
-    arguments: list[str], why: str, asked: list[tuple[TrafficParameters, RunOptions]]
+    arguments: list[str], why: str, requested: list[tuple[TrafficParameters, RunOptions]]
 ) -> None:
     done = CliRunner().invoke(traffic.command, arguments, standalone_mode=False)
     assert isinstance(done.exception, RequestError)
     assert why in str(done.exception)
     assert done.stderr == ""
-    assert not asked
+    assert not requested
 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_said(
-    asked: list[tuple[TrafficParameters, RunOptions]],
+    requested: list[tuple[TrafficParameters, RunOptions]],
 ) -> None:
     with pytest.raises(RequestError, match="did you mean gemm"):
         run("gemmm")
     with pytest.raises(RequestError, match="--batched, --threads"):
         run("gemm", "--batched", "--threads", "2")
-    assert not asked
+    assert not requested

@@ -34,9 +34,9 @@ def said(package: Path, *arguments: str, **variables: str) -> tuple[int, str, st
         # Found before an editable installation's own finder, which knows the compiled one.
         "sys.meta_path[:] = [one for one in sys.meta_path if isinstance(one, type)]\n"
         f"sys.path.insert(0, {str(package)!r})\n"
-        "from memgauge.commands import speaking\n"
+        "from memgauge.commands.shared import rank_errors\n"
         "from memgauge.__main__ import main\n"
-        "speaking.GRACE_S = 0.0\n"
+        "rank_errors.GRACE_S = 0.0\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     done = subprocess.run(

@@ -11,8 +11,8 @@ from pathlib import Path
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
 from memgauge.counters.host import Host
-from memgauge.model.counters import Counter
-from memgauge.model.readings import Raw, counted
+from memgauge.model.counting.events import Counter
+from memgauge.model.counting.readings import Raw, counted
 
 NOBODY = 65534
 

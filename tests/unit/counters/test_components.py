@@ -11,7 +11,7 @@ from memgauge.counters import components, opening, registry
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
 from memgauge.counters.components import plan_components, plan_events
 from memgauge.counters.host import Host
-from memgauge.model.counters import Domain, Event, State
+from memgauge.model.counting.events import Domain, Event, State
 
 pytestmark = pytest.mark.native
 

@@ -8,7 +8,7 @@ from memgauge import _core
 from memgauge.counters.host import Host
 from memgauge.counters.modelled import NOTE, Modelled
 from memgauge.counters.opening import find, opened
-from memgauge.model.readings import counted
+from memgauge.model.counting.readings import counted
 from memgauge.system.detect import detect
 
 NAMES = ["modelled:read_bytes", "modelled:write_bytes"]

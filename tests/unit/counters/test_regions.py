@@ -14,7 +14,7 @@ from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
 from memgauge.counters.regions import Counters
 from memgauge.counters.registry import BACK_ENDS, Entry
-from memgauge.model.counters import Counter, Event, Quantity
+from memgauge.model.counting.events import Counter, Event, Quantity
 from memgauge.model.errors import RequestError, UnknownEvent
 
 PLACES = (("imc_0", 0), ("imc_1", 1))

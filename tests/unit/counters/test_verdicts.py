@@ -7,7 +7,7 @@ import pytest
 
 from memgauge.counters.host import Host
 from memgauge.counters.verdicts import Place, keep, kept, place_of, with_verdicts
-from memgauge.model.counters import Counter, EventVerdict
+from memgauge.model.counting.events import Counter, EventVerdict
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import CounterSet
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pytest
 
 MIB = 1 << 20
-EXPERIMENTS = ("gpu_latency", "gpu_workingset", "gpu_mix")
+EXPERIMENTS = ("latency.gpu", "workingset.gpu", "mix.gpu")
 
 
 @dataclass

@@ -9,10 +9,10 @@ import pytest
 from tests.unit.experiments.machines import a_machine
 
 from memgauge import api
-from memgauge.experiments import cache_native
-from memgauge.experiments.cache_native import load_simulable
-from memgauge.experiments.nest_traffic_machines import machines_of
-from memgauge.experiments.nest_traffic_parameters import TrafficParameters
+from memgauge.experiments.shared import cache_machines as cache_native
+from memgauge.experiments.shared.cache_machines import load_simulable
+from memgauge.experiments.traffic.machines import machines_of
+from memgauge.experiments.traffic.parameters import TrafficParameters
 from memgauge.machines import library
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError, SystemFailure

@@ -32,19 +32,19 @@ class MadeUpComm:
     def Get_size(self) -> int:  # noqa: N802
         return len(self._meeting.table)
 
-    def allgather(self, told: Any) -> list[Any]:
-        self._meeting.table[self._rank] = told
+    def allgather(self, known: Any) -> list[Any]:
+        self._meeting.table[self._rank] = known
         self._meeting.barrier.wait()
         found = list(self._meeting.table)
         self._meeting.barrier.wait()
         return found
 
-    def gather(self, told: Any, root: int = 0) -> list[Any] | None:
-        found = self.allgather(told)
+    def gather(self, known: Any, root: int = 0) -> list[Any] | None:
+        found = self.allgather(known)
         return found if self._rank == root else None
 
-    def bcast(self, told: Any) -> Any:
-        return self.allgather(told)[0]
+    def bcast(self, known: Any) -> Any:
+        return self.allgather(known)[0]
 
     def Barrier(self) -> None:  # noqa: N802
         self._meeting.barrier.wait()

@@ -3,7 +3,7 @@ import math
 import pytest
 from tests.unit.fft3d.made_up_ranks import MadeUpComm, on_ranks
 
-from memgauge.analysis.fft3d_shape import Pencils
+from memgauge.analysis.fft3d.shape import Pencils
 from memgauge.fft3d.checking import (
     Error,
     compare,

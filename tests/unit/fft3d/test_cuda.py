@@ -11,7 +11,7 @@ from tests.unit.fft3d.made_up_cupy import CUDARuntimeError, MadeUpCupy
 from memgauge.counters.marks import VARIABLE
 from memgauge.fft3d.cuda import Cuda
 from memgauge.model.errors import RequestError, SystemFailure
-from memgauge.model.marks import regions_of
+from memgauge.model.storage.marks import regions_of
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'memgauge[mpi]')")
 
@@ -111,9 +111,9 @@ def test_not_one_row_is_one_line(install: Install) -> None:
     with pytest.raises(RequestError) as caught:
         device.prepare([some_pencils()], [(6, 4)])
     assert str(caught.value) == (
-        "--device cuda: GPU 0 has 100 B free of 200 B for 3 ranks, too little for one row of 4 "
-        "elements and cuFFT's work area (Out of memory allocating 64 bytes); end what else runs "
-        "there, or start fewer ranks"
+        "--device cuda: GPU 0 has 100 B free of 200 B for 3 ranks, too little for one "
+        "row of 4 elements and cuFFT's work area (Out of memory allocating 64 bytes); "
+        "stop other programs there, or start fewer ranks"
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.analysis.fft3d_shape import Pencils
+from memgauge.analysis.fft3d.shape import Pencils
 from memgauge.fft3d.decomposition import Block, block_of
 from memgauge.fft3d.fields import Field, Noise, some_waves
 from memgauge.model.grid import Grid

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,11 +21,8 @@ class Told:
     def __init__(self, free: Sequence[int]) -> None:
         self._free = list(free)
 
-    def allgather(self, told: object) -> list[int]:
+    def allgather(self, known: object) -> list[int]:
         return self._free
-
-    def bcast(self, told: str) -> str:
-        return told
 
 
 def world(nodes: Sequence[Sequence[int]], free: Sequence[int]) -> Any:
@@ -37,18 +33,16 @@ def world(nodes: Sequence[Sequence[int]], free: Sequence[int]) -> Any:
     )
 
 
-def asked(**options: object) -> Fft3dParameters:
+def requested(**options: object) -> Fft3dParameters:
     return build(Fft3dParameters, **options)
 
 
-def test_one_step_on_all_ranks_unless_scaling_is_asked_for(tmp_path: Path) -> None:
+def test_one_step_on_all_ranks_unless_scaling_is_asked_for() -> None:
     four = world([[0, 1, 2, 3]], [GIB] * 4)
-    plan = agreed_plan(four, asked(size=32, output=str(tmp_path)), GIB)
+    plan = agreed_plan(four, requested(size=32), GIB)
     assert [(step.ranks, step.pencils.size, step.whole) for step in plan.steps] == [(4, 32, True)]
-    assert plan.directory == tmp_path
-    scaled = agreed_plan(four, asked(size=32, scaling="strong"), GIB)
+    scaled = agreed_plan(four, requested(size=32, scaling="strong"), GIB)
     assert [step.ranks for step in scaled.steps] == [1, 2, 4]
-    assert scaled.directory.is_absolute()
 
 
 def test_memory_is_that_of_all_ranks_of_a_node() -> None:
@@ -57,21 +51,21 @@ def test_memory_is_that_of_all_ranks_of_a_node() -> None:
     margin = 32 * MIB
     ranks = [[0, 1, 2], [3]]
     enough = [needed + margin] * 4
-    agreed_plan(world(ranks, enough), asked(size=64), GIB)
+    agreed_plan(world(ranks, enough), requested(size=64), GIB)
     with pytest.raises(AgreedError, match=r"--size 64: n0 \(ranks 0-2\) needs 6 MiB .* can be"):
-        agreed_plan(world(ranks, [needed + margin - 1, *enough[1:]]), asked(size=64), GIB)
+        agreed_plan(world(ranks, [needed + margin - 1, *enough[1:]]), requested(size=64), GIB)
 
 
 def test_a_whole_transform_is_made_only_where_it_fits() -> None:
     # Whole and one rank's part: 4 MiB + 1 MiB, besides the arrays.
     room = 32 * MIB + 4 * 2 * MIB
     for spare, whole in ((5 * MIB, True), (5 * MIB - 1, False)):
-        plan = agreed_plan(world([[0, 1, 2, 3]], [room + spare] * 4), asked(size=64), GIB)
+        plan = agreed_plan(world([[0, 1, 2, 3]], [room + spare] * 4), requested(size=64), GIB)
         assert plan.steps[0].whole is whole
 
 
 def test_the_first_rank_has_the_largest_array_when_scaling() -> None:
-    plan = agreed_plan(world([[0, 1, 2, 3]], [GIB] * 4), asked(size=32, scaling="strong"), GIB)
+    plan = agreed_plan(world([[0, 1, 2, 3]], [GIB] * 4), requested(size=32, scaling="strong"), GIB)
     cuts = [step.pencils for step in plan.steps]
     whole = 32**3 * 16
     assert [array_bytes(cuts, rank) for rank in range(5)] == [
@@ -94,14 +88,14 @@ def test_the_first_rank_has_the_largest_array_when_scaling() -> None:
 )
 def test_all_ranks_refuse_alike(options: dict[str, object], said: str) -> None:
     with pytest.raises(AgreedError, match=said):
-        agreed_plan(world([[0, 1, 2, 3]], [GIB] * 4), asked(**options), GIB)
+        agreed_plan(world([[0, 1, 2, 3]], [GIB] * 4), requested(**options), GIB)
 
 
 def test_parameters_are_read_back_from_their_texts() -> None:
-    given = asked(grid="2x4", size=256, scaling="weak", rate="50", components="memory,process")
+    given = requested(grid="2x4", size=256, scaling="weak", rate="50", components="memory,process")
     assert given.grid == Grid(2, 4)
     assert build(Fft3dParameters, **texts(given)) == given
-    default = asked()
+    default = requested()
     assert build(Fft3dParameters, **texts(default)) == default
 
 
@@ -120,5 +114,5 @@ def test_parameters_are_read_back_from_their_texts() -> None:
 )
 def test_a_wrong_value_is_named(option: str, value: str, said: str) -> None:
     with pytest.raises(RequestError, match=said) as raised:
-        asked(**{option: value})
+        requested(**{option: value})
     assert "\n" not in str(raised.value)

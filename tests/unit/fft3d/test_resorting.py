@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memgauge.analysis.fft3d_shape import Pencils, Resort
+from memgauge.analysis.fft3d.shape import Pencils, Resort
 from memgauge.fft3d.resorting import by_nest, by_transpose
 from memgauge.model.grid import Grid
 

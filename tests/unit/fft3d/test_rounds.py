@@ -1,12 +1,11 @@
 """What ranks agree on about the devices that compute their FFTs."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.fft3d.made_up_ranks import MadeUpComm, on_ranks
 
-from memgauge.analysis.fft3d_shape import Pencils
+from memgauge.analysis.fft3d.shape import Pencils
 from memgauge.cluster.mpi import StartedMpi
 from memgauge.fft3d.devices import Device
 from memgauge.fft3d.parameters import Fft3dParameters
@@ -50,11 +49,7 @@ def world_of(comm: MadeUpComm) -> World:
 
 def test_what_one_rank_has_no_room_for_ends_all_with_one_line() -> None:
     pencils = Pencils(size=8, grid=Grid(1, RANKS))
-    plan = Plan(
-        parameters=Fft3dParameters(),
-        steps=[Step(pencils=pencils, whole=True)],
-        directory=Path("unused"),
-    )
+    plan = Plan(parameters=Fft3dParameters(), steps=[Step(pencils=pencils, whole=True)])
 
     def rank(comm: MadeUpComm) -> tuple[str, bool]:
         device = OneOfTwo(comm.Get_rank())
@@ -66,9 +61,9 @@ def test_what_one_rank_has_no_room_for_ends_all_with_one_line() -> None:
 
 
 def test_what_ranks_tell_stands_once_with_their_numbers() -> None:
-    told: dict[int, list[str | None]] = {0: ["a", "b"], 1: [None], 2: ["a"], 3: ["a"]}
+    known: dict[int, list[str | None]] = {0: ["a", "b"], 1: [None], 2: ["a"], 3: ["a"]}
 
     def rank(comm: MadeUpComm) -> dict[str, str]:
-        return ranks_by(world_of(comm), told[comm.Get_rank()])
+        return ranks_by(world_of(comm), known[comm.Get_rank()])
 
     assert on_ranks(4, rank) == [{"a": "0,2-3", "b": "0"}] * 4

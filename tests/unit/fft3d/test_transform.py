@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.fft3d.made_up_ranks import MadeUpComm, on_ranks
 
-from memgauge.analysis.fft3d_ranks import transforms_of
-from memgauge.analysis.fft3d_shape import Pencils, transform_name
+from memgauge.analysis.fft3d.ranks import transforms_of
+from memgauge.analysis.fft3d.shape import Pencils, transform_name
 from memgauge.counters.marks import VARIABLE, region
 from memgauge.fft3d.checking import compare, error_bound
 from memgauge.fft3d.decomposition import Block, block_of
@@ -17,7 +17,7 @@ from memgauge.fft3d.fields import Field, Noise, some_waves
 from memgauge.fft3d.resorting import by_transpose
 from memgauge.fft3d.transform import Arrays, Transform
 from memgauge.model.grid import Grid
-from memgauge.model.marks import regions_of
+from memgauge.model.storage.marks import regions_of
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'memgauge[mpi]')")
 

@@ -69,12 +69,12 @@ def _entries(ptx: str) -> list[tuple[str, str]]:
 
 def _kernel(name: str, ptx: str, log: str) -> CompiledKernel:
     """`log`: what ptxas says of each function after its name."""
-    told = log.partition(f"Compiling entry function '{name}'")[2].partition("Compiling entry")[0]
+    known = log.partition(f"Compiling entry function '{name}'")[2].partition("Compiling entry")[0]
     stack, stores, loads = (
-        re.search(rf"(\d+) bytes {what}", told)
+        re.search(rf"(\d+) bytes {what}", known)
         for what in ("stack frame", "spill stores", "spill loads")
     )
-    used = re.search(r"Used (\d+) registers", told)
+    used = re.search(r"Used (\d+) registers", known)
     if not (stack and stores and loads and used):
         raise AssertionError(f"{name}: ptxas says nothing of it: {log}")
     return CompiledKernel(

@@ -132,7 +132,7 @@ def test_a_prefix_is_walked_exactly_as_often_as_asked(gpu_stand_in: GpuStandIn) 
 
 
 @pytest.mark.parametrize(
-    ("spec", "asked", "says"),
+    ("spec", "requested", "says"),
     [
         (GpuKernelSpec("read", "float"), {}, "cannot run a kernel for float on arrays of double"),
         (GpuKernelSpec("copy"), {"prefix_elements": 32}, "only read walks a prefix"),
@@ -143,12 +143,12 @@ def test_a_prefix_is_walked_exactly_as_often_as_asked(gpu_stand_in: GpuStandIn) 
     ],
 )
 def test_a_run_that_makes_no_sense_is_refused(
-    gpu_stand_in: GpuStandIn, spec: GpuKernelSpec, asked: dict[str, int], says: str
+    gpu_stand_in: GpuStandIn, spec: GpuKernelSpec, requested: dict[str, int], says: str
 ) -> None:
     arrays = GpuStreamArrays(opened(gpu_stand_in.files()), 1000)
     assert arrays.elements == 1024
     with pytest.raises(RequestError, match=says):
-        arrays.run(spec, **asked)
+        arrays.run(spec, **requested)
 
 
 def test_more_than_there_is_room_for_says_what_is_free(gpu_stand_in: GpuStandIn) -> None:

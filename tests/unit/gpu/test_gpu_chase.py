@@ -22,12 +22,14 @@ ORDERS: list[dict[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize("asked", ORDERS)
-def test_a_ring_visits_every_node_once(gpu_stand_in: GpuStandIn, asked: dict[str, object]) -> None:
+@pytest.mark.parametrize("requested", ORDERS)
+def test_a_ring_visits_every_node_once(
+    gpu_stand_in: GpuStandIn, requested: dict[str, object]
+) -> None:
     files = gpu_stand_in.files()
     gpu = Gpu(GpuDriver(files.driver), 0, files.compiler)
     for size in (256, 100_000, 1 << 20):
-        chase = GpuChase(gpu, size, **asked)  # type: ignore[arg-type]
+        chase = GpuChase(gpu, size, **requested)  # type: ignore[arg-type]
         assert chase.nodes == size // 128
         assert chase.is_single_cycle()
 

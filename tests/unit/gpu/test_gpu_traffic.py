@@ -21,21 +21,21 @@ def test_bytes_are_those_that_moved_and_every_store_is_validated(gpu_stand_in: G
     traffic = GpuTraffic(Gpu(GpuDriver(files.driver), 0, files.compiler), 1_500_000)
     assert traffic.bytes == 2 << 20
     traffic.prepare(MIXES)
-    asked = 3_000_000  # more than there is: it wraps
+    requested = 3_000_000  # more than there is: it wraps
     for reads, writes in MIXES:
-        traffic.run(reads, writes, bytes=asked // 3, lead_in_bytes=asked // 7)
+        traffic.run(reads, writes, bytes=requested // 3, lead_in_bytes=requested // 7)
         before = files.totals()
-        (thread,) = traffic.run(reads, writes, bytes=asked, iterations=2).threads
+        (thread,) = traffic.run(reads, writes, bytes=requested, iterations=2).threads
         after = files.totals()
         assert after.kernel_read_bytes - before.kernel_read_bytes == thread.read_bytes
         assert after.kernel_write_bytes - before.kernel_write_bytes == thread.write_bytes
         assert thread.read_bytes * writes == thread.write_bytes * reads
         step = max(8, reads + writes) + reads + writes
-        assert 0 <= thread.read_bytes + thread.write_bytes - 2 * asked <= 2 * step * TILE
+        assert 0 <= thread.read_bytes + thread.write_bytes - 2 * requested <= 2 * step * TILE
         assert len(thread.begin_ns) == 2
         (written,) = traffic.validate()
         assert (written.array, written.passed, written.elements) == ("w", True, (2 << 20) // 16)
-    traffic.run(1, 1, bytes=asked, hint="no-allocate")
+    traffic.run(1, 1, bytes=requested, hint="no-allocate")
     traffic.corrupt(5)
     (written,) = traffic.validate()
     assert (written.passed, written.failed_elements, written.first_failed) == (False, 1, 5)

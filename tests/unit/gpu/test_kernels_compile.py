@@ -27,7 +27,7 @@ from memgauge._core import (
     gpu_tuned_specs,
 )
 from memgauge.model.errors import RequestError
-from memgauge.system.gpu_libraries import nvrtc_file
+from memgauge.system.gpu.libraries import nvrtc_file
 
 OPERATIONS = ("copy", "scale", "add", "triad", "read", "write", "update")
 ELEMENTS = {"float": r"(?:v4\.[fb]32|v2\.b64)", "double": r"v2\.[fb]64"}

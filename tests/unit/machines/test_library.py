@@ -69,11 +69,11 @@ def test_the_hybrid_adds_up_to_the_totals_of_its_study() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "near"), [("power9", "power9-5mb"), ("Altra", "ampere-altra"), ("thsi", "this")]
+    ("requested", "near"), [("power9", "power9-5mb"), ("Altra", "ampere-altra"), ("thsi", "this")]
 )
-def test_an_unknown_name_is_told_the_nearest_and_all(asked: str, near: str) -> None:
+def test_an_unknown_name_is_told_the_nearest_and_all(requested: str, near: str) -> None:
     with pytest.raises(RequestError) as caught:
-        library.load(asked)
+        library.load(requested)
     message = str(caught.value)
     assert f"did you mean {near}?" in message
     assert all(name in message for name in library.NAMES)
@@ -100,7 +100,7 @@ def test_a_file_is_accepted_wherever_a_name_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("name =", "is no TOML: invalid value"),
+        ("name =", "is not valid TOML: invalid value"),
         (
             OWN.replace("ways = 4", "wais = 4"),
             "levels[0]: there is no key wais; did you mean ways?",

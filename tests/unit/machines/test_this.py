@@ -99,7 +99,7 @@ def test_amd_has_an_l3_of_victims() -> None:
     ]
     others = of(THREE, cpu_model="Other")
     assert {one.inclusion for one in others.levels} == {"non-inclusive"}
-    assert sum("does not tell" in text for text in others.assumptions) == 2
+    assert sum("does not report it" in text for text in others.assumptions) == 2
 
 
 def test_a_virtual_machine_says_that_others_use_the_last_level() -> None:

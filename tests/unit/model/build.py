@@ -71,8 +71,8 @@ def triad(threads: int = 2, huge_share: float = 1.0) -> Point:
         point=f"stream/triad/{threads}",
         experiment="stream",
         quantity="bandwidth",
-        asked={"kernel": "triad", "threads": threads},
-        effective={"cpus": "0-1", "huge_share": huge_share, "tuned": False, "node": None},
+        requested={"kernel": "triad", "threads": threads},
+        actual={"cpus": "0-1", "huge_share": huge_share, "tuned": False, "node": None},
         bytes_counted=24_000,
         bytes_moved=32_000,
         threads=threads,
@@ -84,8 +84,8 @@ def dram() -> Point:
         point="latency/dram",
         experiment="latency",
         quantity="latency",
-        asked={"bytes": 1 << 28},
-        effective={"pages": "thp"},
+        requested={"bytes": 1 << 28},
+        actual={"pages": "thp"},
         accesses=1000,
     )
 

@@ -57,7 +57,7 @@ def test_the_second_loop_nest_walks_planes_and_rows_of_the_size_that_the_study_s
 
 
 def test_extents_are_those_with_which_an_fft_is_put_together() -> None:
-    shape = pytest.importorskip("memgauge.analysis.fft3d_shape")
+    shape = pytest.importorskip("memgauge.analysis.fft3d.shape")
     resorts = shape.Pencils(size=24, grid=Grid(2, 3)).resorts
     assert [resort.extents for resort in resorts] == [
         extents_of(resort.kind, 24, grid=Grid(2, 3)) for resort in resorts

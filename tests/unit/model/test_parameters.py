@@ -162,7 +162,7 @@ def test_any_run_options_read_back_from_their_text(budget_s: float, precision: f
         (
             "colour",
             "red",
-            "no parameter here; choose from threads, cpus, nodes",
+            "not a parameter here; choose from threads, cpus, nodes",
         ),
     ],
 )

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.model import build
 
-from memgauge.model.codec import LineDecoder, encode
 from memgauge.model.records import (
     LARGEST_INTEGER,
     AnyRecord,
@@ -19,6 +18,7 @@ from memgauge.model.records import (
     Validation,
     Warning,
 )
+from memgauge.model.storage.codec import LineDecoder, encode
 
 names = st.text(st.characters(codec="utf-8"))
 counts = st.integers(0, LARGEST_INTEGER)
@@ -34,8 +34,8 @@ points = st.builds(
     point=names,
     experiment=names,
     quantity=st.sampled_from(["bandwidth", "latency"]),
-    asked=st.dictionaries(names, scalars),
-    effective=st.dictionaries(names, scalars),
+    requested=st.dictionaries(names, scalars),
+    actual=st.dictionaries(names, scalars),
     bytes_counted=counts,
     bytes_moved=counts,
     accesses=counts,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.model.text import did_you_mean, few, plain, quoted
+from memgauge.model.text import bounded, did_you_mean, few, plain, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,14 @@ def test_the_nearest_name_is_suggested_where_one_is_near() -> None:
     assert did_you_mean("gemmm", ["gemv", "gemm"]) == "did you mean gemm?"
     assert did_you_mean("gemmm", ["gemv", "gemm"], most=2) == "did you mean gemm or gemv?"
     assert not did_you_mean("zzz", ["gemv", "gemm"])
+
+
+def test_a_long_text_is_looked_at_no_further_than_it_is_shown() -> None:
+    assert shortened("x" * 10) == "x" * 10
+    assert shortened("\x1b[31m" * 10_000_000) == "..."
+    assert shortened("ab" * 10_000_000, 8) == "ababa..."
+
+
+def test_a_bounded_text_says_how_much_it_lacks() -> None:
+    assert bounded("x" * 10, 10) == "x" * 10
+    assert bounded("x" * 5010, 10) == "x" * 10 + "... (5,000 more characters are left out)"

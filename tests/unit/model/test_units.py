@@ -235,3 +235,11 @@ def test_times_as_shown(seconds: float, shown: str) -> None:
 )
 def test_times_of_days_and_years_are_told_so(seconds: float, shown: str) -> None:
     assert format_long(seconds) == shown
+
+
+def test_a_list_is_not_longer_than_any_that_means_something() -> None:
+    """Each of 3,000 ranges of 65,536 numbers takes 8 characters."""
+    most = ",".join(["1-65536"] * 2)
+    assert len(parse_counts(most, "--threads", 1, 65_536)) == 65_536
+    with pytest.raises(RequestError, match="lists more than 131072 numbers; name each once"):
+        parse_counts(",".join(["1-65536"] * 3000), "--threads", 1, 65_536)

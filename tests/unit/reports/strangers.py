@@ -7,7 +7,6 @@ from memgauge.analysis.section import (
     Band,
     Chart,
     Column,
-    Estimate,
     Headline,
     Mark,
     Report,
@@ -17,6 +16,7 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
+from memgauge.analysis.statistics.estimate import Estimate
 
 texts = st.text(max_size=40)
 numbers = st.floats(allow_nan=True, allow_infinity=True)

@@ -2,14 +2,13 @@
 
 import math
 
-from memgauge.analysis.machine import system_table
+from memgauge.analysis.machine.table import system_table
 from memgauge.analysis.section import (
     Axis,
     Band,
     Cell,
     Chart,
     Column,
-    Estimate,
     Headline,
     Mark,
     Report,
@@ -19,6 +18,7 @@ from memgauge.analysis.section import (
     Table,
     Verdict,
 )
+from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.system import Cache, Capability, Cpu, HugePagePool, Node, System
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.analysis.section import Cell, Column, Estimate
+from memgauge.analysis.section import Cell, Column
+from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.reports import cells
 
 SPEED = Column(title="triad", unit="GB/s")

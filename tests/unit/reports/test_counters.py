@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from memgauge.analysis.counters_document import counters_document
-from memgauge.model.counters import BackEndState, Event, EventVerdict
+from memgauge.analysis.counters.events_document import counters_document
+from memgauge.model.counting.events import BackEndState, Event, EventVerdict
 from memgauge.reports.counters import render_explained, render_list
-from memgauge.reports.terminal import Look
+from memgauge.reports.terminal.report import Look
 
 
 def event(name: str = "perf:uncore_imc/cas_count_read/", **changes: object) -> Event:

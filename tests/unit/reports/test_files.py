@@ -1,7 +1,6 @@
 """Writing what was rendered."""
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -32,16 +31,34 @@ def test_a_failure_half_way_leaves_what_was_there(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    got: list[bytes] = []
-    reader = threading.Thread(target=lambda: got.append(path.read_bytes()))
-    reader.start()
-    write_text(path, "page")
-    reader.join(10)
-    assert got == [b"page"]
+    with pytest.raises(SystemFailure, match="a FIFO is in its place; free space or choose another"):
+        write_text(path, "page")
+    with pytest.raises(RequestError, match="a FIFO is in its place; choose another place"):
+        check_writable(path)
     assert path.is_fifo()
+
+
+@pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_an_open_descriptor_is_written_to(form: str) -> None:
+    reading, writing = os.pipe()
+    path = Path(form.format(writing))
+    check_writable(path)
+    write_text(path, "page")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() == b"page"
+    with pytest.raises(SystemFailure, match="Bad file descriptor"):
+        write_text(path, "page")
+
+
+def test_standard_output_is_written_to(capfd: pytest.CaptureFixture[str]) -> None:
+    write_text(Path("/dev/stdout"), "page")
+    write_text(Path("/dev/stderr"), "words")
+    write_text(Path("/dev/null"), "nothing")
+    assert capfd.readouterr() == ("page", "words")
 
 
 def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:

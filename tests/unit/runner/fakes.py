@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
-from memgauge.experiments.base import Bench, Experiment, Group, Values
+from memgauge.experiments.shared.base import Bench, Experiment, Group, Values
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import (
     ArrayCheck,
@@ -18,7 +18,7 @@ from memgauge.model.records import (
     Warning,
 )
 from memgauge.model.system import Cpu, System
-from memgauge.system.memories import ORDINARY, Memories
+from memgauge.system.memory.sources import ORDINARY, Memories
 
 Duration = Callable[[str, int], int]
 """Point and round to nanoseconds."""
@@ -50,8 +50,8 @@ def a_point(name: str, role: str = "slice") -> Point:
         point=name,
         experiment="fake",
         quantity="bandwidth",
-        asked={},
-        effective={},
+        requested={},
+        actual={},
         bytes_counted=1_000_000,
         role="pass" if role == "pass" else "slice",
     )
@@ -105,7 +105,7 @@ class FakeExperiment(Experiment):
         *,
         group_bytes: int = 1000,
         valid: bool = True,
-        losers: frozenset[str] = frozenset(),
+        eliminated: frozenset[str] = frozenset(),
         needed: bool = True,
     ) -> None:
         self.groups = groups
@@ -115,7 +115,7 @@ class FakeExperiment(Experiment):
         self._duration = duration or steady()
         self._group_bytes = group_bytes
         self._valid = valid
-        self._losers = losers
+        self._eliminated = eliminated
         self._needed = needed
 
     def plan(self, parameters: CommonParameters, system: System) -> list[Group]:
@@ -148,8 +148,8 @@ class FakeExperiment(Experiment):
         finally:
             self.open_now.remove(group.name)
 
-    def losers(self, values: Values) -> set[str]:
-        return set(values) & self._losers
+    def eliminated(self, values: Values) -> set[str]:
+        return set(values) & self._eliminated
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         del system

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.model import marks as model_marks
-from memgauge.model.marks import regions_of
+from memgauge.model.storage import marks as model_marks
+from memgauge.model.storage.marks import regions_of
 from memgauge.runner.profile_marks import ClockPair, on_run_clock, read_marks
 
 if TYPE_CHECKING:

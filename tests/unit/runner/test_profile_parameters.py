@@ -11,12 +11,12 @@ from memgauge.runner.profile_parameters import ProfileParameters, parse_events
 
 
 def test_text_forms_read_back() -> None:
-    asked = build(
+    requested = build(
         ProfileParameters, rate="0.5Hz", components="gpu,memory", counters="perf:cycles", pid="12"
     )
-    assert (asked.rate_hz, asked.pid) == (0.5, 12)
-    again = {key: value for key, value in texts(asked).items() if value is not None}
-    assert build(ProfileParameters, **again) == asked
+    assert (requested.rate_hz, requested.pid) == (0.5, 12)
+    again = {key: value for key, value in texts(requested).items() if value is not None}
+    assert build(ProfileParameters, **again) == requested
 
 
 def test_all_components_are_watched_unless_some_or_events_are_named() -> None:

@@ -10,31 +10,18 @@ import msgspec
 import pytest
 from tests.unit.runner.fakes import FakeBench, FakeExperiment, a_point, a_system, steady
 
-from memgauge.experiments.base import Bench, Group, Values
+from memgauge.experiments.shared.base import Bench, Group, Values
 from memgauge.model.errors import NotPossibleHere, RequestError, SystemFailure
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 from memgauge.model.system import System
 from memgauge.runner import run as runner
-from memgauge.runner import start
-from memgauge.runner.cell import PASSES
-from memgauge.system.memories import ORDINARY, Memories
+from memgauge.runner.fitting import planned_groups
+from memgauge.runner.point_progress import PASSES
+from memgauge.system.memory.sources import ORDINARY, Memories
 
-
-@pytest.fixture(autouse=True)
-def no_native_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memgauge.model.records import Clock
-
-    clock = Clock(
-        source="monotonic_raw",
-        ns_per_tick=1.0,
-        cost_ns=20.0,
-        resolution_ns=1.0,
-        calibration_error_ppm=0.0,
-        epoch_raw_ns=0,
-    )
-    monkeypatch.setattr(start, "clock_record", lambda: clock)
+pytestmark = pytest.mark.usefixtures("no_native_core")
 
 
 def request(
@@ -90,10 +77,10 @@ def test_what_time_was_not_enough_for_is_missed_only_where_it_is_needed(tmp_path
 
 def test_what_is_planned_is_checked_without_opening_anything() -> None:
     experiment = FakeExperiment({"g": ["a"]})
-    groups = runner.planned_groups(experiment, CommonParameters(), a_system())
+    groups = planned_groups(experiment, CommonParameters(), a_system())
     assert [group.name for group in groups] == ["g"]
     with pytest.raises(RequestError, match="--pages 1g: no explicit huge page"):
-        runner.planned_groups(experiment, CommonParameters(pages="1g"), a_system())
+        planned_groups(experiment, CommonParameters(pages="1g"), a_system())
     assert not experiment.benches
 
 
@@ -122,7 +109,8 @@ def test_groups_that_do_not_fit_together_are_opened_in_turn(tmp_path: Path) -> N
 def test_a_group_larger_than_memory_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a"]}, group_bytes=1 << 40)
     with pytest.raises(
-        RequestError, match=r"fake: 1 TiB are needed \(g\), but only .* available; ask for"
+        RequestError,
+        match=r"fake: 1024.0 GiB are needed \(g\), but only .* available .*; free memory",
     ):
         runner.execute(request(experiment, tmp_path / "r"))
     assert not experiment.benches
@@ -130,7 +118,7 @@ def test_a_group_larger_than_memory_is_refused_before_anything_is_opened(tmp_pat
 
 
 def test_what_a_search_gave_up_is_visited_no_more_and_kept(tmp_path: Path) -> None:
-    experiment = FakeExperiment({"g": ["a", "b"]}, losers=frozenset({"b"}))
+    experiment = FakeExperiment({"g": ["a", "b"]}, eliminated=frozenset({"b"}))
     run = runner.execute(request(experiment, tmp_path / "r"))
     assert 0 < len(run.samples["b"]) <= 4
     assert len(run.samples["a"]) > len(run.samples["b"])
@@ -221,7 +209,7 @@ def test_samples_of_two_gpus_are_never_put_into_one_run(tmp_path: Path) -> None:
             groups = super().plan(parameters, system)
             for group in groups:
                 group.points[:] = [
-                    msgspec.structs.replace(point, effective={"gpu": "H", "gpu_uuid": self.uuid})
+                    msgspec.structs.replace(point, actual={"gpu": "H", "gpu_uuid": self.uuid})
                     for point in group.points
                 ]
             return groups
@@ -249,15 +237,15 @@ class PairBench(FakeBench):
 
     def __init__(self, points: list[Point]) -> None:
         super().__init__(points, steady(), valid=True)
-        self.asked: list[int] = []
+        self.requested: list[int] = []
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         (own,) = super().measure(point, round_)
         return [own, msgspec.structs.replace(own, point=f"{point}/traffic")]
 
     def refine(self, values: Values) -> list[Point]:
-        self.asked.append(len(values["a"]))
-        return _pair("b") if len(self.asked) == 1 else []
+        self.requested.append(len(values["a"]))
+        return _pair("b") if len(self.requested) == 1 else []
 
 
 class PairExperiment(FakeExperiment):
@@ -295,7 +283,7 @@ def test_points_that_a_bench_adds_are_declared_and_visited(tmp_path: Path) -> No
     run = runner.execute(request(experiment, tmp_path / "r"))
     (bench,) = experiment.benches
     assert isinstance(bench, PairBench)
-    assert bench.asked[0] == 4
+    assert bench.requested[0] == 4
     assert list(run.points) == ["a", "a/traffic", "b", "b/traffic"]
     assert run.samples["b"][0].round == 4
 
@@ -308,9 +296,9 @@ class ImpossibleExperiment(FakeExperiment):
 
 
 def test_a_survey_goes_on_without_what_the_machine_cannot_do(tmp_path: Path) -> None:
-    asked = request(FakeExperiment({"g": ["a"]}), tmp_path / "r")
-    both = [*asked.experiments, (ImpossibleExperiment({}), CommonParameters())]
-    run = runner.execute(msgspec.structs.replace(asked, experiments=both))
+    requested = request(FakeExperiment({"g": ["a"]}), tmp_path / "r")
+    both = [*requested.experiments, (ImpossibleExperiment({}), CommonParameters())]
+    run = runner.execute(msgspec.structs.replace(requested, experiments=both))
     (warning,) = run.warnings
     assert (warning.code, warning.experiment) == ("left-out", "impossible")
     assert "needs two CPUs" in warning.message

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 from tests.unit.runner.fakes import FakeExperiment, a_system
-from tests.unit.runner.test_run import no_native_core as no_native_core  # noqa: PLC0414 - a fixture
 
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import AnyRecord, Point, Simulated, SimulatedMachine, Warning
-from memgauge.model.runfile import read_run
+from memgauge.model.storage.run_file import read_run
 from memgauge.model.system import System
 from memgauge.runner import run as runner
+
+pytestmark = pytest.mark.usefixtures("no_native_core")
 
 MACHINE = CacheMachine(
     name="m", title="m", source="a test", levels=[CacheLevel(name="L1", bytes=4096, ways=4)]
@@ -43,14 +44,14 @@ def simulated(point: str) -> Simulated:
 class Predicting(FakeExperiment):
     def __init__(self, *, stop_after: int | None = None) -> None:
         super().__init__({"g": ["a", "b"], "h": ["c"]})
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self._stop_after = stop_after
 
     def simulate(
         self, points: Sequence[Point], parameters: Any, system: System
     ) -> Iterator[AnyRecord]:
         del parameters, system
-        self.asked = [point.point for point in points]
+        self.requested = [point.point for point in points]
         yield SimulatedMachine(machine=MACHINE)
         for index, point in enumerate(points):
             if index == self._stop_after:
@@ -72,15 +73,15 @@ def request(experiment: FakeExperiment, directory: Path) -> runner.Request:
 def test_every_point_of_every_group_is_simulated_and_the_rest_is_said(tmp_path: Path) -> None:
     experiment, seen = Predicting(), list[runner.Progress]()
     run = runner.execute(request(experiment, tmp_path / "r"), seen.append)
-    assert experiment.asked == ["a", "b", "c"]
+    assert experiment.requested == ["a", "b", "c"]
     assert {point: set(found) for point, found in run.simulated.items()} == {
         point: {"m"} for point in "abc"
     }
     assert [warning.code for warning in run.warnings] == ["not-simulated"]
     assert run.end is not None
     assert run.end.status == "complete"
-    told = [now.reached for now in seen if now.phase == "simulating fake"]
-    assert told == [0, 1, 2, 3, 3]
+    known = [now.reached for now in seen if now.phase == "simulating fake"]
+    assert known == [0, 1, 2, 3, 3]
 
 
 def test_ctrl_c_keeps_what_was_simulated(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from memgauge.simulation.callgrind import totals_of
+from memgauge.machines import library
+from memgauge.simulation.callgrind import _options, totals_of
+from memgauge.simulation.two_levels import two_levels
 
 HEAD = "# callgrind format\nversion: 1\npid: 7\npositions: line\nevents: Ir Dr Dw DLdmw\n"
 
@@ -23,13 +25,11 @@ def test_zeros_at_the_end_may_be_left_out() -> None:
 def test_a_file_that_was_not_finished_has_none() -> None:
     assert totals_of(HEAD) is None
     assert totals_of("") is None
+    assert totals_of(f"{HEAD}totals: 10 4 3") is None
 
 
-def test_a_process_that_forked_is_told_by_its_log(tmp_path: Path) -> None:
-    from memgauge.simulation.callgrind import _is_fresh
-
-    (tmp_path / "log.1").write_text("==1== For interactive control, run 'callgrind_control -h'.\n")
-    (tmp_path / "log.2").write_text("==2== Command: same\n")
-    assert _is_fresh(tmp_path, 1)
-    assert not _is_fresh(tmp_path, 2)
-    assert not _is_fresh(tmp_path, 3)
+def test_a_directory_of_any_name_is_meant_literally() -> None:
+    caches = two_levels(library.load("xeon-gold-6130"))
+    options = _options(caches, Path("/place/100%p of %q{HOME}"))
+    assert "--log-file=/place/100%%p of %%q{HOME}/log" in options
+    assert "--callgrind-out-file=/place/100%%p of %%q{HOME}/out.%p" in options

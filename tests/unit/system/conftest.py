@@ -15,10 +15,10 @@ def unnamed_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         return True
     plain_open = os.open
 
-    def open_(path: str, flags: int, mode: int = 0o777) -> int:
+    def open_(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
         if flags & os.O_TMPFILE == os.O_TMPFILE:
             raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-        return plain_open(path, flags, mode)
+        return plain_open(path, flags, mode, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", open_)
     return False

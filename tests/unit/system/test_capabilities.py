@@ -6,7 +6,7 @@ from tests.unit.system.trees import CPUS, Files, guest, plant, with_cxl, xeon
 
 from memgauge.model.system import Capability, System
 from memgauge.system.detect import detect
-from memgauge.system.privileges import core_pmus, effective_rights
+from memgauge.system.environment.privileges import core_pmus, effective_rights
 
 HUGE = "/sys/kernel/mm/hugepages/hugepages-{}kB"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -105,8 +105,8 @@ def test_rights(tmp_path: Path) -> None:
     one = plant(tmp_path / "one", status("0000004000000000", 1000))
     assert effective_rights(one) == {"CAP_PERFMON"}
     assert effective_rights(plant(tmp_path / "none", status("garbage", 1000))) == set()
-    told = capabilities(tmp_path / "told", xeon() | status("0000004000000000", 1000))
-    assert told["privileges"].detail == "not root, with CAP_PERFMON"
+    known = capabilities(tmp_path / "told", xeon() | status("0000004000000000", 1000))
+    assert known["privileges"].detail == "not root, with CAP_PERFMON"
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_governor(tmp_path: Path) -> None:
     ],
 )
 def test_boost(tmp_path: Path, file: str, text: str, word: str) -> None:
-    told = capabilities(tmp_path, xeon() | {f"{CPUS}/{file}": text})["frequency boost"]
-    assert told.detail.startswith(word)
-    assert told.available == (word == "on")
+    known = capabilities(tmp_path, xeon() | {f"{CPUS}/{file}": text})["frequency boost"]
+    assert known.detail.startswith(word)
+    assert known.available == (word == "on")
 
 
 def test_clock(tmp_path: Path) -> None:
@@ -190,11 +190,11 @@ def test_a_quota_is_told_with_its_remedy(tmp_path: Path) -> None:
         "/sys/fs/cgroup/memory.max": f"{1 << 30}\n",
         "/sys/fs/cgroup/memory.current": "0\n",
     }
-    told = capabilities(tmp_path, files)
-    assert told["CPU time without a quota"].detail.startswith("2.5 CPUs' worth")
-    assert told["CPU time without a quota"].remedy == "lift the quota, or use at most 2 threads"
-    assert not told["memory without a limit"].available
-    assert "cgroup limit 1.0 GiB" in told["memory without a limit"].detail
+    known = capabilities(tmp_path, files)
+    assert known["CPU time without a quota"].detail.startswith("2.5 CPUs' worth")
+    assert known["CPU time without a quota"].remedy == "lift the quota, or use at most 2 threads"
+    assert not known["memory without a limit"].available
+    assert "cgroup limit 1.0 GiB" in known["memory without a limit"].detail
 
 
 def test_a_missing_core_is_named_with_its_remedy(

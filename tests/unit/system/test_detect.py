@@ -6,7 +6,7 @@ from tests.unit.system.trees import CPUS, MACHINES, Files, guest, hybrid, plant,
 
 from memgauge.model.system import System
 from memgauge.system.detect import detect
-from memgauge.system.processor import processor_name
+from memgauge.system.environment.processor import processor_name
 
 
 def found(root: Path, files: Files) -> System:
@@ -34,7 +34,7 @@ def test_nothing_at_all_is_detected_without_a_crash_and_without_an_invention(
     assert system.governor is None
     assert system.thp is None
     assert system.theoretical_bandwidth_bytes_per_s is None
-    assert any("no cache is told" in note for note in system.topology_notes)
+    assert any("no cache is reported" in note for note in system.topology_notes)
 
 
 def test_garbage_in_every_file_is_survived(tmp_path: Path) -> None:

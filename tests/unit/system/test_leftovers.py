@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -10,8 +11,11 @@ from tests.unit.system.owners import DEAD
 
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.model.records import Warning
-from memgauge.system import area_files, area_journal, leftovers, reservation
-from memgauge.system.area_mark import Mark, encode
+from memgauge.system import leftovers
+from memgauge.system.areas import files as area_files
+from memgauge.system.areas import journal as area_journal
+from memgauge.system.areas.mark import Mark, encode
+from memgauge.system.memory import reservation
 
 MIB = 1 << 20
 
@@ -83,6 +87,20 @@ def test_a_torn_note_is_passed_over(state: Path, tmp_path: Path) -> None:
     (file,) = (state / "memgauge" / "areas").iterdir()
     (file.parent / "torn.json").write_bytes(file.read_bytes()[:20])
     assert len(leftovers.clean()) == 1
+
+
+def test_what_is_no_note_in_the_journal_is_passed_over_without_waiting(
+    state: Path, tmp_path: Path
+) -> None:
+    left(tmp_path / "a")
+    journal = state / "memgauge" / "areas"
+    os.mkfifo(journal / "fifo.json")
+    (journal / "endless.json").symlink_to("/dev/zero")
+    (journal / "directory.json").mkdir()
+    with (journal / "large.json").open("wb") as file:
+        file.truncate(1 << 40)
+    (journal / "deep.json").write_bytes(b"[" * 60_000)
+    assert leftovers.clean() == [f"{tmp_path}/a: removed, 4 KiB that a killed run left"]
 
 
 def test_a_kind_of_a_later_memgauge_is_named(tmp_path: Path) -> None:

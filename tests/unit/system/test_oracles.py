@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from memgauge.system.caches import parse_size
 from memgauge.system.detect import detect
+from memgauge.system.topology.caches import parse_size
 
 LSCPU_COLUMNS = "CPU,CORE,SOCKET,NODE,ONLINE"
 CACHE_TYPES = {"0": "unified", "1": "data", "2": "instruction"}
@@ -51,8 +51,8 @@ def cpus_of(item: ET.Element) -> frozenset[int]:
 
 
 def test_lscpu_sees_the_same_cpus() -> None:
-    told = json.loads(output_of("lscpu", "-J", f"-e={LSCPU_COLUMNS}"))["cpus"]
-    online = [row for row in told if row.get("online", True) in {True, "yes"}]
+    known = json.loads(output_of("lscpu", "-J", f"-e={LSCPU_COLUMNS}"))["cpus"]
+    online = [row for row in known if row.get("online", True) in {True, "yes"}]
     ours = detect().cpus
     assert sorted(int(row["cpu"]) for row in online) == [cpu.cpu for cpu in ours]
     # lscpu numbers cores and sockets anew: compare how CPUs are grouped, not the numbers.
@@ -67,10 +67,10 @@ def test_lscpu_sees_the_same_cpus() -> None:
 
 
 def test_lscpu_sees_the_same_caches() -> None:
-    told = json.loads(output_of("lscpu", "-J", "-C"))["caches"]
+    known = json.loads(output_of("lscpu", "-J", "-C"))["caches"]
     ours = detect().caches
-    assert len(told) == len({(cache.level, cache.type) for cache in ours})
-    for row in told:
+    assert len(known) == len({(cache.level, cache.type) for cache in ours})
+    for row in known:
         same = [c for c in ours if (c.level, c.type) == (int(row["level"]), row["type"].lower())]
         assert {c.bytes for c in same} == {parse_size(row["one-size"])}
         assert sum(c.bytes for c in same) == parse_size(row["all-size"])

@@ -1,0 +1,1 @@
+"""The analysis of a combined run: nodes beside each other."""

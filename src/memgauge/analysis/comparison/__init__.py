@@ -1,0 +1,1 @@
+"""Figures of several runs and published results beside each other."""

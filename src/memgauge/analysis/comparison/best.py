@@ -1,0 +1,71 @@
+"""Figures made of several points, which machines of different size have in common.
+
+Two machines seldom ran teams of one size, nor do two tools delay their traffic by the same units.
+What they share is the best that any team reached, the latency under the least traffic, and the
+traffic without delay. The best of several figures is partly luck, in both sources alike.
+"""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from memgauge.analysis.comparison.figures import Comparable
+
+BEST_TEAM = "best team"
+
+_TEAM = re.compile(r"(?P<family>(stream|mix)/.+)/(?P<team>[0-9]+t)")
+_LOADED = re.compile(
+    r"loaded/(?P<load>[^/]+)/(?P<order>[^/]+)/(?P<generators>[0-9]+)g/d(?P<delay>[0-9]+)"
+    r"(?P<traffic>/traffic)?"
+)
+
+
+def best_teams(comparables: Iterable[Comparable]) -> list[Comparable]:
+    """The best figure over all teams and regimes, for each family of points and statistic.
+
+    Its facts say which team it was. Only of bandwidths; a single team is its own best.
+    """
+    found: dict[tuple[str, str], Comparable] = {}
+    for one in comparables:
+        match = _TEAM.fullmatch(one.name)
+        if match is None or one.direction != "higher":
+            continue
+        key = (match["family"], one.statistic)
+        if key not in found or one.estimate.value > found[key].estimate.value:
+            found[key] = one
+    return [_best(family, one) for (family, _), one in found.items()]
+
+
+def loaded_ends(comparables: Iterable[Comparable]) -> list[Comparable]:
+    """Of each load: latency at the longest delay, traffic at the shortest; of most generators."""
+    ends: dict[str, tuple[tuple[int, bool, int], Comparable]] = {}
+    for one in comparables:
+        match = _LOADED.fullmatch(one.name)
+        if match is None:
+            continue
+        delay, generators = int(match["delay"]), int(match["generators"])
+        traffic = match["traffic"] is not None
+        name = f"loaded/{match['load']}/" + ("least-delay/traffic" if traffic else "unloaded")
+        rank = (generators, match["order"] == "sequential", -delay if traffic else delay)
+        if name not in ends or rank > ends[name][0]:
+            ends[name] = (rank, one)
+    return [_renamed(name, one, {"point": one.name}) for name, (_, one) in ends.items()]
+
+
+def _best(family: str, one: Comparable) -> Comparable:
+    team = one.name.rpartition("/")[2].removesuffix("t")
+    return _renamed(
+        f"{family}/{BEST_TEAM}", one, {BEST_TEAM: f"{team} thread{'s' * (team != '1')}"}
+    )
+
+
+def _renamed(name: str, one: Comparable, facts: dict[str, str]) -> Comparable:
+    return msgspec.structs.replace(
+        one,
+        name=name,
+        label=f"{one.label}, as {name}",
+        regime="",
+        pingpong_ns=None,
+        facts={**facts},
+    )

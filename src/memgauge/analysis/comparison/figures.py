@@ -1,0 +1,252 @@
+"""What can be compared: the figures of a run or of a published data set, without the rest of it."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.counters.bandwidth import hardware_bandwidth
+from memgauge.analysis.counters.figures import HardwareCounts, counts_of
+from memgauge.analysis.figures.gpu_points import gpu_of
+from memgauge.analysis.figures.regimes import regime_kind
+from memgauge.analysis.figures.run import Figures, scaled
+from memgauge.analysis.figures.summary import PointSummary
+from memgauge.analysis.machine.gpus import with_gpus
+from memgauge.analysis.machine.table import system_table
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.tiers.figures import contests
+from memgauge.model.records import Point, RunStart, Scalar
+from memgauge.model.system import System
+from memgauge.model.units import format_bytes
+from memgauge.references.library import PREFIX, Reference
+
+SUSTAINED = "90th percentile of speed"
+BEST = "best of N passes"
+"""How STREAM makes its figure; of whole passes over the arrays only."""
+
+TRAFFIC_CAVEAT = (
+    "of loop nests only speeds are compared; what they read and write is set against the "
+    "expectation in each run's own report"
+)
+
+Direction = Literal["higher", "lower"]
+
+
+class Comparable(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure."""
+
+    name: str
+    """Of the point: figures of equal names mean the same."""
+    unit: str
+    direction: Direction
+    """Which is better."""
+    estimate: Estimate
+    """`high` is infinite where no interval is known."""
+    statistic: str
+    label: str
+    regime: str = ""
+    """Kind of regime, without the distance that its name carries; empty: not known, as of one
+    thread."""
+    pingpong_ns: float | None = None
+    facts: dict[str, Scalar] = {}
+    """What was asked and got."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a comparison."""
+
+    name: str
+    """As the user wrote it."""
+    comparables: list[Comparable]
+    title: str
+    """What it is, in one line."""
+    published: bool = False
+    run_id: str | None = None
+    machine_id: str | None = None
+    run_to_run_drift: float | None = None
+    """How far the machine's pace may lie elsewhere in another run, as a share; None: not known."""
+    complete: bool = True
+    traits: dict[str, str] = {}
+    """Of the machine; what is not known is not in it."""
+    settings: dict[str, str] = {}
+    """Of the run: versions, precision, parameters of the experiments."""
+    caveats: list[str] = []
+
+
+def is_one_machine(one: Source, other: Source) -> bool:
+    """Whether both were measured on one machine: published sets say so by its description."""
+    if one.published and other.published:
+        return one.traits.get("processor") == other.traits.get("processor")
+    return one.machine_id is not None and one.machine_id == other.machine_id
+
+
+def of_run(figures: Figures, name: str) -> Source:
+    """The figures of a run: the sustained ones of slices, STREAM's best of whole passes."""
+    start = figures.run.start
+    end = figures.run.end
+    return Source(
+        name=name,
+        comparables=_by_kernel(
+            [
+                made
+                for point in figures.run.points.values()
+                for summary in figures.summaries[point.point]
+                if (made := _of_point(point, summary)) is not None
+            ]
+        )
+        + _counted(figures)
+        + _sums(figures),
+        title=f"run of {', '.join(start.experiments)}, begun {start.started_at}",
+        run_id=start.run_id,
+        machine_id=start.system.machine_id,
+        run_to_run_drift=figures.run_to_run_drift,
+        complete=end is not None and end.status in {"complete", "budget"},
+        traits=_traits(start.system, figures.run.points.values()),
+        settings=_settings(start),
+        caveats=[TRAFFIC_CAVEAT] if figures.run.points_of("traffic") else [],
+    )
+
+
+def of_reference(reference: Reference) -> Source:
+    """The figures of a published data set; no interval is known of any."""
+    described = reference.description
+    traits = {"processor": described.machine}
+    if described.threads is not None:
+        traits["threads"] = str(described.threads)
+    return Source(
+        name=PREFIX + reference.name,
+        comparables=[
+            Comparable(
+                name=figure.name,
+                unit=figure.unit,
+                direction="higher" if figure.unit == "GB/s" else "lower",
+                estimate=without_interval(figure.value),
+                statistic=figure.statistic,
+                label=figure.label,
+            )
+            for figure in reference.figures
+        ],
+        title=f"published: {described.title} ({described.study})",
+        published=True,
+        traits=traits,
+        settings={"conditions": "; ".join(described.conditions)},
+        caveats=described.caveats,
+    )
+
+
+def without_interval(value: float) -> Estimate:
+    """A figure of which no interval is known."""
+    return Estimate(value, 0.0, float("inf"))
+
+
+def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
+    """None where nothing was measured."""
+    if point.role == "pass":
+        name, statistic = point.point.removesuffix("/pass"), BEST
+        estimate = without_interval(summary.passes.best_gb_per_s) if summary.passes else None
+    else:
+        name, statistic, estimate = point.point, SUSTAINED, summary.sustained
+    if estimate is None:
+        return None
+    return Comparable(
+        name=name,
+        unit=summary.unit,
+        direction="higher" if point.quantity == "bandwidth" else "lower",
+        estimate=estimate,
+        statistic=statistic,
+        label=name,
+        regime=_kind(summary),
+        pingpong_ns=summary.pingpong_ns,
+        facts=point.requested | point.actual,
+    )
+
+
+def _by_kernel(found: list[Comparable]) -> list[Comparable]:
+    """Translated access under its kernel's name, of a run that has no direct one.
+
+    So a run in a pool pairs with one in other memory, as in the NVDIMM study's table 6; that the
+    access differs is in the facts, and is said.
+    """
+    names = {one.name for one in found}
+    plain = {name: name.replace("/translated", "") for name in names}
+    return [
+        one
+        if plain[one.name] in names
+        else msgspec.structs.replace(one, name=plain[one.name], label=plain[one.name])
+        for one in found
+    ]
+
+
+def _counted(figures: Figures) -> list[Comparable]:
+    """What memory's own counters say of each kernel, by the first back end that was asked."""
+    found: dict[str, Comparable] = {}
+    for counts in counts_of(figures):
+        made = _of_counts(counts)
+        if made is not None:
+            found.setdefault(made.name, made)
+    return list(found.values())
+
+
+def _sums(figures: Figures) -> list[Comparable]:
+    """What two groups of threads reach together, where both have some."""
+    return [
+        Comparable(
+            name=f"tiers/{contest.what}/{contest.threads}t/k{split.k}/sum",
+            unit="GB/s",
+            direction="higher",
+            estimate=split.sustained,
+            statistic=SUSTAINED,
+            label=f"both groups, {split.k} of {contest.threads} in B",
+            regime=regime_kind(contest.regime),
+            facts={"A's memory": contest.a, "B's memory": contest.b},
+        )
+        for contest in contests(figures)
+        for split in contest.shared
+        if split.sustained is not None
+    ]
+
+
+def _of_counts(counts: HardwareCounts) -> Comparable | None:
+    """None for a model, or where nothing was counted."""
+    total, point = hardware_bandwidth(counts).hardware.total, counts.point
+    if counts.basis != "measured" or total is None or point is None or not total.value:
+        return None
+    requested = point.requested
+    plain = (requested.get("variant"), requested.get("element")) == ("standard", "double")
+    parts = [] if plain else [str(requested.get("variant")), str(requested.get("element"))]
+    team = gpu_of(point) or f"{point.threads}t"
+    return Comparable(
+        name="/".join(["controllers", str(requested.get("kernel")), *parts, team]),
+        unit="GB/s",
+        direction="higher",
+        estimate=scaled(total, 1e-9) or total,
+        statistic="median of regions",
+        label=f"{counts.kernel.name}, by the counters of {counts.back_end}",
+        facts=requested | point.actual,
+    )
+
+
+def _kind(summary: PointSummary) -> str:
+    if summary.pingpong_ns is None:
+        return ""
+    return regime_kind(summary.regime) or "one regime"
+
+
+def _traits(system: System, points: Iterable[Point]) -> dict[str, str]:
+    """The machine's facts, without those that change from minute to minute."""
+    table = with_gpus(system_table(system), points)
+    rows = ((str(name), str(found)) for name, found, *_ in table.rows)
+    return dict(rows) | {"memory": format_bytes(system.memory_bytes)}
+
+
+def _settings(start: RunStart) -> dict[str, str]:
+    known = {f"version of {name}": found for name, found in start.software.items()}
+    known.pop("version of kernel", None)
+    known["experiments"] = ", ".join(start.experiments)
+    known["version of memgauge"] = start.memgauge_version
+    known["asked precision"] = f"{100 * start.precision:g}%"
+    known["budget"] = f"{start.budget_s:g} s"
+    for experiment, parameters in start.parameters.items():
+        for name, value in parameters.items():
+            known[f"{experiment}: {name}"] = "not set" if value is None else str(value)
+    return known

@@ -1,0 +1,65 @@
+"""Where two runs had their arrays: comparing kinds of memory is the point, but has to be said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from memgauge.analysis.comparison.figures import Source
+from memgauge.analysis.comparison.ratios import Pair
+from memgauge.analysis.machine.actual_memory import described, facts_of
+from memgauge.analysis.section import Verdict
+from memgauge.model.memory_facts import FACTS, ROLES
+from memgauge.model.records import Scalar
+from memgauge.model.units import format_count
+
+OF_MEMORY = frozenset(ROLES) | {prefix + name for prefix in ROLES.values() for name in FACTS}
+"""Facts that are said here in one sentence, and not one by one."""
+
+
+def memory_verdicts(label: str, pair: Pair) -> Iterator[Verdict]:
+    """Each pair of different memories, with what was really in effect, and how it was accessed."""
+    memories: Counter[tuple[str, str]] = Counter()
+    accesses: Counter[tuple[str, str]] = Counter()
+    here, there = _facts(pair.baseline), _facts(pair.other)
+    for name in {row.name: None for row in pair.rows}:
+        ours, theirs = here.get(name, {}), there.get(name, {})
+        memories[_memory(ours), _memory(theirs)] += 1
+        accesses[_access(ours), _access(theirs)] += 1
+    for (one, other), count in memories.items():
+        if one != other and one and other:
+            yield Verdict(
+                level="note",
+                text=f"Two memories are compared (A against {label}): {one} against {other} "
+                f"({format_count(count, 'figure')}). A difference is one of memory only where all "
+                "else was alike.",
+            )
+    for (one, other), count in accesses.items():
+        if one != other:
+            yield Verdict(
+                level="warning",
+                text=f"Elements were reached in two ways (A against {label}): {one} against "
+                f"{other} ({format_count(count, 'figure')}). A difference is then one of address "
+                "translation too, not of memory alone.",
+                remedy="measure both with --access direct",
+            )
+
+
+def _facts(source: Source) -> dict[str, Mapping[str, Scalar]]:
+    return {one.name: one.facts for one in source.comparables}
+
+
+def _memory(facts: Mapping[str, Scalar]) -> str:
+    """All memories of a point, as `source dram, destination node:2`; empty: not known."""
+    said = []
+    for role, prefix in ROLES.items():
+        requested = facts.get(role)
+        if isinstance(requested, str) and not (role == "memory" and "source" in facts):
+            name = "" if role == "memory" else f"{role} "
+            said.append(name + described(requested, facts_of(facts, prefix)))
+    return ", ".join(said)
+
+
+def _access(facts: Mapping[str, Scalar]) -> str:
+    """`direct` where nothing is recorded: there was no other way."""
+    return "translated" if facts.get("access") == "translated" else "direct"

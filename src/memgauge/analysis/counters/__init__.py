@@ -1,0 +1,1 @@
+"""What counters say beside software, and how far they are trusted."""

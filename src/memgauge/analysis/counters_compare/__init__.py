@@ -1,0 +1,1 @@
+"""The analysis of `counters compare`: two ways to the same counters."""

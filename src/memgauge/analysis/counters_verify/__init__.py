@@ -1,0 +1,1 @@
+"""The analysis of `counters verify`: a verdict on each event."""

@@ -1,0 +1,271 @@
+"""What the `verify` points say: a verdict on each event of memory traffic, with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from memgauge.analysis.counters_verify.figures import EventSeries, Where, event_series
+from memgauge.analysis.counters_verify.rules import Finding, judge, judged_loads, pooled, verdict_of
+from memgauge.analysis.figures.gpu_points import gpu_of
+from memgauge.analysis.figures.run import Figures, text_fact
+from memgauge.analysis.section import (
+    Axis,
+    Cell,
+    Chart,
+    Column,
+    Level,
+    Rule,
+    Section,
+    Series,
+    Table,
+    Verdict,
+)
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.model.counting.events import EventVerdict, VerdictWord
+from memgauge.model.loads import LOADS
+from memgauge.model.run import Run
+from memgauge.model.units import format_bytes
+
+QUESTION = "Do the counters of memory traffic count what memory really moves?"
+NAME = "counters_verify"
+
+_LOADS_OF_CPUS = "Of ordinary writes, reads are between 0 (write-allocate evaded) and 1."
+_LOADS_OF_GPUS = "Of copies, those of the event's direction. A GPU reads nothing before it writes."
+
+_LEVELS: dict[VerdictWord, tuple[Level, str | None]] = {
+    "verified": ("good", None),
+    "mis-scaled": ("problem", "do not use it unscaled; report it to who maintains the scale"),
+    "partial": ("problem", "sums of it are too small; take one that sees all controllers"),
+    "dead": ("problem", "do not use it: another event or back end may count"),
+    "noisy": ("warning", "repeat it while the machine is idle"),
+    "absent": ("note", None),
+}
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """An event with what was found of it."""
+
+    event: str
+    finding: Finding
+    series: EventSeries | None
+    """None: it could not be opened."""
+
+
+def judged_events(run: Run) -> list[Judged]:
+    """All events that `verify` was asked for, those that could not be opened last."""
+    if not run.points_of(NAME):
+        return []
+    series = event_series(run, NAME)
+    found = []
+    for one in series:
+        finding = judge(one, [peer for peer in series if peer is not one])
+        found += [Judged(event=event, finding=finding, series=one) for event in one.events]
+    refused = {event: why for made in run.counters.values() for event, why in made.refused.items()}
+    absent = [
+        Judged(event=event, finding=Finding(verdict="absent", evidence=why), series=None)
+        for event, why in refused.items()
+    ]
+    return found + absent
+
+
+def event_verdicts(run: Run) -> list[EventVerdict]:
+    """What is kept: one verdict for each event, of the machine and kernel of the run."""
+    start = run.start
+    return [
+        msgspec.structs.replace(
+            verdict_of(
+                one.finding,
+                one.event,
+                machine=start.system.machine_id,
+                kernel=start.system.kernel,
+                at=start.started_at,
+            ),
+            gpu=_gpu(run, one),
+            instance=one.series.counters[0].instance if one.series and _gpu(run, one) else None,
+        )
+        for one in judged_events(run)
+    ]
+
+
+def _gpu(run: Run, one: Judged) -> str | None:
+    """Which GPU was loaded, by its driver's name and UUID; None: CPUs made the loads."""
+    points = run.points_of(NAME)
+    if one.series is None or not any(of.where.gpu for of in one.series.of):
+        return None
+    facts = next(point.actual for point in points if gpu_of(point))
+    words = (text_fact(facts, key) for key in ("gpu", "gpu_uuid"))
+    return ", ".join(word for word in words if word) or None
+
+
+def analyse(figures: Figures) -> Section:
+    """Verdicts, tables and a picture."""
+    found = judged_events(figures.run)
+    opened = [one for one in found if one.series is not None]
+    return Section(
+        name=NAME,
+        title="Verification of counters",
+        question=QUESTION,
+        verdicts=[*_summary(found), *(_verdict(one) for one in found)],
+        tables=[_verdict_table(found), *([_load_table(opened)] if opened else [])],
+        charts=[_chart(opened)] if opened else [],
+    )
+
+
+def _summary(found: Sequence[Judged]) -> Iterator[Verdict]:
+    good = sum(one.finding.verdict == "verified" for one in found)
+    if not found:
+        yield Verdict(level="warning", text="No counter was read.")
+        return
+    level: Level = "good" if good == len(found) else "note"
+    text = f"{good} of {len(found)} events of memory traffic count what is known to be moved."
+    yield Verdict(level=level, text=text)
+
+
+def _verdict(one: Judged) -> Verdict:
+    level, remedy = _LEVELS[one.finding.verdict]
+    text = f"{one.event} is {one.finding.verdict}: {one.finding.evidence}."
+    return Verdict(level=level, text=text, remedy=remedy)
+
+
+def _verdict_table(found: Sequence[Judged]) -> Table:
+    return Table(
+        name="counters_verify",
+        title="Counted over known bytes",
+        columns=[
+            Column(title="event"),
+            Column(title="verdict"),
+            Column(title="ratio", digits=3),
+            Column(title="while idle", unit="GB/s", digits=3),
+            Column(title="places", narrow=False),
+            Column(title="silent", narrow=False),
+            Column(title="route", narrow=False),
+        ],
+        rows=[_verdict_row(one) for one in found],
+        note="Ratio: median of rounds of counted over known bytes, idle traffic of the same length "
+        "taken off, with an interval of at least 95% between order statistics. Read events are "
+        f"judged on reads, write events on writes{'' if _on_gpu(found) else ' past the caches'}.",
+    )
+
+
+def _verdict_row(one: Judged) -> list[Cell]:
+    series = one.series
+    if series is None:
+        return [one.event, one.finding.verdict, None, None, None, None, None]
+    missing = ", ".join(one.finding.missing) or None
+    return [
+        one.event,
+        one.finding.verdict,
+        one.finding.ratio,
+        _idle(series),
+        len(series.counters),
+        missing,
+        series.counters[0].route,
+    ]
+
+
+def _idle(series: EventSeries) -> Cell:
+    rates = [load.idle_gb_per_s(series.names) for load in judged_loads(series)]
+    known = [rate for rate in rates if rate is not None]
+    return _told(max(known, key=lambda rate: rate.value, default=None))
+
+
+def _load_table(opened: Sequence[Judged]) -> Table:
+    return Table(
+        name="verify-loads",
+        title="Each load",
+        columns=[
+            Column(title="event"),
+            Column(title="load"),
+            Column(title="memory of"),
+            Column(title="counted over moved", digits=3),
+            Column(title="while idle", unit="GB/s", digits=3, narrow=False),
+            Column(title="rounds", narrow=False),
+            Column(title="estimated", narrow=False),
+        ],
+        rows=[row for series in _series(opened) for row in _load_rows(series)],
+        note="Moved: bytes read by a load of reads, bytes written by one of writes. "
+        f"{_LOADS_OF_GPUS if _on_gpu(opened) else _LOADS_OF_CPUS} Estimated: the counter shared "
+        "its hardware and counted for a part of the time.",
+    )
+
+
+def _on_gpu(found: Sequence[Judged]) -> bool:
+    return any(of.where.gpu for one in found if one.series for of in one.series.of)
+
+
+def _series(opened: Sequence[Judged]) -> list[EventSeries]:
+    """Each once, where several events are judged together."""
+    return list({id(one.series): one.series for one in opened if one.series}.values())
+
+
+def _load_rows(series: EventSeries) -> Iterator[list[Cell]]:
+    for of in series.of:
+        yield [
+            " + ".join(series.events),
+            of.where.load,
+            _place(of.where),
+            _told(of.ratio(series.names)),
+            _told(of.idle_gb_per_s(series.names)),
+            len(of.rounds),
+            of.is_estimate,
+        ]
+
+
+def _place(where: Where) -> str:
+    if where.gpu:
+        return f"{where.gpu}, {format_bytes(where.bytes)}" if where.bytes else where.gpu
+    if where.is_local:
+        return f"node {where.memory_node}"
+    return f"node {where.memory_node}, from {where.cpu_node}"
+
+
+def _told(ratio: Estimate | None) -> Cell:
+    """Without an interval where it holds zero: a share of nothing means nothing."""
+    return ratio.value if ratio is not None and ratio.low <= 0 <= ratio.high else ratio
+
+
+def _chart(opened: Sequence[Judged]) -> Chart:
+    """A set of bars for each load, an event beside the other."""
+    events = _series(opened)
+    return Chart(
+        name="verify-ratios",
+        title="Counted over known bytes",
+        kind="bar",
+        x=Axis(title="Event", unit=""),
+        y=Axis(title="Counted over known bytes", unit="", from_zero=True),
+        series=[_bars(load, events) for load in LOADS if any(one.under(load) for one in events)],
+        rules=[Rule(label="all that was moved", axis="y", value=1.0)],
+        note=None if _on_gpu(opened) else "Reads of ordinary writes are those of write-allocate.",
+    )
+
+
+def _bars(load: str, events: Sequence[EventSeries]) -> Series:
+    cells = [pooled(one.under(load), one.names) for one in events]
+    return Series(
+        name=load,
+        x=_labels(events),
+        y=[None if cell is None else cell.value for cell in cells],
+        low=[_bound(cell, "low") for cell in cells],
+        high=[_bound(cell, "high") for cell in cells],
+    )
+
+
+def _labels(events: Sequence[EventSeries]) -> list[float | str]:
+    """Short names where they tell the events apart: a picture has little room."""
+    whole = [" + ".join(one.events) for one in events]
+    short = [" + ".join(map(_short, one.events)) for one in events]
+    return [*(short if len(set(short)) == len(short) else whole)]
+
+
+def _short(event: str) -> str:
+    """The event alone, of `perf:PMU/EVENT/`; else what follows the back end."""
+    text = event.partition(":")[2]
+    parts = [part for part in text.split("/") if part]
+    return parts[1] if event.startswith("perf:") and len(parts) > 1 else text
+
+
+def _bound(cell: Estimate | None, end: str) -> float | None:
+    return getattr(cell, end) if has_interval(cell) else None

@@ -1,0 +1,244 @@
+"""The ranks of a job of the mini-app: their runs as far as they are there, and when phases ran."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from memgauge.analysis.fft3d.shape import FFT_PHASES, NAME, Pencils, transform_ranks
+from memgauge.analysis.statistics.intervals import sustained
+from memgauge.model.cpulist import parse_cpu_list
+from memgauge.model.errors import MemgaugeError
+from memgauge.model.grid import grid_of
+from memgauge.model.records import Region, Scalar
+from memgauge.model.run import Run
+from memgauge.model.storage.run_file import read_run
+
+MOST_RANKS = 65_536
+NO_RUN = "no run is there"
+"""The problem of a rank that recorded nothing here."""
+
+
+class Phase(msgspec.Struct, frozen=True):
+    """One of the phases of a transform: the third FFT is (`fft`, 3)."""
+
+    name: str
+    occurrence: int
+
+
+class Transformed(msgspec.Struct, frozen=True, kw_only=True):
+    """One transform on one rank."""
+
+    ranks: int
+    """That took part."""
+    seconds: float
+    phases: dict[Phase, float]
+    """Seconds of each, in the order in which they ran."""
+    spans: dict[Phase, list[tuple[int, int]]]
+    """Begin and end of each, on the clock of the rank's run: several where a GPU took the array in
+    batches."""
+
+
+class Rank(msgspec.Struct, frozen=True, kw_only=True):
+    """One rank."""
+
+    rank: int
+    node: str
+    directory: Path
+    run: Run | None
+    problem: str | None
+    """What is missing of its run, in words; None: it is whole."""
+    transforms: list[Transformed]
+    """Those that ended, in their order."""
+
+
+class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job was asked for, as its run says."""
+
+    ranks: int
+    steps: list[Pencils]
+    nodes: dict[int, str]
+    """Name of the node of each rank."""
+    repetitions: int | None
+    scaling: str | None
+    device: str
+    gpus: dict[int, str]
+    """That of each rank, in words; of those that use one."""
+    tile: int
+    """Elements that re-sort 1 and 3 read at a time; 0: in the study's order."""
+
+
+def is_job(run: Run) -> bool:
+    """Whether the run is of a job of the mini-app."""
+    return any(NAME in start.experiments for start in run.starts)
+
+
+def facts_of(run: Run) -> JobFacts | None:
+    """None where the run does not say them in a way that can be."""
+    requested = run.parameters.get(NAME, {})
+    ranks = requested.get("ranks")
+    if not isinstance(ranks, int) or not 0 < ranks <= MOST_RANKS:
+        return None
+    steps = list(_steps(str(requested.get("steps") or "")))
+    return JobFacts(
+        ranks=ranks,
+        steps=[step for step in steps if step.grid.ranks <= ranks],
+        nodes=_nodes(str(requested.get("nodes") or ""), ranks),
+        repetitions=_count(requested, "repetitions"),
+        scaling=None if requested.get("scaling") is None else str(requested["scaling"]),
+        device=str(requested.get("device") or "cpu"),
+        gpus=_gpus(str(requested.get("gpus") or ""), ranks),
+        tile=_count(requested, "tile") or 0,
+    )
+
+
+def ranks_of(run: Run, facts: JobFacts) -> list[Rank]:
+    """All ranks, also those of which nothing is there."""
+    return [
+        _rank(run.directory, number, facts.nodes.get(number, "")) for number in range(facts.ranks)
+    ]
+
+
+def transforms_of(regions: Sequence[Region]) -> list[Transformed]:
+    """What a rank's regions say of its transforms; those that did not end are left out."""
+    ordered = sorted(regions, key=lambda region: (region.begin_ns, -(region.end_ns or 0)))
+    found: list[Transformed] = []
+    for at, region in enumerate(ordered):
+        ranks = transform_ranks(region.name)
+        if ranks is None or region.end_ns is None:
+            continue
+        spans = _spans(_inside(ordered[at + 1 :], region))
+        found.append(
+            Transformed(
+                ranks=ranks,
+                seconds=(region.end_ns - region.begin_ns) * 1e-9,
+                phases={
+                    phase: sum(end - begin for begin, end in parts) * 1e-9
+                    for phase, parts in spans.items()
+                },
+                spans=spans,
+            )
+        )
+    return found
+
+
+def _spans(regions: Iterable[Region]) -> dict[Phase, list[tuple[int, int]]]:
+    """Of each phase. Batches of one FFT follow each other with no other phase between them."""
+    found: dict[Phase, list[tuple[int, int]]] = {}
+    batched: dict[str, Phase] = {}
+    for region in regions:
+        if region.name not in FFT_PHASES:
+            batched = {}
+        phase = batched.get(region.name)
+        if phase is None:
+            phase = Phase(region.name, 1 + sum(1 for one in found if one.name == region.name))
+        if region.name in FFT_PHASES:
+            batched[region.name] = phase
+        found.setdefault(phase, []).append((region.begin_ns, region.end_ns or region.begin_ns))
+    return found
+
+
+def phases_in(transforms: Sequence[Transformed]) -> list[Phase]:
+    """All that occur, in the order of the first transform that has most."""
+    longest = max(transforms, key=lambda one: len(one.phases), default=None)
+    return list(longest.phases) if longest is not None else []
+
+
+def seconds_of(transforms: Sequence[Transformed], phase: Phase) -> float | None:
+    """The median over transforms of one rank; None where it never ended."""
+    known = [one.phases[phase] for one in transforms if phase in one.phases]
+    return median(known) if known else None
+
+
+def seconds_between(transforms: Sequence[Transformed], phase: Phase) -> tuple[float, float]:
+    """The 95% interval of that median; from 0 to infinity of too few transforms."""
+    spread = sustained([one.phases[phase] for one in transforms if phase in one.phases], 0.5)
+    return (spread.low, spread.high) if spread is not None else (0.0, math.inf)
+
+
+def on(rank: Rank, ranks: int) -> list[Transformed]:
+    """A rank's transforms of one step."""
+    return [one for one in rank.transforms if one.ranks == ranks]
+
+
+def _inside(regions: Sequence[Region], outer: Region) -> Iterator[Region]:
+    """Those that begin and end in it; they are in the order of their begin."""
+    last = outer.end_ns or 0
+    for region in regions:
+        if region.begin_ns >= last:
+            return
+        if region.end_ns is not None and region.end_ns <= last and region.tid == outer.tid:
+            yield region
+
+
+def _rank(job: Path, number: int, node: str) -> Rank:
+    directory = job / f"rank-{number}"
+    run, problem = _read(directory)
+    return Rank(
+        rank=number,
+        node=node,
+        directory=directory,
+        run=run,
+        problem=problem,
+        transforms=transforms_of(run.regions) if run is not None else [],
+    )
+
+
+def _read(directory: Path) -> tuple[Run | None, str | None]:
+    if not directory.is_dir():
+        return None, NO_RUN
+    try:
+        run = read_run(directory)
+    except MemgaugeError as error:
+        return None, str(error)
+    if run.end is None:
+        return run, "killed before its end, or still running"
+    if run.end.status != "complete":
+        return run, f"{run.end.status}: {run.end.reason}" if run.end.reason else run.end.status
+    failed = [one for one in run.processes if one.exit_code]
+    return run, "its work failed" if failed else None
+
+
+def _steps(text: str) -> Iterator[Pencils]:
+    for word in text.split():
+        shape, _, size = word.partition(":")
+        grid = grid_of(shape)
+        if grid is not None and _is_number(size) and int(size) % grid.divisor == 0:
+            yield Pencils(size=int(size), grid=grid)
+
+
+def _nodes(text: str, ranks: int) -> dict[int, str]:
+    """Such as `node17:0-3 node18:4-7`."""
+    words = (word.rpartition(":") for word in text.split())
+    return _by_rank(((numbers, name) for name, _, numbers in words), ranks)
+
+
+def _gpus(text: str, ranks: int) -> dict[int, str]:
+    """Such as `0,2: GPU 0, NAME, PLACE; 1,3: GPU 1, NAME, PLACE`."""
+    parts = (part.strip().partition(": ") for part in text.split(";"))
+    return _by_rank(((numbers, name) for numbers, _, name in parts), ranks)
+
+
+def _by_rank(reported: Iterable[tuple[str, str]], ranks: int) -> dict[int, str]:
+    """The text that belongs to each rank, of lists of ranks and theirs."""
+    found: dict[int, str] = {}
+    for numbers, text in reported:
+        try:
+            listed = parse_cpu_list(numbers)
+        except ValueError:
+            continue
+        found |= dict.fromkeys(listed, text)
+    return {rank: text for rank, text in found.items() if rank < ranks}
+
+
+def _count(requested: Mapping[str, Scalar], name: str) -> int | None:
+    text = str(requested.get(name))
+    return int(text) if _is_number(text) else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 0 < len(text) < 10

@@ -1,0 +1,154 @@
+"""What a job of the mini-app says: whether it was right, what each phase took, how it scales."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import msgspec
+
+from memgauge.analysis.fft3d.phases import Timelines, bypasses, phase_figures, why_not_measured
+from memgauge.analysis.fft3d.ranks import NO_RUN, JobFacts, Rank, facts_of, on, ranks_of
+from memgauge.analysis.fft3d.scaling import step_figures
+from memgauge.analysis.fft3d.shape import NAME, Pencils
+from memgauge.analysis.fft3d.tables import (
+    phase_table,
+    ranks_chart,
+    ranks_table,
+    scaling_chart,
+    scaling_phases_table,
+    scaling_table,
+)
+from memgauge.analysis.fft3d.timeline import transform_chart
+from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.section import Chart, Section, Verdict
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.run import Run
+from memgauge.model.text import plain
+from memgauge.model.units import format_bytes, format_count
+
+TITLE = "Distributed 3-D FFT"
+QUESTION = "How long does each phase take on each rank, and what should it move?"
+
+
+def analyse(figures: Figures) -> Section:
+    """The section of a job; works on one that was killed at any moment."""
+    run = figures.run
+    section = Section(name=NAME, title=TITLE, question=QUESTION)
+    facts = facts_of(run)
+    if facts is None or not facts.steps:
+        text = "The run does not record which transforms were requested."
+        return msgspec.structs.replace(section, verdicts=[Verdict(level="problem", text=text)])
+    ranks = ranks_of(run, facts)
+    last = facts.steps[-1]
+    timelines = Timelines()
+    bypass = bypasses(run.start.system.architecture)
+    phases = phase_figures(ranks, last, timelines, bypass=bypass)
+    steps = [one for one in (step_figures(ranks, step) for step in facts.steps) if one is not None]
+    verdicts = [*_checked(run), *_missing(ranks)]
+    if phases and all(one.measured_read_bytes is None for one in phases):
+        verdicts.append(_not_measured(ranks))
+        verdicts += [*_crowded(run, facts), *_cached(run, facts)]
+    verdicts += _where(run, facts)
+    tables = [phase_table(phases, last, bypass=bypass, tile=facts.tile)] if phases else []
+    charts = [*_timeline(ranks, last, timelines), ranks_chart(ranks, last)] if phases else []
+    if len(facts.steps) > 1 and steps:
+        tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]
+        charts.insert(0, scaling_chart(steps, facts))
+    return msgspec.structs.replace(
+        section,
+        verdicts=verdicts,
+        tables=[*tables, ranks_table(ranks, last, facts.gpus)],
+        charts=charts,
+    )
+
+
+def _timeline(ranks: Sequence[Rank], step: Pencils, timelines: Timelines) -> Iterator[Chart]:
+    """Of the first rank that recorded a transform, where that is long enough."""
+    taking_part = (rank for rank in ranks if on(rank, step.grid.ranks))
+    for rank in islice(taking_part, 1):
+        chart = transform_chart(rank, step, timelines)
+        if chart is not None:
+            yield chart
+
+
+def _checked(run: Run) -> Iterator[Verdict]:
+    """Of each step; what failed the run's own verdicts tell too."""
+    if not run.validations:
+        yield Verdict(level="warning", text="The result was not checked: the job did not end.")
+    for one in run.validations:
+        for check in one.checks:
+            yield Verdict(
+                level="good" if check.passed else "problem",
+                text=f"{plain(one.subject)}: relative error {check.average_relative_error:.2g}, "
+                f"{'within' if check.passed else 'beyond'} the bound of {check.epsilon:.2g}.",
+            )
+
+
+def _missing(ranks: Sequence[Rank]) -> Iterator[Verdict]:
+    """Each kind of problem once, with the ranks that have it."""
+    problems: dict[str, list[int]] = {}
+    for rank in ranks:
+        if rank.problem is not None:
+            problems.setdefault(rank.problem, []).append(rank.rank)
+    for problem, numbers in problems.items():
+        yield Verdict(
+            level="problem",
+            text=f"Rank{'s' * (len(numbers) > 1)} {format_cpu_list(numbers)} of {len(ranks)}: "
+            f"{plain(problem)}.",
+            remedy="copy them here from their nodes, or name an --output that all nodes see"
+            if problem == NO_RUN
+            else None,
+        )
+
+
+def _not_measured(ranks: Sequence[Rank]) -> Verdict:
+    reason = why_not_measured(ranks)
+    because = f": {plain(reason).rstrip('.')}" if reason else ""
+    return Verdict(
+        level="note", text=f"Traffic of the re-sorting phases was not measured{because}."
+    )
+
+
+def _crowded(run: Run, facts: JobFacts) -> Iterator[Verdict]:
+    """Whether more ranks ran on the first rank's node than it has CPUs."""
+    there, cpus = len(_on_first_node(facts)), len(run.start.system.cpus)
+    if there > cpus > 0:
+        yield Verdict(
+            level="warning",
+            text=f"{there} ranks shared {format_count(cpus, 'CPU')}: times hold waiting for a CPU, "
+            "and All2Alls most.",
+            remedy="start no more ranks on a node than it has CPUs",
+        )
+
+
+def _cached(run: Run, facts: JobFacts) -> Iterator[Verdict]:
+    """Whether a node's arrays fit its last-level caches, by those of the first rank's node."""
+    caches = [cache for cache in run.start.system.caches if cache.type != "instruction"]
+    level = max((cache.level for cache in caches), default=0)
+    room_bytes = sum(cache.bytes for cache in caches if cache.level == level)
+    last = facts.steps[-1]
+    there = [rank for rank in _on_first_node(facts) if rank < last.grid.ranks]
+    held_bytes = 2 * last.local_bytes * len(there)
+    if 0 < held_bytes <= room_bytes:
+        yield Verdict(
+            level="note",
+            text=f"The arrays of a node's ranks ({format_bytes(held_bytes)}) fit its L{level} "
+            f"caches ({format_bytes(room_bytes)}): memory need not see the expected traffic.",
+            remedy="ask for a larger --size",
+        )
+
+
+def _on_first_node(facts: JobFacts) -> list[int]:
+    return [rank for rank, node in facts.nodes.items() if node == facts.nodes.get(0)]
+
+
+def _where(run: Run, facts: JobFacts) -> Iterator[Verdict]:
+    last = facts.ranks - 1
+    names = "rank-0" if last == 0 else f"rank-0 to rank-{last}"
+    place = plain(str(run.directory))
+    yield Verdict(
+        level="note",
+        text=f"Runs of the ranks: {names} in {place}; 'memgauge report {place}/rank-0' shows the "
+        "timeline of the first.",
+    )

@@ -1,0 +1,183 @@
+"""Thread scaling in words, rows and marks, for whatever sweeps over teams."""
+
+from collections.abc import Sequence
+
+from memgauge.analysis.figures.scaling import Drop, Scaling, Team
+from memgauge.analysis.section import Axis, Band, Cell, Column, Mark, Table, Verdict
+from memgauge.analysis.statistics.bends import LEAST_POINTS, Bend
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import bounds
+from memgauge.model.cpulist import parse_cpu_list
+from memgauge.model.system import System
+from memgauge.model.units import format_count
+
+COLUMNS = [
+    Column(title="tapers at"),
+    Column(title="saturates at"),
+    Column(title="near best"),
+    Column(title="best", unit="GB/s"),
+    Column(title="siblings", unit="%", narrow=False),
+    Column(title="threads of best", narrow=False),
+]
+"""Beside what tells rows apart."""
+
+NOTE = (
+    "In threads. Bends of the line of straight pieces that fits best, among teams of whole cores; "
+    "near best: the smallest team within 5%; siblings: bandwidth of the smallest team that "
+    "shares cores over that of one thread a core. Fewer than "
+    f"{LEAST_POINTS} team sizes show no bend."
+)
+
+
+def cores_used(system: System, cpus: str) -> int | None:
+    """Physical cores behind a list of CPUs; None where the list or the topology does not tell."""
+    core_of = {cpu.cpu: cpu.core for cpu in system.cpus}
+    try:
+        numbers = parse_cpu_list(cpus)
+    except ValueError:
+        return None
+    if not numbers or any(number not in core_of for number in numbers):
+        return None
+    return len({core_of[number] for number in numbers})
+
+
+def row(scaling: Scaling) -> list[Cell]:
+    """Cells under `COLUMNS`."""
+    sibling = scaling.sibling
+    return [
+        _place(scaling.taper),
+        _place(scaling.saturation),
+        _between(scaling.enough, scaling.enough_low, scaling.enough_high),
+        scaling.best.bandwidth,
+        None if sibling is None else sibling.ratio,
+        scaling.best.threads,
+    ]
+
+
+def table(name: str, title: str, first: Sequence[Column], rows: list[list[Cell]]) -> Table:
+    """Rows of `row` behind the cells that tell them apart."""
+    return Table(name=name, title=title, columns=[*first, *COLUMNS], rows=rows, note=NOTE)
+
+
+def verdicts(what: str, scaling: Scaling) -> list[Verdict]:
+    """Where it bends, which team is enough, and what siblings cost; nothing for one team size.
+
+    `what` says of which bandwidth, such as `triad, tuned`.
+    """
+    if scaling.teams < 2:
+        return []
+    text = f"{_bends(scaling)} ({what}). {_enough(scaling)}"
+    found = [Verdict(level="note", text=text)]
+    if scaling.sibling is not None:
+        found.append(_sibling(scaling.sibling, what))
+    drop = scaling.drop
+    if drop is not None and (scaling.sibling is None or drop.threads != scaling.sibling.threads):
+        text = (
+            f"Bandwidth drops by {1 - drop.ratio.value:.0%} from {drop.before} to {drop.threads} "
+            f"threads ({what})."
+        )
+        remedy = f"use {drop.before} threads, or look at where the others are pinned"
+        found.append(Verdict(level="warning", text=text, remedy=remedy))
+    return found
+
+
+def threads_axis(sizes: Sequence[int]) -> Axis:
+    """Linear where the sizes are dense, so that a straight growth looks straight."""
+    dense = len(sizes) >= LEAST_POINTS and 2 * len(sizes) >= max(sizes)
+    return Axis(title="Threads", unit="", scale="linear" if dense else "log2")
+
+
+def bands(scaling: Scaling | None, sizes: Sequence[int]) -> list[Band]:
+    """Teams of whole cores and those with hardware threads that share one; empty if not known."""
+    if scaling is None or scaling.cores is None:
+        return []
+    shared = min((size for size in sizes if size > scaling.cores), default=None)
+    if shared is None:
+        return []
+    border = (max(size for size in sizes if size <= scaling.cores) * shared) ** 0.5
+    return [
+        Band(label="cores", start=float(min(sizes)), end=border),
+        Band(label="hardware threads", start=border, end=float(max(sizes))),
+    ]
+
+
+def marks(scaling: Scaling | None, teams: Sequence[Team]) -> list[Mark]:
+    """The bends, on their curve."""
+    if scaling is None:
+        return []
+    values = {team.threads: team.bandwidth.value for team in teams}
+    places = {"tapers": scaling.taper, "saturates": scaling.saturation}
+    if scaling.taper == scaling.saturation:
+        del places["tapers"]
+    return [
+        Mark(
+            label=f"{label} at {bend.place}",
+            x=float(bend.place),
+            y=values[bend.place],
+            x_low=float(bend.low),
+            x_high=float(bend.high),
+        )
+        for label, bend in places.items()
+        if bend is not None
+    ]
+
+
+def _place(bend: Bend | None) -> Cell:
+    return None if bend is None else _between(bend.place, bend.low, bend.high)
+
+
+def _between(value: int, low: int, high: int) -> str:
+    return str(value) if low == high else f"{value} ({low} to {high})"
+
+
+def _bends(scaling: Scaling) -> str:
+    taper, saturation = scaling.taper, scaling.saturation
+    if scaling.teams < LEAST_POINTS:
+        return f"{scaling.teams} team sizes are too few to show a bend of bandwidth over threads"
+    if taper is None:
+        return "Bandwidth over threads shows no bend"
+    if taper == saturation:
+        return f"Bandwidth grows up to {_place(taper)} threads and hardly beyond"
+    text = (
+        f"Bandwidth tapers from {_place(taper)} threads on (a thread more brings "
+        f"{taper.gain_after:.1f} GB/s, before {taper.gain_before:.1f})"
+    )
+    if saturation is None:
+        return f"{text} and does not saturate with those measured"
+    return f"{text} and saturates at {_place(saturation)}"
+
+
+def _enough(scaling: Scaling) -> str:
+    best, size = scaling.best, scaling.enough
+    if size == best.threads:
+        return (
+            f"No team smaller than the best, {format_count(size, 'thread')}, comes within 5% of it."
+        )
+    low, high = scaling.enough_low, scaling.enough_high
+    unsure = "" if low == high else f" ({low} to {high} by the intervals)"
+    return f"{format_count(size, 'thread')}{unsure} reach the best of {best.threads} within 5%."
+
+
+def _sibling(sibling: Drop, what: str) -> Verdict:
+    change = sibling.ratio
+    teams = f"{sibling.threads} threads against {sibling.before}, {what}"
+    first = sibling.threads == sibling.before + 1
+    who = "The first thread that shares a core" if first else "Threads that share cores"
+    s = "s" * first
+    if _surely(change, below=True):
+        return Verdict(
+            level="warning",
+            text=f"{who} cost{s} {1 - change.value:.1%} of bandwidth ({teams}).",
+            remedy=f"use {sibling.before} threads, one for each core",
+        )
+    if _surely(change, below=False):
+        text = f"{who} add{s} {change.value - 1:.1%} to bandwidth"
+    else:
+        text = f"{who} change{s} nothing beyond the intervals"
+    return Verdict(level="note", text=f"{text} ({teams}).")
+
+
+def _surely(change: Estimate, *, below: bool) -> bool:
+    """Without an interval the value alone decides."""
+    low, high = bounds(change)
+    return high < 1 if below else low > 1

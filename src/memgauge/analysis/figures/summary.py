@@ -1,0 +1,182 @@
+"""The figures of each point, and whether they reached the asked precision."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from memgauge.analysis.figures.regimes import Regimes, TeamKey, regimes_of_teams, team_of
+from memgauge.analysis.figures.speeds import (
+    PassTimes,
+    Value,
+    fast_quantile,
+    pass_times,
+    unit,
+    values_of,
+)
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import precision as precision_of
+from memgauge.analysis.statistics.intervals import sustained
+from memgauge.model.records import Point, Sample
+
+LEAST_SHARE = 0.2
+"""A regime seen in less of the samples than this is reported, but need not be precise."""
+
+
+class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one point in one regime. Values are GB/s or ns, see `unit`."""
+
+    point: str
+    unit: str
+    regime: str
+    """Name of the regime; empty where there is only one or none is known."""
+    pingpong_ns: float | None
+    """Median of the regime."""
+    share: float | None
+    """Of the point's clean samples that are in this regime; None when there is none."""
+    sustained: Estimate | None
+    """90th percentile of speed; `high` is infinite when the samples are too few for an interval."""
+    median: Estimate | None
+    passes: PassTimes | None
+    """STREAM's figures, of points with whole passes; all in this regime."""
+    samples: int
+    """That the figures are made of."""
+    set_aside: int
+    """Of the point, in all regimes: switched out, page faults, bad stamps, stray ping-pongs."""
+    switched_out: int
+    page_faults: int
+    strays: int
+    """Of these, clean samples whose ping-pong belongs to no regime."""
+    noise: float | None
+    """(90th - 10th percentile) / median; None below ten samples."""
+    cycles: Estimate | None
+    """Latency in core cycles, where every sample measured the core clock."""
+    requested_precision: float
+    reached: bool
+    """The sustained figure's interval is within the asked precision."""
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether anything was measured."""
+        return self.sustained is not None or self.passes is not None
+
+
+def worst_precision(values: Iterable[Value], regimes: Regimes, quantile: float = 0.9) -> float:
+    """Precision of the least precise regime that has its share of the samples, infinite if none.
+
+    For the runner: which point to visit next.
+    """
+    groups = by_regime(list(values), regimes)
+    total = sum(map(len, groups.values()))
+    worst = [
+        precision_of(sustained([value.value for value in members], quantile))
+        for members in groups.values()
+        if members and len(members) >= LEAST_SHARE * total
+    ]
+    return max(worst, default=math.inf)
+
+
+def by_regime(values: Sequence[Value], regimes: Regimes) -> dict[str, list[Value]]:
+    """Values by name of regime, every regime of the team present; strays are left out."""
+    groups: dict[str, list[Value]] = {regime.name: [] for regime in regimes.regimes}
+    for value in values:
+        regime = regimes.of(value.pingpong_ns)
+        if regime is not None:
+            groups[regime.name].append(value)
+    return groups
+
+
+def summarise(
+    points: Iterable[Point],
+    samples: dict[str, list[Sample]],
+    precision: float,
+    teams: dict[TeamKey, Regimes] | None = None,
+) -> dict[str, list[PointSummary]]:
+    """Figures of every point, by its name: one for each regime that its team was seen in.
+
+    Regimes are found over all the given points of a team unless `teams` brings them.
+    """
+    points = list(points)
+    teams = regimes_of_teams(points, samples) if teams is None else teams
+    return {
+        point.point: summarise_point(
+            point, samples.get(point.point, []), teams[team_of(point)], precision
+        )
+        for point in points
+    }
+
+
+def summarise_point(
+    point: Point, samples: Sequence[Sample], regimes: Regimes, precision: float
+) -> list[PointSummary]:
+    """Figures of one point, one for each regime of its team, near regimes first."""
+    values = values_of(point, samples)
+    groups = by_regime(values.clean, regimes)
+    grouped = sum(map(len, groups.values()))
+    common: dict[str, Any] = {
+        "point": point.point,
+        "unit": unit(point),
+        "set_aside": values.set_aside + len(values.clean) - grouped,
+        "switched_out": values.switched_out,
+        "page_faults": values.page_faults,
+        "strays": len(values.clean) - grouped,
+        "requested_precision": precision,
+    }
+    return [
+        PointSummary(
+            regime=regime.name if len(regimes.regimes) > 1 else "",
+            pingpong_ns=regime.pingpong_ns,
+            share=len(groups[regime.name]) / grouped if grouped else None,
+            passes=_passes(point, samples, regimes, regime.name),
+            **common,
+            **_figures(point, groups[regime.name], precision),
+        )
+        for regime in regimes.regimes
+    ]
+
+
+def _figures(point: Point, members: Sequence[Value], precision: float) -> dict[str, Any]:
+    """What is made of the values of one regime, by field of the summary."""
+    speeds = [member.value for member in members]
+    figure = sustained(speeds, fast_quantile(point))
+    return {
+        "sustained": figure,
+        "median": sustained(speeds, 0.5),
+        "samples": len(members),
+        "noise": noise_of(speeds),
+        "cycles": _cycles(point, members),
+        "reached": precision_of(figure) <= precision,
+    }
+
+
+def noise_of(speeds: Sequence[float]) -> float | None:
+    """(90th - 10th percentile) / median; None below ten values."""
+    if len(speeds) < 10:
+        return None
+    ordered = sorted(speeds)
+    count = len(ordered)
+    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    return (ordered[count - 1 - count // 10] - ordered[count // 10]) / middle if middle else None
+
+
+def _passes(
+    point: Point, samples: Sequence[Sample], regimes: Regimes, name: str
+) -> PassTimes | None:
+    """STREAM's figures in one regime."""
+    if point.role != "pass":
+        return None
+
+    def counts(sample: Sample) -> bool:
+        regime = regimes.of(sample.pingpong_ns)
+        return regime is not None and regime.name == name
+
+    return pass_times(point, samples, counts)
+
+
+def _cycles(point: Point, members: Sequence[Value]) -> Estimate | None:
+    """The fast side's latency in cycles of the core."""
+    if point.quantity != "latency" or not members:
+        return None
+    cycles = [m.value * m.cycles_per_ns for m in members if m.cycles_per_ns is not None]
+    return sustained(cycles, fast_quantile(point)) if len(cycles) == len(members) else None

@@ -1,0 +1,29 @@
+"""What ordinary stores make memory move besides what a program counts, in words.
+
+A processor that reads a line before it writes it (write-allocate) moves it twice. That is a model:
+some processors leave the read out when all of a line is written, which shows where the model asks
+for more than the memory is seen to give.
+"""
+
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import bounds
+
+AVOIDED = 1.05
+"""Times the most that any mix reaches: beyond it some reads are surely left out."""
+
+
+def words(counted: Estimate, moved: Estimate | None, most_gb_per_s: float) -> str:
+    """The end of a sentence about ordinary stores; empty where nothing is read first.
+
+    `most_gb_per_s` is the largest bandwidth counted for the same team, with any mix and store.
+    """
+    if moved is None or moved.value <= counted.value:
+        return ""
+    text = f"; with each line read first, {counted.value:.1f} GB/s of these move {moved.value:.1f}"
+    if bounds(moved)[0] <= AVOIDED * most_gb_per_s:
+        return text
+    return (
+        f"; were each line read first, {counted.value:.1f} GB/s of these would move "
+        f"{moved.value:.1f}, more than any mix reaches here ({most_gb_per_s:.1f}): some of those "
+        f"reads are left out or served by a cache"
+    )

@@ -1,0 +1,1 @@
+"""The analysis of a profile: one timeline, its phases and its regions."""

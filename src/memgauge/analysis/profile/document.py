@@ -1,0 +1,122 @@
+"""A profile as plain data: what `--json` prints of it."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from memgauge.analysis.profile.lanes import Pace
+from memgauge.analysis.profile.messages import looks_like
+from memgauge.analysis.profile.phases import Activity, Phase
+from memgauge.analysis.profile.section import profile_of
+from memgauge.analysis.profile.timeline import Timeline, Traced
+from memgauge.model.records import Process, Region
+from memgauge.model.run import Run
+
+
+class PhaseFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One phase."""
+
+    number: int
+    begin_s: float
+    """From the begin of the timeline."""
+    duration_s: float
+    activity: Activity
+    looks_like: str | None
+    """A guess in words from these figures; None: they do not tell."""
+
+
+class TrackFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One track over the whole run."""
+
+    name: str
+    quantity: str
+    domain: str
+    unit: str
+    """Of mean, least and most."""
+    basis: str
+    counters: list[str]
+    verdicts: list[str]
+    """What verification said of its events; empty: nothing."""
+    mean: float | None
+    least: float | None
+    """Between two readings."""
+    most: float | None
+    total: float | None
+    """Counted in the time it is known for, in the counter's unit; None for gauges."""
+    known_s: float
+    estimates: int
+    """Intervals scaled up because the counter shared its hardware."""
+    went_back: int
+
+
+class ProfileFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """A profile."""
+
+    begin_ns: int | None
+    """On the run's clock; None: no reading can be used."""
+    duration_s: float | None
+    bin_s: float | None
+    processes: list[Process]
+    regions: list[Region]
+    phases: list[PhaseFigures]
+    tracks: list[TrackFigures]
+    paces: list[Pace]
+    notes: list[str]
+    """What had to be left out."""
+
+
+def profile_figures(run: Run) -> ProfileFigures:
+    """The figures of a profile; of one that was killed, those of what was read."""
+    found = profile_of(run)
+    timeline = found.timeline
+    return ProfileFigures(
+        begin_ns=timeline.begin_ns if timeline else None,
+        duration_s=(timeline.end_ns - timeline.begin_ns) * 1e-9 if timeline else None,
+        bin_s=timeline.bin_ns * 1e-9 if timeline else None,
+        processes=run.processes,
+        regions=run.regions,
+        phases=[_phase(found.phases, at) for at in range(len(found.phases))],
+        tracks=[_track(timeline, traced) for traced in timeline.tracks] if timeline else [],
+        paces=timeline.paces if timeline else [],
+        notes=found.notes,
+    )
+
+
+def _phase(phases: list[Phase], at: int) -> PhaseFigures:
+    phase = phases[at]
+    return PhaseFigures(
+        number=phase.number,
+        begin_s=phase.begin_s,
+        duration_s=phase.duration_s,
+        activity=phase.activity,
+        looks_like=looks_like(phases, at),
+    )
+
+
+def _track(timeline: Timeline, traced: Traced) -> TrackFigures:
+    track = traced.track
+    lows = [value for value in traced.low if value is not None]
+    highs = [value for value in traced.high if value is not None]
+    verdicts = [c.verdict.verdict for c in track.counters if c.verdict is not None]
+    return TrackFigures(
+        name=track.name,
+        quantity=track.quantity,
+        domain=track.domain,
+        unit=track.unit,
+        basis=track.basis,
+        counters=[counter.name for counter in track.counters],
+        verdicts=list(dict.fromkeys(verdicts)),
+        mean=_finite(traced.mean(0, timeline.bins)),
+        least=_finite(min(lows, default=None)),
+        most=_finite(max(highs, default=None)),
+        total=None if track.gauge else _finite(traced.total(0, timeline.bins)),
+        known_s=traced.known_s,
+        estimates=traced.estimates,
+        went_back=traced.went_back,
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

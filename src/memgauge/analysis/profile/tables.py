@@ -1,0 +1,294 @@
+"""The tables of a profile: phases, totals of regions, tracks with a small picture, counters."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from memgauge.analysis.counters_verify.messages import trust_in
+from memgauge.analysis.profile.messages import looks_like
+from memgauge.analysis.profile.phases import Phase, Roles
+from memgauge.analysis.profile.timeline import Timeline, Traced
+from memgauge.analysis.profile.units import shown_unit
+from memgauge.analysis.section import Cell, Column, Table
+from memgauge.model.counting.events import Counter
+from memgauge.model.records import Region
+from memgauge.model.text import plain
+
+BARS = "▁▂▃▄▅▆▇█"
+GAP = "·"
+SPARK_COLUMNS = 20
+MOST_REGION_ROWS = 200
+
+
+class _Figure(msgspec.Struct, frozen=True):
+    column: Column
+    of: Callable[[Phase], float | None]
+
+
+_FIGURES = (
+    _Figure(
+        Column(title="traffic", unit="GB/s", digits=2),
+        lambda phase: _scaled(phase.activity.traffic_bytes_per_s, 1e-9),
+    ),
+    _Figure(
+        Column(title="reads per write", digits=2),
+        lambda phase: phase.activity.read_share,
+    ),
+    _Figure(Column(title="CPU", unit="cores", digits=2), lambda phase: phase.activity.cpu_cores),
+    _Figure(
+        Column(title="network", unit="MB/s", digits=1),
+        lambda phase: _scaled(phase.activity.network_bytes_per_s, 1e-6),
+    ),
+    _Figure(Column(title="power", unit="W", digits=1), lambda phase: phase.activity.power_w),
+    _Figure(
+        Column(title="GPU power", unit="W", digits=1), lambda phase: phase.activity.gpu_power_w
+    ),
+    _Figure(
+        Column(title="page faults", unit="1/s", digits=0),
+        lambda phase: phase.activity.page_faults_per_s,
+    ),
+    _Figure(
+        Column(title="resident", unit="B", digits=0), lambda phase: phase.activity.resident_bytes
+    ),
+    _Figure(
+        Column(title="context switches", unit="1/s", digits=0),
+        lambda phase: phase.activity.switches_per_s,
+    ),
+)
+_MOST_NARROW = 3
+
+
+def phase_table(phases: Sequence[Phase]) -> Table:
+    """One line a phase; only figures that some phase has."""
+    shown = [one for one in _FIGURES if any(one.of(phase) is not None for phase in phases)]
+    # What never happened is only in the page.
+    shown.sort(key=lambda one: not any(one.of(phase) for phase in phases))
+    columns = [
+        msgspec.structs.replace(one.column, narrow=at < _MOST_NARROW)
+        for at, one in enumerate(shown)
+    ]
+    return Table(
+        name="profile-phases",
+        title="Phases",
+        columns=[
+            Column(title="phase"),
+            Column(title="begins", unit="s", digits=2),
+            Column(title="lasts", unit="s", digits=2),
+            *columns[:_MOST_NARROW],
+            Column(title="looks like"),
+            *columns[_MOST_NARROW:],
+        ],
+        rows=[
+            [
+                phase.number,
+                phase.begin_s,
+                phase.duration_s,
+                *(one.of(phase) for one in shown[:_MOST_NARROW]),
+                looks_like(phases, at),
+                *(one.of(phase) for one in shown[_MOST_NARROW:]),
+            ]
+            for at, phase in enumerate(phases)
+        ],
+        note="Means over each phase. Memory, power and network are those of the whole machine, "
+        "whoever caused them; CPU, page faults and resident memory are the program's own. What a "
+        "phase looks like is a guess from these figures, not an observation of the program; where "
+        "they tell nothing, it is what changed since the phase before.",
+    )
+
+
+def totals_table(timeline: Timeline, roles: Roles) -> Table:
+    """What was counted in the whole run and in all regions of each name."""
+    groups: dict[str, list[Region]] = {}
+    for region in timeline.regions:
+        groups.setdefault(plain(region.name), []).append(region)
+    whole = [(timeline.begin_ns, timeline.end_ns)]
+    rows = [_totals("whole run", timeline, roles, whole)]
+    rows += [
+        _totals(name, timeline, roles, [(r.begin_ns, r.end_ns or timeline.end_ns) for r in found])
+        for name, found in list(groups.items())[:MOST_REGION_ROWS]
+    ]
+    columns = [
+        Column(title="region" if groups else "of"),
+        Column(title="times", narrow=bool(groups)),
+        Column(title="lasts", unit="s", digits=3),
+        Column(title="read", unit="GB", digits=3),
+        Column(title="written", unit="GB", digits=3),
+        Column(title="traffic", unit="GB", digits=3, narrow=False),
+        Column(title="energy", unit="J", digits=1),
+        Column(title="GPU energy", unit="J", digits=1, narrow=False),
+        Column(title="network", unit="MB", digits=1, narrow=False),
+        Column(title="CPU time", unit="s", digits=2),
+        Column(title="page faults", digits=0, narrow=False),
+    ]
+    kept = [at for at in range(len(columns)) if at < 3 or any(row[at] is not None for row in rows)]
+    return Table(
+        name="profile-totals",
+        title="Totals" if not groups else "Totals of marked regions",
+        columns=[columns[at] for at in kept],
+        rows=[[row[at] for at in kept] for row in rows],
+        note="Taken as even between two readings: at a mark, a figure is uncertain by what one "
+        "interval of sampling counts. Regions of one name are added, also where they overlap in "
+        "time, as those of several threads do. A dash: not counted throughout.",
+    )
+
+
+def _totals(
+    name: str, timeline: Timeline, roles: Roles, spans: Sequence[tuple[int, int]]
+) -> list[Cell]:
+    def total(tracks: Sequence[Traced], factor: float) -> float | None:
+        return _scaled(counted(timeline, tracks, spans), factor)
+
+    reads, writes = total(roles.reads, 1e-9), total(roles.writes, 1e-9)
+    both = total(roles.traffic, 1e-9)
+    if reads is not None and writes is not None:
+        both = reads + writes
+    faults = total(roles.faults, 1)
+    return [
+        *(name, len(spans), sum(end - begin for begin, end in spans) * 1e-9),
+        *(reads, writes, both),
+        *(total(roles.power, 1), total(roles.gpu_power, 1)),
+        *(total(roles.network, 1e-6), total(roles.cpu, 1)),
+        None if faults is None else round(faults),
+    ]
+
+
+MOST_UNKNOWN = 0.02
+"""Of the time: a total over less is not known."""
+
+
+def counted(
+    timeline: Timeline, tracks: Sequence[Traced], spans: Sequence[tuple[int, int]]
+) -> float | None:
+    """Summed over tracks and spans; None where too much of the time is not known."""
+    if not tracks:
+        return None
+    wanted_s = sum(end - begin for begin, end in spans) * 1e-9
+    found = 0.0
+    for traced in tracks:
+        parts = [timeline.between(traced, begin, end) for begin, end in spans]
+        covered_s = math.fsum(part[1] for part in parts if part)
+        if covered_s < (1 - MOST_UNKNOWN) * wanted_s:
+            return None
+        found += math.fsum(part[0] for part in parts if part)
+    return found
+
+
+def tracks_table(timeline: Timeline) -> Table:
+    """Each track's mean and extremes, and its shape over the run."""
+    return Table(
+        name="profile-tracks",
+        title="Tracks",
+        columns=[
+            Column(title="track"),
+            Column(title="mean", digits=2),
+            Column(title="most", digits=2),
+            Column(title="unit"),
+            Column(title="over time"),
+            Column(title="least", digits=2, narrow=False),
+            Column(title="known", unit="%", digits=1, narrow=False),
+            Column(title="estimates", narrow=False),
+        ],
+        rows=[_track_row(timeline, traced) for traced in timeline.tracks],
+        note=f"Over time: the mean of each {SPARK_COLUMNS}th of the run, from 0 to the highest; "
+        f"{GAP} where nothing is known. Most and least: of windows in which at least ten steps of "
+        "the counter were counted (ten events; ten ticks of 10 ms of the kernel's accounts of CPU "
+        "time), or of a second where there are fewer. Known: share of the time. Estimates: "
+        "intervals scaled up because the counter shared its hardware.",
+    )
+
+
+def _track_row(timeline: Timeline, traced: Traced) -> list[Cell]:
+    known = [v for v in (*traced.low, *traced.high) if v is not None]
+    factor, unit = shown_unit(traced.track.unit, max(map(abs, known), default=0.0))
+    lows = [v for v in traced.low if v is not None]
+    highs = [v for v in traced.high if v is not None]
+    return [
+        plain(traced.track.name),
+        _scaled(traced.mean(0, timeline.bins), factor),
+        max(highs) * factor if highs else None,
+        unit or None,
+        sparkline(timeline, traced),
+        min(lows) * factor if lows else None,
+        traced.known_s / ((timeline.end_ns - timeline.begin_ns) * 1e-9),
+        traced.estimates or None,
+    ]
+
+
+def sparkline(timeline: Timeline, traced: Traced, columns: int = SPARK_COLUMNS) -> str:
+    """Bars from zero (or the lowest, where that is negative) to the highest."""
+    columns = min(columns, timeline.bins)
+    ends = [at * timeline.bins // columns for at in range(columns + 1)]
+    means = [traced.mean(begin, end) for begin, end in itertools.pairwise(ends)]
+    return bars_of(means)
+
+
+def bars_of(means: Sequence[float | None]) -> str:
+    """One character for each value."""
+    means = [mean if mean is not None and math.isfinite(mean) else None for mean in means]
+    known = [mean for mean in means if mean is not None]
+    low, high = min([0.0, *known]), max([0.0, *known])
+    span = high - low
+    return "".join(
+        GAP
+        if mean is None
+        else BARS[min(len(BARS) - 1, int((mean - low) / span * len(BARS)))]
+        if span
+        else BARS[0]
+        for mean in means
+    )
+
+
+def counters_table(timeline: Timeline) -> Table:
+    """Where each figure comes from, and what verification said of it."""
+    rows: list[list[Cell]] = []
+    for traced in timeline.tracks:
+        events: dict[str, list[Cell]] = {}
+        for counter in traced.track.counters:
+            verdict = counter.verdict
+            events.setdefault(
+                counter.event,
+                [
+                    plain(traced.track.name),
+                    plain(counter.event),
+                    _trust(counter),
+                    counter.basis,
+                    len([c for c in traced.track.counters if c.event == counter.event]),
+                    f"{counter.scale:g} {plain(counter.unit)}".strip(),
+                    plain(counter.scale_source),
+                    plain(counter.route),
+                    plain(verdict.evidence) if verdict else None,
+                ],
+            )
+        rows += events.values()
+    return Table(
+        name="profile-counters",
+        title="Counters",
+        columns=[
+            Column(title="track"),
+            Column(title="event"),
+            Column(title="verdict"),
+            Column(title="basis", narrow=False),
+            Column(title="places", narrow=False),
+            Column(title="one count is", narrow=False),
+            Column(title="by", narrow=False),
+            Column(title="read as", narrow=False),
+            Column(title="evidence", narrow=False),
+        ],
+        rows=rows,
+        note="Verdicts are those of `memgauge counters verify` on this machine and kernel.",
+    )
+
+
+def _trust(counter: Counter) -> str | None:
+    """Verification is of memory's counters only."""
+    if counter.verdict is None and counter.domain != "memory":
+        return None
+    return plain(trust_in([counter]))
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

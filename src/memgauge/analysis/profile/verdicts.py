@@ -1,0 +1,194 @@
+"""What a reader must know beside a profile: its program's end, what is missing, what to doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.profile.duplicate_tracks import CHECKS, event_of
+from memgauge.analysis.profile.lanes import Pace
+from memgauge.analysis.profile.phases import Phase
+from memgauge.analysis.profile.process_lifetime import is_own
+from memgauge.analysis.profile.timeline import Timeline, Traced
+from memgauge.analysis.profile.tracks import Track
+from memgauge.analysis.section import Verdict
+from memgauge.model.records import Process
+from memgauge.model.run import Run
+from memgauge.model.text import plain
+from memgauge.model.units import format_count, format_duration
+
+LATE_SHARE = 0.02
+"""Of readings: more late ones, and sampling did not keep pace."""
+ESTIMATES_SHARE = 0.01
+AGREE = 0.05
+"""Of the larger: two routes that are further apart disagree,"""
+THROUGHOUT = 0.95
+"""where both are known for this share of the time."""
+_COMPONENTS = {
+    "memory": "memory traffic",
+    "gpu": "GPU",
+    "energy": "power of the processors",
+    "network": "network",
+    "process": "the process's own figures",
+}
+
+
+def verdicts_of(
+    run: Run, timeline: Timeline | None, phases: Sequence[Phase], notes: Sequence[str]
+) -> list[Verdict]:
+    """All of a profile, whether or not anything could be read."""
+    found = [*_processes(run), *_unfinished(run)]
+    if timeline is None:
+        text = "No reading can be used: there is no timeline."
+        found.append(Verdict(level="problem", text=text))
+    else:
+        found += _phases(phases)
+        found += [verdict for pace in timeline.paces for verdict in _pace(pace)]
+        found += _modelled(timeline.tracks)
+        found += [verdict for traced in timeline.tracks for verdict in _track(traced)]
+        found += _agreement(timeline)
+        found += _missing(run, timeline.tracks)
+    found += [Verdict(level="warning", text=_sentence(note)) for note in notes]
+    opening = [note for counters in run.counters.values() for note in counters.notes]
+    found += [Verdict(level="note", text=_sentence(note)) for note in dict.fromkeys(opening)]
+    return found
+
+
+def command_of(process: Process) -> str:
+    """The command line, shortened where it is long."""
+    text = plain(" ".join(process.command)) or f"process {process.pid}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def ending_of(process: Process) -> str:
+    """How a process ended, in words."""
+    if process.end_ns is None:
+        return "still ran when profiling ended"
+    lasted = format_duration((process.end_ns - process.begin_ns) * 1e-9)
+    if process.signal is not None:
+        return f"was ended by signal {process.signal} after {lasted}"
+    if process.exit_code is None:
+        return f"ended after {lasted}"
+    return f"exited with {process.exit_code} after {lasted}"
+
+
+def _processes(run: Run) -> Iterator[Verdict]:
+    for process in run.processes:
+        if process.end_ns is None and run.end is None:
+            continue
+        failed = process.signal is not None or process.exit_code not in {0, None}
+        yield Verdict(
+            level="warning" if failed else "note",
+            text=f"{command_of(process)} (pid {process.pid}) {ending_of(process)}.",
+        )
+
+
+def _unfinished(run: Run) -> Iterator[Verdict]:
+    if run.end is None:
+        text = (
+            "Profiling was killed, or still goes on: up to the last second of readings, and how "
+            "the program ended, may be missing."
+        )
+        yield Verdict(level="warning", text=text)
+
+
+def _phases(phases: Sequence[Phase]) -> Iterator[Verdict]:
+    if len(phases) == 1:
+        text = "No change of phase stands out from the noise of the tracks."
+    else:
+        longest = max(phases, key=lambda phase: phase.duration_s)
+        text = (
+            f"{format_count(len(phases), 'phase')}; the longest is phase {longest.number}, from "
+            f"{longest.begin_s:.2f} to {longest.end_s:.2f} s."
+        )
+    yield Verdict(level="note", text=text)
+
+
+def _pace(pace: Pace) -> Iterator[Verdict]:
+    share = pace.late / (pace.readings - 1)
+    kept = share <= LATE_SHARE
+    requested_s = pace.requested_ns * 1e-9
+    busy = pace.reading_ns / pace.requested_ns
+    how = "kept" if kept else "did not keep"
+    text = (
+        f"Sampling of {plain(pace.counters)} {how} pace: {pace.readings:,} readings every "
+        f"{format_duration(requested_s)} as requested, {share:.1%} of them late, the longest pause "
+        f"{format_duration(pace.longest_ns * 1e-9)}; a reading took "
+        f"{format_duration(pace.reading_ns * 1e-9)}, {busy:.1%} of the time."
+    )
+    remedy = None if kept else "sample less often, or leave a CPU free for the sampler"
+    yield Verdict(level="good" if kept else "warning", text=text, remedy=remedy)
+
+
+def _modelled(tracks: Sequence[Traced]) -> Iterator[Verdict]:
+    if any(traced.track.basis != "measured" for traced in tracks):
+        text = "Some memory traffic on this timeline is modelled, not measured, and labelled so."
+        yield Verdict(level="warning", text=text)
+
+
+def _track(traced: Traced) -> Iterator[Verdict]:
+    name = plain(traced.track.name)
+    if traced.went_back:
+        yield Verdict(
+            level="warning",
+            text=f"{name}: the counter went back {format_count(traced.went_back, 'time')}, as when "
+            "its device or daemon was restarted; there the track has gaps.",
+        )
+    intervals = sum(1 for high in traced.high if high is not None)
+    if traced.estimates > ESTIMATES_SHARE * max(1, intervals):
+        yield Verdict(
+            level="warning",
+            text=f"{name}: in {traced.estimates:,} intervals the counter shared its hardware with "
+            "others; there its values are estimates.",
+            remedy="ask for fewer events at once",
+        )
+    if traced.known_s <= 0:
+        yield _never(name, traced.track)
+
+
+def _never(name: str, track: Track) -> Verdict:
+    if track.gauge and is_own(track):
+        text = f"{name}: not read twice while the program ran: not known."
+        return Verdict(level="note", text=text, remedy="sample more often (--rate)")
+    return Verdict(level="warning", text=f"{name}: could never be read.")
+
+
+def _agreement(timeline: Timeline) -> Iterator[Verdict]:
+    """Of what two routes count."""
+    by_event = {event_of(t.track): t for t in (*timeline.tracks, *timeline.doubles)}
+    for check in CHECKS:
+        parts = [by_event.get(event) for event in (check.shown, *check.others)]
+        totals = [
+            t.total(0, timeline.bins) if t and _throughout(t, timeline) else None for t in parts
+        ]
+        known = [total for total in totals if total is not None]
+        if len(known) < len(totals) or max(known[0], sum(known[1:])) < check.least:
+            continue
+        shown, other = known[0], sum(known[1:])
+        apart = abs(other - shown) / max(shown, other)
+        fine = apart <= AGREE
+        what = f"{check.what} of the program by perf and by /proc"
+        how = "agree within" if fine else "differ by"
+        yield Verdict(
+            level="good" if fine else "warning",
+            text=f"{what} {how} {max(apart, 0.001):.1%}; that by perf is shown.",
+        )
+
+
+def _throughout(traced: Traced, timeline: Timeline) -> bool:
+    """All but where its lane began later or ended earlier than others."""
+    span_s = (timeline.end_ns - timeline.begin_ns) * 1e-9
+    return traced.known_s >= THROUGHOUT * span_s
+
+
+def _missing(run: Run, tracks: Sequence[Traced]) -> Iterator[Verdict]:
+    """Components without a track; why is in the run's warnings, which stand above."""
+    present = {traced.track.domain for traced in tracks}
+    lacking = [words for domain, words in _COMPONENTS.items() if domain not in present]
+    if lacking:
+        why = "; see the warnings above" if run.warnings else ""
+        yield Verdict(level="note", text=f"Not on this timeline: {', '.join(lacking)}{why}.")
+
+
+def _sentence(note: str) -> str:
+    text = plain(note)
+    return text[:1].upper() + text[1:]

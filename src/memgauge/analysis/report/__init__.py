@@ -1,0 +1,1 @@
+"""A run as a report: all sections, cross-checks, verdicts and the document."""

@@ -1,0 +1,116 @@
+"""The levels of `workingset` against those of `latency`: two walks that meet the same caches.
+
+`latency` makes the level above forget its ring, `workingset` does not, so that a share of its loads
+still hits the level above: at most that level's capacity over the footprint. So the latency of a
+level may lie from the least on the plateau up to the most on it, the hits above taken out of it
+(two kinds of loads, weighted by their shares in a working set as large as the ring of `latency`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.report.checks import (
+    LATENCY_CAUSES,
+    NO_INTERVAL,
+    Check,
+    facing,
+    judged,
+    untold,
+)
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.analysis.statistics.levels import Level
+from memgauge.analysis.workingset.claims import Finding
+from memgauge.model.records import Point
+
+UNNAMED = "unnamed"
+"""A level that the topology does not have: `latency` knows nothing of it."""
+
+
+def level_checks(figures: Figures, findings: Sequence[Finding]) -> Iterator[Check]:
+    """One for each level that both found."""
+    pages = {
+        text_fact(point.actual, "pages")
+        for point, _ in figures.slices("workingset")
+        if text_fact(point.requested, "access") == "latency"
+    }
+    above: Level | None = None
+    for finding in findings:
+        if finding.level is None or finding.name == UNNAMED:
+            continue
+        found = _latency_of(figures, finding.name, pages)
+        if found is None:
+            why = f"latency has no figure of {finding.name} in the pages of workingset"
+            yield untold(_what(finding.name), "latency", _where(finding.name), "ns", why)
+        else:
+            yield _check(finding.name, found, finding.level, above, figures.run_to_run_drift or 0.0)
+        above = finding.level
+
+
+def _latency_of(figures: Figures, name: str, pages: set[str]) -> tuple[Point, Estimate] | None:
+    """The random walk of that level in the pages that the working sets lie in."""
+    level = "DRAM" if name == "memory" else name
+    for point, summary in figures.slices("latency"):
+        requested = (text_fact(point.requested, "level"), text_fact(point.requested, "order"))
+        if requested == (level, "random") and text_fact(point.actual, "pages") in pages:
+            local = text_fact(point.requested, "memory_node") in {"", _node(point)}
+            if local and summary.sustained is not None:
+                return point, summary.sustained
+    return None
+
+
+def _node(point: Point) -> str:
+    return text_fact(point.requested, "cpu_node")
+
+
+def _check(
+    name: str,
+    found: tuple[Point, Estimate],
+    level: Level,
+    above: Level | None,
+    drift: float,
+) -> Check:
+    point, idle = found
+    ceiling_ns = ceiling(level, above, number_fact(point.requested, "footprint_bytes"))
+    plateau = Estimate(level.latency_ns, level.latency_low_ns, ceiling_ns)
+    known = has_interval(idle)
+    bounds = idle if known else Estimate(idle.value, idle.value, idle.value)
+    check = judged(
+        Check(
+            what=_what(name),
+            unit="ns",
+            one_name=point.point,
+            other_name=_where(name),
+            one=idle,
+            other=plateau,
+            figure="sustained, and the plateau of a level",
+            causes=f"{LATENCY_CAUSES}, a level that neighbours took more of during one of the two",
+        ),
+        facing(bounds, plateau) + drift,
+    )
+    if check.outcome == "disagrees" and not known:
+        return msgspec.structs.replace(check, outcome="not known", why=NO_INTERVAL)
+    return check
+
+
+def _what(name: str) -> str:
+    return f"latency of {name}"
+
+
+def _where(name: str) -> str:
+    return f"workingset: {name}"
+
+
+def ceiling(level: Level, above: Level | None, ring_bytes: int | None) -> float:
+    """The most ns on the plateau, the loads that may have hit the level above taken out."""
+    if above is None:
+        return level.latency_high_ns
+    capacity = above.capacity_high_bytes or above.capacity_low_bytes
+    footprint = min(level.fits_bytes, ring_bytes) if ring_bytes else level.fits_bytes
+    hits = min(0.5, capacity / footprint)
+    without = (level.latency_high_ns - hits * above.latency_ns) / (1 - hits)
+    return max(level.latency_high_ns, without)

@@ -1,0 +1,372 @@
+"""What the run as a whole says in plain words: what spoiled it, what is missing, what to change."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from memgauge.analysis.counters.trust import counter_verdicts
+from memgauge.analysis.figures.gpu_points import gpu_of, gpu_peak_gb_per_s
+from memgauge.analysis.figures.regimes import Regimes, TeamKey, team_of
+from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.speeds import is_timed_by_gpu
+from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
+from memgauge.analysis.report.left_out import is_left_out
+from memgauge.analysis.report.only_simulated import is_only_simulated
+from memgauge.analysis.section import Verdict
+from memgauge.analysis.stream.figures import best, stream_cells
+from memgauge.model.records import NOT_WATCHED, Environment
+from memgauge.model.run import Run
+from memgauge.model.system import System
+
+STEAL_SHARE = 0.01
+OTHERS_SHARE = 0.03
+FREQUENCY_SPREAD = 0.05
+SET_ASIDE_SHARE = 0.05
+NOISY = 0.1
+"""Above these a verdict mentions it."""
+
+
+def run_verdicts(figures: Figures) -> list[Verdict]:
+    """All verdicts that are not one experiment's own.
+
+    What may disturb a measurement on this machine is left out where nothing was measured on it,
+    or by a GPU alone.
+    """
+    rules = OF_MODELS if is_only_simulated(figures.run) else RULES
+    points = figures.run.points.values()
+    if points and all(is_timed_by_gpu(point) for point in points):
+        rules = OF_GPUS
+    return [verdict for rule in rules for verdict in rule(figures)]
+
+
+def _validation(figures: Figures) -> Iterator[Verdict]:
+    validations = figures.run.validations
+    for validation in validations:
+        failed = [check for check in validation.checks if not check.passed]
+        if failed:
+            arrays = ", ".join(check.array for check in failed)
+            worst = max(check.average_relative_error for check in failed)
+            yield Verdict(
+                level="problem",
+                text=f"Validation failed ({validation.experiment}: {validation.subject}): arrays "
+                f"{arrays} do not hold what the kernels must have left (average relative error "
+                f"{worst:.3g}). This may be memory corruption.",
+                remedy="test the memory before trusting this machine or these figures",
+            )
+
+
+def _drift(figures: Figures) -> Iterator[Verdict]:
+    if figures.run_to_run_drift is not None and figures.run_to_run_drift > figures.precision:
+        yield Verdict(
+            level="note",
+            text=f"The pace of the whole machine drifted while measuring: another run may differ "
+            f"by {figures.run_to_run_drift:.1%}, in addition to the intervals of the figures.",
+            remedy="fix the clock frequency and stop other programs if you can",
+        )
+
+
+def _peak(figures: Figures) -> Iterator[Verdict]:
+    share = peak_share(figures)
+    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    if share is not None and peak and not share.of_gpu:
+        suspicious = share.value > 1
+        text = f"The best bandwidth is {share.value:.0%} of the theoretical {peak * 1e-9:.1f} GB/s."
+        if suspicious:
+            text += " More than all is impossible: the arrays were cached, or the peak is wrong."
+        yield Verdict(level="problem" if suspicious else "note", text=text)
+
+
+class PeakShare(NamedTuple):
+    """Of the theoretical peak, of the host's memory or of a GPU's."""
+
+    value: float
+    of_gpu: bool
+
+
+def peak_share(figures: Figures) -> PeakShare | None:
+    """Best sustained bandwidth over the theoretical peak, by the bytes that memory moves.
+
+    None where either is not known. Bytes moved are an upper bound where hardware avoids the
+    write-allocate, so those that STREAM counts are used, which are surely moved.
+    """
+    top = best(stream_cells(figures))
+    if top is None or top.sustained is None:
+        return None
+    of_gpu = bool(gpu_of(top.point))
+    known = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    peak = gpu_peak_gb_per_s([top.point]) if of_gpu else known and known * 1e-9
+    return PeakShare(top.sustained.value / peak, of_gpu) if peak else None
+
+
+def _regimes(figures: Figures) -> Iterator[Verdict]:
+    """One for each set of CPUs that a host moved: teams of different sizes may run on the same."""
+    run = figures.run
+    by_cpus: dict[str, dict[TeamKey, Regimes]] = {}
+    for team, regimes in figures.teams.items():
+        if len(regimes.regimes) > 1:
+            by_cpus.setdefault(team[1], {})[team] = regimes
+    for cpus, teams in by_cpus.items():
+        counts = _regime_counts(run, teams)
+        total = sum(counts.values())
+        first = next(iter(teams.values())).regimes
+        shares = ", ".join(
+            f"{counts[index] / total:.0%} of the samples {regime.name}"
+            for index, regime in enumerate(first)
+        )
+        yield Verdict(
+            level="note",
+            text=f"The host moved the threads on CPUs {cpus} between two distances: {shares}. "
+            f"Figures are given for each and never pooled.",
+            remedy="compare figures of one regime only",
+        )
+
+
+def _regime_counts(run: Run, teams: Mapping[TeamKey, Regimes]) -> Counter[int]:
+    """Samples of all these teams in their nearer and their farther regime, visits counted once."""
+    counts: Counter[int] = Counter()
+    for point in run.points.values():
+        regimes = teams.get(team_of(point))
+        if regimes is not None and point.measured_with is None:
+            found = (regimes.of(sample.pingpong_ns) for sample in run.samples_of(point.point))
+            counts.update(regimes.regimes.index(one) for one in found if one is not None)
+    return counts
+
+
+def _steal(figures: Figures) -> Iterator[Verdict]:
+    share = _share(figures, lambda record: record.steal_s)
+    if share is not None and share > STEAL_SHARE:
+        yield Verdict(
+            level="warning",
+            text=f"The hypervisor took {share:.1%} of the processors' time (steal).",
+            remedy="measure when the host is quiet, or on dedicated hardware",
+        )
+
+
+def _others(figures: Figures) -> Iterator[Verdict]:
+    share = _share(figures, lambda record: record.others_s)
+    if share is not None and share > OTHERS_SHARE:
+        yield Verdict(
+            level="warning",
+            text=f"Other programs used {share:.1%} of the processors' time while measuring.",
+            remedy="stop them and measure again",
+        )
+
+
+def _share(figures: Figures, seconds: Callable[[Environment], float | None]) -> float | None:
+    """Of the time of all CPUs over the run; None where the kernel did not tell."""
+    known = [(seconds(r), r.interval_s) for r in figures.run.environment]
+    used = sum(value for value, _ in known if value is not None)
+    time = sum(interval for value, interval in known if value is not None)
+    cpus = len(figures.run.start.system.cpus)
+    return used / (time * cpus) if time > 0 and cpus else None
+
+
+def _frequency(figures: Figures) -> Iterator[Verdict]:
+    known = [r.frequency_khz for r in figures.run.environment if r.frequency_khz]
+    system = figures.run.start.system
+    if known and max(known) - min(known) > FREQUENCY_SPREAD * max(known):
+        yield Verdict(
+            level="note",
+            text=f"The core clock went between {min(known) / 1e6:.2f} and {max(known) / 1e6:.2f} "
+            f"GHz while measuring.",
+            remedy="fix the frequency, or compare cycles instead of ns",
+        )
+    if system.governor and system.governor != "performance":
+        yield Verdict(
+            level="note",
+            text=f"The frequency governor is {system.governor}, not performance.",
+            remedy="cpupower frequency-set -g performance (as root)",
+        )
+
+
+def _huge_pages(figures: Figures) -> Iterator[Verdict]:
+    mode = figures.run.start.system.thp
+    remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)"
+    if mode == "madvise":
+        yield Verdict(
+            level="note",
+            text="Transparent huge pages are given only to programs that ask (madvise): others "
+            "here get base pages.",
+            remedy=remedy.replace("madvise", "always"),
+        )
+    elif mode != "always":
+        how = "switched off" if mode else "not built into this kernel"
+        text = f"Transparent huge pages are {how}: everything lies in base pages unless reserved."
+        yield Verdict(level="warning", text=text, remedy=remedy if mode else None)
+
+
+def _set_aside(figures: Figures) -> Iterator[Verdict]:
+    first = _first_by_role(figures, "slice")
+    total = sum(len(figures.run.samples_of(summary.point)) for summary in first)
+    aside = sum(summary.set_aside for summary in first)
+    faults = sum(summary.page_faults for summary in first)
+    if faults:
+        yield Verdict(
+            level="warning",
+            text=f"In {faults} samples a page had gone away and came back; they were set aside.",
+            remedy="the kernel may reclaim idle pages: free memory, or measure with --pages 2m",
+        )
+    if total and aside > SET_ASIDE_SHARE * total:
+        switched = sum(summary.switched_out for summary in first)
+        strays = sum(summary.strays for summary in first)
+        others = aside - switched - strays - faults
+        reasons = {
+            "a thread was switched out": switched,
+            "the distance of their threads was not a usual one": strays,
+            "a page had gone away": faults,
+            "not all were at work at once, or time stamps were unusable": others,
+        }
+        why = [f"{count} because {reason}" for reason, count in reasons.items() if count]
+        yield Verdict(
+            level="warning",
+            text=f"{aside / total:.0%} of {total} slices were set aside, {', '.join(why)}.",
+            remedy="leave a CPU free for the rest of the system: fewer --threads"
+            if switched >= max(strays, others)
+            else "measure again when the machine, and the host of a virtual one, are quiet",
+        )
+
+
+def _interrupted_passes(figures: Figures) -> Iterator[Verdict]:
+    """STREAM sets no pass aside, so its best of N suffers where the slices do not."""
+    first = _first_by_role(figures, "pass")
+    total = sum(len(figures.run.samples_of(summary.point)) for summary in first)
+    switched = sum(summary.switched_out for summary in first)
+    if total and switched > SET_ASIDE_SHARE * total:
+        yield Verdict(
+            level="warning",
+            text=f"In {switched} of {total} whole passes a thread was switched out; by STREAM's "
+            f"rules they count, so that its best of N is lower than the sustained figures.",
+            remedy="stop other programs and measure again",
+        )
+
+
+def _first_by_role(figures: Figures, role: str) -> list[PointSummary]:
+    """One summary of each point of a role: what was set aside is the same in all regimes."""
+    points = figures.run.points.values()
+    return [figures.summaries[p.point][0] for p in points if p.role == role]
+
+
+def _noise(figures: Figures) -> Iterator[Verdict]:
+    noisy = sorted(
+        ((s.noise, s.point) for s in _slices(figures) if s.noise is not None), reverse=True
+    )
+    over = [entry for entry in noisy if entry[0] > NOISY]
+    if over:
+        yield Verdict(
+            level="note",
+            text=f"{len(over)} of {len(noisy)} figures are noisy (spread above {NOISY:.0%}); most "
+            f"of all {over[0][1]} with {over[0][0]:.0%}.",
+        )
+
+
+def _slices(figures: Figures) -> Iterator[PointSummary]:
+    for point in figures.run.points.values():
+        if point.role == "slice" and "candidate" not in point.requested:
+            for summary in figures.summaries[point.point]:
+                if summary.samples and (summary.share or 0) >= LEAST_SHARE:
+                    yield summary
+
+
+def reached_counts(figures: Figures) -> tuple[int, int]:
+    """Points within the asked precision in all regimes that matter, and points there are."""
+    names = {
+        point.point
+        for point in figures.run.points.values()
+        if point.role == "slice" and "candidate" not in point.requested
+    }
+    done: dict[str, bool] = {}
+    for summary in _slices(figures):
+        done[summary.point] = done.get(summary.point, True) and summary.reached
+    return sum(done.values()), len(names)
+
+
+def _precision(figures: Figures) -> Iterator[Verdict]:
+    reached, points = reached_counts(figures)
+    if reached < points and figures.run.rounds:
+        yield Verdict(
+            level="note",
+            text=f"{points - reached} of {points} points did not reach the requested precision of "
+            f"{100 * figures.precision:g}%; their intervals show how well they are known.",
+            remedy="give more --budget, or resume the run",
+        )
+
+
+def _unmeasured(figures: Figures) -> Iterator[Verdict]:
+    """Of a run that ended while it still prepared: every section of it is empty."""
+    run = figures.run
+    if run.points and not run.rounds and not run.simulated and run.end is not None:
+        reason = {
+            "budget": f"The budget of {run.starts[-1].budget_s:g} s was spent on preparing",
+            "interrupted": "The run was interrupted while it prepared",
+        }.get(run.end.status, "The run ended while it prepared")
+        yield Verdict(
+            level="warning",
+            text=f"{reason}: nothing was measured.",
+            remedy="give more --budget, fewer --threads or smaller arrays, or stop other programs",
+        )
+
+
+def _recorded(figures: Figures) -> Iterator[Verdict]:
+    """Warnings in the run, one verdict for each code, and what reading had to leave out."""
+    by_code: dict[str, list[int]] = {}
+    for index, warning in enumerate(figures.run.warnings):
+        if is_left_out(warning):
+            continue  # has a section of its own
+        # Each of these has a reason and a remedy of its own.
+        alike = warning.message if warning.code == NOT_WATCHED else warning.code
+        by_code.setdefault(alike, []).append(index)
+    for indices in by_code.values():
+        warning = figures.run.warnings[indices[0]]
+        more = f" ({len(indices) - 1} more like this)" if len(indices) > 1 else ""
+        message = _begun(warning.message)
+        yield Verdict(level="warning", text=f"{message}{more}.", remedy=warning.remedy)
+    for note in figures.run.notes:
+        yield Verdict(level="warning", text=_begun(note))
+
+
+def _begun(text: str) -> str:
+    """With a capital letter; an abbreviation has several."""
+    letters = 3 if text.startswith("gpu: ") else 1
+    return text[:letters].upper() + text[letters:]
+
+
+def _topology(figures: Figures) -> Iterator[Verdict]:
+    system: System = figures.run.start.system
+    for note in system.topology_notes:
+        yield Verdict(level="note", text=_begun(note))
+
+
+def _counters(figures: Figures) -> Iterator[Verdict]:
+    yield from counter_verdicts(figures.run)
+
+
+OF_GPUS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
+    _validation,
+    _unmeasured,
+    _counters,
+    _drift,
+    _set_aside,
+    _noise,
+    _precision,
+    _recorded,
+)
+"""Of what is said of the host's processors and pages nothing is in a GPU's own times."""
+OF_MODELS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (_recorded,)
+RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
+    _validation,
+    _unmeasured,
+    _counters,
+    _peak,
+    _drift,
+    _regimes,
+    _steal,
+    _others,
+    _set_aside,
+    _interrupted_passes,
+    _frequency,
+    _huge_pages,
+    _noise,
+    _precision,
+    _topology,
+    _recorded,
+)

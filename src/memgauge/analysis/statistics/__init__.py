@@ -1,0 +1,1 @@
+"""Statistics of samples and curves: they know no record and no experiment."""

@@ -1,0 +1,253 @@
+"""Where several tracks, looked at together, change their level.
+
+Cuts are those of optimal partitioning (Jackson et al. 2005, an exact dynamic program over squared
+error, each track in units of its own noise) among places that a screening found: those where the
+means of two windows differ (Niu and Zhang, "The screening and ranking algorithm to detect DNA copy
+number variations", Annals of Applied Statistics 6, 2012). So the time grows with the length of the
+tracks, and only with the square of the number of candidates. A cut must explain more than chance
+would: the bound of Laurent and Massart (Annals of Statistics 28, 2000) on the sum of squares of as
+many tracks, at a probability that is small for all pairs of places together.
+
+What chance explains is not all that matters: pieces whose medians lie closer than a reader would
+care for are one. Medians, so that a spike is no level.
+
+Noise of a track is taken from the differences of neighbours, and of means of neighbours where it
+drifts, the largest quarter left out: those may be changes.
+
+What would invalidate it: levels that last for fewer than `least` places, or that drift for ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from statistics import median, median_low
+
+import msgspec
+
+MOST_CANDIDATES = 300
+KEPT = ((1, 0.75, 0.5147), (2, 0.5, 0.3247), (4, 0.5, 0.3247))
+"""Neighbours of which the mean is taken; share of their differences, the smallest, that noise is
+taken from; and the mean of that share of the absolute values of standard normal numbers."""
+LEAST_BLOCKS = 24
+"""Means of neighbours tell of drifting noise where there are as many of them."""
+FEW = 12.0
+"""Values of which noise is taken to be twice what it looks."""
+SHORT = 16
+"""Places of a piece that must hold its level nearly throughout, twice as clear of its errors."""
+LEAST_CHANGE = 0.1
+"""Of the larger of two levels: less is no other level,"""
+LEAST_OF_ALL = 0.05
+"""and of the largest level of the track in the whole run."""
+LEAST_ERRORS = 3.0
+"""Standard errors between the levels of neighbours, twice as many where one is short."""
+
+Piece = tuple[int, int]
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """One track; None where it is not known."""
+
+    values: Sequence[float | None]
+    floor: float
+    """Differences below this one do not matter, whatever the noise."""
+    least: int = 0
+    """Places: in a shorter piece no difference of this track matters."""
+
+
+class _Sums(msgspec.Struct, frozen=True):
+    """Of a track in units of its noise, up to each place."""
+
+    count: list[int]
+    sum: list[float]
+    square: list[float]
+
+    def error(self, begin: int, end: int) -> float:
+        count = self.count[end] - self.count[begin]
+        if not count:
+            return 0.0
+        total = self.sum[end] - self.sum[begin]
+        return max(0.0, self.square[end] - self.square[begin] - total * total / count)
+
+    def apart(self, begin: int, middle: int, end: int) -> float:
+        """Squared error that a cut in the middle takes away."""
+        left, right = self.count[middle] - self.count[begin], self.count[end] - self.count[middle]
+        if not left or not right:
+            return 0.0
+        before = (self.sum[middle] - self.sum[begin]) / left
+        after = (self.sum[end] - self.sum[middle]) / right
+        return (after - before) ** 2 * left * right / (left + right)
+
+
+def pieces_of(signals: Sequence[Signal], length: int, least: int) -> list[Piece]:
+    """Pieces [begin, end) of `length` places in which all tracks keep their level.
+
+    No piece is shorter than `least` places, unless all of it is.
+    """
+    reported = [signal for signal in signals if any(value is not None for value in signal.values)]
+    if not reported or length < 2 * least:
+        return [(0, length)]
+    noises = [noise_of(signal) for signal in reported]
+    sums = [_sums(signal, noise) for signal, noise in zip(reported, noises, strict=True)]
+    candidates = _screened(sums, length, least)
+    cuts = _partition(sums, candidates, length, least)
+    cuts = _settled(sums, cuts, length, least)
+    return _merged(reported, noises, list(pairwise([0, *cuts, length])))
+
+
+def noise_of(signal: Signal) -> float:
+    """Standard deviation of the long-run noise, at least what the floor stands for."""
+    known = [value for value in signal.values if value is not None]
+    least = signal.floor / LEAST_ERRORS
+    found = 0.0
+    for width, share, of_normal in KEPT:
+        if width > 1 and len(known) // width < LEAST_BLOCKS:
+            break
+        means = [
+            math.fsum(known[at : at + width]) / width
+            for at in range(0, len(known) - width + 1, width)
+        ]
+        steps = sorted(abs(after - before) for before, after in pairwise(means))
+        kept = steps[: math.ceil(share * len(steps))]
+        if kept:
+            mean = math.fsum(kept) / len(kept)
+            found = max(found, mean / of_normal * math.sqrt(width / 2))
+    # Few differences tell the noise badly: it may well be larger than it looks.
+    return max(least, found * (1 + FEW / max(1, len(known))))
+
+
+def _sums(signal: Signal, noise: float) -> _Sums:
+    known = [value for value in signal.values if value is not None]
+    # From its middle, so that squares of large levels do not drown small differences.
+    middle = median(known)
+    units = [None if v is None else (v - middle) / (noise or 1.0) for v in signal.values]
+    return _Sums(
+        list(accumulate((unit is not None for unit in units), initial=0)),
+        list(accumulate((unit or 0.0 for unit in units), initial=0.0)),
+        list(accumulate(((unit or 0.0) ** 2 for unit in units), initial=0.0)),
+    )
+
+
+def penalty_of(tracks: int, length: int) -> float:
+    """What one more piece must explain, in squares of the noise."""
+    chance = 3 * math.log(max(length, 8))
+    return tracks + 2 * math.sqrt(tracks * chance) + 2 * chance
+
+
+def _screened(sums: Sequence[_Sums], length: int, least: int) -> list[int]:
+    """Places that stand out in windows of several widths, the clearest first."""
+    found: dict[int, float] = {}
+    enough = 2 * math.log(length)
+    width = least
+    while 2 * width <= length:
+        apart = [
+            max(one.apart(at - width, at, at + width) for one in sums)
+            for at in range(width, length - width + 1)
+        ]
+        for at, value in enumerate(apart):
+            near = apart[max(0, at - least // 2) : at + least // 2 + 1]
+            if value > enough and value == max(near):
+                place = at + width
+                found[place] = max(found.get(place, 0.0), value)
+        width *= 2
+    clearest = sorted(found, key=lambda place: -found[place])[:MOST_CANDIDATES]
+    return sorted(clearest)
+
+
+def _partition(
+    sums: Sequence[_Sums], candidates: Sequence[int], length: int, least: int
+) -> list[int]:
+    """The candidates that squared error and penalty prefer; exact among them."""
+    penalty = penalty_of(len(sums), length)
+    places = [0, *candidates, length]
+    cost = [0.0] + [math.inf] * (len(places) - 1)
+    cut = [0] * len(places)
+    for end in range(1, len(places)):
+        for begin in range(end):
+            if places[end] - places[begin] < least or math.isinf(cost[begin]):
+                continue
+            error = sum(one.error(places[begin], places[end]) for one in sums)
+            if cost[begin] + error + penalty < cost[end]:
+                cost[end], cut[end] = cost[begin] + error + penalty, begin
+    cuts = []
+    at = cut[-1]
+    while at:
+        cuts.append(places[at])
+        at = cut[at]
+    return cuts[::-1]
+
+
+def _settled(sums: Sequence[_Sums], cuts: Sequence[int], length: int, least: int) -> list[int]:
+    """Each cut where it explains most between its neighbours."""
+    settled = list(cuts)
+    for at in range(len(settled)):
+        before = settled[at - 1] if at else 0
+        after = settled[at + 1] if at + 1 < len(settled) else length
+        first = max(before + least, settled[at] - least)
+        last = min(after - least, settled[at] + least)
+        settled[at] = max(
+            range(first, last + 1),
+            key=lambda place: sum(one.apart(before, place, after) for one in sums),
+            default=settled[at],
+        )
+    return settled
+
+
+def _merged(signals: Sequence[Signal], noises: Sequence[float], pieces: list[Piece]) -> list[Piece]:
+    """Without cuts that no reader would care for, the least of them first."""
+    largest = [_largest(signal, pieces) for signal in signals]
+
+    def weight(one: Piece, other: Piece) -> float:
+        return max(
+            _matters(signal, noise, most, one, other)
+            for signal, noise, most in zip(signals, noises, largest, strict=True)
+        )
+
+    weights = [weight(one, other) for one, other in pairwise(pieces)]
+    while weights and min(weights) < 1:
+        at = weights.index(min(weights))
+        pieces[at : at + 2] = [(pieces[at][0], pieces[at + 1][1])]
+        del weights[at]
+        for near in (at - 1, at):
+            if 0 <= near < len(weights):
+                weights[near] = weight(pieces[near], pieces[near + 1])
+    return pieces
+
+
+def _largest(signal: Signal, pieces: Sequence[Piece]) -> float:
+    levels = [_known(signal, piece) for piece in pieces]
+    return max((abs(median(level)) for level in levels if level), default=0.0)
+
+
+def _known(signal: Signal, piece: Piece) -> list[float]:
+    return [value for value in signal.values[slice(*piece)] if value is not None]
+
+
+def _matters(signal: Signal, noise: float, largest: float, one: Piece, other: Piece) -> float:
+    """How far two pieces lie apart, in units of what would matter."""
+    if min(one[1] - one[0], other[1] - other[0]) < signal.least:
+        return 0.0
+    low, high = sorted((_known(signal, one), _known(signal, other)), key=lambda v: median(v or [0]))
+    if not low or not high:
+        return 0.0
+    # The standard error of a median is 1.25 times that of a mean.
+    error = 1.25 * noise * math.sqrt(1 / len(low) + 1 / len(high))
+    apart = _facing(high, 1) + _facing(low, -1)
+    needed = max(
+        signal.floor,
+        LEAST_CHANGE * max(abs(median(low)), abs(median(high))),
+        LEAST_OF_ALL * largest,
+        (2 if min(len(low), len(high)) < SHORT else 1) * LEAST_ERRORS * error,
+    )
+    return max(0.0, apart) / needed if needed else 0.0
+
+
+def _facing(level: Sequence[float], sign: int) -> float:
+    """The level as seen from below (sign 1), or its negative from above (-1).
+
+    The median of a long piece; of a short one what three quarters of it pass, so that a few spikes
+    in a row are no level.
+    """
+    ordered = sorted(sign * value for value in level)
+    return ordered[len(ordered) // 4] if len(ordered) < SHORT else median_low(ordered)

@@ -1,0 +1,122 @@
+"""What the `stream` points say about threads: how bandwidth grows with the team."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.analysis.figures import scaling_report
+from memgauge.analysis.figures.regimes import regime_kind
+from memgauge.analysis.figures.run import series, text_fact
+from memgauge.analysis.figures.scaling import Scaling, Team, scaling_of
+from memgauge.analysis.section import Axis, Cell, Chart, Column, Rule, Table, Verdict
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.analysis.stream.figures import KernelResult
+from memgauge.model.system import System
+
+SHOWN_KERNELS = ("copy", "triad", "read")
+JUDGED_KERNELS = ("triad", "copy", "read")
+"""The first of these that was measured is put in words; STREAM's own verdict is by triad."""
+MOST_LINES = 7
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel and variant over team sizes, in the regime seen most."""
+
+    kernel: str
+    variant: str
+    element: str
+    teams: list[Team]
+    scaling: Scaling
+
+    @property
+    def name(self) -> str:
+        """Such as `triad, tuned`."""
+        element = "" if self.element in {"", "double"} else self.element
+        return ", ".join(filter(None, (self.kernel, self.variant, element)))
+
+
+def lines(cells: Sequence[KernelResult], system: System) -> list[Line]:
+    """Every kernel and variant with at least two team sizes."""
+    usual = usual_regime(cells)
+    teams: dict[tuple[str, str, str], list[Team]] = {}
+    for cell in cells:
+        if cell.sustained is not None and regime_kind(cell.regime) in {"", usual}:
+            cores = scaling_report.cores_used(system, text_fact(cell.point.actual, "cpus"))
+            key = (cell.kernel, cell.variant, cell.element)
+            teams.setdefault(key, []).append(Team(cell.threads, cell.sustained, cores))
+    found = []
+    for (kernel, variant, element), members in teams.items():
+        scaling = scaling_of(members)
+        if scaling is not None and scaling.teams > 1:
+            line = {"kernel": kernel, "variant": variant, "element": element}
+            found.append(Line(**line, teams=members, scaling=scaling))
+    return found
+
+
+def judged(found: Sequence[Line]) -> Line | None:
+    """The line put in words: of the first of the usual kernels, the variant that gets furthest."""
+    for kernel in (*JUDGED_KERNELS, *(line.kernel for line in found)):
+        of_kernel = [line for line in found if line.kernel == kernel]
+        if of_kernel:
+            return max(of_kernel, key=lambda line: line.scaling.best.bandwidth.value)
+    return None
+
+
+def verdicts(found: Sequence[Line]) -> list[Verdict]:
+    """Where bandwidth bends and what siblings cost; nothing before most teams have an interval."""
+    line = judged(found)
+    if line is None or 2 * sum(has_interval(t.bandwidth) for t in line.teams) < len(line.teams):
+        return []
+    return scaling_report.verdicts(line.name, line.scaling)
+
+
+def table(found: Sequence[Line]) -> Table | None:
+    """A row for each kernel and variant with at least three team sizes."""
+    rows: list[list[Cell]] = [
+        [line.kernel, line.variant, *scaling_report.row(line.scaling)]
+        for line in found
+        if line.scaling.teams > 2
+    ]
+    first = [Column(title="kernel"), Column(title="variant")]
+    return scaling_report.table("stream-threads", "Threads", first, rows) if rows else None
+
+
+def chart(found: Sequence[Line], peak_bytes_per_s: float | None, usual: str) -> Chart | None:
+    """Bandwidth over threads: few enough lines to tell apart. The table has all of them."""
+    kernels = {line.kernel for line in found}
+    shown = [kernel for kernel in SHOWN_KERNELS if kernel in kernels] or sorted(kernels)[:3]
+    drawn = [line for line in found if line.kernel in shown][:MOST_LINES]
+    if not drawn:
+        return None
+    sizes = sorted({team.threads for line in drawn for team in line.teams})
+    axis: list[float | str] = [float(size) for size in sizes]
+    line = judged(drawn)
+    peak = peak_bytes_per_s
+    return Chart(
+        name="stream-scaling",
+        title="Bandwidth over threads",
+        kind="line",
+        x=scaling_report.threads_axis(sizes),
+        y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
+        series=[series(one.name, axis, _over(one, sizes)) for one in drawn],
+        bands=scaling_report.bands(line.scaling if line else None, sizes),
+        rules=[Rule(label="theoretical peak", axis="y", value=peak * 1e-9)] if peak else [],
+        marks=scaling_report.marks(line.scaling, line.teams) if line else [],
+        note=f"Teams in the regime seen most: {usual}." if usual else None,
+    )
+
+
+def _over(line: Line, sizes: Sequence[int]) -> list[Estimate | None]:
+    by_threads = {team.threads: team.bandwidth for team in line.teams}
+    return [by_threads.get(size) for size in sizes]
+
+
+def usual_regime(cells: Sequence[KernelResult]) -> str:
+    """The regime with most samples; empty where no team was seen in two."""
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        if cell.regime and cell.slice is not None:
+            seen[regime_kind(cell.regime)] += cell.slice.samples
+    return seen.most_common(1)[0][0] if seen else ""

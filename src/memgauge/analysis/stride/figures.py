@@ -1,0 +1,163 @@
+"""What accesses by pattern cost, and what follows from two costs: prefetch and overlap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.ratios import ratio
+
+KINDS = ("dependent", "independent")
+ORDERS = ("sequential", "random")
+HELPED_SHARE = 0.9
+"""Prefetchers help where access in order costs less than this share of access in random order."""
+
+
+class Pattern(msgspec.Struct, frozen=True, order=True):
+    """How memory was accessed."""
+
+    access_bytes: int
+    stride_bytes: int
+    kind: str
+    order: str
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """What an access by one pattern costs, and what it moves."""
+
+    ns: Estimate
+    moved_bytes: int
+    """By the count of cache lines: not measured at the memory controller."""
+
+    lines: int
+
+
+Costs = Mapping[Pattern, Cost]
+Cell = tuple[int, int]
+"""Bytes of an access and of a stride."""
+
+
+def costs_of(figures: Figures) -> dict[Pattern, Cost]:
+    """All patterns of a run that were measured and say what they are."""
+    found: dict[Pattern, Cost] = {}
+    for point, summary in figures.slices("stride"):
+        access = number_fact(point.requested, "access_bytes") or 0
+        stride = number_fact(point.requested, "stride_bytes") or 0
+        moved = number_fact(point.actual, "moved_bytes_per_access") or 0
+        lines = number_fact(point.actual, "lines_per_access") or 0
+        kind, order = text_fact(point.requested, "kind"), text_fact(point.requested, "order")
+        known = min(access, stride, moved, lines) > 0 and kind in KINDS and order in ORDERS
+        if known and summary.sustained is not None and summary.sustained.value > 0:
+            pattern = Pattern(access, stride, kind, order)
+            found[pattern] = Cost(ns=summary.sustained, moved_bytes=moved, lines=lines)
+    return dict(sorted(found.items()))
+
+
+def cells_of(costs: Costs) -> list[Cell]:
+    """Accesses and strides that were measured, ascending."""
+    return sorted({(pattern.access_bytes, pattern.stride_bytes) for pattern in costs})
+
+
+def ns_of(costs: Costs, cell: Cell, kind: str, order: str) -> Estimate | None:
+    """Time of one access; None where it was not measured."""
+    cost = costs.get(Pattern(*cell, kind, order))
+    return None if cost is None else cost.ns
+
+
+def rate(amount: float, ns: Estimate) -> Estimate:
+    """Bytes by the time they take, in GB/s."""
+    low = 0.0 if math.isinf(ns.high) else amount / ns.high
+    high = amount / ns.low if ns.low > 0 else math.inf
+    return Estimate(amount / ns.value, low, high)
+
+
+def useful(costs: Costs, cell: Cell, kind: str, order: str) -> Estimate | None:
+    """GB/s of the bytes that are asked for."""
+    ns = ns_of(costs, cell, kind, order)
+    return None if ns is None else rate(cell[0], ns)
+
+
+def moved(costs: Costs, cell: Cell, kind: str, order: str) -> Estimate | None:
+    """GB/s of the lines they lie on."""
+    cost = costs.get(Pattern(*cell, kind, order))
+    return None if cost is None else rate(cost.moved_bytes, cost.ns)
+
+
+def overlap(costs: Costs, cell: Cell, order: str) -> Estimate | None:
+    """Accesses in flight: what one costs that waits over what one costs that does not."""
+    return ratio(ns_of(costs, cell, "dependent", order), ns_of(costs, cell, "independent", order))
+
+
+def prefetch_share(costs: Costs, cell: Cell) -> Estimate | None:
+    """Cost of a dependent access in order over that of one in random order."""
+    return ratio(
+        ns_of(costs, cell, "dependent", "sequential"), ns_of(costs, cell, "dependent", "random")
+    )
+
+
+def prefetch_gain(costs: Costs, cell: Cell) -> Estimate | None:
+    """How many times as long random order takes, of dependent accesses."""
+    return ratio(
+        ns_of(costs, cell, "dependent", "random"), ns_of(costs, cell, "dependent", "sequential")
+    )
+
+
+Help = Literal["helped", "not helped", "not known"]
+
+
+def help_of(share: Estimate) -> Help:
+    """By the whole interval, so that noise within it decides nothing."""
+    if share.high < HELPED_SHARE:
+        return "helped"
+    return "not helped" if share.low >= HELPED_SHARE else "not known"
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """Up to where prefetchers help accesses of one size."""
+
+    access_bytes: int
+    narrowest: int
+    widest: int
+    """Strides that were measured in both orders."""
+
+    helped: int | None
+    """The widest stride that surely is helped; None: no stride is."""
+
+    stops: int | None
+    """From this stride on all surely are not; None: no end was seen."""
+
+
+def reaches(costs: Costs) -> Iterator[Reach]:
+    """One for each size of access that was measured in both orders, ascending."""
+    cells = cells_of(costs)
+    for access in dict.fromkeys(access for access, _ in cells):
+        shares = [
+            (stride, share)
+            for size, stride in cells
+            if size == access and (share := prefetch_share(costs, (size, stride))) is not None
+        ]
+        if shares:
+            yield reach_of(access, shares)
+
+
+def reach_of(access_bytes: int, shares: Sequence[tuple[int, Estimate]]) -> Reach:
+    """From strides, ascending, with the share of the random cost that each still costs."""
+    known = [(stride, help_of(share)) for stride, share in shares]
+    stops = None
+    for stride, help_ in reversed(known):
+        if help_ != "not helped":
+            break
+        stops = stride
+    helped = [stride for stride, help_ in known if help_ == "helped"]
+    return Reach(
+        access_bytes=access_bytes,
+        narrowest=known[0][0],
+        widest=known[-1][0],
+        helped=max(helped, default=None),
+        stops=stops,
+    )

@@ -1,0 +1,66 @@
+"""Whether what was simulated of this machine is what was measured on it, and what it may lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from memgauge.analysis.section import Verdict
+from memgauge.analysis.traffic.causes import LITTLE
+from memgauge.analysis.traffic.departures import TOLERANCE
+from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, SizeResult, times
+from memgauge.analysis.traffic.measured_verdicts import allocated_share
+from memgauge.model.cache_machine import THIS
+
+
+def agreement(curve: Curve) -> Iterator[Verdict]:
+    """Whether what was simulated of this machine is what was measured on it."""
+    for way in WAYS:
+        pairs = [
+            (cell, measured / simulated)
+            for cell in curve.cells
+            if not cell.is_drowned(way)
+            and (measured := cell.moved(MEASURED, way)) is not None
+            and (simulated := cell.moved(THIS, way))
+        ]
+        if not pairs:
+            continue
+        off = [(cell, ratio) for cell, ratio in pairs if abs(ratio - 1) > TOLERANCE]
+        what = f"Measured {way}"
+        if not off:
+            near = f"within {TOLERANCE:.0%} of the simulated ones"
+            yield Verdict(level="good", text=f"{what} are {near} at all {len(pairs)} sizes.")
+            continue
+        worst, ratio = max(off, key=lambda one: abs(one[1] - 1))
+        yield Verdict(
+            level="warning",
+            text=f"{what} differ from the simulated ones at {len(off)} of {len(pairs)} sizes, most "
+            f"at N = {worst.size}: {times(ratio)}. {_lacks(curve, off)}",
+        )
+
+
+def _lacks(curve: Curve, off: Sequence[tuple[SizeResult, float]]) -> str:
+    """What the model may lack, by the side on which it is wrong."""
+    machine = curve.machines[THIS]
+    less = [cell for cell, ratio in off if ratio < 1]
+    if len(less) == len(off):
+        shares = [share for cell in less if (share := allocated_share(cell)) is not None]
+        if shares and median(shares) < LITTLE and not machine.store_streams.lines:
+            return (
+                "The model reads each line before it is stored; this machine seems not to, and its "
+                "model has no stores that bypass the caches."
+            )
+        return "This machine's caches seem to hold more than its model's."
+    if less:
+        return "It moves more at some sizes and less at others: caches end elsewhere than modelled."
+    first = min(cell.size for cell, _ in off)
+    band = curve.band(THIS)
+    if band is not None and first <= band.all_fit:
+        return (
+            "All arrays should fit there: others use the shared caches too, prefetchers read "
+            "ahead, or pages lie so that sets are used unevenly; the model has none of these."
+        )
+    return (
+        "This machine's caches seem to hold less than its model's, which has all of a shared level "
+        "to itself and sets without hashes."
+    )

@@ -1,0 +1,155 @@
+"""Expected, simulated and measured traffic as pictures, as the traffic study draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from memgauge.analysis.section import Axis, Chart, Rule, Series
+from memgauge.analysis.section import Band as Shade
+from memgauge.analysis.traffic.expected import Band
+from memgauge.analysis.traffic.figures import (
+    MEASURED,
+    WAYS,
+    Curve,
+    SizeResult,
+    Way,
+    band_text,
+)
+from memgauge.model.cache_machine import THIS, machine_name
+from memgauge.model.units import format_bytes
+
+FEW_LEVELS = 12
+"""Elements moved for each of the result, up to which a picture is of those and not of bytes."""
+
+WIDE_RANGE = 8
+"""Largest over smallest size, from which on sizes are drawn by their powers of two."""
+
+
+def charts(curves: Sequence[Curve]) -> list[Chart]:
+    """Of each nest one for each machine, with its own band; what was measured beside this one's."""
+    return [
+        _chart(curve, sources)
+        for curve in curves
+        for sources in _together(curve.sources)
+        if len(curve.cells) > 1
+    ]
+
+
+def _together(sources: Sequence[str]) -> list[list[str]]:
+    machines = [[source] for source in sources if source not in {MEASURED, THIS}]
+    here = [source for source in sources if source in {MEASURED, THIS}]
+    return [*([here] if here else []), *machines]
+
+
+def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
+    each = _most(curve, curve.sources) <= FEW_LEVELS
+    counted = MEASURED in sources
+    return Chart(
+        name="-".join([curve.slug, sources[0]]),
+        title=f"{curve.title}: {_title(sources)}",
+        kind="line",
+        x=Axis(title="N", unit="", scale=_x_scale(curve.cells)),
+        y=_y(curve, each=each),
+        series=[
+            *(_source(curve, source, way, each=each) for source in sources for way in WAYS),
+            *(_expected(curve, way, each=each) for way in WAYS),
+        ],
+        bands=_bands(curve, sources[0]),
+        rules=_rules(curve, sources[0]),
+        around="least and most of the regions" if counted else "95% interval",
+        note=_note(sources, curve.band(sources[0])),
+    )
+
+
+def _title(sources: Sequence[str]) -> str:
+    words = ["measured"] if MEASURED in sources else []
+    machines = [machine_name(source) for source in sources if source != MEASURED]
+    return " and ".join([*words, *(f"simulated on {name}" for name in machines)])
+
+
+def _y(curve: Curve, *, each: bool) -> Axis:
+    if each:
+        element = format_bytes(curve.cells[0].expected.element_bytes)
+        title = f"Elements of {element} moved per element of the result"
+        return Axis(title=title, unit="", from_zero=True)
+    by = "" if curve.gpu else " by one core"
+    return Axis(title=f"Bytes of one execution{by}", unit="B", scale="log2")
+
+
+def _x_scale(cells: Sequence[SizeResult]) -> Literal["linear", "log2"]:
+    return "log2" if cells[-1].size >= WIDE_RANGE * cells[0].size else "linear"
+
+
+def _most(curve: Curve, sources: Sequence[str]) -> float:
+    """The most that is moved for each element of the result."""
+    return max(
+        cell.per_element(bytes_)
+        for cell in curve.cells
+        for way in WAYS
+        for bytes_ in (cell.expected_bytes(way), *(cell.moved(one, way) for one in sources))
+        if bytes_ is not None
+    )
+
+
+def _expected(curve: Curve, way: Way, *, each: bool) -> Series:
+    return Series(
+        name=f"expected {way}",
+        x=[float(cell.size) for cell in curve.cells],
+        y=[_drawn(cell, cell.expected_bytes(way), each=each) for cell in curve.cells],
+        dashed=True,
+    )
+
+
+def _source(curve: Curve, source: str, way: Way, *, each: bool) -> Series:
+    simulated = source != MEASURED
+    flows = [None if simulated else cell.flow(way) for cell in curve.cells]
+    return Series(
+        name=f"{way} simulated on {machine_name(source)}" if simulated else f"measured {way}",
+        x=[float(cell.size) for cell in curve.cells],
+        y=[_drawn(cell, cell.moved(source, way), each=each) for cell in curve.cells],
+        low=[
+            None if flow is None else _drawn(cell, flow.least, each=each)
+            for cell, flow in zip(curve.cells, flows, strict=True)
+        ],
+        high=[
+            None if flow is None else _drawn(cell, flow.most, each=each)
+            for cell, flow in zip(curve.cells, flows, strict=True)
+        ],
+    )
+
+
+def _drawn(cell: SizeResult, bytes_: float | None, *, each: bool) -> float | None:
+    if bytes_ is None or not each:
+        return bytes_
+    return cell.per_element(bytes_)
+
+
+def _bands(curve: Curve, source: str) -> list[Shade]:
+    band = curve.band(source)
+    if band is None or not band.one_fits > band.all_fit:
+        return []
+    label = f"caching ends: {band_text(band)}"
+    return [Shade(label=label, start=float(band.all_fit), end=float(band.one_fits))]
+
+
+def _rules(curve: Curve, source: str) -> list[Rule]:
+    """Where caching ends at one size, and where it ends sooner for lines that are read in part."""
+    band, lines = curve.band(source), curve.band_of_lines(source)
+    rules = []
+    if band is not None and band.one_fits == band.all_fit:
+        rules.append((f"caching ends: {band.all_fit}", band.all_fit))
+    if lines is not None:
+        rules.append((f"whole lines fit to {lines.all_fit}", lines.all_fit))
+    return [Rule(label=label, axis="x", value=float(at)) for label, at in rules]
+
+
+def _note(sources: Sequence[str], band: Band | None) -> str:
+    words = ["Dotted: expected, closed form."]
+    if any(source != MEASURED for source in sources):
+        words.append("Simulated: by the cache model, not measured.")
+    if MEASURED in sources:
+        words.append("Around measured points: the least and the most of the repeated regions.")
+    if band is not None and band.one_fits > band.all_fit:
+        words.append("Shaded: sizes at which not all arrays fit the caches any more, and one does.")
+    return " ".join(words)

@@ -1,0 +1,299 @@
+"""The loop nests of a run by size: what was expected, what was simulated, what was measured.
+
+All bytes are of one execution by one core: simulations and measurements of several cores, each on
+arrays of its own, are divided by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.counters.figures import Kernel, counts_of_point
+from memgauge.analysis.figures.gpu_points import gpu_of
+from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.traffic.expected import (
+    GPU_SECTOR_BYTES,
+    LARGEST_SIZE,
+    Band,
+    Expected,
+    band_of,
+    expected_of,
+)
+from memgauge.analysis.traffic.measured import Flow, Measured, measured
+from memgauge.model.cache_machine import THIS, CacheMachine, with_cores
+from memgauge.model.grid import grid_of
+from memgauge.model.nests import EXTENTS
+from memgauge.model.records import Point, Simulated
+from memgauge.model.units import format_count
+
+NAME = "traffic"
+MEASURED = "measured"
+"""The source that is no machine of the model."""
+USUAL_LINE_BYTES = 64
+
+Way = Literal["reads", "writes"]
+WAYS: tuple[Way, Way] = ("reads", "writes")
+
+
+class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One nest of one size."""
+
+    point: Point
+    size: int
+    cores: int
+    expected: Expected
+    simulated: dict[str, Simulated]
+    """By machine."""
+    measured: Measured | None
+    readings: int
+    """Of the counters; where there are some and nothing is measured, all were set aside."""
+    speed: Estimate | None
+    """GB/s of the elements that all cores read and write by themselves; None: nothing was run."""
+
+    @property
+    def not_counted(self) -> str:
+        """Why no counter was read, where a point says so."""
+        return text_fact(self.point.actual, "not_counted")
+
+    def flow(self, way: Way) -> Flow | None:
+        """What was measured one way."""
+        if self.measured is None:
+            return None
+        return self.measured.read if way == "reads" else self.measured.write
+
+    def moved(self, source: str, way: Way) -> float | None:
+        """Bytes one way, by a machine of the model or as measured."""
+        if source == MEASURED:
+            flow = self.flow(way)
+            return None if flow is None else flow.bytes.value
+        simulated = self.simulated.get(source)
+        if simulated is None:
+            return None
+        whole = simulated.read_bytes if way == "reads" else simulated.write_bytes
+        return whole / simulated.cores
+
+    def expected_bytes(self, way: Way) -> int:
+        """As expected, while cached."""
+        return self.expected.read_bytes if way == "reads" else self.expected.write_bytes
+
+    def past_bytes(self, way: Way) -> int:
+        """As expected at most, past the caches."""
+        return self.expected.past_read_bytes if way == "reads" else self.expected.past_write_bytes
+
+    @property
+    def bypassing_bytes(self) -> int:
+        """Reads as expected where stores that may bypass the caches do."""
+        bypassing = expected_of(self.point, bypass=True)
+        return (bypassing or self.expected).read_bytes
+
+    def ratio(self, source: str, way: Way) -> float | None:
+        """To the expectation; None where nothing is known or expected."""
+        moved, expected = self.moved(source, way), self.expected_bytes(way)
+        return moved / expected if moved is not None and expected else None
+
+    def per_element(self, bytes_: float) -> float:
+        """Elements moved for each element of the result."""
+        return bytes_ / (self.expected.elements * self.expected.element_bytes)
+
+    def is_drowned(self, way: Way) -> bool:
+        """Whether what was measured is mostly others' or too uncertain to tell anything."""
+        flow = self.flow(way)
+        return flow is not None and flow.is_drowned
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """One nest over its sizes."""
+
+    kernel: str
+    threads: int
+    prefetched: bool
+    grid: str
+    cells: list[SizeResult]
+    """By size."""
+    machines: dict[str, CacheMachine]
+    gpu: str = ""
+    """The GPU that executed it in its memory, such as `cuda:0`; empty: cores did."""
+
+    @property
+    def title(self) -> str:
+        """Such as `gemm, 2 cores, each on its own`, or `gemm, cuda:0`."""
+        words = [self.kernel]
+        if self.grid:
+            words.append(f"grid {self.grid}")
+        cores = f"{format_count(self.threads, 'core')}{', batched' * (self.threads > 1)}"
+        words.append(self.gpu or cores)
+        if self.prefetched:
+            words.append("stores prefetched")
+        return ", ".join(words)
+
+    @property
+    def slug(self) -> str:
+        """For names of tables and files."""
+        by = self.gpu.replace(":", "") or f"{self.threads}t"
+        parts = [NAME, self.kernel, self.grid, by, "prefetched" * self.prefetched]
+        return "-".join(part for part in parts if part)
+
+    @property
+    def sources(self) -> list[str]:
+        """Machines whose caches were simulated, then what was measured, where anything is."""
+        simulated = {name: None for cell in self.cells for name in cell.simulated}
+        counted = any(cell.measured is not None for cell in self.cells)
+        return [*simulated, *([MEASURED] if counted else [])]
+
+    def ratios(self, source: str, way: Way) -> list[tuple[int, float]]:
+        """Sizes and ratios to the expectation; without measured ones that tell nothing."""
+        return [
+            (cell.size, ratio)
+            for cell in self.cells
+            if (ratio := cell.ratio(source, way)) is not None
+            and not (source == MEASURED and cell.is_drowned(way))
+        ]
+
+    def cell(self, size: int) -> SizeResult:
+        """Of that size, which there is."""
+        return next(cell for cell in self.cells if cell.size == size)
+
+    def cached_bytes(self, source: str) -> int | None:
+        """What a core may keep of its data; None where the system hides it."""
+        if source == MEASURED:
+            return number_fact(self.cells[-1].point.actual, "cached_bytes")
+        return self.machines[source].cached_bytes
+
+    def band(self, source: str) -> Band | None:
+        """Sizes at which caching ends, for the caches of a source."""
+        machine = self.machines.get(source)
+        sector = machine.sector_bytes if machine else None
+        return self.band_for(self.cached_bytes(source), sector)
+
+    def band_of_lines(self, source: str) -> Band | None:
+        """The same where each piece that is read takes the place of a whole line, if that differs.
+
+        None where memory gives whole lines, or where nothing is walked in pieces of lines.
+        """
+        machine = self.machines.get(source)
+        if machine is None or machine.line_bytes == machine.sector_bytes:
+            return None
+        found = self.band_for(machine.cached_bytes, machine.line_bytes)
+        return None if found == self.band(source) else found
+
+    def band_for(self, cached_bytes: int | None, sector_bytes: int | None = None) -> Band | None:
+        """For caches that keep so much for a core, and get sectors of so many bytes."""
+        if not cached_bytes:
+            return None
+        sector = sector_bytes or self.line_bytes
+        return band_of(self.cells[-1].point, cached_bytes, sector_bytes=sector)
+
+    @property
+    def line_bytes(self) -> int:
+        """What this machine's memory gives at a time, as far as its model tells."""
+        if self.gpu:
+            return GPU_SECTOR_BYTES
+        this = self.machines.get(THIS)
+        return this.sector_bytes if this else USUAL_LINE_BYTES
+
+
+def curves_of(figures: Figures) -> list[Curve]:
+    """All nests of a run, in the order of their points."""
+    grouped: dict[tuple[str, int, bool, str, str], list[SizeResult]] = {}
+    for point in figures.run.points_of(NAME):
+        cell = _cell(point, figures)
+        if cell is not None:
+            requested = point.requested
+            key = (
+                text_fact(requested, "kernel"),
+                point.threads,
+                requested.get("store_prefetch") is True,
+                text_fact(requested, "grid"),
+                gpu_of(point),
+            )
+            grouped.setdefault(key, []).append(cell)
+    machines = {name: record.machine for name, record in figures.run.machines.items()}
+    return [
+        Curve(
+            kernel=kernel,
+            threads=threads,
+            prefetched=prefetched,
+            grid=grid,
+            cells=sorted(cells, key=lambda cell: cell.size),
+            machines=_used(cells, machines),
+            gpu=gpu,
+        )
+        for (kernel, threads, prefetched, grid, gpu), cells in grouped.items()
+    ]
+
+
+def _used(
+    cells: Sequence[SizeResult], machines: dict[str, CacheMachine]
+) -> dict[str, CacheMachine]:
+    names = {name for cell in cells for name in cell.simulated}
+    cores = cells[0].cores
+    return {name: _at_work(machine, cores) for name, machine in machines.items() if name in names}
+
+
+def _at_work(machine: CacheMachine, cores: int) -> CacheMachine:
+    """With so many cores at work: a record holds one machine of a name, whatever was asked of it.
+
+    More than a socket has work on several sockets alike.
+    """
+    sockets = -(-cores // machine.machine_cores)
+    return with_cores(machine, max(1, cores // sockets))
+
+
+def _is_sound(point: Point) -> bool:
+    """Whether extents and grid, as far as they are known, are what a nest can have."""
+    facts = [*(point.actual.get(name) for name in EXTENTS), point.requested.get("cap")]
+    known = [fact for fact in facts if fact is not None]
+    grid = point.requested.get("grid")
+    return all(type(fact) is int and fact > 0 for fact in known) and (
+        grid is None or grid_of(str(grid)) is not None
+    )
+
+
+def _cell(point: Point, figures: Figures) -> SizeResult | None:
+    """None where a point does not say what its nest is."""
+    size = number_fact(point.requested, "size")
+    expected = expected_of(point) if _is_sound(point) else None
+    if size is None or expected is None or not expected.write_bytes:
+        return None
+    kernel = Kernel(
+        name=point.point,
+        elements=expected.elements,
+        read_bytes=round(expected.read_bytes * point.threads),
+        write_bytes=round(expected.write_bytes * point.threads),
+        evadable_bytes=0,
+        streams=False,
+        gpu=gpu_of(point),
+    )
+    return SizeResult(
+        point=point,
+        size=size,
+        cores=point.threads,
+        expected=expected,
+        simulated=figures.run.simulated.get(point.point, {}),
+        measured=measured(counts_of_point(point, kernel, figures), point.threads),
+        readings=len(figures.run.counted_samples_of(point.point)),
+        speed=figures.summaries[point.point][0].sustained,
+    )
+
+
+def times(ratio: float) -> str:
+    """Such as `1.03 times` or `68 times`."""
+    return f"{ratio:.2f} times" if ratio < 10 else f"{ratio:,.0f} times"
+
+
+def band_text(band: Band) -> str:
+    """Such as `467 to 809`; one size where all that is needed is let go at once."""
+    if band.all_fit == band.one_fits:
+        return str(band.all_fit)
+    if band.one_fits >= LARGEST_SIZE:
+        return f"{band.all_fit} on"
+    return f"{band.all_fit} to {band.one_fits}"
+
+
+def band_words(band: Band) -> str:
+    """As in a sentence."""
+    return f"N = {band_text(band)}"

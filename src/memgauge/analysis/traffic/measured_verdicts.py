@@ -1,0 +1,197 @@
+"""What explains measured traffic, in plain words: without knowing who asked for each byte.
+
+Counters tell sums. Reads are set against what loads and stores of the nest are expected to read,
+and against what was simulated of this machine; what that cannot tell is said to be not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from memgauge.analysis.counters_verify.messages import trust_in
+from memgauge.analysis.section import Verdict
+from memgauge.analysis.traffic.causes import LITTLE, MOST
+from memgauge.analysis.traffic.departures import TOLERANCE, departures
+from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, SizeResult, Way, times
+from memgauge.model.cache_machine import THIS
+from memgauge.model.units import format_bytes, format_duration
+
+OVERREAD = 0.02
+"""Of the expectation: reads beyond it while everything is cached, which are worth a word."""
+
+
+def measured_readings(curve: Curve) -> Iterator[str]:
+    """Stores, prefetchers, strides, more cache than a core's share."""
+    for reading in (_stores, _partial_sectors, _overread, _whole_lines, _more_cache):
+        yield from reading(curve)
+
+
+def doubts(curve: Curve) -> Iterator[Verdict]:
+    """Sizes with too little work, counters that could not be read or were never verified."""
+    yield from _set_aside(curve)
+    yield from _too_little(curve)
+    yield from _trust(curve)
+
+
+def _set_aside(curve: Curve) -> Iterator[Verdict]:
+    """Sizes of which no region was left."""
+    sizes = [str(cell.size) for cell in curve.cells if cell.readings and cell.measured is None]
+    if sizes:
+        text = (
+            f"At N = {', '.join(sizes)} no region can be used: pages came and went in each, whose "
+            f"traffic is too much beside the nest's."
+        )
+        yield Verdict(level="warning", text=text, remedy="more --repetitions, or larger sizes")
+
+
+def _too_little(curve: Curve) -> Iterator[Verdict]:
+    """Sizes at which idle traffic, or the spread of regions, is too much."""
+    drowned = {way: [cell.size for cell in curve.cells if cell.is_drowned(way)] for way in WAYS}
+    for way, sizes in drowned.items():
+        others = [one for one in WAYS if one != way and drowned[one] == sizes]
+        if not sizes or (others and way == WAYS[1]):
+            continue
+        ways = " and ".join([way, *others])
+        yield Verdict(
+            level="warning",
+            text=f"Too little work to determine {ways} at N = {', '.join(map(str, sizes))}: "
+            f"{_noise(curve.cell(sizes[-1]), way)}.",
+            remedy="more --repetitions, or larger sizes",
+        )
+
+
+def _noise(cell: SizeResult, way: Way) -> str:
+    """What drowns a measured size."""
+    flow, found = cell.flow(way), cell.measured
+    if flow is None or found is None:
+        return ""
+    idle = "" if flow.idle_share is None else f"idle traffic is {flow.idle_share:.0%} of {way}, "
+    least, most = (format_bytes(round(max(0.0, end))) for end in (flow.least, flow.most))
+    return (
+        f"at N = {cell.size} a region lasts {format_duration(found.region_s)}, {idle}and regions "
+        f"lie between {least} and {most} an execution"
+    )
+
+
+def cached_cells(curve: Curve) -> list[SizeResult]:
+    """Measured sizes that allow a conclusion and have not left the expectation above it."""
+    gone = [one for one in departures(curve, MEASURED) if one.way == "reads" and one.above]
+    return [
+        cell
+        for cell in curve.cells
+        if cell.flow("reads") is not None
+        and not cell.is_drowned("reads")
+        and not (gone and cell.size >= gone[0].first)
+    ]
+
+
+def allocated_share(cell: SizeResult) -> float | None:
+    """Of what is stored, what was read beyond the loads: 1 where each line is read first."""
+    flow, expected = cell.flow("reads"), cell.expected
+    if flow is None or not expected.write_bytes:
+        return None
+    return (flow.bytes.value - expected.load_bytes) / expected.write_bytes
+
+
+def _stores(curve: Curve) -> Iterator[str]:
+    """Only where stores are a larger share of all reads than the reads' uncertainty."""
+    shares = [
+        share
+        for cell in cached_cells(curve)
+        if (share := allocated_share(cell)) is not None
+        and cell.expected.write_bytes > TOLERANCE * cell.expected.load_bytes
+    ]
+    if not shares:
+        return
+    share = median(shares)
+    said = f"{share:.2f} B are read beyond the loads for each B stored"
+    if share > MOST:
+        yield f"each line is read before it is stored (write-allocate): {said}"
+    elif curve.gpu:
+        yield f"nothing is read before it is written, as of a GPU: {said}"
+    elif share < LITTLE:
+        yield f"stores bypass the caches, or their lines are not read first: {said}"
+    else:
+        yield f"stores are read first in part: {said}"
+
+
+def _partial_sectors(curve: Curve) -> Iterator[str]:
+    """Of a GPU, about as much read beyond the loads as is stored, at every size."""
+    known = [cell for cell in curve.cells if not cell.is_drowned("reads")] if curve.gpu else []
+    shares = [share for cell in known if (share := allocated_share(cell)) is not None]
+    if shares and min(shares) > LITTLE and max(shares) < 1 + TOLERANCE:
+        yield (
+            f"up to {max(shares):.2f} B are read beyond the loads for each B stored, as where "
+            f"sectors are written in part, or leave the cache before they are whole"
+        )
+
+
+def _overread(curve: Curve) -> Iterator[str]:
+    """More reads than a model without prefetchers has, though all is cached."""
+    over = [
+        flow.bytes.low / simulated
+        for cell in cached_cells(curve)
+        if (flow := cell.flow("reads")) and (simulated := cell.moved(THIS, "reads"))
+    ]
+    machine = curve.machines.get(THIS)
+    if machine is None or not over or median(over) < 1 + OVERREAD:
+        return
+    if machine.prefetchers.next_line or machine.prefetchers.stride:
+        return
+    yield (
+        f"reads are at least {times(median(over))} what was simulated while the expectation holds: "
+        f"prefetchers, which the model of this machine has not, may read beyond what is used"
+    )
+
+
+def _whole_lines(curve: Curve) -> Iterator[str]:
+    """Reads beyond the expectation against one line for each trip of the innermost loop."""
+    gone = [one for one in departures(curve, MEASURED) if one.way == "reads" and one.above]
+    if not gone:
+        return
+    cell = curve.cell(gone[0].most)
+    moved, line = cell.moved(MEASURED, "reads") or 0.0, curve.line_bytes
+    each = (moved - cell.expected.read_bytes) / cell.expected.trips
+    most = line - cell.expected.element_bytes
+    if each > MOST * most:
+        piece = "sector" if curve.gpu else "line"
+        yield (
+            f"at N = {cell.size} {each:.0f} B beyond the expectation are read for each trip of the "
+            f"innermost loop, about a {piece} of {line} B: its stride is longer than the caches "
+            f"hold"
+        )
+
+
+def _more_cache(curve: Curve) -> Iterator[str]:
+    """Still as expected where one core's share holds no array any more."""
+    band = curve.band(MEASURED)
+    cells = cached_cells(curve)
+    if curve.gpu or band is None or not cells or cells[-1].size <= band.one_fits:
+        return
+    kept = curve.cached_bytes(MEASURED)
+    yield (
+        f"reads stay on the expectation up to N = {cells[-1].size}, past N = {band.one_fits} from "
+        f"which on no array fits the {format_bytes(kept or 0)} of a core: it uses more of the "
+        f"caches than its share, such as slices of idle cores"
+    )
+
+
+def _trust(curve: Curve) -> Iterator[Verdict]:
+    """Counters that could not be read, or that are not verified."""
+    counted = [cell.measured for cell in curve.cells if cell.measured is not None]
+    missing = sorted({name for one in counted for name in one.missing})
+    if missing:
+        text = (
+            f"{curve.title}, measured: in no sum, for they could not be read: {', '.join(missing)}."
+        )
+        yield Verdict(level="warning", text=text, remedy=_verify(curve))
+    words = {trust_in(one.counts.counters) for one in counted} & {"mis-scaled", "partial", "dead"}
+    if words:
+        text = f"The counters that this rests on were found {', '.join(sorted(words))}."
+        yield Verdict(level="problem", text=text, remedy=_verify(curve))
+
+
+def _verify(curve: Curve) -> str:
+    memory = f" --memory {curve.gpu}" if curve.gpu else ""
+    return f"run 'memgauge counters verify{memory}'"

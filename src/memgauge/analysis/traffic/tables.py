@@ -1,0 +1,206 @@
+"""Expected, simulated and measured traffic as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.section import Cell, Column, Table
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.analysis.traffic.departures import departures
+from memgauge.analysis.traffic.expected import LARGEST_SIZE
+from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, SizeResult, Way
+from memgauge.model.cache_machine import machine_name
+from memgauge.model.units import format_bytes
+
+MACHINES_OF_A_TABLE = 2
+"""More would not fit a narrow terminal; beside what was measured, one less."""
+
+FIGURES_APART = 100
+"""From here on decimals say nothing."""
+
+VERBS: dict[Way, str] = {"reads": "read", "writes": "written"}
+
+
+def tables(curves: Sequence[Curve]) -> list[Table]:
+    """The bands of all nests, then reads and writes of each by size."""
+    ending = any(
+        curve.band(source) is not None or any(one.above for one in departures(curve, source))
+        for curve in curves
+        for source in curve.sources
+    )
+    found = [_bands(curves)] if ending else []
+    for curve in curves:
+        for way in WAYS:
+            found += _by_size(curve, way)
+    return found
+
+
+def _bands(curves: Sequence[Curve]) -> Table:
+    return Table(
+        name="traffic-bands",
+        title="Where caching ends",
+        columns=[
+            Column(title="loop nest", narrow=len(curves) > 1),
+            Column(title="by"),
+            Column(title="cache" if _on_gpu(curves) else "caches of a core", unit="B"),
+            Column(title="all fits to N"),
+            Column(title="one fits to N"),
+            Column(title="reads leave from N"),
+            Column(title="times there", digits=2),
+            Column(title="times at the largest", digits=1, narrow=False),
+            Column(title="writes leave from N", narrow=False),
+            Column(title="fit to N by whole lines", narrow=False),
+        ],
+        rows=[row for curve in curves for row in _band_rows(curve)],
+        note="Reads leave the expectation at the first size from which they stay more than 10% "
+        "above it, up to the largest. Between the two other N caching ends. All: all arrays, or "
+        "all that is touched until a line is needed again; one: that which is needed again.",
+    )
+
+
+def _band_rows(curve: Curve) -> Iterator[list[Cell]]:
+    for source in curve.sources:
+        gone = {one.way: one for one in departures(curve, source) if one.above}
+        reads, writes = gone.get("reads"), gone.get("writes")
+        band, lines = curve.band(source), curve.band_of_lines(source)
+        yield [
+            curve.title,
+            source_name(source),
+            curve.cached_bytes(source),
+            band.all_fit if band else None,
+            band.one_fits if band and band.one_fits < LARGEST_SIZE else None,
+            reads.first if reads else None,
+            _told(reads.ratio) if reads else None,
+            _told(reads.most_ratio if reads else None),
+            writes.first if writes else None,
+            lines.all_fit if lines else None,
+        ]
+
+
+def source_name(source: str) -> str:
+    """`measured`, or a machine's name with the word that says that it is none's figure."""
+    return source if source == MEASURED else f"{machine_name(source)}, simulated"
+
+
+def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
+    machines = [source for source in curve.sources if source != MEASURED]
+    counted = MEASURED in curve.sources
+    most = MACHINES_OF_A_TABLE - counted
+    chunks = [machines[at : at + most] for at in range(0, len(machines), most)] or [[]]
+    ran = any(cell.speed is not None for cell in curve.cells)
+    speed = [Column(title="executed at", unit="GB/s", narrow=False)] if ran else []
+    for at, some in enumerate(chunks):
+        yield Table(
+            name="-".join([curve.slug, way, *([str(at + 1)] if at else [])]),
+            title=f"{curve.title}: {_unit(curve, way)}" + ", continued" * (at > 0),
+            columns=[*_columns(some, counted=counted), *speed],
+            rows=[
+                [*_row(cell, some, way, counted=counted), *([cell.speed] if speed else [])]
+                for cell in curve.cells
+            ],
+            note=None if at or way != WAYS[0] else _note(curve, counted=counted),
+        )
+
+
+def _unit(curve: Curve, way: Way) -> str:
+    element_bytes = curve.cells[0].expected.element_bytes
+    return f"elements of {format_bytes(element_bytes)} {VERBS[way]} per element of the result"
+
+
+def _columns(machines: Sequence[str], *, counted: bool) -> list[Column]:
+    found = [Column(title="N"), Column(title="expected", digits=2)]
+    for name in machines:
+        found += [Column(title=source_name(name), digits=2), Column(title="ratio", digits=2)]
+    if counted:
+        found += [
+            Column(title="measured", digits=2),
+            Column(title="ratio", digits=2),
+            Column(title="least measured", digits=2, narrow=False),
+            Column(title="most measured", digits=2, narrow=False),
+            Column(title="idle share", unit="%", narrow=False),
+            Column(title="regions", narrow=False),
+            Column(title="executions", narrow=False),
+        ]
+    found.append(Column(title="expected, all of it", unit="B", narrow=False))
+    found += [
+        Column(title=f"{source_name(name)}, all of it", unit="B", narrow=False) for name in machines
+    ]
+    if counted:
+        found.append(Column(title="measured, all of it", unit="B", narrow=False))
+    return found
+
+
+def _row(cell: SizeResult, machines: Sequence[str], way: Way, *, counted: bool) -> list[Cell]:
+    expected = cell.expected_bytes(way)
+    row: list[Cell] = [cell.size, _told(cell.per_element(expected))]
+    for name in machines:
+        row += [_each(cell, cell.moved(name, way)), _told(cell.ratio(name, way))]
+    if counted:
+        row += _measured(cell, way)
+    row.append(expected)
+    row += [cell.moved(name, way) for name in machines]
+    if counted:
+        row.append(cell.moved(MEASURED, way))
+    return row
+
+
+def _each(cell: SizeResult, bytes_: float | None) -> float | None:
+    return None if bytes_ is None else _told(cell.per_element(bytes_))
+
+
+def _measured(cell: SizeResult, way: Way) -> list[Cell]:
+    flow, measured = cell.flow(way), cell.measured
+    if flow is None or measured is None:
+        return [None] * 7
+    low, high = flow.bytes.low, flow.bytes.high
+    each: Cell = cell.per_element(flow.bytes.value)
+    if has_interval(flow.bytes):
+        each = Estimate(*(cell.per_element(one) for one in (flow.bytes.value, low, high)))
+    return [
+        each,
+        _told(cell.ratio(MEASURED, way)),
+        cell.per_element(flow.least),
+        cell.per_element(flow.most),
+        flow.idle_share,
+        measured.regions,
+        measured.executions,
+    ]
+
+
+def _on_gpu(curves: Sequence[Curve]) -> bool:
+    return any(curve.gpu for curve in curves)
+
+
+def _note(curve: Curve, *, counted: bool) -> str:
+    if curve.gpu:
+        return _gpu_note(counted=counted)
+    words = (
+        "Of one execution by one core. Expected: closed form, each array read once while it is "
+        "cached. Simulated: by the cache model, of the machine named; not measured. Ratio: of the "
+        "figure before it to the expectation."
+    )
+    if not counted:
+        return words
+    return (
+        f"{words} Measured: by the memory controllers' counters, median over regions with its 95% "
+        f"interval, idle traffic taken off."
+    )
+
+
+def _gpu_note(*, counted: bool) -> str:
+    words = (
+        "Of one execution. Expected: closed form, each array read once while it is cached, nothing "
+        "read before it is written."
+    )
+    if not counted:
+        return words
+    return (
+        f"{words} Ratio: of measured to expected. Measured: by the GPU's counters, median over "
+        f"regions with its 95% interval, idle traffic taken off."
+    )
+
+
+def _told(value: float | None) -> float | None:
+    """Large figures without decimals."""
+    return value if value is None or abs(value) < FIGURES_APART else round(value)

@@ -1,0 +1,225 @@
+"""The host's threads beside transfers to a GPU: each alone and both at once, visit by visit.
+
+Figures are medians over visits, as in `tiers`, and those of one visit are of the same time: what
+the threads and the transfers did while all of them were at work. Each byte that is transferred is
+read from the host's memory, or written to it, once; so what both make of that memory's bandwidth is
+the threads' bytes, with the lines that ordinary stores read first, and the transfers' added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.analysis.figures.regimes import UNTOLD, Regimes, regime_kind, team_of
+from memgauge.analysis.figures.run import Figures, scaled, share_fact, text_fact
+from memgauge.analysis.figures.side_by_side import Groups, PassResult, visits_of
+from memgauge.analysis.loaded.figures import share_words
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import sustained
+from memgauge.analysis.statistics.ratios import ratio
+from memgauge.analysis.transfers.directions import way_words
+from memgauge.model.records import Point
+from memgauge.model.run import Run
+from memgauge.model.units import format_count
+
+MEDIAN = 0.5
+ONE_WAY = Regimes([UNTOLD])
+
+
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """Threads and transfers, in one regime of the threads. Bandwidth in GB/s."""
+
+    work: str
+    """In words: `copy`, `67% reads`."""
+    threads: int
+    transfer: str
+    """host-to-device, device-to-host or both."""
+    regime: str
+    memory: str
+    """Of the threads: `dram`, `node:0 to node:1`."""
+    gpu: str
+    host_alone: Estimate | None
+    host: Estimate
+    """Beside the transfers."""
+    transfers_alone: Estimate | None
+    transfers: Estimate
+    """Beside the threads; of both ways added."""
+    by_direction: dict[str, Estimate]
+    moved_alone: Estimate | None
+    """Through the host's memory by the threads alone,"""
+    moved: Estimate
+    """and by both."""
+    visits: int
+    set_aside: int
+
+    @property
+    def team(self) -> str:
+        """Such as `copy, 16 threads`."""
+        known = (self.work, format_count(self.threads, "thread"), self.regime)
+        return ", ".join(filter(None, known))
+
+    @property
+    def way(self) -> str:
+        """Such as `host to device`."""
+        return way_words(self.transfer)
+
+    @property
+    def host_keeps(self) -> Estimate | None:
+        """Of what the threads reach alone, as a share."""
+        return ratio(self.host, self.host_alone)
+
+    @property
+    def transfers_keep(self) -> Estimate | None:
+        """Of what transfers reach alone, as a share."""
+        return ratio(self.transfers, self.transfers_alone)
+
+    @property
+    def cost(self) -> float | None:
+        """GB/s that the threads lose for each GB/s transferred; None where they lose none."""
+        if self.host_alone is None or not self.transfers.value:
+            return None
+        lost = self.host_alone.value - self.host.value
+        return lost / self.transfers.value if lost > 0 else None
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """Points of one team, work and transfer; either of the two last may be empty: alone."""
+
+    threads: int
+    work: str
+    transfer: str
+
+
+def is_beside_transfers(run: Run) -> bool:
+    """Whether the competition of a run is one of threads and transfers."""
+    return any(_is_ours(point) for point in run.points_of("tiers"))
+
+
+def is_told_beside(point: Point) -> bool:
+    """Whether a point says what is transferred meanwhile, or that nothing is."""
+    return "transfer" in point.requested and "gpu" in point.requested
+
+
+def _is_ours(point: Point) -> bool:
+    moved = point.quantity == "bandwidth" and point.work == "window"
+    return moved and is_told_beside(point)
+
+
+def besides(figures: Figures) -> list[Beside]:
+    """All of a run in the order of declaration, near regimes first."""
+    cases = _cases(figures.run)
+    alone = {case: groups for case, groups in cases.items() if not (case.work and case.transfer)}
+    return [
+        made
+        for case, groups in cases.items()
+        if case.work and case.transfer and "a" in groups
+        for regime in figures.teams[team_of(groups["a"])].regimes
+        if (made := _beside(figures, case, groups, alone, regime.name)) is not None
+    ]
+
+
+def _cases(run: Run) -> dict[_Case, Groups]:
+    found: dict[_Case, Groups] = {}
+    for point in run.points_of("tiers"):
+        if not _is_ours(point):
+            continue
+        threads, transfer = point.requested.get("threads"), text_fact(point.requested, "transfer")
+        group = (
+            "a" if point.requested.get("group") == "a" else text_fact(point.requested, "direction")
+        )
+        case = _Case(threads if isinstance(threads, int) else 0, work_words(point), transfer)
+        found.setdefault(case, {})[group] = point
+    return found
+
+
+def work_words(point: Point) -> str:
+    """What the threads do; empty: nothing."""
+    share = share_fact(point.requested, "read_share")
+    if share is None:
+        return text_fact(point.requested, "kernel")
+    pause = point.requested.get("delay_a_ns")
+    return share_words(share) + (f", pauses {pause} ns" if pause else "")
+
+
+class _Both(msgspec.Struct, frozen=True):
+    """Medians over visits of threads and transfers together, GB/s."""
+
+    host: Estimate
+    transfers: Estimate
+    moved: Estimate
+    by_direction: dict[str, Estimate]
+
+
+def _beside(
+    figures: Figures, case: _Case, groups: Groups, alone: dict[_Case, Groups], regime: str
+) -> Beside | None:
+    """None without a visit that counts."""
+    point = groups["a"]
+    regimes = figures.teams[team_of(point)]
+    found = visits_of(figures.run, groups, regimes, regime)
+    both = _together(point, found.clean)
+    if both is None:
+        return None
+    host_alone = _alone(figures, alone.get(_Case(case.threads, case.work, "")), regimes, regime)
+    idle = alone.get(_Case(case.threads, "", case.transfer))
+    return Beside(
+        work=case.work,
+        threads=case.threads,
+        transfer=case.transfer,
+        regime=regime if len(regimes.regimes) > 1 else "",
+        memory=_memory(point),
+        gpu=text_fact(point.requested, "gpu"),
+        host_alone=host_alone,
+        host=both.host,
+        transfers_alone=_alone(figures, idle, ONE_WAY, UNTOLD.name),
+        transfers=both.transfers,
+        by_direction=both.by_direction,
+        moved_alone=scaled(host_alone, _moved_per_counted(point)),
+        moved=both.moved,
+        visits=len(found.clean),
+        set_aside=found.set_aside,
+    )
+
+
+def _together(point: Point, visits: Sequence[PassResult]) -> _Both | None:
+    """`point` is the threads'; None without visits, or where nothing was transferred."""
+    more = _moved_per_counted(point) - 1
+    directions = [name for name in (visits[0].bandwidth if visits else {}) if name != "a"]
+    host = _median([visit.bandwidth["a"] for visit in visits])
+    transfers = _median([visit.total - visit.bandwidth["a"] for visit in visits])
+    moved = _median([visit.total + more * visit.bandwidth["a"] for visit in visits])
+    if host is None or transfers is None or moved is None or not directions:
+        return None
+    found = {name: _median([visit.bandwidth[name] for visit in visits]) for name in directions}
+    known = {name: one for name, one in found.items() if one is not None}
+    return _Both(host, transfers, moved, known)
+
+
+def _moved_per_counted(point: Point) -> float:
+    """Of the threads: more than 1 where ordinary stores read lines before they write them."""
+    return point.bytes_moved / point.bytes_counted if point.bytes_moved else 1.0
+
+
+def _alone(
+    figures: Figures, groups: Groups | None, regimes: Regimes, regime: str
+) -> Estimate | None:
+    """Of the threads, or of all directions together."""
+    if not groups:
+        return None
+    return _median([v.total for v in visits_of(figures.run, groups, regimes, regime).clean])
+
+
+def _median(values: Sequence[float]) -> Estimate | None:
+    return sustained(values, MEDIAN)
+
+
+def _memory(point: Point) -> str:
+    source, destination = (text_fact(point.requested, key) for key in ("source", "destination"))
+    return source if source == destination else f"{source} to {destination}"
+
+
+def short_regime(beside: Beside) -> str | None:
+    """Of a table; None where there is one only."""
+    return regime_kind(beside.regime) or None

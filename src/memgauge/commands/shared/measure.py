@@ -1,0 +1,86 @@
+"""Run, show progress, print what came out: shared by the survey and every experiment."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memgauge import api
+from memgauge.cluster.combined import CombinedRun
+from memgauge.commands.shared.output import print_and_write, print_json, print_report
+from memgauge.experiments.shared.base import Experiment
+from memgauge.model.errors import ExitCode
+from memgauge.model.parameters import CommonParameters, RunOptions
+from memgauge.model.records import Warning
+from memgauge.model.text import plain
+from memgauge.results import Result
+
+
+def measure(
+    chosen: Sequence[tuple[Experiment, CommonParameters]],
+    options: RunOptions,
+    *,
+    name: str | None = None,
+    resume_run: Path | None = None,
+    then: Callable[[Result], None] = lambda _: None,
+) -> int:
+    """Measure, print and save, `then` what else there is to do; returns the exit code."""
+    from memgauge.reports.terminal.progress import Progress
+
+    with Progress(sys.stderr) as progress:
+
+        def show(now: Any) -> None:
+            progress.update(now.phase, now.done_share, now.reached, now.points, now.remaining_s)
+
+        result = api.measure(
+            chosen,
+            options,
+            name=name or chosen[0][0].name,
+            resume=resume_run,
+            on_progress=show,
+            on_warning=_warn,
+        )
+
+    def write() -> None:
+        save(result)
+        then(result)
+
+    return print_and_write(partial(present, result, as_json=options.json), write)
+
+
+def _warn(warning: Warning) -> None:
+    remedy = f"; {warning.remedy}" if warning.remedy else ""
+    click.echo(f"memgauge: {plain(warning.message + remedy)}", err=True)
+
+
+def present(result: Result, *, as_json: bool) -> int:
+    """Print the run on stdout, a failed validation on stderr, and choose the exit code."""
+    if as_json:
+        print_json(result.document())
+    else:
+        print_report(result.report, whole=False)
+    if result.failed_validations:
+        click.echo(
+            "memgauge: validation failed: the arrays do not hold what the kernels must have left; "
+            "this may be memory corruption: test the memory before you trust this machine",
+            err=True,
+        )
+        return ExitCode.VALIDATION_FAILED
+    return ExitCode.DONE
+
+
+def save(result: Result | CombinedRun) -> None:
+    """Write summary and page beside the records, and say where; after all was printed."""
+    result.save()
+    say_where(result.directory)
+
+
+def say_where(directory: Path) -> None:
+    """Name a run and its page on stderr."""
+    page = directory / "report.html"
+    click.echo(f"run: {plain(str(directory))}  report: {plain(str(page))}", err=True)

@@ -1,0 +1,1 @@
+"""Back end `cupti`: a GPU's hardware counters."""

@@ -1,0 +1,1 @@
+"""Back ends whose events are numbers in small files of the kernel."""

@@ -1,0 +1,1 @@
+"""Back end `nvml`: figures of NVIDIA GPUs by their management library."""

@@ -1,0 +1,1 @@
+"""Back end `pcp`: counters read by Performance Co-Pilot."""

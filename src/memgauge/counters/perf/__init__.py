@@ -1,0 +1,1 @@
+"""Back end `perf`: the kernel's perf events."""

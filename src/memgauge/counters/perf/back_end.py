@@ -1,0 +1,164 @@
+"""The kernel's perf events: memory controllers, energy, cores, software and tracepoints.
+
+Source: perf_event_open(2); Documentation/admin-guide/perf of Linux.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from typing import ClassVar
+
+from memgauge import _core
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
+from memgauge.counters.host import Host
+from memgauge.counters.perf.access import MACHINE as MACHINE_LEVEL
+from memgauge.counters.perf.access import OWN
+from memgauge.counters.perf.catalogue import Catalogue
+from memgauge.counters.perf.generic import SOFTWARE
+from memgauge.counters.perf.opening import MovedAway, Options, Session, Wanted, counters_of
+from memgauge.counters.perf.places import Place, Resolved
+from memgauge.counters.perf.resolve import listed, resolve
+from memgauge.counters.perf.targets import bound, threads_of
+from memgauge.model.counting.events import Event
+from memgauge.model.errors import CounterRefused
+
+_DUMMY = 9
+"""PERF_COUNT_SW_DUMMY: counts nothing, and is the cheapest to ask for."""
+_NO_CONTROLLER = "no PMU of a memory controller is shown: no memory traffic"
+_LOAD_DRIVER = (
+    "virtual machines have none; on bare metal load the driver of its PMU (such as intel_uncore, "
+    "amd_uncore, arm_dmc620_pmu) and see that firmware does not hide it"
+)
+_DOUBTS = {
+    "derived": "follows from its source but was confirmed by none",
+    "unconfirmed": "is confirmed by no source",
+    "conflict": "is one on which sources contradict each other",
+}
+
+
+class PerfBackEnd(BackEnd):
+    """perf_event_open, without a library."""
+
+    name: ClassVar[str] = "perf"
+    summary: ClassVar[str] = "the kernel's perf events: memory controllers, energy, cores, software"
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._catalogue = Catalogue(self.host)
+
+    def probe(self) -> Probe:
+        """Whether this process may count anything."""
+        access = self._catalogue.access
+        if access.paranoid is None:
+            return Probe(
+                state="absent",
+                reason="the kernel shows no perf_event_paranoid: it has no perf events",
+                remedy="use a kernel built with CONFIG_PERF_EVENTS",
+            )
+        shows_traffic = any(one.event.traffic for one in self._catalogue.known)
+        if not access.own:
+            level = MACHINE_LEVEL if shows_traffic else OWN
+            return Probe(state="refused", reason=access.reason(), remedy=access.remedy(level))
+        event = _core.PerfEvent(SOFTWARE, _DUMMY, exclude_kernel=True)
+        answer = _answered(_core.perf_refusal(event, pid=0))
+        if answer.state == "ready" and not shows_traffic:
+            return Probe(state="ready", reason=_NO_CONTROLLER, remedy=_LOAD_DRIVER)
+        return answer
+
+    def events(self) -> list[Event]:
+        """Events of memory controllers first, the best way to count each traffic before others."""
+        return listed(self._catalogue)
+
+    def find(self, text: str) -> list[Event]:
+        """Names that are listed, single PMUs, raw encodings and tracepoints."""
+        return [resolve(self._catalogue, text).event]
+
+    def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
+        """As `BackEnd.open`; a PMU that moved to another CPU is looked for once more."""
+        try:
+            return self._open(events, target)
+        except MovedAway:
+            before = self._catalogue
+            self._catalogue = Catalogue(self.host)
+            opened = self._open(events, target, leave_out=True)
+            if _masks(before) != _masks(self._catalogue):
+                opened.notes.append("a PMU had moved to another CPU: its cpumask was read again")
+            return opened
+
+    def _open(self, events: Sequence[Event], target: Target, *, leave_out: bool = False) -> Opened:
+        found = [self._resolved(event) for event in events]
+        threads = threads_of(self.host, target)
+        wanted = [
+            Wanted(one.event, place)
+            for one in found
+            for place in bound(self._countable(one), threads)
+        ]
+        access = self._catalogue.access
+        user_only = bool(threads) and not access.kernel
+        session = Session(
+            access,
+            Options(
+                inherit=target.inherit,
+                user_only=user_only,
+                needed=len(wanted),
+                leave_out=leave_out,
+            ),
+        )
+        session.open(wanted)
+        notes = [*self._notes(found), *session.notes]
+        if user_only and any(item.place.excludable for item in wanted):
+            notes.append(f"only what ran in user space is counted: {access.reason()}")
+        return Opened(
+            sources=[piece.source for piece in session.pieces],
+            counters=counters_of(session.pieces),
+            notes=notes,
+        )
+
+    def _resolved(self, event: Event) -> Resolved:
+        return resolve(self._catalogue, event.name.removeprefix(f"{self.name}:"))
+
+    def _countable(self, one: Resolved) -> list[Place]:
+        """Its places.
+
+        Raises:
+            CounterRefused: it has none here.
+        """
+        if not one.places:
+            why = one.event.reason or "it is counted nowhere here"
+            remedy = f"; {one.event.remedy}" if one.event.remedy else ""
+            raise CounterRefused(f"{one.event.name}: cannot be opened: {why}{remedy}")
+        return one.places
+
+    def _notes(self, found: Sequence[Resolved]) -> list[str]:
+        """What was left out, what is doubtful, and that this is another machine's tree."""
+        notes = [note for one in found for note in one.notes]
+        notes += [
+            f"{one.event.name}: its scale {_DOUBTS[one.event.certainty]}: run "
+            "'memgauge counters verify'"
+            for one in found
+            if one.event.certainty in _DOUBTS
+        ]
+        if self.host.is_substituted:
+            notes.append(f"PMUs are those of {self.host.sysfs}, not of this machine")
+        return list(dict.fromkeys(notes))
+
+
+def _answered(refusal: int) -> Probe:
+    """What the kernel's answer to the smallest request means."""
+    if not refusal:
+        return Probe(state="ready")
+    if refusal == errno.ENOSYS:
+        return Probe(state="absent", reason="the kernel was built without perf events")
+    if refusal == errno.EPERM:
+        return Probe(
+            state="refused",
+            reason="perf_event_open is refused (EPERM): a seccomp filter, as containers have",
+            remedy="docker: --security-opt seccomp=unconfined",
+        )
+    return Probe(state="refused", reason=f"perf_event_open fails: {os.strerror(refusal)}")
+
+
+def _masks(catalogue: Catalogue) -> dict[str, list[int] | None]:
+    return {pmu.name: pmu.cpumask for pmu in catalogue.pmus.values()}

@@ -1,0 +1,181 @@
+"""Known traffic with counters around it, and an idle time beside each region.
+
+Real memory traffic does not reach every counter that can be opened: those of a test tree count
+system calls, and those of a guest's module what is written to it. A `Stimulus` is called between
+the end of a load and the closing reading of the counters, with what the load moved, and may make
+such counters count as much; it is the way to exercise them, and to inject faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from memgauge import _core
+from memgauge.counters.host import Host
+from memgauge.counters.opening import OpenCounters, opened
+from memgauge.experiments.counters_verify.loads import Place
+from memgauge.experiments.shared.base import Bench
+from memgauge.experiments.shared.counted import TeamCounters
+from memgauge.experiments.shared.native import to_sample, to_validation
+from memgauge.model.counting.events import Event
+from memgauge.model.records import CounterSet, Point, Sample, Scalar, Validation
+
+STEP_BYTES = 1 << 20
+"""What a thread issues is a multiple of this."""
+
+IDLE = "idle"
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """What a load moved, or that nothing was done."""
+
+    load: str
+    """`read`, `write-temporal`, `write-non-temporal` or `idle`."""
+    place: Place
+    read_bytes: int = 0
+    write_bytes: int = 0
+    allocate_bytes: int = 0
+    """Read too, where ordinary stores read their lines first."""
+
+
+Stimulus = Callable[[Moved], None]
+
+
+class Generator(msgspec.Struct, kw_only=True):
+    """Memory of one place, and the team that loads it."""
+
+    place: Place
+    team: _core.Team
+    traffic: _core.Traffic
+    lead_in_bytes: int
+    facts: dict[str, Scalar]
+    """What the records say of its memory."""
+
+    def run(self, spec: _core.TrafficSpec, bytes_: int) -> _core.Slice:
+        """Every thread issues so much, after as much as its caches hold."""
+        return self.traffic.run(spec, bytes_, lead_in_bytes=self.lead_in_bytes)
+
+    def bytes_for(self, spec: _core.TrafficSpec, seconds: float) -> int:
+        """What a thread issues in a time, by a short trial."""
+        trial = max(STEP_BYTES, self.lead_in_bytes // STEP_BYTES * STEP_BYTES)
+        taken = self.run(spec, trial)
+        begin = min(thread.begin_ns[0] for thread in taken.threads)
+        took_ns = max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin)
+        steps = -(-int(trial * seconds * 1e9 / took_ns) // STEP_BYTES)
+        return max(1, steps) * STEP_BYTES
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """What a point does."""
+
+    load: str
+    spec: _core.TrafficSpec
+    generator: Generator
+    turn: int
+    bytes: int
+    """Issued by each thread."""
+
+    @property
+    def moved(self) -> Moved:
+        """What it is known to move."""
+        total = self.bytes * len(self.generator.place.cpus)
+        reads = total if self.spec.reads else 0
+        lines = (total - reads) // self.spec.line_bytes
+        return Moved(
+            load=self.load,
+            place=self.generator.place,
+            read_bytes=reads,
+            write_bytes=total - reads,
+            allocate_bytes=lines * self.spec.write_allocate_bytes,
+        )
+
+
+class Turns:
+    """Counters in groups that can be open together; one group stays open, several take turns."""
+
+    def __init__(
+        self, turns: Sequence[Sequence[Event]], name: str, host: Host, stimulus: Stimulus | None
+    ) -> None:
+        self._turns = turns
+        self._name = name
+        self._host = host
+        self._stimulus = stimulus
+        self._pending: list[Moved | None] = []
+        self._open: OpenCounters | None = None
+        self.sets: list[CounterSet] = []
+
+    @contextmanager
+    def ready(self, refused: Mapping[str, str]) -> Iterator[Turns]:
+        """Learn what each group opens as; the last set says what could not be opened."""
+        for index in range(len(self._turns)):
+            with self._opened(index) as counters:
+                self.sets.append(counters.set)
+        self.sets[-1] = msgspec.structs.replace(self.sets[-1], refused=dict(refused))
+        if len(self._turns) > 1:
+            yield self
+            return
+        with self._opened(0) as self._open:
+            yield self
+
+    @contextmanager
+    def turn(self, index: int) -> Iterator[OpenCounters]:
+        """The counters of one group."""
+        if self._open is not None:
+            yield self._open
+            return
+        with self._opened(index) as counters:
+            yield counters
+
+    def expect(self, moved: Moved) -> None:
+        """Hand this to the stimulus at the closing reading, the second from now."""
+        self._pending = [None, moved]
+
+    @contextmanager
+    def _opened(self, index: int) -> Iterator[OpenCounters]:
+        first = [] if self._stimulus is None else [_core.StimulusSource(self._act)]
+        name = self._name if len(self._turns) == 1 else f"{self._name}/{index + 1}"
+        with opened(self._turns[index], name=name, host=self._host, first=first) as counters:
+            yield counters
+
+    def _act(self) -> None:
+        moved = self._pending.pop(0) if self._pending else None
+        if moved is not None and self._stimulus is not None:
+            self._stimulus(moved)
+
+
+class CountersVerifyBench(Bench):
+    """Loads of all places, with the counters they share."""
+
+    def __init__(
+        self, cells: Sequence[tuple[Point, Load]], turns: Turns, experiment: str, idle_s: float
+    ) -> None:
+        self.points = [point for point, _ in cells]
+        self.counters = turns.sets
+        self._loads = {point.point: load for point, load in cells}
+        self._turns = turns
+        self._experiment = experiment
+        self._idle_s = idle_s
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """Rest, then load, with the counters read around both."""
+        load = self._loads[point]
+        generator = load.generator
+        with self._turns.turn(load.turn) as counters:
+            reads = TeamCounters(team=generator.team, counters=counters)
+            self._turns.expect(Moved(load=IDLE, place=generator.place))
+            idle = reads.idle(self._idle_s)
+            self._turns.expect(load.moved)
+            taken, reading = reads.around(lambda: generator.run(load.spec, load.bytes))
+        sample = to_sample(point, round_, taken)
+        return [msgspec.structs.replace(sample, reading=reading, idle=idle)]
+
+    def validate(self) -> list[Validation]:
+        """Every line written holds what it must."""
+        generators = {id(load.generator): load.generator for load in self._loads.values()}
+        return [
+            to_validation(self._experiment, one.place.name, one.traffic.validate())
+            for one in generators.values()
+        ]

@@ -1,0 +1,109 @@
+"""How large the arrays of each set of weights are, and what all of them take from each node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.experiments.interleave.parameters import InterleaveParameters
+from memgauge.experiments.interleave.weights import Weights
+from memgauge.experiments.stream.parameters import StreamParameters
+from memgauge.experiments.stream.sizes import Layout, layout
+from memgauge.model.memory import MemoryPlacement, on_node
+from memgauge.model.system import System
+from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
+
+ARRAYS = 3
+"""Of each set of weights: those of STREAM."""
+
+FURTHER_SETS = 4
+"""Weights that a search has open at a time beside the first ones."""
+
+PERIODS = 8
+"""Times that weights are dealt out over an array at least, so that its shares are theirs."""
+
+MEMORY_SHARE = 0.5
+"""Of what is available, and of each node, that all arrays may take."""
+
+HUGE_PAGE_BYTES = 2 << 20
+"""Transparent huge pages of most machines."""
+
+
+class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+    """Arrays of one team."""
+
+    shape: Layout
+    largest_sum: int
+    """Of weights: an array has pages for `PERIODS` times as many."""
+    bytes_by_node: dict[int, int]
+    """Of all sets that are open at a time."""
+
+    @property
+    def bytes_in(self) -> dict[MemoryPlacement, int]:
+        """The same by placement."""
+        return {on_node(node): size for node, size in self.bytes_by_node.items()}
+
+
+def sizes(
+    parameters: InterleaveParameters,
+    system: System,
+    cpus: Sequence[int],
+    nodes: Sequence[int],
+    first: Sequence[Weights],
+) -> Sizes:
+    """By the STREAM rule, smaller where memory is short, unless asked otherwise."""
+    share_of = _shares(nodes, first)
+    shape = _shape(parameters, parameters.array_bytes, system, cpus)
+    if parameters.array_bytes is None:
+        most = [int(system.available_bytes * MEMORY_SHARE / (ARRAYS * sum(share_of.values())))]
+        most += [
+            int(node.bytes * MEMORY_SHARE / (ARRAYS * share_of[node.node]))
+            for node in system.nodes
+            if share_of.get(node.node)
+        ]
+        if min(most) < shape.array_bytes:
+            shape = _shape(parameters, min(most), system, cpus)
+    return Sizes(
+        shape=shape,
+        largest_sum=shape.array_bytes // (page_bytes(parameters, system) * PERIODS),
+        bytes_by_node={
+            node: round(ARRAYS * shape.array_bytes * share) for node, share in share_of.items()
+        },
+    )
+
+
+def page_bytes(parameters: InterleaveParameters, system: System) -> int:
+    """Of the pages that are dealt out."""
+    explicit = EXPLICIT_PAGE_BYTES.get(parameters.pages)
+    if explicit is not None:
+        return explicit
+    huge = parameters.pages == "thp" or (
+        parameters.pages == "auto" and system.thp in {"always", "madvise"}
+    )
+    return HUGE_PAGE_BYTES if huge else system.base_page_bytes
+
+
+def _shape(
+    parameters: InterleaveParameters,
+    array_bytes: int | None,
+    system: System,
+    cpus: Sequence[int],
+) -> Layout:
+    of_stream = StreamParameters(element=parameters.element, array_bytes=array_bytes)
+    return layout(of_stream, system, cpus)
+
+
+def _shares(nodes: Sequence[int], first: Sequence[Weights]) -> Counter[int]:
+    """Arrays' worth of pages on each node: of the first weights, and of as many as may follow.
+
+    Those that follow may have nearly all their pages on any node.
+    """
+    shares: Counter[int] = Counter()
+    for weights in first:
+        for node, weight in zip(nodes, weights, strict=True):
+            shares[node] += weight / sum(weights)  # type: ignore[assignment]
+    for node in nodes:
+        shares[node] += FURTHER_SETS
+    return shares

@@ -1,0 +1,207 @@
+"""Loaded latency: how long does a load wait while other cores use the memory?
+
+Question: latency of memory as a function of the bandwidth that others draw, for mixes of reads and
+writes, from an idle memory to a saturated one: where is the knee, and what lies beyond it?
+
+Method: one pinned probe chases pointers over a ring like that of `latency` for memory, while other
+pinned threads issue whole-line reads and writes with a calibrated pause after every 16 lines.
+Delays are swept, and the sweep is refined where the curve bends. The bandwidth is the generators'
+own count over the window in which all of them and the probe ran; single loads of the probe, timed
+one by one in the same window, give the tail.
+Source: Intel Memory Latency Checker (loaded latency with injected delays), multichase's multiload,
+and the bandwidth-latency families of Mess (Esmaili-Dokht et al., MICRO 2024).
+
+What would invalidate it: a generator on a hardware thread of the probe's core (warned of); traffic
+that fits the caches; virtual CPUs moved by the host between two visits (distinguished by the
+ping-pong); anything else that loads the memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from statistics import linear_regression, median
+from typing import ClassVar
+
+from memgauge import _core
+from memgauge.experiments.loaded.parameters import LoadedParameters
+from memgauge.experiments.loaded.plan import (
+    HOPS,
+    Curve,
+    Pair,
+    PreparedTeam,
+    TeamPlan,
+    pair,
+    planned_pairs,
+    samples_of,
+    team_plans,
+    warnings_about,
+)
+from memgauge.experiments.loaded.refine import further_delays
+from memgauge.experiments.shared.base import Bench, Experiment, Group, Values
+from memgauge.experiments.shared.native import backing_facts, to_validation
+from memgauge.experiments.shared.read_write_mix import Load, issued_share
+from memgauge.experiments.shared.rings import BLOCK_BYTES, MEMORY_NODE_BYTES, MEMORY_WARM_HOPS
+from memgauge.model.records import Point, Sample, Validation, Warning
+from memgauge.model.system import System
+from memgauge.system.memory.sources import ORDINARY, Memories
+
+TIMED_LOADS = 300
+"""Loads timed one by one, for the tail."""
+
+CALIBRATION_UNITS = (2_000, 5_000, 10_000, 20_000)
+
+LEAST_VALUES = 6
+"""Of every point of a curve, before delays are added to it."""
+ENOUGH_VALUES = 24
+"""A curve without a bend by then is looked at no more."""
+
+
+class LoadedBench(Bench):
+    """A probe's ring and the generators' memory."""
+
+    def __init__(
+        self, plan: TeamPlan, traffic: _core.Traffic, ring: _core.ChaseRing, got: PreparedTeam
+    ) -> None:
+        self._plan = plan
+        self._traffic = traffic
+        self._ring = ring
+        self._got = got
+        self._pairs = [got.complete(planned) for planned in planned_pairs(plan)]
+        self._visits = {one.latency.point: one for one in self._pairs}
+        self._bending = [curve for curve in plan.curves if curve.further]
+        self._led_in: tuple[int, str] | None = None
+        self.points = _points(self._pairs)
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """Chase under load: the latency and the bandwidth of the same moment."""
+        visited = self._visits[point]
+        self._lead_in(visited.load, round_)
+        taken = self._traffic.run_loaded(
+            visited.spec,
+            self._ring,
+            HOPS,
+            warm_hops=MEMORY_WARM_HOPS,
+            timed_loads=TIMED_LOADS,
+            pingpong=True,
+        )
+        return samples_of(visited, round_, taken)
+
+    def _lead_in(self, load: Load, round_: int) -> None:
+        """Fill the caches with lines of this load, lest others' dirty ones be charged to it.
+
+        Once for each curve and round: its delays are visited one after the other.
+        """
+        if self._led_in != (round_, load.name):
+            self._traffic.run(load.spec(), self._plan.sizes.lead_in_bytes)
+            self._led_in = (round_, load.name)
+
+    def refine(self, values: Values) -> list[Point]:
+        """Delays where curves bend: half of those that may be added, later half of the others."""
+        added = [
+            self._got.complete(pair(self._plan, curve.load, delay))
+            for curve in list(self._bending)
+            for delay in self._further(curve, values)
+        ]
+        self._pairs += added
+        self._visits |= {one.latency.point: one for one in added}
+        return _points(added)
+
+    def _further(self, curve: Curve, values: Values) -> list[int]:
+        """Delays to add to a curve; it is looked at no more once that is settled."""
+        there = [one for one in self._pairs if one.load == curve.load]
+        left = curve.further - (len(there) - len(curve.delays))
+        seen = _seen(there, values) if left else {}
+        fewest = min((len(side) for sides in seen.values() for side in sides), default=math.inf)
+        if fewest < LEAST_VALUES:
+            return []
+        places = {delay: (median(moved), median(ns)) for delay, (moved, ns) in seen.items()}
+        delays = further_delays(places, (left + 1) // 2)
+        if not delays and fewest >= ENOUGH_VALUES:
+            self._bending.remove(curve)
+        return delays
+
+    def validate(self) -> list[Validation]:
+        """Every line the generators wrote holds what it must."""
+        return [to_validation("loaded", self._plan.name, self._traffic.validate())]
+
+
+class Loaded(Experiment):
+    """The `loaded` experiment."""
+
+    name: ClassVar[str] = "loaded"
+    parameters: ClassVar[type[LoadedParameters]] = LoadedParameters
+
+    def plan(self, parameters: LoadedParameters, system: System) -> list[Group]:
+        """One group for each number of generators."""
+        return [
+            Group(name=plan.name, points=_points(planned_pairs(plan)), bytes=plan.total_bytes)
+            for plan in team_plans(parameters, system)
+        ]
+
+    @contextmanager
+    def open(
+        self,
+        group: Group,
+        parameters: LoadedParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        """Pin probe and generators, link the ring, fill the generators' memory."""
+        plan = next(one for one in team_plans(parameters, system) if one.name == group.name)
+        memory = memories.of(parameters.memory)
+        team = _core.Team(plan.cpus)
+        with (
+            closing(
+                _core.ChaseRing(
+                    team,
+                    plan.ring_bytes,
+                    node_bytes=MEMORY_NODE_BYTES,
+                    block_bytes=BLOCK_BYTES,
+                    order="block-random",
+                    pages=parameters.pages,
+                    memory=memory,
+                )
+            ) as ring,
+            closing(
+                _core.Traffic(
+                    team,
+                    plan.sizes.region_bytes,
+                    first_rank=1,
+                    pages=parameters.pages,
+                    memory=memory,
+                )
+            ) as traffic,
+        ):
+            got = PreparedTeam(
+                ns_per_unit=_ns_per_unit(team),
+                issued_shares={
+                    curve.load.name: issued_share(traffic, curve.load) for curve in plan.curves
+                },
+                ring=backing_facts([ring.backing()], parameters.pages),
+                traffic=backing_facts(traffic.backing(), parameters.pages),
+            )
+            yield LoadedBench(plan, traffic, ring, got)
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """What spoils the figures of a team, or was left out of them."""
+        del samples, system
+        return warnings_about(point)
+
+
+def _points(pairs: Sequence[Pair]) -> list[Point]:
+    return [point for one in pairs for point in (one.latency, one.traffic)]
+
+
+def _seen(
+    pairs: Sequence[Pair], values: Values
+) -> dict[int, tuple[Sequence[float], Sequence[float]]]:
+    """Bandwidths and latencies by delay."""
+    return {one.delay: (values[one.traffic.point], values[one.latency.point]) for one in pairs}
+
+
+def _ns_per_unit(team: _core.Team) -> float:
+    """Of the pause, on the first generator."""
+    times_ns = [_core.pause_ns(team, units, rank=1) for units in CALIBRATION_UNITS]
+    return linear_regression(CALIBRATION_UNITS, times_ns, proportional=True).slope

@@ -1,0 +1,237 @@
+"""What `loaded` measures with one team: its curves, and the two points of each visit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.loaded.parameters import (
+    LoadedParameters,
+    cpu_order,
+    generator_counts,
+    siblings,
+)
+from memgauge.experiments.shared.native import to_sample
+from memgauge.experiments.shared.read_write_mix import Load, left_out, warnings_of
+from memgauge.experiments.shared.rings import SLICE_HOPS, memory_footprint
+from memgauge.experiments.shared.traffic_sizes import TrafficSizes, size_warnings, traffic_sizes
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Warning
+from memgauge.model.system import System
+from memgauge.model.units import format_count
+
+RING_LEAST_BYTES = 128 << 20
+"""Half of what `latency` walks at least, and measured to be as good: before each curve all lines of
+the ring leave the caches."""
+
+HOPS = SLICE_HOPS["DRAM"]
+"""Dependent loads of one visit, timed as a whole; as many as `latency` times, because a quantile
+over longer walks would be another figure."""
+
+SHARES_CORE = "probe_shares_core"
+"""Fact of a team's first point: a generator runs on a hardware thread of the probe's core."""
+
+Facts = Mapping[str, Scalar]
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """One load at several delays."""
+
+    load: Load
+    delays: tuple[int, ...]
+    further: int
+    """So many delays may be added where it bends."""
+
+
+class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of generators with the curves it is measured on."""
+
+    cpus: list[int]
+    """The probe's first."""
+    curves: list[Curve]
+    sizes: TrafficSizes
+    ring_bytes: int
+    requested: dict[str, Scalar]
+    """Of all points."""
+    notes: dict[str, Scalar]
+    """Facts of its first point: what a reader is warned of once."""
+
+    @property
+    def generators(self) -> int:
+        """Threads that load the memory."""
+        return len(self.cpus) - 1
+
+    @property
+    def total_bytes(self) -> int:
+        """Memory that is allocated for it."""
+        return self.sizes.total_bytes + self.ring_bytes
+
+    @property
+    def name(self) -> str:
+        """Of its group."""
+        return format_count(self.generators, "generator")
+
+
+def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
+    """Every team to measure with; all curves for the largest, and for each that was asked for.
+
+    The others tell where adding threads stops paying: all reads, at both ends of the curve.
+    """
+    counts = generator_counts(parameters, system)
+    full = [
+        Curve(load=load, delays=parameters.delays, further=parameters.further_points)
+        for load in parameters.loads
+    ]
+    reads = Load(read_share=1.0, reads=1, writes=0, store=None, order="sequential")
+    ends = tuple(dict.fromkeys((parameters.delays[0], parameters.delays[-1])))
+    ends_only = [Curve(load=reads, delays=ends, further=0)]
+    return [
+        _team_plan(
+            parameters,
+            system,
+            cpu_order(parameters, system)[: count + 1],
+            full if parameters.threads is not None or count == counts[-1] else ends_only,
+        )
+        for count in counts
+    ]
+
+
+def _team_plan(
+    parameters: LoadedParameters, system: System, cpus: list[int], curves: list[Curve]
+) -> TeamPlan:
+    sizes = traffic_sizes(cpus[1:], system)
+    return TeamPlan(
+        cpus=cpus,
+        curves=curves,
+        sizes=sizes,
+        ring_bytes=memory_footprint(system, RING_LEAST_BYTES),
+        requested={"memory": str(parameters.memory), "pages": parameters.pages},
+        notes={
+            **(left_out(parameters.store) if any(c.load.writes for c in curves) else {}),
+            **sizes.notes,
+            SHARES_CORE: bool(set(siblings(cpus[0], system)) & set(cpus[1:])),
+        },
+    )
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """The two points of a visit, and what the generators are set to in it."""
+
+    latency: Point
+    traffic: Point
+    load: Load
+    delay: int
+    spec: _core.TrafficSpec
+
+
+def planned_pairs(plan: TeamPlan) -> list[Pair]:
+    """Before anything is opened: names, what is asked, and where it will run."""
+    pairs = [pair(plan, curve.load, delay) for curve in plan.curves for delay in curve.delays]
+    first, *others = pairs
+    noted = msgspec.structs.replace(first, latency=_with(first.latency, plan.notes))
+    return [noted, *others]
+
+
+def pair(plan: TeamPlan, load: Load, delay: int) -> Pair:
+    """Both points of one load at one delay."""
+    name = f"loaded/{load.name}/{plan.generators}g/d{delay}"
+    requested = load.requested | {"generators": plan.generators, "delay": delay} | plan.requested
+    actual: dict[str, Scalar] = {
+        "cpus": format_cpu_list(plan.cpus),
+        "probe_cpu": plan.cpus[0],
+        "generator_cpus": format_cpu_list(plan.cpus[1:]),
+        "footprint_bytes": plan.ring_bytes,
+        **plan.sizes.facts,
+    }
+    counted, moved = load.bytes_of(load.reads + load.writes)
+    latency = Point(
+        point=name,
+        experiment="loaded",
+        quantity="latency",
+        requested=requested,
+        actual=actual,
+        accesses=HOPS,
+    )
+    traffic = Point(
+        point=f"{name}/traffic",
+        experiment="loaded",
+        quantity="bandwidth",
+        requested=requested,
+        actual=actual,
+        bytes_counted=counted,
+        bytes_moved=moved,
+        threads=plan.generators,
+        work="counted",
+        measured_with=name,
+    )
+    return Pair(latency=latency, traffic=traffic, load=load, delay=delay, spec=load.spec(delay))
+
+
+class PreparedTeam(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known once buffers and threads are there."""
+
+    ns_per_unit: float
+    """Of the generators' pause."""
+    issued_shares: dict[str, float | None]
+    """Reads among the accesses really made, by name of the load."""
+    ring: Facts
+    traffic: Facts
+
+    def complete(self, planned: Pair) -> Pair:
+        """Both points with these facts."""
+        both: dict[str, Scalar] = {
+            "delay_ns": round(planned.delay * self.ns_per_unit, 2),
+            "read_share_issued": self.issued_shares[planned.load.name],
+        }
+        return msgspec.structs.replace(
+            planned,
+            latency=_with(planned.latency, {**both, **self.ring}),
+            traffic=_with(planned.traffic, {**both, **self.traffic}),
+        )
+
+
+def _with(point: Point, facts: Facts) -> Point:
+    return msgspec.structs.replace(point, actual={**point.actual, **facts})
+
+
+def warnings_about(point: Point) -> list[Warning]:
+    """What spoils the points of a team, said once, by the first of them."""
+    found = warnings_of(point) + size_warnings(point)
+    if point.actual.get(SHARES_CORE, False):
+        found.append(
+            Warning(
+                code="probe-shares-core",
+                message=(
+                    f"a generator runs on a hardware thread of the core of CPU "
+                    f"{point.actual['probe_cpu']}, which probes: its latency includes that"
+                ),
+                remedy="fewer --threads, or --cpus cores",
+                experiment=point.experiment,
+                point=point.point,
+            )
+        )
+    return found
+
+
+def samples_of(visited: Pair, round_: int, taken: _core.LoadedSlice) -> list[Sample]:
+    """Both samples of a visit.
+
+    Latency and bandwidth of a visit belong together: where a thread was switched out, the others
+    met another load than the one asked for, so either sample carries the switches of all.
+    """
+    whole = to_sample(visited.latency.point, round_, taken.slice)
+    probe, *generators = whole.threads
+    switches = sum(thread.involuntary_switches for thread in whole.threads)
+    return [
+        msgspec.structs.replace(whole, threads=_switched([probe], switches), load_ns=taken.load_ns),
+        msgspec.structs.replace(
+            whole, point=visited.traffic.point, threads=_switched(generators, switches)
+        ),
+    ]
+
+
+def _switched(threads: Sequence[ThreadSample], switches: int) -> list[ThreadSample]:
+    first, *others = threads
+    return [msgspec.structs.replace(first, involuntary_switches=switches), *others]

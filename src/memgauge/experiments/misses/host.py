@@ -1,0 +1,225 @@
+"""What cache misses cost: saxpy where its data sits, in three orders, against each level's latency.
+
+Question: what does one element of y += a * x cost when x and y sit in L1, L2, the last level or
+memory, walked in order, a line at a time, or at random; and how much of a miss is hidden by overlap
+and prefetch?
+
+Method: x and y together have the footprint. Walks: every float in order; one float of each line, in
+order; one float of each line in a scrambled order that is known ahead; and, in memory only, one
+float of each 4 KiB, which touches so few lines that caches hold them. Before each visit what should
+sit in a cache is read in order, untimed, eight times, and then walked until the level above has
+forgotten that. In memory as much is walked first as the last level holds, so that each line that
+comes in pushes a changed one out, as in a long walk; and where a line is walked at a time, the
+lines to be timed are flushed, whichever walk brought them. Beside them each level's latency is
+taken by dependent loads, so that the average memory access time (AMAT) of the model can be set
+against what was measured; counters of the core, where it has some, are read around the timed walks.
+Source: Hennessy and Patterson, "Computer Architecture: A Quantitative Approach", for AMAT; the
+kernel is of the BLAS.
+
+What would invalidate it: a level shared with neighbours, who evict what should sit in it; base
+pages, whose translation the model does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.misses.plan import (
+    MARGIN_BYTES,
+    WORD_BYTES,
+    Ring,
+    Walk,
+    flushed,
+    memory_footprint,
+    rings,
+    walks,
+)
+from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.core_counters import (
+    COUNTERS_OPTION,
+    CoreCounters,
+    core_counters,
+    counted_call,
+)
+from memgauge.experiments.shared.native import backing_facts, to_sample
+from memgauge.experiments.shared.rings import SWEEPS
+from memgauge.model.counting.event_names import AUTOMATIC
+from memgauge.model.option import size_option
+from memgauge.model.parameters import OneThreadParameters
+from memgauge.model.records import Point, Sample, Scalar
+from memgauge.model.system import System
+from memgauge.system.memory.sources import ORDINARY, Memories
+from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
+
+
+class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
+    """What `misses` takes."""
+
+    largest_bytes: Annotated[
+        int | None,
+        size_option(
+            "footprint of both arrays in memory; rounded down to a power of two",
+            automatic="a power of two that is at least three times the last-level cache",
+        ),
+    ] = None
+    counters: Annotated[tuple[str, ...], COUNTERS_OPTION] = (AUTOMATIC,)
+
+
+class MissesBench(Bench):
+    """One buffer that all walks share, and a ring for each cache level."""
+
+    def __init__(
+        self,
+        points: list[Point],
+        buffer: _core.AccessBuffer,
+        walked: Mapping[str, Walk],
+        ringed: Mapping[str, tuple[Ring, _core.ChaseRing]],
+        counted: CoreCounters | None,
+    ) -> None:
+        self.points = points
+        self.counters = [counted.set] if counted else []
+        self._counted = counted
+        self._buffer = buffer
+        self._walked = walked
+        self._ringed = ringed
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """Bring the data where it should sit, then walk a little further."""
+        if point in self._ringed:
+            ring, opened = self._ringed[point]
+            return [to_sample(point, round_, opened.run(ring.hops, ring.warm_hops, sweeps=SWEEPS))]
+        walk = self._walked[point]
+        self._warm(walk)
+        taken, reading = counted_call(self._counted, lambda: self._timed(walk))
+        return [msgspec.structs.replace(to_sample(point, round_, taken), reading=reading)]
+
+    def _warm(self, walk: Walk) -> None:
+        if walk.sweeps:
+            slots = walk.lines_of_each
+            self._buffer.run(
+                "saxpy", "sequential", WORD_BYTES, LINE_BYTES, slots, walk.sweeps * slots
+            )
+        if walk.warm_accesses:
+            self._run(walk, walk.warm_accesses, flush=False)
+
+    def _timed(self, walk: Walk) -> _core.Slice:
+        return self._run(walk, walk.accesses, flush=walk.flush)
+
+    def _run(self, walk: Walk, accesses: int, *, flush: bool) -> _core.Slice:
+        return self._buffer.run(
+            walk.kind,
+            walk.order,
+            WORD_BYTES,
+            walk.stride_bytes,
+            walk.slots,
+            accesses,
+            spread_lines=walk.spread_lines,
+            flush=flush,
+        )
+
+
+class Misses(Experiment):
+    """The `misses` experiment."""
+
+    name: ClassVar[str] = "misses"
+    parameters: ClassVar[type[MissesParameters]] = MissesParameters
+
+    def plan(self, parameters: MissesParameters, system: System) -> list[Group]:
+        """One group: walks and levels belong together."""
+        parameters.refuse_teams("what a miss costs is asked of one core")
+        cpu = cpus_for(parameters.cpus, 1, system)[0]
+        found = _walks(parameters, system, cpu)
+        levels = rings(caches_of(cpu, system))
+        points = [_ring_point(ring, parameters, cpu, {}) for ring in levels]
+        points += [_walk_point(walk, parameters, cpu, {}) for walk in found]
+        total = sum(ring.bytes for ring in levels) + max(walk.footprint_bytes for walk in found)
+        return [Group(name="saxpy", points=points, bytes=total + MARGIN_BYTES)]
+
+    @contextmanager
+    def open(
+        self,
+        group: Group,
+        parameters: MissesParameters,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        """Allocate the arrays and link the rings."""
+        wanted = {point.point for point in group.points}
+        cpu = cpus_for(parameters.cpus, 1, system)[0]
+        team = _core.Team([cpu])
+        pages, memory = parameters.pages, memories.of(parameters.memory)
+        found = [walk for walk in _walks(parameters, system, cpu) if walk.name in wanted]
+        largest = max(walk.footprint_bytes for walk in found)
+        with ExitStack() as stack:
+            buffer = _core.AccessBuffer(team, largest + MARGIN_BYTES, pages=pages, memory=memory)
+            stack.callback(buffer.close)
+            ringed: dict[str, tuple[Ring, _core.ChaseRing]] = {}
+            points: list[Point] = []
+            for ring in rings(caches_of(cpu, system)):
+                opened = _core.ChaseRing(team, ring.bytes, pages=pages, memory=memory)
+                stack.callback(opened.close)
+                ringed[ring.name] = (ring, opened)
+                facts = backing_facts([opened.backing()], pages)
+                points.append(_ring_point(ring, parameters, cpu, facts))
+            facts = backing_facts([buffer.backing()], pages)
+            points += [_walk_point(walk, parameters, cpu, facts) for walk in found]
+            counters = core_counters(team, parameters.counters, name="misses")
+            counted = stack.enter_context(counters)
+            walked = {walk.name: walk for walk in found}
+            yield MissesBench(points, buffer, walked, ringed, counted)
+
+
+def _walks(parameters: MissesParameters, system: System, cpu: int) -> list[Walk]:
+    caches = caches_of(cpu, system)
+    memory_bytes = memory_footprint(caches, parameters.largest_bytes, system.available_bytes)
+    saxpy = walks(caches, memory_bytes, fine=parameters.is_fine)
+    return [flushed(saxpy), *saxpy]
+
+
+def _ring_point(
+    ring: Ring, parameters: MissesParameters, cpu: int, got: Mapping[str, Scalar]
+) -> Point:
+    return Point(
+        point=ring.name,
+        experiment="misses",
+        quantity="latency",
+        requested={
+            "pattern": "dependent",
+            "level": ring.level,
+            "footprint_bytes": ring.bytes,
+            "pages": parameters.pages,
+        },
+        actual={"cpus": str(cpu), "capacity_bytes": ring.capacity_bytes, **got},
+        accesses=ring.hops,
+    )
+
+
+def _walk_point(
+    walk: Walk, parameters: MissesParameters, cpu: int, got: Mapping[str, Scalar]
+) -> Point:
+    requested: dict[str, Scalar] = {
+        "pattern": walk.pattern,
+        "level": walk.level,
+        "footprint_bytes": walk.footprint_bytes,
+        "stride_bytes": walk.stride_bytes,
+        "pages": parameters.pages,
+    }
+    actual: dict[str, Scalar] = {
+        "cpus": str(cpu),
+        "slots": walk.slots,
+        "touched_bytes": walk.touched_bytes,
+        **got,
+    }
+    return Point(
+        point=walk.name,
+        experiment="misses",
+        quantity="latency",
+        requested=requested,
+        actual=actual,
+        accesses=walk.accesses,
+    )

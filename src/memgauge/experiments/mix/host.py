@@ -1,0 +1,188 @@
+"""Mix: what does bandwidth become as reads make way for writes?
+
+Question: the bandwidth of one thread, of some, of all, over the share of reads from all reads to
+all writes, with ordinary stores (which read a line before they write it) and with stores that pass
+the caches by.
+
+Method: every thread makes the mix itself, in instructions: whole-line loads and stores that
+alternate as evenly as their ratio allows. One visit issues a fixed number of bytes on every thread,
+after an untimed lead-in of the same mix over as much as the last-level caches hold, so that dirty
+lines of whatever ran before are not charged to it. All mixes of a team share its memory.
+Source: Intel Memory Latency Checker's read-write ratios and the mixes of Mess (Esmaili-Dokht et
+al., MICRO 2024), there made by whole threads or by blocks of instructions.
+
+What would invalidate it: memory that fits in a cache; another program's traffic; processors that
+recognise whole-line stores and leave the read before them out (bytes moved are a model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.native import backing_facts, to_sample, to_validation
+from memgauge.experiments.shared.read_write_mix import (
+    ORDERS,
+    STORES,
+    TWO_TO_ONE,
+    Load,
+    Stores,
+    issued_share,
+    left_out,
+    loads,
+    warnings_of,
+)
+from memgauge.experiments.shared.traffic_sizes import TrafficSizes, size_warnings, traffic_sizes
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.option import choices_option, shares_option
+from memgauge.model.parameters import CommonParameters
+from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.system import System
+from memgauge.model.units import format_count
+from memgauge.system.memory.sources import ORDINARY, Memories
+from memgauge.system.topology.placement import cpus_for, default_team_sizes
+
+ALWAYS = (1.0, 0.75, TWO_TO_ONE, 0.5, 0.0)
+"""All reads, 3:1, 2:1, 1:1, all writes."""
+
+FINE_SHARES = (0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1)
+
+SLICE_BYTES = 16 << 20
+"""Issued by each thread in one visit: half a millisecond or more, as a slice of `stream`."""
+
+
+class MixParameters(CommonParameters, frozen=True, kw_only=True):
+    """What `mix` takes."""
+
+    read_share: Annotated[
+        tuple[float, ...] | None,
+        shares_option(
+            "further shares of reads, in addition to 100%, 75%, 66.7%, 50% and 0%",
+            automatic="none; fine: in steps of 10%",
+        ),
+    ] = None
+    store: Stores = STORES
+    order: Annotated[
+        tuple[str, ...], choices_option("order of the accesses within memory", ORDERS)
+    ] = ("sequential",)
+
+    @property
+    def read_shares(self) -> tuple[float, ...]:
+        """All shares of reads; those of `ALWAYS` first."""
+        return (*ALWAYS, *(self.read_share or (FINE_SHARES if self.is_fine else ())))
+
+    @property
+    def loads(self) -> list[Load]:
+        """The mixes, from all reads to all writes; of two with one name, that of `ALWAYS`."""
+        found = loads(self.read_shares, self.store, {False: self.order, True: self.order})
+        return sorted(found, key=lambda load: -load.read_share)
+
+
+class MixBench(Bench):
+    """Memory of one team, and the mixes that walk over it."""
+
+    def __init__(
+        self,
+        traffic: _core.Traffic,
+        cells: Sequence[tuple[Point, _core.TrafficSpec]],
+        lead_in_bytes: int,
+    ) -> None:
+        self._traffic = traffic
+        self._specs = {point.point: spec for point, spec in cells}
+        self._lead_in_bytes = lead_in_bytes
+        self.points = [point for point, _ in cells]
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """Issue a slice of the mix on every thread."""
+        taken = self._traffic.run(
+            self._specs[point],
+            SLICE_BYTES,
+            lead_in_bytes=self._lead_in_bytes,
+            pingpong=self.points[0].threads > 1,
+        )
+        return [to_sample(point, round_, taken)]
+
+    def validate(self) -> list[Validation]:
+        """Every line written holds what it must."""
+        subject = f"{self.points[0].threads} threads"
+        return [to_validation("mix", subject, self._traffic.validate())]
+
+
+class Mix(Experiment):
+    """The `mix` experiment."""
+
+    name: ClassVar[str] = "mix"
+    parameters: ClassVar[type[MixParameters]] = MixParameters
+
+    def plan(self, parameters: MixParameters, system: System) -> list[Group]:
+        """One group for each team; its mixes share the memory."""
+        sizes = parameters.threads or default_team_sizes(system, parameters.cpus)
+        return [_group(parameters, system, threads) for threads in sizes]
+
+    @contextmanager
+    def open(
+        self, group: Group, parameters: MixParameters, system: System, memories: Memories = ORDINARY
+    ) -> Iterator[Bench]:
+        """Pin the team, allocate and fill its memory, and see what each mix really issues."""
+        cpus = cpus_for(parameters.cpus, group.points[0].threads, system)
+        sizes = traffic_sizes(cpus, system)
+        team = _core.Team(cpus)
+        with closing(
+            _core.Traffic(
+                team,
+                sizes.region_bytes,
+                pages=parameters.pages,
+                memory=memories.of(parameters.memory),
+            )
+        ) as traffic:
+            got = backing_facts(traffic.backing(), parameters.pages)
+            cells = [
+                (_with(point, got | {"read_share_issued": issued_share(traffic, load)}), load)
+                for point, load in zip(group.points, parameters.loads, strict=True)
+            ]
+            yield MixBench(
+                traffic, [(point, load.spec()) for point, load in cells], sizes.lead_in_bytes
+            )
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """What spoils the figures of a team, or was left out of them."""
+        del samples, system
+        return warnings_of(point) + size_warnings(point)
+
+
+def _group(parameters: MixParameters, system: System, threads: int) -> Group:
+    cpus = cpus_for(parameters.cpus, threads, system)
+    sizes = traffic_sizes(cpus, system)
+    points = [_point(parameters, load, cpus, sizes) for load in parameters.loads]
+    points[0] = _with(points[0], left_out(parameters.store) | sizes.notes)
+    return Group(name=format_count(threads, "thread"), points=points, bytes=sizes.total_bytes)
+
+
+def _point(
+    parameters: MixParameters, load: Load, cpus: Sequence[int], sizes: TrafficSizes
+) -> Point:
+    counted, moved = load.bytes_of(len(cpus) * SLICE_BYTES // load.spec().line_bytes)
+    return Point(
+        point=f"mix/{load.name}/{len(cpus)}t",
+        experiment="mix",
+        quantity="bandwidth",
+        requested=load.requested
+        | {
+            "threads": len(cpus),
+            "memory": str(parameters.memory),
+            "pages": parameters.pages,
+        },
+        actual={"cpus": format_cpu_list(cpus), **sizes.facts},
+        bytes_counted=counted,
+        bytes_moved=moved,
+        threads=len(cpus),
+    )
+
+
+def _with(point: Point, facts: Mapping[str, Scalar]) -> Point:
+    return msgspec.structs.replace(point, actual={**point.actual, **facts})

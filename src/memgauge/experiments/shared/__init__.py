@@ -1,0 +1,1 @@
+"""What experiments share: the base class, native records, rings, mixes, counted runs."""

@@ -1,0 +1,129 @@
+"""What an experiment is. To add one: a file here, a line in `registry`, an analysis, test and page.
+
+An experiment plans points, opens what they need and measures them one visit at a time. It has no
+statistics, no printing, no files and no argument parsing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+import msgspec
+
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.records import AnyRecord, CounterSet, Point, Sample, Validation, Warning
+from memgauge.model.system import System
+from memgauge.system.memory.reservation import PagesWanted
+from memgauge.system.memory.sources import ORDINARY, Memories
+
+Values = Mapping[str, Sequence[float]]
+"""GB/s or ns of all samples of each point that count, in order of time."""
+
+REGIONS_FACT = "regions"
+"""Fact of a point of regions: so many suffice, however few repetitions they hold. 0: the point is
+not measured at all, and never visited."""
+
+
+class Bench(ABC):
+    """A group of points that share buffers and threads, opened and ready to be visited."""
+
+    points: list[Point]
+    """With their `actual` filled in: what was got, read back from the kernel."""
+
+    counters: Sequence[CounterSet] = ()
+    """Read around its samples, opened; to be recorded before the first of them."""
+
+    is_needed: bool = True
+    """Whether a run is incomplete without its samples; else they are taken as time allows."""
+
+    @abstractmethod
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """One visit: one native call, a few milliseconds, raw stamps back.
+
+        The samples of the point, and of those that are `measured_with` it.
+        """
+
+    def refine(self, values: Values) -> list[Point]:
+        """Further points, where what was measured so far shows that they are worth their time.
+
+        Asked every few rounds. The points are ready to be visited when this returns them.
+        """
+        del values
+        return []
+
+    def validate(self) -> list[Validation]:
+        """Check what the kernels left in memory; empty where nothing is written."""
+        return []
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Points to be opened together."""
+
+    name: str
+    points: list[Point]
+    bytes: int
+    """Memory it allocates: of the placement `memory` of its parameters, unless `bytes_in` says."""
+    bytes_in: dict[MemoryPlacement, int] = {}
+    """The same by placement, of an experiment that uses several."""
+
+
+class Experiment(ABC):
+    """One question asked of the memory system."""
+
+    name: ClassVar[str]
+    parameters: ClassVar[type[Any]]
+    """A frozen struct of `memgauge.model.parameters`; the CLI flags and API signature follow it."""
+
+    @abstractmethod
+    def plan(self, parameters: Any, system: System) -> list[Group]:
+        """The points to measure. Pure.
+
+        Raises:
+            RequestError: what was asked cannot be done.
+            NotPossibleHere: this machine lacks what the experiment needs, whatever is asked; a
+                survey goes on without it.
+        """
+
+    @abstractmethod
+    def open(
+        self,
+        group: Group,
+        parameters: Any,
+        system: System,
+        memories: Memories = ORDINARY,
+    ) -> AbstractContextManager[Bench]:
+        """Allocate and start what the group needs; all is freed on leaving, however it is left.
+
+        Buffers take their pages from `memories.of(placement)`.
+        """
+
+    def reservation(self, parameters: Any) -> PagesWanted | None:
+        """Explicit huge pages to add to the kernel's pool before the machine is looked at."""
+        del parameters
+        return None
+
+    def eliminated(self, values: Values) -> set[str]:
+        """Points that a search may stop visiting, judged by the values of all points so far.
+
+        What they measured is kept.
+        """
+        del values
+        return set()
+
+    def simulate(
+        self, points: Sequence[Point], parameters: Any, system: System
+    ) -> Iterable[AnyRecord]:
+        """What models predict for the points of a run; taken and recorded one by one, last of all.
+
+        Ctrl-C ends it between two.
+        """
+        del points, parameters, system
+        return []
+
+    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+        """Typed warnings about one point's samples."""
+        del point, samples, system
+        return []

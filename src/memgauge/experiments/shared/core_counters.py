@@ -1,0 +1,144 @@
+"""Counters of the core that runs an experiment: cache and TLB misses beside what is modelled.
+
+They are bound to the team's thread, so that nothing else is counted. On processors with several
+core types each type has counters of its own, of which only those of the thread's core run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from memgauge import _core
+from memgauge.counters.opening import find
+from memgauge.experiments.shared.counted import TeamCounters, team_counters
+from memgauge.model.counting.event_names import AUTOMATIC, NONE, events_option
+from memgauge.model.counting.events import Counter, Event
+from memgauge.model.errors import CounterRefused, UnknownEvent
+from memgauge.model.records import CounterSet, RegionReading
+
+EVENTS = (
+    "perf:llc-loads",
+    "perf:llc-load-misses",
+    "perf:dtlb-loads",
+    "perf:dtlb-load-misses",
+    "perf:page-walks",
+)
+"""What `auto` means here: opened where they can be, and left out where not."""
+
+COUNTERS_OPTION = events_option(
+    "core counters to read around what is timed: cache and TLB misses if they can be "
+    "opened (auto), none, or named ones"
+)
+
+
+class CoreCounters(msgspec.Struct, kw_only=True):
+    """Counters of one thread, where there are any."""
+
+    set: CounterSet
+    """Without counters where none could be opened; it then says why."""
+    opened: TeamCounters | None = None
+
+
+def counted_call(
+    counters: CoreCounters | None, call: Callable[[], _core.Slice]
+) -> tuple[_core.Slice, RegionReading | None]:
+    """What a call on the team took, with the counters around its timed part if there are any."""
+    if counters is None or counters.opened is None:
+        return call(), None
+    return counters.opened.around(call)
+
+
+@contextmanager
+def core_counters(
+    team: _core.Team, requested: Sequence[str], *, name: str
+) -> Iterator[CoreCounters | None]:
+    """Counters for a team's thread: those asked for, or what `auto` finds; None: none were wanted.
+
+    Raises:
+        CounterRefused, UnknownEvent: of counters asked for by name.
+    """
+    if tuple(requested) == (NONE,):
+        yield None
+        return
+    if tuple(requested) != (AUTOMATIC,):
+        with team_counters(team, find(requested), name=name) as opened:
+            yield CoreCounters(set=opened.set, opened=opened)
+        return
+    with _automatic(team, name) as found:
+        yield found
+
+
+@contextmanager
+def _automatic(team: _core.Team, name: str) -> Iterator[CoreCounters]:
+    ready, refused = _openable()
+    events = [event for event in ready if _counted_by(event, ready) is None]
+    if not events:
+        yield CoreCounters(set=_without(name, refused))
+        return
+    trial = team_counters(team, events, name=name)
+    try:
+        opened = trial.__enter__()
+    except CounterRefused as error:
+        refused |= dict.fromkeys((event.name for event in events), str(error))
+        yield CoreCounters(set=_without(name, refused))
+        return
+    try:
+        made = msgspec.structs.replace(
+            _with_twins(opened.set, ready), refused={**opened.set.refused, **refused}
+        )
+        yield CoreCounters(set=made, opened=opened)
+    finally:
+        trial.__exit__(None, None, None)
+
+
+def _counted_by(event: Event, ready: Sequence[Event]) -> Event | None:
+    """Another event that counts the same. Opening both would take two counters of few."""
+    return next((one for one in ready if one.name == event.same_as), None)
+
+
+def _with_twins(made: CounterSet, ready: Sequence[Event]) -> CounterSet:
+    """With counters of events that another counts, which share its slots."""
+    twins = list(made.of)
+    notes = list(made.notes)
+    for event in ready:
+        other = _counted_by(event, ready)
+        if other is None:
+            continue
+        twins += [_twin(counter, event) for counter in made.of if counter.event == other.name]
+        notes.append(f"{event.name} is {other.name} on this processor: one counter stands for both")
+    return msgspec.structs.replace(made, of=twins, notes=notes)
+
+
+def _twin(counter: Counter, event: Event) -> Counter:
+    return msgspec.structs.replace(
+        counter,
+        name=f"{event.name}@{counter.instance}",
+        event=event.name,
+        quantity=event.quantity,
+        verdict=None,
+    )
+
+
+def _without(name: str, refused: dict[str, str]) -> CounterSet:
+    return CounterSet(counters=name, slots=0, of=[], refused=refused)
+
+
+def _openable() -> tuple[list[Event], dict[str, str]]:
+    """Events that are ready, and why the others are not."""
+    ready: list[Event] = []
+    refused: dict[str, str] = {}
+    for text in EVENTS:
+        try:
+            found = find([text])
+        except UnknownEvent:
+            refused[text] = "no PMU of a core publishes it, and no encoding is known here"
+            continue
+        for event in found:
+            if event.state == "ready":
+                ready.append(event)
+            else:
+                refused[event.name] = event.reason or event.state
+    return ready, refused

@@ -1,0 +1,169 @@
+"""The rings that `latency` walks: what each should hit, how large it is, how it is warmed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from memgauge.model.parameters import OneThreadParameters
+from memgauge.model.system import Cache, System
+from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
+
+MIB = 1 << 20
+BLOCK_BYTES = 2 * MIB
+MEMORY_NODE_BYTES = 512
+MEMORY_LEAST_BYTES = 256 * MIB
+MEMORY_CACHE_MULTIPLE = 4
+"""A ring touches every eighth line. All rings of a run together touch more lines than the
+last-level caches hold, and each is walked on from where it was, so that no load finds its line
+left over from the visit before."""
+
+SWEEPS = 8
+"""Reads of a whole ring, in order, before each walk of one that should sit in a cache. A walk in
+random order does not bring a ring back into a last-level cache that adapts its insertion."""
+
+WARM_HOPS = 4_000
+MEMORY_WARM_HOPS = 200
+"""A thread that just woke up waits longer: without these, 2000 loads read 3% high."""
+
+WARM_MULTIPLE = 3
+"""Halves of the level above that are walked after the sweeps. What they left there would be hit;
+what the walk leaves there is not visited again before the whole ring is."""
+
+SLICE_HOPS = {"L1": 40_000, "L2": 20_000, "L3": 10_000, "L4": 4_000, "DRAM": 2_000}
+
+
+class LatencyParameters(OneThreadParameters, frozen=True, kw_only=True):
+    """What `latency` takes."""
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """One ring to walk: what it is meant to hit, and how."""
+
+    level: str
+    footprint_bytes: int
+    node_bytes: int
+    order: str
+    pages: str
+    cpu: int
+    cpu_node: int
+    memory_node: int | None
+
+    @property
+    def name(self) -> str:
+        """Name of the point."""
+        parts = ["latency", self.level, self.order, self.pages]
+        if self.memory_node is not None:
+            parts.append(f"node{self.cpu_node}-node{self.memory_node}")
+        return "/".join(parts)
+
+    @property
+    def hops(self) -> int:
+        """Loads of one visit: a fraction of a millisecond."""
+        return SLICE_HOPS[self.level]
+
+    above_bytes: int = 0
+    """Of the cache level above the one that is meant."""
+
+    @property
+    def sweeps(self) -> int:
+        """Of the whole ring, where it should sit in a cache."""
+        return 0 if self.level == "DRAM" else SWEEPS
+
+    @property
+    def warm_hops(self) -> int:
+        """As many as make the level above forget the end of the sweep; of memory, to get going."""
+        if self.level == "DRAM":
+            return MEMORY_WARM_HOPS
+        return max(WARM_HOPS, self.above_bytes * WARM_MULTIPLE // (LINE_BYTES * 2))
+
+
+def targets(parameters: LatencyParameters, system: System) -> list[Target]:
+    """Every ring this machine can be asked about."""
+    cpu = cpus_for(parameters.cpus, 1, system)[0]
+    found: list[Target] = []
+    for pages in _page_policies(parameters, system):
+        found += [
+            Target(
+                level=level,
+                footprint_bytes=footprint,
+                above_bytes=above,
+                node_bytes=LINE_BYTES,
+                order="random",
+                pages=pages,
+                cpu=cpu,
+                cpu_node=_node_of(cpu, system),
+                memory_node=parameters.memory.node,
+            )
+            for level, footprint, above in cache_footprints(caches_of(cpu, system))
+        ]
+        found += [
+            Target(
+                level="DRAM",
+                footprint_bytes=memory_footprint(system),
+                node_bytes=MEMORY_NODE_BYTES,
+                order=order,
+                pages=pages,
+                cpu=from_cpu,
+                cpu_node=_node_of(from_cpu, system),
+                memory_node=memory_node,
+            )
+            for from_cpu, memory_node in _memory_pairs(parameters, system, cpu)
+            for order in ("block-random", "random")
+        ]
+    return found
+
+
+def _page_policies(parameters: LatencyParameters, system: System) -> list[str]:
+    """With and without huge pages, unless one policy is asked for, or the memory decides."""
+    if parameters.pages != "auto" or parameters.memory.is_area:
+        return [parameters.pages]
+    return ["thp", "4k"] if system.thp in {"always", "madvise"} else ["4k"]
+
+
+def cache_footprints(caches: Mapping[int, Cache]) -> list[tuple[str, int, int]]:
+    """Level, ring size and size of the level above: half the level, or four times the one above.
+
+    A random cycle over several times what a level holds hardly ever hits it, so each ring measures
+    its own level. More would measure conflicts: not all of a level's sets are free for one buffer,
+    and of a shared level only a part may belong to this core or this virtual machine.
+    """
+    sizes: list[tuple[str, int, int]] = []
+    above = 0
+    for level in sorted(caches):
+        here = caches[level].bytes
+        size = min(here // 2, 4 * above) if above else here // 2
+        if size > above:
+            sizes.append((f"L{level}", size, above))
+        above = here
+    return sizes
+
+
+def memory_footprint(system: System, least_bytes: int = MEMORY_LEAST_BYTES) -> int:
+    """Bytes of a ring whose loads go to memory.
+
+    Smaller than `least_bytes` where memory is short, but never so small that caches could hold it:
+    then the ring does not fit.
+    """
+    uncached = MEMORY_CACHE_MULTIPLE * max((cache.bytes for cache in system.caches), default=0)
+    fitting = min(least_bytes, system.available_bytes // 8)
+    return max(uncached, fitting) // BLOCK_BYTES * BLOCK_BYTES
+
+
+def _node_of(cpu: int, system: System) -> int:
+    return next((entry.node for entry in system.cpus if entry.cpu == cpu), 0)
+
+
+def _memory_pairs(
+    parameters: LatencyParameters, system: System, cpu: int
+) -> list[tuple[int, int | None]]:
+    """CPUs to load from and nodes to load out of: every pair on a NUMA machine."""
+    memory_nodes = [node.node for node in system.nodes if node.bytes > 0]
+    if parameters.memory.kind == "node":
+        return [(cpu, parameters.memory.node)]
+    if parameters.memory.kind != "dram" or len(memory_nodes) < 2:
+        return [(cpu, None)]
+    allowed = set(system.allowed_cpus)
+    firsts = [min(set(node.cpus) & allowed, default=None) for node in system.nodes]
+    return [(first, node) for first in firsts if first is not None for node in memory_nodes]

@@ -1,0 +1,118 @@
+"""STREAM's kernels under counters: each alone, repeated, and counted around exactly that.
+
+Question: how many bytes does memory itself move for the bytes that STREAM counts?
+
+Method: one kernel is repeated over whole arrays, the first repetition before the counters are read;
+a *region* is so many repetitions that it lasts long beside what reading the counters takes, each
+stamped as STREAM does. Before some regions the team sleeps for as long, and the same counters are
+read around that: what they count then is the traffic of others. Source: the published comparison of
+STREAM's software and hardware bandwidth on Arm DMC-620 controllers, 100 repetitions of which the
+first is left out.
+
+What would invalidate it: other programs (their traffic is counted too, and shows in the idle
+regions), and counters that are dead, mis-scaled or see only some controllers, which
+`memgauge counters verify` finds out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.shared.counted import TeamCounters
+from memgauge.experiments.shared.native import to_sample
+from memgauge.experiments.stream.parameters import StreamParameters
+from memgauge.model.counting.event_names import NONE
+from memgauge.model.records import CounterSet, Sample, Scalar
+
+REGION_S = 0.05
+"""What a region lasts at least: reading counters takes well under a thousandth of it."""
+
+MOST_REPETITIONS = 99
+"""Of one region."""
+
+IDLE_EVERY = 4
+"""Regions, before the first of which the team sleeps."""
+
+LONGEST_IDLE_S = 10.0
+
+Spec = TypeVar("Spec")
+"""Of a kernel, for CPUs or for a GPU."""
+
+
+def counted_teams(parameters: StreamParameters, sizes: Sequence[int]) -> Collection[int]:
+    """Teams whose kernels are counted: those asked for, else the largest."""
+    if not parameters.counters or parameters.counters == (NONE,):
+        return ()
+    return sizes if parameters.threads else sizes[-1:]
+
+
+def traffic_facts(spec: _core.KernelSpec, elements: int) -> dict[str, Scalar]:
+    """Bytes of one repetition that the kernel reads and writes by itself, and could make be read.
+
+    `evadable_bytes`: of lines written and not read, which ordinary stores read first unless the
+    hardware sees that they are written whole; streaming stores never do.
+    """
+    ordinary = _core.KernelSpec(spec.operation, spec.element)
+    return {
+        "elements": elements,
+        "read_bytes": elements * spec.counted_read_bytes,
+        "write_bytes": elements * spec.counted_write_bytes,
+        "evadable_bytes": elements * ordinary.write_allocate_bytes,
+    }
+
+
+class CountedKernels(Generic[Spec]):
+    """The kernels over one team's or one GPU's arrays, repeated while counters are read."""
+
+    def __init__(
+        self,
+        run: Callable[[Spec, int], _core.Slice],
+        counters: TeamCounters,
+        *,
+        region_s: float,
+        most_repetitions: int,
+    ) -> None:
+        """Take what repeats a kernel over the whole arrays as often as requested."""
+        self._run = run
+        self._counters = counters
+        self._region_s = region_s
+        self._most_repetitions = most_repetitions
+
+    @property
+    def set(self) -> CounterSet:
+        """The counters, to be recorded."""
+        return self._counters.set
+
+    def measure(self, spec: Spec, point: str, round_: int) -> Sample:
+        """One region, with an idle one before it in some rounds."""
+        first_s = self._first(spec)
+        repetitions = min(self._most_repetitions, math.ceil(self._region_s / first_s))
+        idle = None
+        if round_ % IDLE_EVERY == 0:
+            idle = self._counters.idle(min(LONGEST_IDLE_S, repetitions * first_s))
+            self._first(spec)
+        taken, reading = self._counters.around(lambda: self._run(spec, repetitions))
+        return msgspec.structs.replace(to_sample(point, round_, taken), reading=reading, idle=idle)
+
+    def _first(self, spec: Spec) -> float:
+        """Seconds of the repetition left out: it leaves in the caches what the next find."""
+        taken = self._run(spec, 1)
+        begin = min(thread.begin_ns[0] for thread in taken.threads)
+        return max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin) * 1e-9
+
+
+def counted_kernels(
+    arrays: _core.StreamArrays, blocks: int, counters: TeamCounters
+) -> CountedKernels[_core.KernelSpec]:
+    """Those over all blocks of one team's arrays."""
+    return CountedKernels(
+        lambda spec, iterations: arrays.run(spec, blocks=blocks, iterations=iterations),
+        counters,
+        region_s=REGION_S,
+        most_repetitions=MOST_REPETITIONS,
+    )

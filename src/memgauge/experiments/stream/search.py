@@ -1,0 +1,52 @@
+"""The search for the best tuned kernel: candidates are points like any other, visited in turn.
+
+All candidates start; every few rounds those that are clearly behind the leader of their kernel and
+team are visited no more (successive halving, Karnin et al. 2013, with a margin instead of a fixed
+half). What they measured stays in the record, and the analysis names the winner with its margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import quantiles
+
+from memgauge import _core
+
+PREFETCH_BYTES = ((0, 0), (1024, 0), (2048, 0), (2048, 8192))
+"""Near and far distance. 512 bytes and less cost 8 to 18 per cent, 1 to 3 KiB give 0 to 5."""
+
+LEAST_SAMPLES = 8
+MARGIN = 0.05
+"""A candidate further behind than this after some rounds will not win."""
+
+
+def candidates(kernel: str, element: str) -> list[_core.KernelSpec]:
+    """Every compiled variant this machine can run, at each prefetch distance that it has."""
+    return _core.tuned_specs(kernel, element, PREFETCH_BYTES)
+
+
+def label(spec: _core.KernelSpec) -> str:
+    """Name of a candidate, such as `avx2-nt-u4-s2-p2048`."""
+    store = "nt" if spec.store == "non-temporal" else "t"
+    parts = [spec.isa, store, f"u{spec.unroll}", f"s{spec.streams}"]
+    if spec.prefetch_near_bytes:
+        parts.append(f"p{spec.prefetch_near_bytes}")
+    if spec.prefetch_far_bytes:
+        parts.append(f"f{spec.prefetch_far_bytes}")
+    return "-".join(parts)
+
+
+def eliminated(speeds: Mapping[str, Sequence[float]]) -> set[str]:
+    """Candidates whose fast side lies clearly behind that of the leader."""
+    behind: set[str] = set()
+    contests: dict[str, dict[str, float]] = {}
+    for point, values in speeds.items():
+        contest, _, candidate = point.rpartition("/")
+        if candidate.count("-") >= 3 and len(values) >= LEAST_SAMPLES:
+            contests.setdefault(contest, {})[point] = quantiles(values, n=10, method="inclusive")[
+                -1
+            ]
+    for rated in contests.values():
+        leader = max(rated.values())
+        behind |= {point for point, speed in rated.items() if speed < leader * (1 - MARGIN)}
+    return behind

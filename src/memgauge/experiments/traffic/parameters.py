@@ -1,0 +1,239 @@
+"""Parameters of `traffic`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from memgauge.experiments.traffic.sizes import (
+    FINE_STEPS,
+    STEPS,
+    SizeRange,
+    expand,
+    parse_sizes,
+    write_sizes,
+)
+from memgauge.model import units
+from memgauge.model.counting.event_names import NONE, events_option
+from memgauge.model.errors import RequestError
+from memgauge.model.grid import Grid, grid_option
+from memgauge.model.nests import KINDS, STUDY_GRID, parse_kernel
+from memgauge.model.option import (
+    Option,
+    count_option,
+    counts_option,
+    duration_option,
+    list_text,
+    switch_option,
+)
+from memgauge.model.parameters import MAX_THREADS, CommonParameters
+from memgauge.model.text import quoted
+
+AUTO, STUDY, NO_MACHINE = "auto", "study", "none"
+
+LARGEST_CAP = 1 << 24
+LARGEST_STRIDE = 1 << 24
+MOST_REPETITIONS_REQUESTED = 100_000
+
+DEFAULT_STRIDE = 16
+"""Doubles: 128 bytes, so that no processor's line holds two of them."""
+DEFAULT_SIMULATE_S = 30.0
+
+MEASURING_SHARE = 0.75
+"""Of the budget: allocating, trying, validating and the report take the rest."""
+
+
+def _kernel(text: str, flag: str) -> str:
+    del flag
+    return parse_kernel(text)
+
+
+def _whole(text: str, flag: str, most: int) -> int:
+    return units.parse_count(text.strip(), flag, 1, most)
+
+
+def _repetitions(text: str, flag: str) -> str | int:
+    name = text.strip()
+    if name in {AUTO, STUDY}:
+        return name
+    if not name.isdecimal():
+        raise RequestError(
+            f"{flag} {quoted(text)} is neither {AUTO}, {STUDY} nor a number; write one of them"
+        )
+    return _whole(name, flag, MOST_REPETITIONS_REQUESTED)
+
+
+def _machines(text: str, flag: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if "" in names:
+        raise RequestError(
+            f"{flag} {quoted(text)} names no machine; write names between commas, such as "
+            f"this,power9-5mb, or {NO_MACHINE}"
+        )
+    if NO_MACHINE in names and len(names) > 1:
+        raise RequestError(
+            f"{flag} {quoted(text)} asks for {NO_MACHINE} and for some; write one of them"
+        )
+    return names
+
+
+_kernel_option = Option(help="loop nest to run", metavar="KERNEL", parse=_kernel)
+_sizes_option = Option(
+    help="sizes N: 64:2048 gives about 16 geometric steps, 64:2048:64 steps of 64, or a list",
+    metavar="FIRST:LAST[:STEP]|N,...",
+    parse=parse_sizes,
+    write=write_sizes,
+    repeatable=True,
+    automatic="sizes chosen for the kernel",
+)
+_repetitions_option = Option(
+    help="executions between two readings: auto (for 50 ms), study (514 - 0.246 N; 10 "
+    "from N = 2048), or a number",
+    metavar="auto|study|N",
+    parse=_repetitions,
+)
+_machine_option = Option(
+    help="machines whose caches are simulated: names such as this,power9-5mb, TOML files, or none",
+    metavar="NAME,...",
+    parse=_machines,
+    write=list_text,
+    repeatable=True,
+)
+
+
+class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
+    """What `memgauge traffic` takes beside the kernel."""
+
+    threads: Annotated[
+        tuple[int, ...] | None,
+        counts_option(
+            "thread counts, such as 1,4; each thread executes the kernel on its own arrays",
+            1,
+            MAX_THREADS,
+            automatic="1",
+        ),
+    ] = None
+    sizes: Annotated[tuple[SizeRange, ...] | None, _sizes_option] = None
+    batched: Annotated[
+        bool, switch_option("run one thread per physical core, each on its own arrays")
+    ] = False
+    grid: Annotated[
+        Grid | None,
+        grid_option(
+            "grid of ranks that share the 3-D FFT of a re-sorting routine",
+            automatic=f"{STUDY_GRID}, the study's",
+        ),
+    ] = None
+    cap: Annotated[
+        int | None,
+        count_option(
+            "largest number of rows and columns of the matrix of gemv; for larger N it is"
+            " walked repeatedly",
+            1,
+            LARGEST_CAP,
+            automatic="2.5 times what fits a core's share of the caches, as 1280 was in the study",
+        ),
+    ] = None
+    stride: Annotated[
+        int | None,
+        count_option(
+            "distance between consecutive elements of strided-copy, in doubles",
+            1,
+            LARGEST_STRIDE,
+            automatic=f"{DEFAULT_STRIDE}, 128 bytes",
+        ),
+    ] = None
+    store_prefetch: Annotated[
+        bool,
+        switch_option("prefetch what is going to be stored, as gcc -fprefetch-loop-arrays does"),
+    ] = False
+    repetitions: Annotated[str | int, _repetitions_option] = AUTO
+    counters: Annotated[
+        tuple[str, ...] | None,
+        events_option(
+            "counters to read around the executions: those of memory traffic (auto), "
+            "named ones, or none",
+            automatic="auto if some can be opened",
+        ),
+    ] = None
+    machine: Annotated[tuple[str, ...], _machine_option] = ("this",)
+    simulate_s: Annotated[
+        float,
+        duration_option(
+            "maximum time to spend simulating, in addition to the budget; sizes that "
+            "would take longer are left out",
+            flag="--simulate-up-to",
+        ),
+    ] = DEFAULT_SIMULATE_S
+    simulate_only: Annotated[
+        bool, switch_option("run nothing; report only the expected and the simulated traffic")
+    ] = False
+    size_budget_s: Annotated[
+        float | None,
+        duration_option(
+            "average time to measure one size; sizes that need more than the others leave"
+            " are left out",
+            flag="--size-budget",
+            automatic="three quarters of the budget, divided by the number of sizes",
+        ),
+    ] = None
+
+    def for_budget(self, budget_s: float) -> Self:
+        """With each size's share of the budget, where none was asked for."""
+        requested = super().for_budget(budget_s)
+        if requested.size_budget_s is not None:
+            return requested
+        return requested.replace(size_budget_s=MEASURING_SHARE * budget_s / requested.parts)
+
+    @property
+    def steps(self) -> int:
+        """Sizes of a range whose step is not said, about."""
+        return FINE_STEPS if self.is_fine else STEPS
+
+    @property
+    def parts(self) -> int:
+        """About what the budget is divided by: sizes and numbers of threads."""
+        sizes = self.steps if self.sizes is None else len(expand(self.sizes, steps=self.steps))
+        return max(1, sizes * len(self.threads or (1,)))
+
+
+class TrafficParameters(TrafficOptions, frozen=True, kw_only=True):
+    """What `traffic` takes."""
+
+    kernel: Annotated[str, _kernel_option] = "gemm"
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Names of those that are simulated."""
+        return () if self.machine == (NO_MACHINE,) else self.machine
+
+    def check(self) -> None:
+        """Refuse what has no meaning together.
+
+        Raises:
+            RequestError: an option of another kernel, `--batched` with `--threads`, or nothing to
+                do at all.
+        """
+        self._refuse_of_others(
+            "--grid", self.grid, "the re-sorting routines", KINDS[self.kernel].is_resort
+        )
+        self._refuse_of_others("--cap", self.cap, "gemv", self.kernel == "gemv")
+        self._refuse_of_others(
+            "--stride", self.stride, "strided-copy", self.kernel == "strided-copy"
+        )
+        if self.batched and self.threads is not None:
+            raise RequestError(
+                "--batched, --threads: batched is a thread on each physical core; leave one out"
+            )
+        if self.simulate_only and not self.machines:
+            raise RequestError(
+                "--simulate-only: no machine is to be simulated; name one with --machine"
+            )
+        if self.simulate_only and self.counters not in (None, (NONE,)):
+            raise RequestError(
+                "--counters: nothing is run with --simulate-only, so there is nothing to count; "
+                "leave one out"
+            )
+
+    def _refuse_of_others(self, flag: str, value: object, of: str, is_mine: bool) -> None:
+        if value is not None and not is_mine:
+            raise RequestError(f"{flag}: is an option of {of}, not of {self.kernel}; leave it out")

@@ -1,0 +1,49 @@
+"""What a GPU's transfers go over: its PCI Express link and its NUMA node, by sysfs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memgauge.system.gpu.pci_link import PciPlace, pci_place
+from memgauge.system.tree import Tree
+
+if TYPE_CHECKING:
+    from memgauge import _core
+    from memgauge.model.records import Scalar
+
+AWAKE_BYTES = 256 << 20
+"""Transferred while the link is looked at: GPUs slow it down when they are idle."""
+AWAKE_MOST = 256
+"""Transfers of these, at most."""
+
+
+def looked_at(
+    transfers: _core.GpuTransfers, bus_id: str, size: int, *, queued: bool, tree: Tree | None = None
+) -> dict[str, Scalar]:
+    """Link and node while transfers of that size are under way, or just after.
+
+    `queued`: they can be, so that this thread looks meanwhile; else it holds until they are done.
+    """
+    count = max(1, min(AWAKE_MOST, AWAKE_BYTES // size))
+    if queued:
+        transfers.start("host-to-device", size, iterations=count)
+        try:
+            place = pci_place(tree or Tree(), bus_id)
+        finally:
+            transfers.finish()
+        return place_facts(place, "while transfers ran")
+    transfers.run("host-to-device", size, iterations=count)
+    return place_facts(pci_place(tree or Tree(), bus_id), "just after transfers")
+
+
+def place_facts(place: PciPlace, when: str) -> dict[str, Scalar]:
+    """As points keep them; what sysfs does not tell is None."""
+    current, most = place.current, place.most
+    return {
+        "link": None if current is None else str(current),
+        "link_bytes_per_s": None if current is None else current.bytes_per_s,
+        "link_read": None if current is None else when,
+        "link_max": None if most is None else str(most),
+        "link_max_bytes_per_s": None if most is None else most.bytes_per_s,
+        "gpu_node": place.node,
+    }

@@ -1,0 +1,158 @@
+"""What `transfers` measures: its groups, which share buffers, and their visits and points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memgauge.experiments.transfers.parameters import TransfersParameters
+from memgauge.experiments.transfers.sizes import BUFFERS, iterations_of, repeats_of
+from memgauge.model.errors import RequestError
+from memgauge.model.memory import MemoryPlacement, on_gpu
+from memgauge.model.records import Point, Scalar
+from memgauge.model.units import bytes_text
+
+AT_ONCE = {
+    "both": ("host-to-device", "device-to-host"),
+    "both-peers": ("to-peer", "from-peer"),
+}
+"""The two directions of transfers in both, in the order of their threads."""
+
+
+class Ends(msgspec.Struct, frozen=True, kw_only=True):
+    """Between which memories: the GPU's and the host's, or another GPU's."""
+
+    gpu: MemoryPlacement
+    host: str | None
+    """pinned or pageable; None: the other end is a GPU."""
+    peer: int | None
+
+    @property
+    def name(self) -> str:
+        """In names of points, and of its group."""
+        return self.host if self.host is not None else f"peer-{self.peer}"
+
+    def bytes_in(self, parameters: TransfersParameters, largest: int) -> dict[MemoryPlacement, int]:
+        """What its buffers take, by placement."""
+        other = parameters.host_memory if self.peer is None else on_gpu(self.peer)
+        return {self.gpu: BUFFERS * largest, other: BUFFERS * largest}
+
+
+class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
+    """One native call, and the points it gives samples of, in the order of its threads."""
+
+    direction: str
+    """As the core names it: one way, or both."""
+    size: int
+    points: list[Point]
+
+    @property
+    def iterations(self) -> int:
+        """Stamps, each way."""
+        return iterations_of(self.size, at_once=len(self.points) > 1)
+
+    @property
+    def repeats(self) -> int:
+        """Transfers between two stamps."""
+        return repeats_of(self.size)
+
+
+def ends_of(
+    parameters: TransfersParameters, shown: Sequence[int], device: int, direct: Sequence[int]
+) -> list[Ends]:
+    """All that was asked for: kinds of host memory, then other GPUs.
+
+    Args:
+        parameters: what was asked for.
+        shown: numbers of the GPUs that the driver shows and that can be used.
+        device: the number of the GPU.
+        direct: numbers of those whose memory it reaches directly.
+
+    Raises:
+        RequestError: a peer is not there, or nothing is left to measure.
+    """
+    found: list[Ends] = []
+    if parameters.host_directions:
+        found += [Ends(gpu=parameters.memory, host=one, peer=None) for one in parameters.host]
+    if parameters.peer_directions:
+        peers = _peers(parameters, [one for one in shown if one != device], device, direct)
+        found += [Ends(gpu=parameters.memory, host=None, peer=peer) for peer in peers]
+    if not found:
+        raise RequestError(
+            f"--direction {','.join(parameters.direction)}: {parameters.memory} has no other GPU "
+            f"to transfer to or from here; ask for {', '.join(AT_ONCE['both'])} or both"
+        )
+    return found
+
+
+def _peers(
+    parameters: TransfersParameters, others: Sequence[int], device: int, direct: Sequence[int]
+) -> list[int]:
+    if parameters.peers is None:
+        nearest = sorted(others, key=lambda one: (one not in direct, one < device, one))
+        return list(others) if parameters.all_peers else nearest[:1]
+    for peer in parameters.peers:
+        if peer == device:
+            raise RequestError(
+                f"--peer {peer}: is {parameters.memory} itself; copies within one GPU are those of "
+                f"memgauge stream --memory {parameters.memory} --kernel copy"
+            )
+        if peer not in others:
+            there = ", ".join(map(str, others)) or "no other one"
+            raise RequestError(
+                f"--peer {peer}: the driver shows no such GPU beside {parameters.memory}, or it "
+                f"cannot be used; it shows {there}"
+            )
+    return list(parameters.peers)
+
+
+def planned_visits(
+    parameters: TransfersParameters, ends: Ends, sizes: Sequence[int]
+) -> list[SamplingPass]:
+    """Every direction with every size."""
+    directions = parameters.peer_directions if ends.host is None else parameters.host_directions
+    return [_visit(parameters, ends, direction, size) for direction in directions for size in sizes]
+
+
+def _visit(parameters: TransfersParameters, ends: Ends, direction: str, size: int) -> SamplingPass:
+    stem = f"transfers/{ends.name}/{direction}/{bytes_text(size)}"
+    if direction not in AT_ONCE:
+        only = _point(parameters, ends, direction, size, stem)
+        return SamplingPass(direction=direction, size=size, points=[only])
+    first, second = AT_ONCE[direction]
+    leader = _point(parameters, ends, first, size, f"{stem}/{first}", at_once=True)
+    other = _point(parameters, ends, second, size, f"{stem}/{second}", at_once=True)
+    follower = msgspec.structs.replace(other, measured_with=leader.point)
+    return SamplingPass(direction=direction, size=size, points=[leader, follower])
+
+
+def _point(  # noqa: PLR0913 - all that tells one from another
+    parameters: TransfersParameters,
+    ends: Ends,
+    direction: str,
+    size: int,
+    name: str,
+    *,
+    at_once: bool = False,
+) -> Point:
+    requested: dict[str, Scalar] = {
+        "memory": str(ends.gpu),
+        "host": ends.host,
+        "peer": None if ends.peer is None else str(on_gpu(ends.peer)),
+        "direction": direction,
+        "at_once": at_once,
+        "transfer_bytes": size,
+        "host_memory": None if ends.host is None else str(parameters.host_memory),
+    }
+    repeats = repeats_of(size)
+    return Point(
+        point=name,
+        experiment="transfers",
+        quantity="bandwidth",
+        requested=requested,
+        actual={"transfers_per_stamp": repeats},
+        bytes_counted=size * repeats,
+        bytes_moved=size * repeats,
+        work="window" if at_once else "fixed",
+    )

@@ -1,0 +1,1 @@
+"""Counters as data: events, readings, timelines, marks."""

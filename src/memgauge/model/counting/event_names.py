@@ -1,0 +1,57 @@
+"""Lists of counter events as users write them: between commas, which events may hold too."""
+
+from __future__ import annotations
+
+import re
+
+from memgauge.model.errors import RequestError
+from memgauge.model.option import Option, list_text
+from memgauge.model.text import quoted
+
+AUTOMATIC = "auto"
+"""Memory traffic, of the best back end that can open it."""
+NONE = "none"
+"""No counters, where some would be used."""
+WHOLE = ("modelled",)
+"""Back ends whose name alone means all of their events."""
+_BARE = (AUTOMATIC, NONE, *WHOLE)
+# A comma ends an event where a word, or a back end and its colon, follows: fields of a raw
+# encoding, as in `perf:uncore_imc/event=0x4,umask=0x3/`, hold neither.
+_BETWEEN = re.compile(rf",\s*(?=(?:{'|'.join(_BARE)})\s*(?:,|$)|[a-z]+:|$)")
+
+
+def split_events(text: str) -> tuple[str, ...]:
+    """The events in a text such as `auto` or `perf:cycles,perf:imc/event=4,umask=3/`, each once."""
+    parts = (part.strip() for part in _BETWEEN.split(text))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def events_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002
+    """A list of events; native value `tuple[str, ...]`."""
+    return Option(
+        help=help,
+        metavar="auto|EVENT,...",
+        parse=_parse,
+        write=list_text,
+        repeatable=True,
+        automatic=automatic,
+    )
+
+
+def _parse(text: str, flag: str) -> tuple[str, ...]:
+    found = split_events(text)
+    if not found:
+        raise RequestError(
+            f"{flag} names no event; write {AUTOMATIC}, or events such as perf:cycles"
+        )
+    if NONE in found and len(found) > 1:
+        raise RequestError(f"{flag} {quoted(text)} asks for {NONE} and for some; write one of them")
+    for event in found:
+        back_end, colon, rest = event.partition(":")
+        named = back_end and colon and rest and not event.endswith(",")
+        if event not in _BARE and not named:
+            raise RequestError(
+                f"{flag} {quoted(event)} is not BACKEND:EVENT; write {AUTOMATIC}, or one that "
+                f"'memgauge counters' lists"
+            )
+    return found

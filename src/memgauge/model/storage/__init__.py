@@ -1,0 +1,1 @@
+"""Reading and writing what a run leaves: files, directories, records."""

@@ -1,0 +1,73 @@
+"""Lines with their points and intervals; points are joined in the order given."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from memgauge.reports.charts.annotations import bands, rules, table_of
+from memgauge.reports.charts.axes import title, x_channel, y_axis, y_scale
+from memgauge.reports.charts.channels import color, dash, picked, shape, tooltip
+from memgauge.reports.charts.marks import marks
+from memgauge.reports.charts.points import rows
+
+if TYPE_CHECKING:
+    from memgauge.analysis.section import Chart, Series
+    from memgauge.reports.charts.points import Row
+
+_AREA_FROM_POINTS = 13
+"""Lines with as many points show intervals as an area, shorter ones as whiskers."""
+
+_MOST_MARKERS = 60
+"""Points of one line that are drawn as such; of longer lines they only carry the tooltip."""
+
+
+def layers(chart: Chart) -> list[Any]:
+    """Bands, rules, intervals, lines, points, and marked places on top."""
+    points = rows(chart)
+    base = table_of(points)
+    selected, opacity = picked()
+    many = len(points) > _MOST_MARKERS * len(chart.series)
+    small = len(points) > 2 * _AREA_FROM_POINTS
+    shared: dict[str, Any] = {"x": x_channel(chart), "color": color(chart)}
+    y = alt.Y("y:Q", scale=y_scale(chart), axis=y_axis(chart))
+    # Without an order of its own Vega-Lite joins points from left to right.
+    line = base.mark_line(strokeWidth=2.2, clip=True).encode(
+        **shared,
+        y=y,
+        strokeDash=dash(chart),
+        detail="segment:N",
+        opacity=opacity,
+        order=alt.Order("at:Q"),
+    )
+    markers = base.mark_point(filled=True, size=26 if small else 60).encode(
+        **shared,
+        y=y,
+        shape=shape(chart),
+        opacity=alt.value(0.0) if many else opacity,
+        tooltip=tooltip(chart),
+    )
+    around = _around(chart, base, shared, points)
+    points_on_top = markers.add_params(selected)
+    return [*bands(chart), *rules(chart), *around, line, points_on_top, *marks(chart)]
+
+
+def _around(chart: Chart, base: Any, shared: dict[str, Any], points: list[Row]) -> list[Any]:
+    """Intervals or ranges: an area under many points, whiskers under few or where a line turns."""
+    if not any("low" in point for point in points):
+        return []
+    known = base.transform_filter("isValid(datum.low)")
+    ends = {"y": alt.Y("low:Q", title=title(chart.y)), "y2": alt.Y2("high:Q")}
+    long = max(len(series.x) for series in chart.series) >= _AREA_FROM_POINTS
+    if long and all(map(_ascends, chart.series)):
+        area = known.mark_area(opacity=0.18, clip=True)
+        return [area.encode(**shared, **ends, detail="segment:N")]
+    return [known.mark_rule(strokeWidth=1.6, opacity=0.8).encode(**shared, **ends)]
+
+
+def _ascends(series: Series) -> bool:
+    """Whether x never runs backwards."""
+    numbers = [x for x in series.x if not isinstance(x, str)]
+    return all(before <= after for before, after in pairwise(numbers))

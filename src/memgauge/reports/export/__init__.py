@@ -1,0 +1,1 @@
+"""A run as tables, traces and metrics."""

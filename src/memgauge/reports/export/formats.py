@@ -1,0 +1,159 @@
+"""A tidy table of a run as csv, json or parquet.
+
+What was not measured or does not apply is empty (csv), null (json, parquet), never zero. The
+columns are described in docs/records.md. In csv, text is stripped of control characters, and text
+that a spreadsheet would take for a formula (it begins with = + - or @) gets an apostrophe before
+it, for a run may come from a stranger; numbers are untouched, and json and parquet hold the text
+as it is.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from memgauge.model.errors import RequestError
+from memgauge.model.records import Scalar
+from memgauge.model.run import Run
+from memgauge.model.text import plain
+from memgauge.reports.charts.package_trial import require_parquet
+from memgauge.reports.export.openmetrics import openmetrics
+from memgauge.reports.export.tables import TABLES, columns, rows
+from memgauge.reports.export.timeline import (
+    table_lanes,
+    timeline_blocks,
+    timeline_columns,
+    timeline_parquet,
+    timeline_rows,
+)
+from memgauge.reports.export.trace import chrome_trace
+
+_FORMULA_STARTS = ("=", "+", "-", "@")
+
+
+def export_csv(run: Run, name: str = "samples") -> bytes:
+    """UTF-8, a header, lines ended by a line feed."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_csv_cell, columns(run, name)))
+    for row in rows(run, name):
+        writer.writerow(map(_csv_cell, row.values()))
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def export_json(run: Run, name: str = "samples") -> bytes:
+    """An array of objects, one a line."""
+    encoder = msgspec.json.Encoder()
+    return b"[" + b",\n".join(encoder.encode(row) for row in rows(run, name)) + b"]\n"
+
+
+def export_parquet(run: Run, name: str = "samples") -> bytes:
+    """A Parquet file; a column that holds text in one point is text in all.
+
+    Raises:
+        RequestError: polars is not installed, or a limit of this process keeps it from working.
+    """
+    require_parquet()
+    try:
+        import polars as pl
+    except ImportError:
+        raise RequestError(
+            "parquet cannot be written: polars is not installed; "
+            "run 'pip install memgauge[export]', or export csv or json"
+        ) from None
+    table: dict[str, list[Scalar]] = {column: [] for column in columns(run, name)}
+    for row in rows(run, name):
+        for column, value in row.items():
+            table[column].append(value)
+    types = {int: pl.Int64, float: pl.Float64, bool: pl.Boolean, str: pl.String}
+    series = []
+    for column, values in table.items():
+        kind = TABLES[name].get(column) or _kind(values)
+        series.append(pl.Series(column, [_as(kind, value) for value in values], types[kind]))
+    buffer = io.BytesIO()
+    pl.DataFrame(series).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+EXPORTERS: dict[str, Callable[[Run, str], bytes]] = {
+    "csv": export_csv,
+    "json": export_json,
+    "parquet": export_parquet,
+}
+"""By name of the format: a run and the name of a table to bytes."""
+
+
+def timeline_csv(run: Run) -> Iterator[bytes]:
+    """The readings of a profile as `export_csv` writes tables, some at a time."""
+    lanes = table_lanes(run)
+    names = timeline_columns(lanes)
+    yield _csv_lines([map(_csv_cell, names)])
+    for block in timeline_blocks(lanes):
+        nothing = [None] * len(block["lane"])
+        columns = (_reading_cells(block.get(name, nothing)) for name in names)
+        yield _csv_lines(zip(*columns, strict=True))
+
+
+def timeline_json(run: Run) -> Iterator[bytes]:
+    """The readings of a profile as `export_json` writes tables, one at a time."""
+    encoder = msgspec.json.Encoder()
+    yield b"["
+    for at, row in enumerate(timeline_rows(run)):
+        yield (b",\n" if at else b"") + encoder.encode(row)
+    yield b"]\n"
+
+
+def _parquet_pieces(run: Run) -> Iterator[bytes]:
+    yield timeline_parquet(run)
+
+
+TIMELINE_EXPORTERS: dict[str, Callable[[Run], Iterator[bytes]]] = {
+    "csv": timeline_csv,
+    "json": timeline_json,
+    "parquet": _parquet_pieces,
+    "chrome": chrome_trace,
+    "openmetrics": openmetrics,
+}
+"""By name of the format: a profile to the pieces of a file."""
+
+
+def _csv_lines(rows: Iterable[Iterable[str]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _reading_cells(values: Sequence[Scalar]) -> list[str]:
+    """A column of a block; what stands still, as most counters do, is made text once."""
+    if values.count(values[0]) == len(values):
+        return [_reading_cell(values[0])] * len(values)
+    return [_reading_cell(value) for value in values]
+
+
+def _reading_cell(value: Scalar) -> str:
+    """A raw count times its scale: to the digits that a double holds, without its last bits."""
+    return repr(float(f"{value:.15g}")) if isinstance(value, float) else _csv_cell(value)
+
+
+def _csv_cell(value: Scalar) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = plain(value)
+        return "'" + text if text.lstrip().startswith(_FORMULA_STARTS) else text
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _kind(values: list[Scalar]) -> type:
+    """The narrowest type that holds all values; text where there is none to go by."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, float}:
+        return float
+    return kinds.pop() if len(kinds) == 1 else str
+
+
+def _as(kind: type, value: Scalar) -> Scalar:
+    if value is None or type(value) is kind:
+        return value
+    return float(value) if kind is float else str(value)

@@ -1,0 +1,282 @@
+"""A report as one HTML file that opens without a network: style, script and data are inside.
+
+A run is data from a stranger: its text is escaped, and a Content-Security-Policy lets the page run
+only the scripts written here (by their digest) and fetch nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from memgauge.model.errors import RequestError
+from memgauge.model.text import plain
+from memgauge.reports import cells
+from memgauge.reports.charts import files as figures
+from memgauge.reports.charts.theme import config
+from memgauge.reports.html.markup import headline_item, table_block, text, verdict_list
+
+if TYPE_CHECKING:
+    from memgauge.analysis.section import Chart, Report, Section
+
+_MOST_SIDE_BY_SIDE = 6
+_MOST_COLUMNS = 6
+_MOST_MARKS = 2
+"""Series, columns and marks of a chart that is legible in half the page's width."""
+
+_NO_SCRIPT = """<noscript>
+<p class="aside">The charts of this page are drawn by its script, which does not run here. The
+tables hold their figures, and <code>memgauge figures RUN</code> writes the charts as pictures.</p>
+</noscript>"""
+
+_METHOD = (
+    (
+        "Figures",
+        (
+            "Bandwidths are sustained figures: the 90th percentile of speed over many short "
+            "slices, visited in turn with all other points. They count bytes as STREAM does: "
+            "what the kernel reads and writes by its definition, without write-allocate "
+            "traffic, unless a column or the line below a table says otherwise."
+        ),
+    ),
+    (
+        "Intervals",
+        (
+            "\N{PLUS-MINUS SIGN} is half the 95% interval, bootstrapped over rounds, as a share "
+            "of the figure{requested}. Figures marked * are less sure than requested. Hover "
+            "over an interval to see both ends."
+        ),
+    ),
+    (
+        "Missing",
+        (
+            "A dash stands for what was not measured. It is never shown as zero, and lines "
+            "break where a point is missing."
+        ),
+    ),
+    (
+        "Units",
+        (
+            "1 GB/s is 1,000,000,000 bytes a second, as in STREAM and in data sheets of "
+            "memory. KiB, MiB and GiB are powers of 1024. Latency is load-to-use, in "
+            "nanoseconds."
+        ),
+    ),
+    (
+        "More",
+        (
+            "The documentation of memgauge has a page per experiment: its method, where the "
+            "method comes from, and what would invalidate the answer."
+        ),
+    ),
+)
+
+
+def render(report: Report) -> str:
+    """The whole page. Where charts cannot be drawn, it says so and shows the tables."""
+    charts = [chart for section in report.sections for chart in section.charts]
+    scripts, missing = _drawn_by(charts)
+    body = "\n".join(
+        [
+            _header(report),
+            "<main>",
+            _NO_SCRIPT if scripts else "",
+            _top(report),
+            *_sections(report, missing),
+            _system(report),
+            _method(report),
+            "</main>",
+            _footer(report),
+            *(f"<script{attributes}>{code}</script>" for attributes, code in scripts),
+        ]
+    )
+    return f"{_head(report, scripts)}\n<body>\n{body}\n</body>\n</html>\n"
+
+
+def _asset(name: str) -> str:
+    return (resources.files("memgauge.reports") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _head(report: Report, scripts: list[tuple[str, str]]) -> str:
+    digests = [f"'sha256-{_digest(code)}'" for attributes, code in scripts if not attributes]
+    policy = (
+        f"default-src 'none'; script-src {' '.join(digests) or chr(39) + 'none' + chr(39)}; "
+        "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="memgauge">
+<title>{text(report.title)}: {text(report.machine)}</title>
+<style>
+{_asset("report.css")}</style>
+<noscript><style>figure[data-chart] {{ display: none; }}</style></noscript>
+</head>"""
+
+
+def _digest(code: str) -> str:
+    return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+
+
+def _drawn_by(charts: list[Chart]) -> tuple[list[tuple[str, str]], str | None]:
+    """The scripts that draw the charts, or why there are none."""
+    missing = figures.unavailable()
+    if missing or not charts:
+        return [], missing
+    try:
+        return _scripts(charts), None
+    except RequestError as error:
+        return [], str(error)
+
+
+def _scripts(charts: list[Chart]) -> list[tuple[str, str]]:
+    """Attributes and text of each script: two of data, then the libraries, then the page's own."""
+    specifications = [figures.vega_lite(chart, fill_container=True) for chart in charts]
+    for specification in specifications:
+        del specification["config"]
+    themes = {"light": config(dark=False), "dark": config(dark=True)}
+    libraries = figures.javascript()
+    return [
+        (' type="application/json" id="charts"', _embedded(specifications)),
+        (' type="application/json" id="themes"', _embedded(themes)),
+        ("", libraries.replace("</script", "<\\/script").replace("<!--", "<\\!--")),
+        ("", _asset("report.js")),
+    ]
+
+
+def _embedded(data: object) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _header(report: Report) -> str:
+    links = "".join(
+        f'<a href="#{_anchor(at)}">{text(section.title)}</a>'
+        for at, section in enumerate(report.sections)
+    )
+    state = "status" if report.complete else "status incomplete"
+    return f"""<header>
+<h1>{text(report.title)}</h1>
+<p class="machine">{text(report.machine)}</p>
+<p class="{state}">{text(report.status)}</p>
+<nav aria-label="Sections">{links}<a href="#machine">Machine</a><a href="#method">Method</a></nav>
+</header>"""
+
+
+def _anchor(at: int) -> str:
+    return f"section-{at + 1}"
+
+
+def _top(report: Report) -> str:
+    strip = "".join(headline_item(headline, report.precision) for headline in report.headlines)
+    headlines = f'<dl class="headlines">{strip}</dl>' if strip else ""
+    return headlines + verdict_list(report.verdicts)
+
+
+def _sections(report: Report, missing: str | None) -> list[str]:
+    written = []
+    first = 0
+    for at, section in enumerate(report.sections):
+        written.append(_section(at, section, first, report.precision, missing))
+        first += len(section.charts)
+    return written
+
+
+def _section(
+    at: int, section: Section, first_chart: int, precision: float | None, missing: str | None
+) -> str:
+    anchor = _anchor(at)
+    if missing and section.charts:
+        drawn = f'<p class="aside">No pictures: {text(missing)}.</p>'
+    else:
+        drawn = "".join(_chart(first_chart + n, chart) for n, chart in enumerate(section.charts))
+        several = len(section.charts) > 1 and not any(map(_is_crowded, section.charts))
+        drawn = f'<div class="charts{" several" * several}">{drawn}</div>' if drawn else ""
+    tables = "".join(table_block(table, precision) for table in section.tables)
+    return f"""<section id="{anchor}" aria-labelledby="{anchor}-title">
+<h2 id="{anchor}-title">{text(section.title)}</h2>
+<p class="question">{text(section.question)}</p>
+{verdict_list(section.verdicts)}
+{drawn}
+{tables}
+</section>"""
+
+
+def _chart(at: int, chart: Chart) -> str:
+    """A place that the page's script draws into, with words for those who do not see it."""
+    described = escape(_description(chart))
+    note = f'<p class="aside">{text(chart.note)}</p>' if chart.note else ""
+    live = f'<div class="live" role="img" aria-label="{described}"></div>'
+    if chart.kind == "heatmap":
+        title = text(chart.title)
+        live = f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">{live}</div>'
+    return f"""<figure id="chart-{at + 1}" data-chart="{at}">
+<figcaption><h3>{text(chart.title)}</h3></figcaption>
+{live}{note}
+</figure>"""
+
+
+def _is_crowded(chart: Chart) -> bool:
+    columns = {x for series in chart.series for x in series.x} if chart.kind == "heatmap" else ()
+    return (
+        len(chart.series) > _MOST_SIDE_BY_SIDE
+        or len(columns) > _MOST_COLUMNS
+        or len(chart.marks) > _MOST_MARKS
+    )
+
+
+def _description(chart: Chart) -> str:
+    """What a screen reader says: axes, each series' ends, marks; the tables hold the figures."""
+    said = [f"{chart.title}: {chart.y.title} ({chart.y.unit}) over {chart.x.title}."]
+    if chart.kind == "tracks":
+        said = [f"{chart.title}: tracks over {chart.x.title}, {len(chart.bands)} phases marked."]
+    for series in chart.series:
+        ys = [y for y in series.y if y is not None]
+        if ys:
+            low, high = cells.number(min(ys), 1), cells.number(max(ys), 1)
+            said.append(f"{series.name}: {len(ys)} points from {low} to {high}.")
+    for mark in chart.marks:
+        x, y = cells.number(mark.x, 1), cells.number(mark.y, 1)
+        said.append(f"Marked: {mark.label}, at {x} {chart.x.unit} and {y} {chart.y.unit}.")
+    return plain(" ".join(said))
+
+
+def _system(report: Report) -> str:
+    tiers = "" if report.tiers is None else table_block(report.tiers, None)
+    return f"""<section id="machine" aria-labelledby="machine-title">
+<h2 id="machine-title">Machine</h2>
+<p class="question">What the operating system reported when the run began.</p>
+{table_block(report.system, None, titled=False)}
+{tiers}
+</section>"""
+
+
+def _method(report: Report) -> str:
+    requested = "" if report.precision is None else f" ({_requested(report.precision)} requested)"
+    notes = [(title, said.format(requested=requested)) for title, said in _METHOD]
+    written = "".join(f"<dt>{title}</dt><dd>{escape(said)}</dd>" for title, said in notes)
+    return f"""<section id="method" aria-labelledby="method-title">
+<h2 id="method-title">How to read this</h2>
+<dl class="method">{written}</dl>
+</section>"""
+
+
+def _requested(precision: float) -> str:
+    return f"{cells.number(100 * precision, 1).removesuffix('.0')}%"
+
+
+def _footer(report: Report) -> str:
+    started = f", started {text(report.started_at)}" if report.started_at else ""
+    return f"""<footer>
+<p>Run <code>{text(report.run_id)}</code>{started}. Made by memgauge;
+every raw sample is in the run directory.</p>
+</footer>"""

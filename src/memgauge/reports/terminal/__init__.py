@@ -1,0 +1,1 @@
+"""A report and a run under way as text."""

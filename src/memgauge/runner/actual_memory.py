@@ -1,0 +1,54 @@
+"""What the memory of points turned out to be, read back from the kernel when it was opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memgauge.model.errors import RequestError
+from memgauge.model.memory_facts import ROLES, requested_placement
+
+if TYPE_CHECKING:
+    from memgauge.model.memory import MemoryPlacement
+    from memgauge.model.parameters import CommonParameters
+    from memgauge.model.records import Point, Scalar
+    from memgauge.system.memory.sources import Memories
+
+
+def with_memory(point: Point, parameters: CommonParameters, memories: Memories) -> Point:
+    """The point with the memory it asked for, and the facts of each file, device or pool in it."""
+    requested = {"memory": str(parameters.memory)} | point.requested
+    actual: dict[str, Scalar] = {}
+    for role, prefix in ROLES.items():
+        placement = requested_placement(requested.get(role))
+        if placement is not None and placement.is_area:
+            actual |= {prefix + name: fact for name, fact in _facts(placement, memories).items()}
+    size = actual.get("medium_page_bytes")
+    if isinstance(size, int) and "pages" in point.actual:
+        actual["pages"] = page_name(size)  # such a medium has no other pages
+    return msgspec.structs.replace(point, requested=requested, actual=point.actual | actual)
+
+
+def page_name(page_bytes: int) -> str:
+    """As page policies are called: `4k`, `2m`, `1g`."""
+    for unit, letter in ((1 << 30, "g"), (1 << 20, "m")):
+        if page_bytes % unit == 0:
+            return f"{page_bytes // unit}{letter}"
+    return f"{page_bytes >> 10}k"
+
+
+def _facts(placement: MemoryPlacement, memories: Memories) -> dict[str, Scalar]:
+    try:
+        facts = memories.of(placement).facts
+    except RequestError:  # named by the point, and opened by the experiment itself
+        return {}
+    if facts is None:
+        return {}
+    return {
+        "file_system": facts.file_system or None,
+        "dax": facts.dax,
+        "map_sync": facts.map_sync,
+        "medium_node": facts.node,
+        "medium_page_bytes": facts.page_bytes or None,
+    }

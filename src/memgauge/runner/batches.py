@@ -1,0 +1,100 @@
+"""Which groups of points are open at once, so that the run stays inside the memory it may use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from memgauge.experiments.shared.base import Experiment, Group
+from memgauge.model.errors import DoesNotFit
+from memgauge.model.memory import MemoryPlacement
+from memgauge.model.parameters import CommonParameters
+from memgauge.system.limits.memory import gib, tightest_limit
+from memgauge.system.limits.room import Room
+
+Planned = tuple[Experiment, CommonParameters, Group]
+
+MEMORY_SHARE = 0.8
+"""Of what the process may still allocate; the rest is left to the machine's other users."""
+
+
+def needs(planned: Planned) -> Counter[MemoryPlacement]:
+    """Bytes that a group allocates, by placement."""
+    _, parameters, group = planned
+    return Counter(group.bytes_in or {parameters.memory: group.bytes})
+
+
+def batches(
+    planned: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[Room]]
+) -> list[list[Planned]]:
+    """Pack groups, in order, into batches that fit; all points of a batch are visited round-robin.
+
+    One batch is best: every point is then spread over the whole run, and slow drift of the machine
+    reaches all of them alike.
+
+    Args:
+        planned: groups, with the parameters that say where their memory is.
+        room: by placement, all that it is taken from, and how many bytes of that there are.
+            Placements that are taken from the same share them.
+    """
+    packed: list[list[Planned]] = []
+    used: Counter[object] = Counter()
+    for one in planned:
+        wanted, available = _by_pool(one, room)
+        if not packed or any(
+            used[pool] + size > _allowance(available[pool]) for pool, size in wanted.items()
+        ):
+            packed.append([])
+            used.clear()
+        packed[-1].append(one)
+        used.update(wanted)
+    return packed
+
+
+def _by_pool(
+    one: Planned, room: Callable[[MemoryPlacement], Sequence[Room]]
+) -> tuple[Counter[object], dict[object, int]]:
+    wanted: Counter[object] = Counter()
+    available: dict[object, int] = {}
+    for placement, size in needs(one).items():
+        for pool, available_bytes in room(placement):
+            wanted[pool] += size
+            available[pool] = available_bytes
+    return wanted, available
+
+
+def _allowance(available_bytes: int) -> int:
+    return int(available_bytes * MEMORY_SHARE)
+
+
+def require_room(one: Planned, room: Callable[[MemoryPlacement], Sequence[Room]]) -> None:
+    """Refuse a group that does not even fit alone; `room` as for `batches`.
+
+    Raises:
+        DoesNotFit: it needs more than may be used.
+    """
+    experiment, _, group = one
+    wanted, available = _by_pool(one, room)
+    for pool, size in wanted.items():
+        if size > _allowance(available[pool]):
+            raise DoesNotFit(
+                f"{experiment.name}: {gib(size)} are needed ({group.name}), but only "
+                f"{gib(_allowance(available[pool]))} may be used of the "
+                f"{gib(available[pool])} available{_where(pool)}; "
+                f"{_remedy(pool)}"
+            )
+
+
+def _where(pool: object) -> str:
+    if isinstance(pool, MemoryPlacement):
+        return f" in {pool}"
+    limit = tightest_limit()
+    return "" if limit is None else f" ({limit.origin})"
+
+
+def _remedy(pool: object) -> str:
+    if not isinstance(pool, MemoryPlacement):
+        return "free memory or raise the limit, or ask for smaller buffers or fewer threads"
+    if pool.is_gpu:
+        return "ask for smaller arrays, or end what else uses the GPU"
+    return "ask for smaller buffers or fewer threads"

@@ -1,0 +1,125 @@
+"""What of a request this machine and its memory allow; a survey goes on without the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from memgauge.experiments.registry import for_memory
+from memgauge.experiments.shared.base import Experiment, Group
+from memgauge.model.errors import DoesNotFit, NotPossibleHere, RequestError
+from memgauge.model.parameters import CommonParameters
+from memgauge.model.records import Warning
+from memgauge.model.system import System
+from memgauge.model.units import format_count
+from memgauge.runner.batches import Planned, require_room
+from memgauge.runner.requirements import require_placement
+from memgauge.system.limits.memory import tightest_limit
+from memgauge.system.limits.room import room
+from memgauge.system.topology.placement import within
+
+Requested = tuple[Experiment, CommonParameters]
+LEFT_OUT = "left-out"
+"""Code of the warnings that say so."""
+
+Write = Callable[[Sequence[Warning]], None]
+
+
+class LeftOut:
+    """Experiments and groups of points that a run goes on without, and why.
+
+    A run of one experiment is refused instead, for as long as it has measured nothing.
+    """
+
+    def __init__(self, requested: Sequence[Requested], noticed: Sequence[Warning] = ()) -> None:
+        self._is_survey = len(requested) > 1
+        self._found = list(noticed)
+        self._write: Write | None = None
+
+    def recorded_by(self, write: Write) -> None:
+        """Record what was left out, and from now on each as it is."""
+        self._write = write
+        write(self._found)
+
+    def add(self, experiment: str, error: RequestError) -> None:
+        """Go on without it.
+
+        Raises:
+            RequestError: `error`, where nothing else was asked for and nothing was measured.
+        """
+        if not self._is_survey and self._write is None:
+            raise error
+        self._found.append(Warning(code=LEFT_OUT, message=str(error), experiment=experiment))
+        if self._write is not None:
+            self._write(self._found[-1:])
+
+    def nothing_left(self) -> RequestError:
+        """Why there is nothing to measure: the first reason, and how many experiments more."""
+        reasons = [one for one in self._found if one.code == LEFT_OUT]
+        first = reasons[0].message if reasons else "nothing was asked for"
+        others = len({one.experiment for one in reasons}) - 1
+        also = f" (and {format_count(others, 'more experiment')} cannot be measured either)"
+        return DoesNotFit(f"nothing can be measured here: {first}{also * (others > 0)}")
+
+
+def planned_groups(
+    experiment: Experiment, parameters: CommonParameters, system: System
+) -> list[Group]:
+    """The points of one experiment; nothing is opened.
+
+    Raises:
+        RequestError: the machine cannot do what was asked.
+    """
+    require_placement(parameters, system)
+    return experiment.plan(parameters, within(system, parameters.nodes))
+
+
+def fitting(requested: Sequence[Requested], system: System, left_out: LeftOut) -> list[Planned]:
+    """The groups of points that can be measured, each for itself.
+
+    Raises:
+        RequestError: the one experiment that was asked for cannot be measured, or none of several,
+            or what was asked makes no sense.
+    """
+    found: list[Planned] = []
+    for asked, parameters in requested:
+        try:
+            experiment = for_memory(asked, parameters)
+            groups = planned_groups(experiment, parameters, system)
+        except (NotPossibleHere, DoesNotFit) as error:
+            left_out.add(asked.name, error)
+        else:
+            planned = [(experiment, parameters, group) for group in groups]
+            found += [one for one in planned if _has_room(one, system, left_out)]
+    if not found:
+        raise left_out.nothing_left()
+    return found
+
+
+@contextmanager
+def memory_needed(what: str) -> Iterator[None]:
+    """Name what could not be done where memory runs out in here, and which limit is nearest.
+
+    Raises:
+        DoesNotFit: the kernel, the core or Python had no memory left.
+    """
+    try:
+        yield
+    except DoesNotFit as error:
+        raise DoesNotFit(f"{what}: {error}") from error
+    except MemoryError as error:
+        limit = tightest_limit()
+        where = "" if limit is None else f" ({limit.origin})"
+        raise DoesNotFit(
+            f"{what}: memory ran out{where}; free memory or raise the limit"
+        ) from error
+
+
+def _has_room(planned: Planned, system: System, left_out: LeftOut) -> bool:
+    try:
+        require_room(planned, partial(room, system))
+    except DoesNotFit as error:
+        left_out.add(planned[0].name, error)
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Memory that is made or taken for a run: files, devices, pools."""

@@ -1,0 +1,38 @@
+"""One run at a time uses a file or device: known by a lock, and by a mark whose run is alive."""
+
+from __future__ import annotations
+
+import fcntl
+from typing import TYPE_CHECKING
+
+from memgauge.model.errors import RequestError
+from memgauge.system.owner import is_another_alive
+
+if TYPE_CHECKING:
+    from memgauge.system.areas.mark import Mark
+
+
+def is_locked(descriptor: int) -> bool:
+    """Lock an open file until it and its duplicates are closed; whether another run has done so.
+
+    On a file system without locks nobody has.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def require_free(descriptor: int, mark: Mark | None, what: str) -> None:
+    """Lock an open file or device.
+
+    Raises:
+        RequestError: another run uses it.
+    """
+    if is_locked(descriptor) or (mark is not None and is_another_alive(mark.owner)):
+        raise RequestError(
+            f"{what}: is in use by another run; wait until that ends, or name another"
+        )

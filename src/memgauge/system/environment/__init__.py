@@ -1,0 +1,1 @@
+"""What the machine does, runs and permits beside the measurement."""

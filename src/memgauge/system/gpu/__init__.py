@@ -1,0 +1,1 @@
+"""GPUs and their libraries, found without and started with NVIDIA's driver."""

@@ -1,0 +1,149 @@
+"""Where the CUDA libraries are that the native core loads: the driver, NVRTC and CUPTI.
+
+NVRTC and CUPTI come with a CUDA toolkit or as packages of Python; the driver's library comes with
+the driver alone. Nothing is loaded here unless the dynamic loader has to be asked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from memgauge.model.errors import RequestError
+
+DRIVER = "libcuda.so.1"
+INSTALL = "pip install 'memgauge[cuda]', or set CUDA_HOME to a CUDA toolkit"
+
+_MAJORS = (13, 12)
+"""Versions of CUDA whose libraries are known, newest first."""
+_TARGETS = {"aarch64": "sbsa-linux", "x86_64": "x86_64-linux", "ppc64le": "ppc64le-linux"}
+"""Directories of a toolkit that hold one architecture's libraries."""
+
+_MULTIARCH = {"ppc64le": "powerpc64le"}
+"""What Debian calls an architecture, where that differs."""
+
+
+def cuda_driver_file() -> str:
+    """The driver's own library: the dynamic loader knows it, and no other one fits the driver."""
+    return DRIVER
+
+
+def nvrtc_file(driver: str = "") -> str:
+    """NVRTC, which compiles kernels for the device at hand.
+
+    Args:
+        driver: the CUDA version that the driver runs, such as 12.8; a library of the same major
+            version is preferred.
+
+    Returns:
+        A path, or a name that the dynamic loader finds.
+
+    Raises:
+        RequestError: there is none; says what to install.
+    """
+    return _file("nvrtc", "NVRTC, which compiles kernels for a GPU,", driver)
+
+
+def nvrtc_seen() -> bool:
+    """Whether NVRTC lies where it is looked for; nothing is loaded to find out."""
+    named = [place / name for place in _named_by_environment() for name in _names("nvrtc", "")]
+    return any(file.is_file() for file in [*named, *_lying("nvrtc", "")])
+
+
+def cupti_file(driver: str = "") -> str:
+    """CUPTI, which reads a GPU's counters; as `nvrtc_file`.
+
+    Raises:
+        RequestError: there is none; says what to install.
+    """
+    return _file("cupti", "CUPTI, which reads a GPU's counters,", driver)
+
+
+def _file(library: str, what: str, driver: str) -> str:
+    found = _found(library, driver)
+    if found is None:
+        names = " or ".join(_names(library, driver))
+        raise RequestError(f"{what} was not found here ({names}); {INSTALL}")
+    return found
+
+
+@cache
+def _found(library: str, driver: str) -> str | None:
+    """What the environment names first, then of each version wherever it may be."""
+    names = _names(library, driver)
+    chosen = [place / name for place in _named_by_environment() for name in names]
+    path = next((file for file in chosen if file.is_file()), None)
+    return (
+        (str(path) if path else None)
+        or _by_pathfinder(library)
+        or next((str(file) for file in _lying(library, driver) if file.is_file()), None)
+        or next((name for name in names if _loads(name)), None)
+    )
+
+
+def _lying(library: str, driver: str) -> list[Path]:
+    """Where it may be besides, of each version in turn."""
+    places = [*_of_packages(library), *_installed()]
+    return [place / name for name in _names(library, driver) for place in places]
+
+
+def _names(library: str, driver: str) -> list[str]:
+    """Of the driver's own major version first."""
+    major = driver.partition(".")[0]
+    majors = sorted(_MAJORS, key=lambda known: str(known) != major)
+    return [f"lib{library}.so.{major}" for major in majors]
+
+
+def _named_by_environment() -> Iterator[Path]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        home = os.environ.get(variable, "")
+        if home.startswith("/"):
+            yield from _of_toolkit(Path(home))
+    for directory in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+        if directory.startswith("/"):  # an empty or relative one means the working directory
+            yield Path(directory)
+
+
+def _of_toolkit(home: Path) -> Iterator[Path]:
+    target = home / "targets" / _TARGETS.get(platform.machine(), "") / "lib"
+    yield from (home / "lib64", home / "lib", target, home / "extras" / "CUPTI" / "lib64")
+
+
+def _by_pathfinder(library: str) -> str | None:
+    """What NVIDIA's own finder of CUDA libraries says, where it is installed."""
+    try:
+        finder = import_module("cuda.pathfinder")
+        path = finder.load_nvidia_dynamic_lib(library).abs_path
+    except (ImportError, AttributeError, OSError, RuntimeError, ValueError):
+        return None
+    return path if isinstance(path, str) and path else None
+
+
+def _of_packages(library: str) -> Iterator[Path]:
+    """As NVIDIA's wheels lie: one directory for all from CUDA 13 on, one for each before."""
+    for entry in (Path(entry) for entry in sys.path if entry.startswith("/")):
+        for major in _MAJORS:
+            yield entry / "nvidia" / f"cu{major}" / "lib"
+        yield entry / "nvidia" / f"cuda_{library}" / "lib"
+
+
+def _installed() -> Iterator[Path]:
+    yield Path(sys.prefix) / "lib"
+    machine = platform.machine()
+    yield from (Path("/usr/lib64"), Path(f"/usr/lib/{_MULTIARCH.get(machine, machine)}-linux-gnu"))
+    for home in [Path("/usr/local/cuda"), *sorted(Path("/usr/local").glob("cuda-*"), reverse=True)]:
+        yield from _of_toolkit(home)
+
+
+def _loads(name: str) -> bool:
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True

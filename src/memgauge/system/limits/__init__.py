@@ -1,0 +1,1 @@
+"""How much memory, processor time and temporary room there is."""

@@ -1,0 +1,1 @@
+"""Memory opened for a run, page sizes, and reserved huge pages."""

@@ -1,0 +1,361 @@
+"""Explicit huge pages reserved for one run, and given back however it ends.
+
+What is about to be reserved is written to a state file before it is, so that what `kill -9` left
+behind is found by the next run. The file is held locked by the run that it belongs to: one that
+nobody holds belongs to a run that was killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import fcntl
+import os
+import platform
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from memgauge.model.errors import RequestError, SystemFailure
+from memgauge.model.records import Warning
+from memgauge.model.storage.codec import UNREADABLE
+from memgauge.model.storage.user_directories import required_state_directory, state_directory
+from memgauge.model.termination import deferred, unwinding
+from memgauge.model.units import format_bytes
+from memgauge.system.limits.memory import require_memory
+from memgauge.system.memory.pages import HUGE_PAGE_DIRECTORY
+from memgauge.system.owner import boot_id
+from memgauge.system.tree import Tree
+
+OPTION = "--reserve-huge-pages"
+CLEAN = "--clean"
+
+
+class PagesWanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory to reserve in explicit pages of one size."""
+
+    page_bytes: int
+    bytes: int
+
+    @property
+    def pages(self) -> int:
+        """Whole pages that hold it."""
+        return -(-self.bytes // self.page_bytes)
+
+
+class _State(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run set out to add to which pool, as its state file says."""
+
+    pid: int
+    boot_id: str
+    page_bytes: int
+    before: int
+    """Pages in the pool when it began."""
+    wanted: int
+    """Pages it was about to add."""
+
+
+class Pool:
+    """The explicit huge pages of one size: a file of the kernel to read and to write."""
+
+    def __init__(self, page_bytes: int, tree: Tree) -> None:
+        self.page_bytes = page_bytes
+        self.file = f"{HUGE_PAGE_DIRECTORY}/hugepages-{page_bytes >> 10}kB/nr_hugepages"
+        self._tree = tree
+
+    @property
+    def size(self) -> str:
+        """Size of one page, to read."""
+        return format_bytes(self.page_bytes)
+
+    def total(self) -> int:
+        """Pages in the pool, free or not; 0 where the kernel has no such pool."""
+        return self._tree.integer(self.file) or 0
+
+    def exists(self) -> bool:
+        """Whether the kernel has pages of this size."""
+        return self._tree.exists(self.file)
+
+    def is_writable(self) -> bool:
+        """Whether this process may change its size."""
+        return os.access(self._tree.path(self.file), os.W_OK)
+
+    def resize(self, pages: int) -> None:
+        """Ask for a size; the kernel may give fewer than asked for. Raises OSError."""
+        # In a tree from elsewhere a link in this place must not choose what is written to.
+        flags = os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(self._tree.path(self.file), flags)
+        try:
+            os.write(descriptor, f"{pages}\n".encode("ascii"))
+        finally:
+            os.close(descriptor)
+
+
+def left_behind(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
+    """What a killed run left reserved, in words, and how to return it; None where nothing is.
+
+    A file of an earlier boot, or of pages that are gone, is removed.
+    """
+    tree = tree or Tree()
+    with _left_file(directory) as found:
+        if found is None:
+            return None
+        path, descriptor = found
+        state = _read(descriptor)
+        pages = _left(state, tree)
+        if state is None or not pages:
+            path.unlink(missing_ok=True)
+            return None
+        return _warning(state, pages, tree)
+
+
+def return_left(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
+    """Return what a killed run left reserved; what was done, None where there is nothing.
+
+    Raises:
+        RequestError: this process has no right to.
+    """
+    tree = tree or Tree()
+    with _left_file(directory) as found:
+        if found is None:
+            return None
+        path, descriptor = found
+        with deferred():
+            returned = _return_left(descriptor, tree, CLEAN)
+            path.unlink(missing_ok=True)
+            return returned
+
+
+@contextmanager
+def reserved(
+    wanted: PagesWanted, tree: Tree | None = None, directory: Path | None = None
+) -> Iterator[list[Warning]]:
+    """Add pages to the kernel's pool, and take as many away again on leaving, however it is left.
+
+    What a killed run left is returned first. Gives what a reader of the run must know: that there
+    were such pages, or that the kernel gave fewer than asked for.
+
+    Raises:
+        RequestError: no pool of that size, no right to change it, no memory for it, or another run
+            holds reserved pages.
+        SystemFailure: the state file cannot be written; nothing was reserved then. On leaving: the
+            pages could not be returned.
+    """
+    reservation = _Reservation(wanted, tree or Tree(), directory or required_state_directory())
+    atexit.register(reservation.release)
+    try:
+        with unwinding():
+            try:
+                yield reservation.acquire()
+            finally:
+                reservation.release()
+    finally:
+        reservation.release()  # nothing is left to do unless a second signal cut the first short
+        atexit.unregister(reservation.release)
+
+
+class _Reservation:
+    """Pages added to a pool, and the state file that says so."""
+
+    def __init__(self, wanted: PagesWanted, tree: Tree, directory: Path) -> None:
+        self._wanted = wanted
+        self._tree = tree
+        self._pool = Pool(wanted.page_bytes, tree)
+        self._path = _path(directory)
+        self._descriptor: int | None = None
+        self._added = 0
+
+    def acquire(self) -> list[Warning]:
+        """Reserve; what was left by a killed run is returned first."""
+        if not self._pool.exists():
+            raise RequestError(
+                f"{OPTION}: this kernel has no huge pages of {self._pool.size}; use --pages thp"
+            )
+        if not self._pool.is_writable():
+            raise self._refused(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        require_memory(
+            self._wanted.bytes, OPTION, remedy="reserve less, or free memory", tree=self._tree
+        )
+        with deferred():
+            self._descriptor = self._hold()
+            left = _return_left(self._descriptor, self._tree, OPTION)
+            return ([left] if left else []) + self._add(self._descriptor)
+
+    def release(self) -> None:
+        """Take away what was added; may be called again."""
+        with deferred():
+            if self._descriptor is None:
+                return
+            if self._added:
+                _resize(self._pool, max(0, self._pool.total() - self._added), self._kept)
+                self._added = 0
+            self._path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _hold(self) -> int:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = _lock(self._path, os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        if descriptor is None:
+            raise RequestError(
+                f"{OPTION}: another run holds reserved pages ({self._path}); wait until it ends"
+            )
+        return descriptor
+
+    def _add(self, descriptor: int) -> list[Warning]:
+        before, wanted = self._pool.total(), self._wanted.pages
+        state = _State(
+            pid=os.getpid(),
+            boot_id=boot_id(self._tree),
+            page_bytes=self._pool.page_bytes,
+            before=before,
+            wanted=wanted,
+        )
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, msgspec.json.encode(state), 0)
+            os.fsync(descriptor)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            _resize(self._pool, before + wanted, self._refused)
+        finally:
+            self._added = min(wanted, max(0, self._pool.total() - before))
+        return self._fewer(wanted)
+
+    def _fewer(self, wanted: int) -> list[Warning]:
+        remedy = "free memory (echo 1 > /proc/sys/vm/compact_memory), or reserve at boot"
+        size = self._pool.size
+        if not self._added:
+            raise RequestError(
+                f"{OPTION}: the kernel found no unbroken {size} to make a huge page of; {remedy}"
+            )
+        if self._added == wanted:
+            return []
+        message = f"the kernel reserved only {self._added} of {wanted} huge pages of {size}"
+        return [Warning(code="huge-pages-fewer", message=message, remedy=remedy)]
+
+    def _refused(self, error: OSError) -> RequestError:
+        return _refused(self._pool, error, OPTION)
+
+    def _kept(self, error: OSError) -> SystemFailure:
+        return SystemFailure(
+            f"{OPTION}: {self._added} huge pages of {self._pool.size} could not be returned: "
+            f"{error.strerror}; take them out of {self._pool.file} as root"
+        )
+
+    def _unwritable(self, error: OSError) -> SystemFailure:
+        return SystemFailure(
+            f"{OPTION}: {self._path} cannot hold what is reserved: {error.strerror}; free space "
+            f"there, or name another directory by XDG_STATE_HOME"
+        )
+
+
+def _return_left(descriptor: int, tree: Tree, option: str) -> Warning | None:
+    state = _read(descriptor)
+    pages = _left(state, tree)
+    if state is None or not pages:
+        return None
+    pool = Pool(state.page_bytes, tree)
+    _resize(pool, pool.total() - pages, lambda error: _refused(pool, error, option))
+    return Warning(
+        code="huge-pages-returned",
+        message=f"a run that was killed (process {state.pid}) had left {pages} huge pages "
+        f"of {pool.size} reserved; they were returned",
+    )
+
+
+def _refused(pool: Pool, error: OSError, option: str) -> RequestError:
+    instead = ", or use --pages thp" if option == OPTION else ""
+    return RequestError(
+        f"{option}: {pool.file} cannot be written: {error.strerror}; run as root, let "
+        f"root make the file writable{instead}"
+    )
+
+
+def _resize(pool: Pool, pages: int, refused: Callable[[OSError], Exception]) -> None:
+    try:
+        pool.resize(pages)
+    except OSError as error:
+        raise refused(error) from error
+
+
+@contextmanager
+def _left_file(directory: Path | None) -> Iterator[tuple[Path, int] | None]:
+    """The state file of a run that was killed, locked; None where this user left none."""
+    place = directory or state_directory()
+    path = None if place is None else _path(place)
+    descriptor = None
+    with suppress(OSError):  # no such file, or not ours
+        descriptor = None if path is None else _lock(path, os.O_RDWR)
+    if path is None or descriptor is None:
+        yield None
+        return
+    try:
+        yield path, descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _path(directory: Path) -> Path:
+    """One file a machine: home directories are shared in clusters."""
+    return directory / f"huge-pages-{platform.node() or 'localhost'}.json"
+
+
+def _lock(path: Path, flags: int) -> int | None:
+    """The open file, ours alone until closed; None while another process holds it. OSError."""
+    while True:
+        descriptor = os.open(
+            path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, 0o600
+        )
+        try:
+            _require_regular(descriptor, path)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
+                    return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # it was removed between opening and locking: again
+
+
+def _require_regular(descriptor: int, path: Path) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+
+
+def _read(descriptor: int) -> _State | None:
+    """None: nothing was reserved, because the file is whole before anything is."""
+    try:
+        return msgspec.json.decode(os.pread(descriptor, 1 << 16, 0), type=_State)
+    except UNREADABLE:
+        return None
+
+
+def _left(state: _State | None, tree: Tree) -> int:
+    """Pages of a killed run that are still in the pool: never more than others have not put in."""
+    if state is None or state.boot_id != boot_id(tree):
+        return 0
+    return max(0, min(state.wanted, Pool(state.page_bytes, tree).total() - state.before))
+
+
+def _warning(state: _State, pages: int, tree: Tree) -> Warning:
+    pool = Pool(state.page_bytes, tree)
+    return Warning(
+        code="huge-pages-left",
+        message=f"a run that was killed (process {state.pid}) left {pages} huge pages of "
+        f"{pool.size} reserved, {format_bytes(pages * state.page_bytes)} that no other program "
+        f"can use",
+        remedy=f"as root: echo {pool.total() - pages} > {pool.file}; the next run with {OPTION} "
+        f"returns them too",
+    )

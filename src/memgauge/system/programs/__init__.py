@@ -1,0 +1,1 @@
+"""Programs that memgauge starts, and that end with it."""

@@ -1,0 +1,341 @@
+"""A program that memgauge starts or finds running: how it begins, and how one learns of its end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+import msgspec
+
+from memgauge.model.errors import (
+    CommandNotExecutable,
+    CommandNotFound,
+    RequestError,
+    SystemFailure,
+)
+from memgauge.model.text import quoted
+from memgauge.system.native import load_core
+from memgauge.system.tree import ROOT, Tree, whole_number
+
+_POLL_S = 0.02
+"""Between two looks, where the kernel does not wake us (before Linux 5.3)."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a program ended; both None: not known, as of a process that is no child."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+class Subject(Protocol):
+    """What is profiled."""
+
+    pid: int
+    attached: bool
+    command: list[str]
+
+    def start(self) -> None:
+        """Let it run, where it does not yet."""
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """How it ended; None: it still runs after so long."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Program:
+    """A command of our own, held before its first instruction until `start`.
+
+    Its working directory, descriptors, terminal, process group, limits and signals are those that
+    memgauge was started with.
+
+    Raises:
+        CommandNotFound: no such file.
+        CommandNotExecutable: a file that may not be run.
+    """
+
+    attached = False
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.command = list(command)
+        self._held = load_core().HeldProcess(*_startable(command, environment))
+        self.pid: int = self._held.pid
+        self._ended: Ended | None = None
+        self._reaped = False
+        self._descriptor = _pidfd(self.pid)
+
+    def start(self) -> None:
+        """Let it begin.
+
+        Raises:
+            CommandNotExecutable: the kernel would not run it; its process is gone.
+        """
+        error = self._held.release()
+        if error:
+            raise _not_started(self.command[0], error)
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """How it ended; None: it still runs after so long.
+
+        What it used can be read on until `reap_orphans` or `close`.
+        """
+        if self._ended is None and _sleep_until_end(self._descriptor, timeout_s, self._look):
+            self._look()
+        return self._ended
+
+    def reap_orphans(self) -> int:
+        """Wait for orphans that ended and were adopted; how many live ones there are left to adopt.
+
+        Only for a process whose children are all this program's.
+        """
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return 0
+            if pid == 0:
+                return len(children_of(os.getpid()) - {self.pid})
+            if pid == self.pid:
+                self._ended, self._reaped = _ended(status), True
+
+    def close(self) -> None:
+        """Let go of it; one that was never started ends."""
+        if self._ended is not None and not self._reaped:
+            os.waitpid(self.pid, 0)
+            self._reaped = True
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        del self._held
+
+    def _look(self) -> bool:
+        if self._ended is None:
+            left = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            found = os.waitid(os.P_PID, self.pid, left)
+            self._ended = _told(found) if found else None
+        return self._ended is not None
+
+
+class Attached:
+    """A process that runs already.
+
+    Raises:
+        RequestError: there is none of that number, it has ended, or it is another user's.
+    """
+
+    attached = True
+
+    def __init__(self, pid: int, root: Path = ROOT) -> None:
+        self.pid = pid
+        self._tree = Tree(root)
+        self._began = _start_time(self._tree, pid)
+        if self._began is None:
+            raise RequestError(f"--pid {pid}: no such process runs; 'ps' lists those that do")
+        self._check()
+        words = (self._tree.raw(f"/proc/{pid}/cmdline") or b"").rstrip(b"\0").split(b"\0")
+        name = self._tree.text(f"/proc/{pid}/comm") or ""
+        known = [word.decode("utf-8", "replace") for word in words]
+        self.command = known if any(known) else [f"[{name}]"]
+        self._descriptor = _pidfd(pid)
+
+    def start(self) -> None:
+        """Nothing: it runs."""
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """That it ended; how, only its parent learns."""
+        if _sleep_until_end(self._descriptor, timeout_s, self._look) or self._look():
+            return Ended()
+        return None
+
+    def close(self) -> None:
+        """Let go of it; it runs on."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _look(self) -> bool:
+        return _start_time(self._tree, self.pid) != self._began
+
+    def _check(self) -> None:
+        status = self._tree.text(f"/proc/{self.pid}/status") or ""
+        said = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+        leader = said.get("Tgid", str(self.pid)).strip()
+        if leader != str(self.pid):
+            raise RequestError(
+                f"--pid {self.pid}: is a thread of process {leader}; give --pid {leader}"
+            )
+        owner = (said.get("Uid", "").split() or [str(os.geteuid())])[0]
+        if os.geteuid() not in {0, whole_number(owner)}:
+            raise RequestError(
+                f"--pid {self.pid}: belongs to user {owner} and you are user {os.geteuid()}; "
+                "run memgauge as that user or as root"
+            )
+
+
+def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Replace this process by a command, which then is as if memgauge had never been between.
+
+    Raises:
+        CommandNotFound: no such file.
+        CommandNotExecutable: a file that may not be run, or that the kernel would not run.
+    """
+    error = load_core().become_program(*_startable(command, environment))
+    raise _not_started(command[0], error)
+
+
+def _startable(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Arguments, files to try in turn, and the environment, as the core takes them."""
+    paths = candidates(command[0], environment.get("PATH", os.defpath))
+    check_startable(command[0], paths)
+    return (
+        [os.fsencode(word) for word in command],
+        [os.fsencode(path) for path in paths],
+        [os.fsencode(f"{name}={value}") for name, value in environment.items()],
+    )
+
+
+def _not_started(name: str, error: int) -> CommandNotExecutable:
+    return CommandNotExecutable(
+        f"{quoted(name)}: cannot be started: {os.strerror(error)}; "
+        "look at the file and at the interpreter it names"
+    )
+
+
+def candidates(name: str, path: str) -> list[str]:
+    """The files that a command may mean, as execvp(3) tries them.
+
+    But for what it finds through empty and relative entries of PATH: those mean the directory that
+    one happens to be in, whose programs are run only if they are named with a slash.
+    """
+    if "/" in name:
+        return [name]
+    return [os.path.join(folder, name) for folder in path.split(":") if folder.startswith("/")]  # noqa: PTH118 - bytes stay as given
+
+
+def find_program(name: str) -> str | None:
+    """The file of a program that memgauge itself runs, from the PATH; None: there is none."""
+    paths = candidates(name, os.environ.get("PATH", os.defpath))
+    return next((path for path in paths if _is_program(path)), None)
+
+
+def check_startable(name: str, paths: Sequence[str]) -> None:
+    """Refuse what can be recognised beforehand, so that nothing is made for it.
+
+    Raises:
+        CommandNotFound: none of the files exists.
+        CommandNotExecutable: those that do may not be run.
+    """
+    found = [path for path in paths if name and os.path.exists(path)]  # noqa: PTH110
+    if not found:
+        remedy = "check its name and PATH"
+        if "/" not in name and os.path.exists(name):  # noqa: PTH110
+            remedy = f"to run the one in this directory, name {quoted('./' + name)}"
+        raise CommandNotFound(f"{quoted(name)}: command not found; {remedy}")
+    if not any(map(_is_program, found)):
+        where = f" ({quoted(found[0])})" if found[0] != name else ""
+        what = "a directory" if os.path.isdir(found[0]) else "no file that you may run"  # noqa: PTH112
+        remedy = "name a program" if what == "a directory" else "check its mode"
+        raise CommandNotExecutable(f"{quoted(name)}{where}: is {what}; {remedy}")
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
+
+
+def adopt_orphans(*, on: bool) -> None:
+    """Whether descendants whose parent ended become children of this process (prctl(2))."""
+    load_core().adopt_orphans(on)
+
+
+def children_of(pid: int, root: Path = ROOT) -> set[int]:
+    """Living children of a process, by what the kernel shows of all processes."""
+    return {child for child, parent in _parents(Tree(root)).items() if parent == pid}
+
+
+def tree_of(pid: int, root: Path = ROOT) -> list[int]:
+    """A process and its descendants."""
+    parents = _parents(Tree(root))
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def lives(pid: int, root: Path = ROOT) -> bool:
+    """Whether a process is there and no zombie."""
+    return _start_time(Tree(root), pid) is not None
+
+
+def send(number: int, processes: Iterable[int]) -> None:
+    """Send a signal to processes, as far as they are there and may be signalled."""
+    for pid in processes:
+        with suppress(OSError):  # it may have ended just now, or be another user's
+            os.kill(pid, number)
+
+
+def _parents(tree: Tree) -> dict[int, int]:
+    """Of each process that is no zombie, its parent."""
+    parents = {}
+    for name in tree.names("/proc"):
+        pid = whole_number(name)
+        fields = [] if pid is None else _stat(tree, pid)
+        parent = whole_number(fields[1]) if len(fields) > 1 and fields[0] not in "ZX" else None
+        if pid is not None and parent is not None:
+            parents[pid] = parent
+    return parents
+
+
+def _stat(tree: Tree, pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the state on (proc(5)); its name may hold anything."""
+    return (tree.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
+
+
+def _start_time(tree: Tree, pid: int) -> str | None:
+    """When it began, in ticks since boot: tells it from a later one. None: it has ended."""
+    fields = _stat(tree, pid)
+    return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
+
+
+def _pidfd(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        if error.errno in {errno.ENOSYS, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ESRCH}:
+            return None
+        raise SystemFailure(f"process {pid}: cannot be watched: {error.strerror}") from error
+
+
+def _sleep_until_end(descriptor: int | None, timeout_s: float, look: Callable[[], bool]) -> bool:
+    """Whether the process ended within the time."""
+    if descriptor is not None:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(timeout_s * 1000))
+    until = time.monotonic() + timeout_s
+    while not look():
+        if (left_s := until - time.monotonic()) <= 0:
+            return False
+        time.sleep(min(left_s, _POLL_S))
+    return True
+
+
+def _told(found: os.waitid_result) -> Ended:
+    if found.si_code == os.CLD_EXITED:
+        return Ended(exit_code=found.si_status)
+    return Ended(signal=found.si_status)
+
+
+def _ended(status: int) -> Ended:
+    if os.WIFSIGNALED(status):
+        return Ended(signal=os.WTERMSIG(status))
+    return Ended(exit_code=os.WEXITSTATUS(status))

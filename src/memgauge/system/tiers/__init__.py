@@ -1,0 +1,1 @@
+"""Kinds of memory: nodes, persistent memory, CXL, GPUs, with evidence for each."""

@@ -1,0 +1,1 @@
+"""CPUs, caches and nodes, and where teams of threads are pinned."""

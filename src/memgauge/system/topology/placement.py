@@ -1,0 +1,257 @@
+"""Which CPUs a team of threads is pinned to, and the caches and nodes those CPUs use.
+
+The policies' names are those of the field (KMP_AFFINITY, likwid-pin); pure functions of a System.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from memgauge.model.cpulist import format_cpu_list, parse_cpu_list
+from memgauge.model.errors import RequestError
+from memgauge.model.system import Cache
+from memgauge.model.text import quoted
+
+if TYPE_CHECKING:
+    from memgauge.model.system import Cpu, System
+
+POLICIES = ("compact", "scatter", "cores")
+LINE_BYTES = 64
+"""The least of any processor served; where caches tell of more, see `line_bytes_of`."""
+
+UNKNOWN_CACHE_BYTES = 64 << 20
+"""Assumed of a team whose caches the system hides."""
+
+_TYPE_ORDER = {"performance": 0, "efficiency": 2, "low-power": 3}
+
+Policy = str | Sequence[int]
+"""One of `POLICIES`, a CPU list in text form, or its numbers."""
+
+
+class LastLevel(NamedTuple):
+    """The last-level caches some CPUs use."""
+
+    caches: list[Cache]
+    bytes: int
+    """Their sum; 0 where the system hides them all."""
+
+
+def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
+    """CPUs for the ranks 0, 1, ... of a team.
+
+    - `compact`: neighbouring hardware threads, siblings side by side, node by node.
+    - `scatter`: sockets in turn, in each its nodes in turn; SMT siblings only once every core has a
+      thread.
+    - `cores`: one thread per physical core, node by node; more threads than cores are refused.
+    - a list such as `0-3,8`: those CPUs in that order, the first `threads` of them.
+
+    On hybrid processors `scatter` and `cores` begin with the performance cores.
+
+    Args:
+        policy: how to choose.
+        threads: size of the team; None takes all the policy offers.
+        system: the machine, whose `allowed_cpus` are the only ones used.
+
+    Raises:
+        RequestError: a CPU is offline, not allowed or named twice, or there are too few.
+    """
+    _check_count(threads)
+    if isinstance(policy, str) and policy in POLICIES:
+        order = _by_policy(policy, system)
+    else:
+        order = _explicit(policy, system)
+    if not order:
+        raise RequestError("no CPU is allowed to this process: widen its affinity mask or cpuset")
+    wanted = len(order) if threads is None else threads
+    if wanted > len(order):
+        raise RequestError(_too_many(policy, wanted, len(order), system))
+    return order[:wanted]
+
+
+def within(system: System, nodes: Sequence[int] | None) -> System:
+    """The machine as seen by a program that uses the CPUs of some NUMA nodes only.
+
+    Raises:
+        RequestError: no such node, or none of its CPUs may be used.
+    """
+    if nodes is None:
+        return system
+    present = sorted({node.node for node in system.nodes})
+    missing = sorted(set(nodes) - set(present))
+    if missing:
+        raise RequestError(
+            f"--nodes {missing[0]}: this machine has no such node; choose among "
+            f"{format_cpu_list(present)}"
+        )
+    there = {cpu.cpu for cpu in system.cpus if cpu.node in set(nodes)}
+    allowed = [cpu for cpu in system.allowed_cpus if cpu in there]
+    if not allowed:
+        raise RequestError(
+            f"--nodes {format_cpu_list(sorted(nodes))}: has no CPU that this process may use; "
+            f"choose another node, or widen the affinity mask"
+        )
+    return msgspec.structs.replace(system, allowed_cpus=allowed)
+
+
+def default_team_sizes(system: System, policy: Policy = "scatter") -> tuple[int, ...]:
+    """1, then doubling, up to every CPU the policy offers, plus their physical cores and one more.
+
+    The one more is the first team with two threads on a core, whatever that gains or loses.
+    """
+    offered = cpus_for(policy, None, system)
+    most = len(offered)
+    cores = len({cpu.core for cpu in system.cpus if cpu.cpu in set(offered)})
+    doubling = (1 << power for power in range(most.bit_length()))
+    return tuple(sorted({*doubling, cores, min(cores + 1, most), most}))
+
+
+def caches_of(cpu: int, system: System) -> dict[int, Cache]:
+    """Data and unified caches in front of a CPU by level; a level not known is not there."""
+    mine = [c for c in system.caches if c.type != "instruction" and cpu in c.cpus]
+    return {cache.level: cache for cache in sorted(mine, key=lambda cache: cache.level)}
+
+
+def line_bytes_of(cpu: int, system: System) -> int:
+    """The largest line of the caches in front of a CPU, 64 bytes or more."""
+    lines = (cache.line_bytes for cache in caches_of(cpu, system).values())
+    return max([LINE_BYTES, *lines])
+
+
+def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:
+    """Distinct last-level caches in front of the CPUs and their sum, for the STREAM run rules.
+
+    A CPU whose caches are hidden adds nothing (see `hides_caches`); a level that is hidden makes
+    the level below it the last.
+    """
+    found: dict[tuple[int, ...], Cache] = {}
+    for cpu in cpus:
+        levels = caches_of(cpu, system)
+        if levels:
+            last = levels[max(levels)]
+            found[last.level, *last.cpus] = last
+    return LastLevel(list(found.values()), sum(cache.bytes for cache in found.values()))
+
+
+def hides_caches(cpus: Iterable[int], system: System) -> bool:
+    """Whether any of the CPUs has no known cache, so that a sum over caches is too small."""
+    return not all(caches_of(cpu, system) for cpu in cpus)
+
+
+def cached_bytes(cpus: Sequence[int], system: System) -> int:
+    """What the last-level caches in front of the CPUs hold together; assumed where hidden."""
+    hidden = hides_caches(cpus, system)
+    return UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
+
+
+def _check_count(threads: int | None) -> None:
+    if threads is not None and threads < 1:
+        raise RequestError(f"{threads} threads cannot be run: ask for at least 1")
+
+
+def _by_policy(policy: str, system: System) -> list[int]:
+    ranked = _allowed_with_rank(system)
+    if policy == "compact":
+        return [cpu.cpu for cpu, _ in sorted(ranked, key=lambda pair: _place(pair[0]))]
+    if policy == "scatter":
+        return _scatter(ranked)
+    firsts = [cpu for cpu, rank in ranked if rank == 0]
+    return [cpu.cpu for cpu in sorted(firsts, key=lambda cpu: (_type(cpu), *_place(cpu)))]
+
+
+def _allowed_with_rank(system: System) -> list[tuple[Cpu, int]]:
+    """Allowed CPUs with their rank among the allowed threads of their core."""
+    allowed = set(system.allowed_cpus)
+    seen: dict[int, int] = {}
+    ranked = []
+    for cpu in sorted(system.cpus, key=lambda cpu: (cpu.sibling, cpu.cpu)):
+        if cpu.cpu in allowed:
+            rank = seen.get(cpu.core, 0)
+            seen[cpu.core] = rank + 1
+            ranked.append((cpu, rank))
+    return ranked
+
+
+def _place(cpu: Cpu) -> tuple[int, ...]:
+    return (cpu.socket, cpu.node, cpu.core, cpu.sibling, cpu.cpu)
+
+
+def _type(cpu: Cpu) -> int:
+    return _TYPE_ORDER.get(cpu.core_type or "performance", 1)
+
+
+def _scatter(ranked: list[tuple[Cpu, int]]) -> list[int]:
+    order: list[int] = []
+    for sibling in range(max((rank for _, rank in ranked), default=-1) + 1):
+        of_rank = [cpu for cpu, rank in ranked if rank == sibling]
+        order += [cpu.cpu for cpu in _in_turn(of_rank)]
+    return order
+
+
+def _in_turn(cpus: list[Cpu]) -> list[Cpu]:
+    """Sockets in turn, and within each socket its nodes in turn."""
+    sockets = []
+    for socket in sorted({cpu.socket for cpu in cpus}):
+        members = [cpu for cpu in cpus if cpu.socket == socket]
+        nodes = [
+            sorted((c for c in members if c.node == node), key=lambda c: (_type(c), _place(c)))
+            for node in sorted({cpu.node for cpu in members})
+        ]
+        sockets.append(_interleave(nodes))
+    return _interleave(sockets)
+
+
+def _interleave(queues: list[list[Cpu]]) -> list[Cpu]:
+    return [cpu for turn in zip_longest(*queues) for cpu in turn if cpu is not None]
+
+
+def _explicit(policy: Policy, system: System) -> list[int]:
+    requested = _parsed(policy) if isinstance(policy, str) else list(policy)
+    if not requested:
+        raise RequestError("the CPU list names no CPU: give numbers such as 0-3,8")
+    if len(set(requested)) != len(requested):
+        raise RequestError(
+            f"CPU list {quoted(format_cpu_list(requested))} names a CPU twice: name each once"
+        )
+    online = {cpu.cpu for cpu in system.cpus}
+    _refuse(requested, online, "offline or not there", "online")
+    _refuse(requested, set(system.allowed_cpus), "outside this process's affinity mask", "allowed")
+    return requested
+
+
+def _parsed(text: str) -> list[int]:
+    try:
+        return parse_cpu_list(text)
+    except ValueError as error:
+        raise RequestError(
+            f"CPU list {quoted(text)} cannot be used: {error}; give {', '.join(POLICIES)} or "
+            "numbers such as 0-3,8"
+        ) from None
+
+
+def _refuse(requested: list[int], usable: set[int], why: str, word: str) -> None:
+    unusable = sorted(set(requested) - usable)
+    if unusable:
+        subject = "CPU {} is" if len(unusable) == 1 else "CPUs {} are"
+        raise RequestError(
+            f"{subject.format(format_cpu_list(unusable))} {why}: choose among those {word}, "
+            f"{format_cpu_list(sorted(usable))}"
+        )
+
+
+def _too_many(policy: Policy, wanted: int, most: int, system: System) -> str:
+    if policy == "cores":
+        siblings = wanted <= len(system.allowed_cpus)
+        further = ", or use --cpus scatter to go on to SMT siblings" if siblings else ""
+        return (
+            f"--threads {wanted}: {wanted} threads need a physical core each, {most} can be used; "
+            f"ask for at most {most}{further}"
+        )
+    where = "can be used by this process" if policy in POLICIES else "are listed by --cpus"
+    return (
+        f"--threads {wanted}: {wanted} threads need a CPU each, {most} {where}; "
+        f"ask for at most {most}"
+    )

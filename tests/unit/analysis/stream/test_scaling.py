@@ -1,0 +1,110 @@
+"""The published thread sweep as if memgauge had measured it: what the section then says."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.analysis.published import STREAM_KERNELS, stream_teams
+from tests.unit.analysis.records import bandwidth_point, sample_of
+from tests.unit.analysis.runs import start, system
+
+from memgauge.analysis.figures.scaling_report import bands, cores_used, threads_axis
+from memgauge.analysis.report.run import analyse_run
+from memgauge.analysis.section import Section
+from memgauge.model.records import AnyRecord, Point
+from memgauge.model.run import run_of
+from memgauge.model.system import Cpu, System
+
+THREADS = 32
+
+
+def socket() -> System:
+    """16 cores of two hardware threads; CPUs 16 to 31 are the second ones."""
+    cpus = [Cpu(cpu=n, core=n % 16, socket=0, node=0, sibling=n // 16) for n in range(THREADS)]
+    return system(cpus=cpus, allowed_cpus=list(range(THREADS)))
+
+
+def points(sizes: int) -> Iterator[tuple[Point, float]]:
+    for kernel in STREAM_KERNELS:
+        for team in stream_teams(kernel)[:sizes]:
+            yield (
+                bandwidth_point(
+                    f"stream/{kernel}/standard/double/{team.threads}t",
+                    threads=team.threads,
+                    requested={"kernel": kernel, "variant": "standard", "element": "double"},
+                    actual={"cpus": f"0-{team.threads - 1}"},
+                    bytes_counted=240_000_000,
+                ),
+                team.bandwidth.value,
+            )
+
+
+def stream_section(sizes: int = THREADS, rounds: int = 60) -> Section:
+    rng = random.Random(1)
+    declared = list(points(sizes))
+    records: list[AnyRecord] = [start(socket()), *(point for point, _ in declared)]
+    for round_ in range(rounds):
+        records += [
+            sample_of(point, value * rng.gauss(1, 0.004), round_) for point, value in declared
+        ]
+    (section,) = analyse_run(run_of(records)).sections
+    return section
+
+
+@pytest.fixture(scope="module")
+def section() -> Section:
+    return stream_section()
+
+
+def test_taper_saturation_and_the_loss_at_the_sibling_are_put_in_words(section: Section) -> None:
+    texts = [verdict.text for verdict in section.verdicts]
+    assert any("tapers from 5 threads on" in text for text in texts)
+    assert any("saturates at 10" in text and "triad, standard" in text for text in texts)
+    (sibling,) = (v for v in section.verdicts if "shares a core" in v.text)
+    assert sibling.level == "warning"
+    assert "costs 12.9%" in sibling.text or "costs 13.0%" in sibling.text
+    assert "17 threads against 16" in sibling.text
+
+
+def test_every_kernel_has_a_row(section: Section) -> None:
+    (table,) = (table for table in section.tables if table.name == "stream-threads")
+    titles = [column.title for column in table.columns]
+    rows = [dict(zip(titles, row, strict=True)) for row in table.rows]
+    assert [row["kernel"] for row in rows] == list(STREAM_KERNELS)
+    assert all(str(row["tapers at"]).startswith("5") for row in rows)
+
+
+def test_cores_and_hardware_threads_are_told_apart_in_the_picture(section: Section) -> None:
+    chart = next(chart for chart in section.charts if chart.name == "stream-scaling")
+    assert [band.label for band in chart.bands] == ["cores", "hardware threads"]
+    assert chart.bands[0].start == 1
+    assert 16 < chart.bands[0].end == chart.bands[1].start < 17
+    assert [mark.label for mark in chart.marks] == ["tapers at 5", "saturates at 10"]
+    triad = next(series for series in chart.series if series.name == "triad, standard")
+    for mark in chart.marks:
+        assert triad.y[triad.x.index(mark.x)] == mark.y
+    assert chart.x.scale == "linear"
+
+
+def test_few_team_sizes_show_no_bend_and_say_so() -> None:
+    texts = [verdict.text for verdict in stream_section(sizes=2).verdicts]
+    assert any(
+        text.startswith("2 team sizes are too few to show a bend of bandwidth over threads")
+        and text.endswith("No team smaller than the best, 2 threads, comes within 5% of it.")
+        for text in texts
+    )
+    assert not any("team" in verdict.text for verdict in stream_section(sizes=1).verdicts)
+    assert not any("team" in verdict.text for verdict in stream_section(rounds=5).verdicts)
+
+
+def test_cores_of_a_team_come_from_the_topology() -> None:
+    assert cores_used(socket(), "0-7,16-23") == 8
+    assert cores_used(socket(), "0-31") == 16
+    assert cores_used(socket(), "40") is None
+    assert cores_used(socket(), "all of them") is None
+    assert cores_used(socket(), "") is None
+
+
+def test_no_bands_where_cores_are_not_told() -> None:
+    assert bands(None, [1, 2]) == []
+    assert threads_axis([1, 2, 4, 8, 16, 32]).scale == "log2"

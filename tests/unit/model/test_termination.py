@@ -1,0 +1,87 @@
+"""Signals that unwind: the first raises, the second waits for nothing and tears nothing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from memgauge.model.termination import Interrupted, Terminated, unwinding
+
+ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    before = [signal.getsignal(number) for number in ALL]
+    yield
+    assert [signal.getsignal(number) for number in ALL] == before
+
+
+@pytest.mark.parametrize("second", ALL)
+@pytest.mark.parametrize("first", ALL)
+def test_a_second_signal_does_not_tear_what_the_first_closes(
+    first: signal.Signals, second: signal.Signals
+) -> None:
+    steps = []
+
+    def close() -> None:
+        steps.append("begun")
+        signal.raise_signal(second)
+        steps.append("done")
+
+    def interrupted() -> None:
+        with unwinding(), ExitStack() as stack:
+            stack.callback(close)
+            signal.raise_signal(first)
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        interrupted()
+    assert steps == ["begun", "done"]
+    expected = Interrupted if first == signal.SIGINT else Terminated
+    assert type(raised.value) is expected
+    if isinstance(raised.value, Terminated):
+        assert raised.value.signal_number == first
+
+
+def test_a_signal_after_one_that_was_handled_raises_again() -> None:
+    raised = []
+    with unwinding():
+        for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+            try:
+                signal.raise_signal(number)
+            except KeyboardInterrupt as error:
+                raised.append(type(error))
+    assert raised == [Interrupted, Interrupted, Terminated, Interrupted]
+
+
+def test_a_third_signal_ends_the_process_at_once() -> None:
+    program = (
+        "import signal\n"
+        "from memgauge.model.termination import unwinding\n"
+        "with unwinding():\n"
+        "    try:\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "    finally:\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "        print('closing', flush=True)\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "        print('closed')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "closing\n", "")
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with unwinding():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,197 @@
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from tests.unit.reports.strangers import reports
+from tests.unit.reports.synthetic import hostile, survey
+
+from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.reports import cells
+from memgauge.reports.charts import files as figures
+from memgauge.reports.html.page import render
+
+VOID = {"meta", "img", "br", "link", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Tags with attributes, text by element, and whether every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.said: list[str] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append((self.tags[-1][1], data))
+        elif self.open and self.open[-1] != "style":
+            self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.said).split())
+
+    def attributes(self, *names: str) -> Iterator[str]:
+        for _, attributes in self.tags:
+            yield from (attributes[name] or "" for name in names if name in attributes)
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    return render(survey())
+
+
+@pytest.fixture(scope="module")
+def page(source: str) -> Page:
+    return Page(source)
+
+
+def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "unavailable", lambda: "cannot draw charts: no wheel")
+
+
+def test_every_element_is_closed_and_ids_are_unique(page: Page) -> None:
+    assert page.open == []
+    ids = list(page.attributes("id"))
+    assert len(ids) == len(set(ids))
+
+
+def test_every_estimate_appears_with_its_interval(page: Page) -> None:
+    titles = set(page.attributes("title"))
+    for table in (table for section in survey().sections for table in section.tables):
+        for row in table.rows:
+            for cell, column in zip(row, table.columns, strict=True):
+                assert cells.centre(cell, column) in page.text
+                if isinstance(cell, Estimate):
+                    assert cells.spread(cell, column.unit) in page.text
+                    assert f"95% interval: {cells.interval(cell, column)}" in titles
+
+
+def test_every_chart_has_a_place_and_words(page: Page) -> None:
+    charts = [chart for section in survey().sections for chart in section.charts]
+    places = [attributes for _, attributes in page.tags if attributes.get("class") == "live"]
+    assert len(places) == len(charts)
+    for place, chart in zip(places, charts, strict=True):
+        described = place["aria-label"] or ""
+        assert place["role"] == "img"
+        assert described.startswith(chart.title)
+        assert all(series.name in described for series in chart.series)
+        assert all(mark.label in described for mark in chart.marks)
+
+
+def test_without_script_the_page_says_where_the_pictures_are(page: Page) -> None:
+    assert any(tag == "noscript" for tag, _ in page.tags)
+    assert "memgauge figures RUN writes the charts as pictures" in page.text
+
+
+def test_tables_of_details_are_folded_and_their_rows_counted(page: Page) -> None:
+    assert [tag for tag, _ in page.tags].count("details") == 1
+    assert "Every point of the curves 33 rows" in page.text
+
+
+def test_what_scrolls_sideways_can_be_reached_by_key(page: Page) -> None:
+    scrolling = [attributes for _, attributes in page.tags if attributes.get("class") == "scroll"]
+    assert scrolling
+    assert all(one["tabindex"] == "0" and one["role"] == "region" for one in scrolling)
+
+
+def test_nothing_is_fetched(page: Page) -> None:
+    assert all(source.startswith("data:") for source in page.attributes("src", "srcset"))
+    assert all(target.startswith("#") for target in page.attributes("href"))
+    assert not list(page.attributes("style", "onclick", "onload", "onerror"))
+    assert {"link", "iframe", "object", "embed", "base"}.isdisjoint(tag for tag, _ in page.tags)
+
+
+def test_only_the_scripts_written_here_may_run(page: Page) -> None:
+    policy = next(
+        attributes["content"] or ""
+        for tag, attributes in page.tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    code = [text for attributes, text in page.scripts if "type" not in attributes]
+    assert len(code) == 2
+    digests = {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in code}
+    assert set(re.findall(r"'sha256-([^']+)'", policy)) == digests
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+
+
+def test_the_page_is_small_enough_to_send(source: str) -> None:
+    assert len(source.encode()) < 1_500_000
+
+
+def test_the_page_can_be_read_aloud(page: Page) -> None:
+    names = [tag for tag, _ in page.tags]
+    assert ("html", {"lang": "en"}) in page.tags
+    assert names.count("h1") == 1
+    levels = [int(name[1]) for name in names if re.fullmatch("h[1-6]", name)]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
+
+
+def test_missing_reads_as_a_dash(page: Page) -> None:
+    assert cells.MISSING in page.text
+    assert "None" not in page.text
+    assert "nan" not in page.text.split()
+
+
+def test_hostile_text_is_text() -> None:
+    source = render(hostile())
+    page = Page(source)
+    assert page.open == []
+    assert "<script>alert" not in source
+    assert "<script>alert(1)</script>" in page.text
+    assert "\x1b" not in source
+    assert "\u202e" not in source
+    assert len(page.scripts) == 4
+
+
+@settings(max_examples=40)
+@given(reports)
+def test_any_report_is_a_page(report: Report) -> None:
+    page = Page(render(report))
+    assert page.open == []
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+
+
+def test_without_pictures_the_tables_remain(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_charts(monkeypatch)
+    page = Page(render(survey()))
+    assert "No pictures: cannot draw charts: no wheel." in page.text
+    assert not page.scripts
+    assert "Sustained bandwidth by STREAM's counting" in page.text
+
+
+def test_a_report_of_any_size_is_a_page_that_can_be_opened() -> None:
+    """Verdicts, rows and texts beyond what one reads are counted."""
+    columns = [Column(title="what")]
+    rows: list[list[Cell]] = [["x" * 100_000]]
+    rows += [[str(at)] for at in range(50_000)]
+    table = Table(name="t", title="T", columns=columns, rows=rows)
+    verdicts = [Verdict(level="note", text="x" * 100_000) for _ in range(5000)]
+    section = Section(name="s", title="S", question="?", tables=[table], verdicts=verdicts)
+    page = render(msgspec.structs.replace(survey(), sections=[section], verdicts=verdicts))
+    assert len(page) < 1_000_000
+    assert "48,001 further rows are left out here." in page
+    assert "(98,000 more characters are left out)" in page
+    assert page.count("4900 more remarks like these") == 2
