@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +14,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from memgauge.model.startup import ENDING_SIGNALS, leave
+
+_CALLBACK_S = 1e-3
+"""Longer than a callback takes to return. One that takes longer drops the signal once more."""
 
 
 def shell_exit_code(exit_code: int | None, signal_number: int | None) -> int:
@@ -47,6 +53,9 @@ def unwinding() -> Iterator[None]:
     before, as end the process at once while memgauge starts. Signals that are ignored, as under
     nohup, or that have a handler of somebody else already stay as they are. Does nothing outside
     the main thread, which alone may set what signals do.
+
+    Python drops an exception that leaves a callback, such as that of a weak reference or a
+    destructor. A signal that came during one is sent again.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -54,7 +63,16 @@ def unwinding() -> Iterator[None]:
     usual = (signal.SIG_DFL, signal.default_int_handler, leave)
     raising = _Raising()
     before: dict[int, Any] = {}
+    usual_hook = sys.unraisablehook
+
+    def hook(dropped: sys.UnraisableHookArgs) -> None:
+        if raising.raised(dropped.exc_value):
+            raising.send_again()
+        else:
+            usual_hook(dropped)
+
     try:
+        sys.unraisablehook = hook
         for number in (signal.SIGINT, *ENDING_SIGNALS):
             if signal.getsignal(number) in usual:
                 before[number] = signal.signal(number, raising)
@@ -62,6 +80,7 @@ def unwinding() -> Iterator[None]:
     finally:
         for taken, handler in before.items():
             signal.signal(taken, handler)
+        sys.unraisablehook = usual_hook
 
 
 @contextmanager
@@ -93,17 +112,34 @@ class _Raising:
 
     def __init__(self) -> None:
         self._raised: weakref.ref[KeyboardInterrupt] | None = None
+        self._number: int = signal.SIGINT
         self._repeated = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         del frame
         if self._raised is None or self._raised() is None:
             self._repeated = False
+            self._number = number
             self._raise(Interrupted() if number == signal.SIGINT else Terminated(number))
         elif self._repeated:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         self._repeated = True
+
+    def raised(self, error: BaseException | None) -> bool:
+        """Whether this handler raised this error, for the signal that came last."""
+        return error is not None and self._raised is not None and self._raised() is error
+
+    def send_again(self) -> None:
+        """Send the last signal once more, from a thread, when the caller has returned.
+
+        The hook for dropped exceptions would drop one that is raised in itself.
+        """
+        self._raised = None
+        try:
+            _thread.start_new_thread(_send_later, (threading.get_ident(), self._number))
+        except RuntimeError:  # no thread may be started, and a signal must not be lost
+            leave(self._number, None)
 
     def _raise(self, error: KeyboardInterrupt) -> NoReturn:
         self._raised = weakref.ref(error)
@@ -111,3 +147,8 @@ class _Raising:
             raise error
         finally:
             del error  # else its traceback keeps it until the next garbage collection
+
+
+def _send_later(thread_id: int, number: int) -> None:
+    time.sleep(_CALLBACK_S)
+    signal.pthread_kill(thread_id, number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -57,6 +58,46 @@ def test_a_signal_after_one_that_was_handled_raises_again() -> None:
             except KeyboardInterrupt as error:
                 raised.append(type(error))
     assert raised == [Interrupted, Interrupted, Terminated, Interrupted]
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_a_signal_during_a_callback_that_drops_exceptions_still_ends_the_program(
+    number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Thing:
+        def __del__(self) -> None:
+            signal.raise_signal(number)
+
+    def interrupted() -> None:
+        with unwinding():
+            Thing()
+            threading.Event().wait(60)
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        interrupted()
+    expected = Interrupted if number == signal.SIGINT else Terminated
+    assert type(raised.value) is expected
+    assert "ignored" not in capsys.readouterr().err
+
+
+def test_other_errors_that_callbacks_drop_are_reported_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Thing:
+        def __del__(self) -> None:
+            raise ValueError("of the destructor")
+
+    dropped: list[str] = []
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        dropped.append(str(unraisable.exc_value))
+
+    monkeypatch.setattr(sys, "unraisablehook", hook)
+    with unwinding():
+        Thing()
+    Thing()
+    assert dropped == ["of the destructor"] * 2
+    assert sys.unraisablehook is hook
 
 
 def test_a_third_signal_ends_the_process_at_once() -> None:
