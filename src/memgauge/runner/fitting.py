@@ -65,7 +65,7 @@ class LeftOut:
 
 def planned_groups(
     experiment: Experiment, parameters: CommonParameters, system: System
-) -> list[Group]:
+) -> Sequence[Group]:
     """The points of one experiment; nothing is opened.
 
     Raises:

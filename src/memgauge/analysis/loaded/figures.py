@@ -11,19 +11,13 @@ import msgspec
 
 from memgauge.analysis.figures.concurrency import line_bytes_of, lines_in_flight
 from memgauge.analysis.figures.regimes import regime_kind, team_of
-from memgauge.analysis.figures.run import (
-    Figures,
-    float_fact,
-    number_fact,
-    scaled,
-    share_fact,
-    text_fact,
-)
+from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.analysis.figures.speeds import had_page_fault, was_switched_out
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.knee import Knee, LoadPoint, find_knee
 from memgauge.analysis.statistics.tails import LoadTimes, load_times
+from memgauge.model.points.loaded import LoadedActual, LoadedRequested
 from memgauge.model.records import Point
 
 LEAST_SAMPLES = 3
@@ -112,34 +106,45 @@ def share_words(read_share: float) -> str:
     return f"{100 * read_share:.3g}% reads" if read_share > 0 else "all writes"
 
 
+class _Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Latency and traffic that were measured together."""
+
+    latency: Point
+    traffic: Point
+    requested: LoadedRequested
+    actual: LoadedActual
+
+
 def loaded_curves(figures: Figures) -> list[LoadedCurve]:
     """Curves of a run in the order of declaration, where both sides were measured."""
-    run = figures.run
-    followers = {p.measured_with: p for p in run.points_of("loaded") if p.measured_with is not None}
-    points: dict[tuple[str, ...], list[LoadedPoint]] = {}
-    first: dict[tuple[str, ...], Point] = {}
-    for point in run.points_of("loaded"):
-        follower = followers.get(point.point)
-        if follower is None or not _is_pair(point, follower):
-            continue
-        for summary in figures.summaries[point.point]:
-            kind = regime_kind(summary.regime)
-            found = _point(figures, point, follower, summary)
+    points: dict[tuple[LoadedRequested, str], list[LoadedPoint]] = {}
+    first: dict[tuple[LoadedRequested, str], _Pair] = {}
+    for pair in _pairs(figures):
+        for summary in figures.summaries[pair.latency.point]:
+            found = _point(figures, pair, summary)
             if found is not None:
-                key = (*(text_fact(point.requested, name) for name in _REQUESTED), kind)
+                curve = msgspec.structs.replace(pair.requested, delay=None)
+                key = (curve, regime_kind(summary.regime))
                 points.setdefault(key, []).append(found)
-                first.setdefault(key, point)
+                first.setdefault(key, pair)
     names = _regime_names(figures)
     return [_curve(first[key], names.get(key[-1], key[-1]), points[key]) for key in points]
 
 
-def _is_pair(point: Point, follower: Point) -> bool:
-    known = (share_fact(point.requested, "read_share"), number_fact(point.requested, "delay"))
-    kinds = (point.quantity, follower.quantity)
-    return None not in known and kinds == ("latency", "bandwidth")
-
-
-_REQUESTED = ("read_share", "store", "order", "generators", "memory", "pages")
+def _pairs(figures: Figures) -> list[_Pair]:
+    declared = list(figures.run.points_of("loaded"))
+    traffic = {point.measured_with: point for point in declared if point.measured_with is not None}
+    found = []
+    for point in declared:
+        beside = traffic.get(point.point)
+        requested = LoadedRequested.of(point.requested)
+        known = requested.read_share is not None and requested.delay is not None
+        if beside is None or not known:
+            continue
+        if (point.quantity, beside.quantity) == ("latency", "bandwidth"):
+            actual = LoadedActual.of(point.actual)
+            found.append(_Pair(latency=point, traffic=beside, requested=requested, actual=actual))
+    return found
 
 
 def _regime_names(figures: Figures) -> dict[str, str]:
@@ -150,35 +155,27 @@ def _regime_names(figures: Figures) -> dict[str, str]:
     return names
 
 
-def _curve(point: Point, regime: str, points: list[LoadedPoint]) -> LoadedCurve:
+def _curve(pair: _Pair, regime: str, points: list[LoadedPoint]) -> LoadedCurve:
+    requested, actual = pair.requested, pair.actual
     ordered = sorted(points, key=lambda one: -one.delay)
     return LoadedCurve(
-        read_share=share_fact(point.requested, "read_share") or 0.0,
-        share_issued=issued(point),
-        store=text_fact(point.requested, "store"),
-        order=text_fact(point.requested, "order"),
-        generators=number_fact(point.requested, "generators") or 0,
-        cpus=text_fact(point.actual, "generator_cpus"),
-        team_cpus=text_fact(point.actual, "cpus"),
-        memory=text_fact(point.requested, "memory"),
-        pages=text_fact(point.actual, "pages"),
+        read_share=requested.read_share or 0.0,
+        share_issued=actual.read_share_issued,
+        store=requested.store,
+        order=requested.order,
+        generators=requested.generators or 0,
+        cpus=actual.generator_cpus,
+        team_cpus=actual.cpus,
+        memory=requested.memory,
+        pages=actual.pages,
         regime=regime,
         points=ordered,
         knee=find_knee([LoadPoint(one.bandwidth, one.latency) for one in ordered]),
     )
 
 
-def issued(point: Point) -> float | None:
-    """Reads among the accesses that were really made."""
-    return float_fact(point.actual, "read_share_issued")
-
-
-def _point(
-    figures: Figures,
-    point: Point,
-    follower: Point,
-    summary: PointSummary,
-) -> LoadedPoint | None:
+def _point(figures: Figures, pair: _Pair, summary: PointSummary) -> LoadedPoint | None:
+    point, follower = pair.latency, pair.traffic
     kind = regime_kind(summary.regime)
     beside = _beside(figures.summaries[follower.point], kind)
     if beside is None or summary.median is None or beside.median is None:
@@ -190,8 +187,8 @@ def _point(
     moved = scaled(beside.median, ratio) if ratio else None
     extra = moved if ratio > 1 else None
     return LoadedPoint(
-        delay=number_fact(point.requested, "delay") or 0,
-        delay_ns=float_fact(point.actual, "delay_ns"),
+        delay=pair.requested.delay or 0,
+        delay_ns=pair.actual.delay_ns,
         latency=summary.median,
         bandwidth=beside.median,
         moved=moved,

@@ -6,9 +6,9 @@ import msgspec
 
 from memgauge.analysis.figures.gpu_points import WHOLE, gpu_of
 from memgauge.analysis.figures.regimes import regime_kind
-from memgauge.analysis.figures.run import Figures, scaled, series, share_fact, text_fact
+from memgauge.analysis.figures.run import Figures, float_fact, scaled, series, share_fact, text_fact
 from memgauge.analysis.figures.write_allocate import words
-from memgauge.analysis.loaded.figures import ISSUED_OFF, issued, share_words
+from memgauge.analysis.loaded.figures import ISSUED_OFF, share_words
 from memgauge.analysis.mix import gpu as mix_gpu
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Rule, Section, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
@@ -114,7 +114,7 @@ def mix_cells(figures: Figures) -> list[MixResult]:
         found.append(
             MixResult(
                 read_share=share,
-                share_issued=issued(point),
+                share_issued=float_fact(point.actual, "read_share_issued"),
                 store=text_fact(point.requested, "store"),
                 order=text_fact(point.requested, "order"),
                 threads=point.threads,

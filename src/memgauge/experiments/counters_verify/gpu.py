@@ -31,7 +31,6 @@ from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.counted import TeamCounters
 from memgauge.experiments.shared.gpu import UNKNOWN_L2_BYTES, gpu_facts, refuse_host_options
 from memgauge.experiments.shared.native import to_sample, to_validation
-from memgauge.experiments.shared.traffic_sizes import EXCEEDS_CACHES
 from memgauge.experiments.stream.gpu_counted import counts_memory_of, gpu_events
 from memgauge.model.counting.event_names import AUTOMATIC
 from memgauge.model.counting.events import Event
@@ -72,7 +71,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     def facts(self) -> dict[str, Scalar]:
         """What the records say once: whether the smallest exceeds the cache, as it should."""
         least = L2_MULTIPLES[0] * (self.l2_bytes or UNKNOWN_L2_BYTES)
-        return {EXCEEDS_CACHES: self.l2_bytes is not None and self.of[0] >= least}
+        return {"exceeds_caches": self.l2_bytes is not None and self.of[0] >= least}
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +183,7 @@ class GpuCountersVerify(Experiment):
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Memory that the second-level cache may hold in part."""
         del samples, system
-        if point.actual.get(EXCEEDS_CACHES, True):
+        if point.actual.get("exceeds_caches", True):
             return []
         size, l2_bytes = (int(str(point.actual[key] or 0)) for key in ("traffic_bytes", _L2))
         cache = f"of {format_bytes(l2_bytes)}" if l2_bytes else "of unknown size"

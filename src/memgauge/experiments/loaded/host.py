@@ -29,17 +29,20 @@ from memgauge.experiments.loaded.parameters import LoadedParameters
 from memgauge.experiments.loaded.plan import (
     HOPS,
     Curve,
+    LoadedGroup,
     Pair,
     PreparedTeam,
     TeamPlan,
+    group,
     pair,
-    planned_pairs,
+    pairs_of,
+    points_of,
     samples_of,
     team_plans,
     warnings_about,
 )
 from memgauge.experiments.loaded.refine import further_delays
-from memgauge.experiments.shared.base import Bench, Experiment, Group, Values
+from memgauge.experiments.shared.base import Bench, Experiment, Values
 from memgauge.experiments.shared.native import backing_facts, to_validation
 from memgauge.experiments.shared.read_write_mix import Load, issued_share
 from memgauge.experiments.shared.rings import BLOCK_BYTES, MEMORY_NODE_BYTES, MEMORY_WARM_HOPS
@@ -68,11 +71,11 @@ class LoadedBench(Bench):
         self._traffic = traffic
         self._ring = ring
         self._got = got
-        self._pairs = [got.complete(planned) for planned in planned_pairs(plan)]
+        self._pairs = pairs_of(plan, got)
         self._visits = {one.latency.point: one for one in self._pairs}
         self._bending = [curve for curve in plan.curves if curve.further]
         self._led_in: tuple[int, str] | None = None
-        self.points = _points(self._pairs)
+        self.points = points_of(self._pairs)
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """Chase under load: the latency and the bandwidth of the same moment."""
@@ -100,13 +103,13 @@ class LoadedBench(Bench):
     def refine(self, values: Values) -> list[Point]:
         """Delays where curves bend: half of those that may be added, later half of the others."""
         added = [
-            self._got.complete(pair(self._plan, curve.load, delay))
+            pair(self._plan, curve.load, delay, self._got)
             for curve in list(self._bending)
             for delay in self._further(curve, values)
         ]
         self._pairs += added
         self._visits |= {one.latency.point: one for one in added}
-        return _points(added)
+        return points_of(added)
 
     def _further(self, curve: Curve, values: Values) -> list[int]:
         """Delays to add to a curve; it is looked at no more once that is settled."""
@@ -133,23 +136,21 @@ class Loaded(Experiment):
     name: ClassVar[str] = "loaded"
     parameters: ClassVar[type[LoadedParameters]] = LoadedParameters
 
-    def plan(self, parameters: LoadedParameters, system: System) -> list[Group]:
+    def plan(self, parameters: LoadedParameters, system: System) -> list[LoadedGroup]:
         """One group for each number of generators."""
-        return [
-            Group(name=plan.name, points=_points(planned_pairs(plan)), bytes=plan.total_bytes)
-            for plan in team_plans(parameters, system)
-        ]
+        return [group(plan) for plan in team_plans(parameters, system)]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: LoadedGroup,
         parameters: LoadedParameters,
         system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Pin probe and generators, link the ring, fill the generators' memory."""
-        plan = next(one for one in team_plans(parameters, system) if one.name == group.name)
+        del system
+        plan = group.plan
         memory = memories.of(parameters.memory)
         team = _core.Team(plan.cpus)
         with (
@@ -188,10 +189,6 @@ class Loaded(Experiment):
         """What spoils the figures of a team, or was left out of them."""
         del samples, system
         return warnings_about(point)
-
-
-def _points(pairs: Sequence[Pair]) -> list[Point]:
-    return [point for one in pairs for point in (one.latency, one.traffic)]
 
 
 def _seen(

@@ -13,11 +13,13 @@ from memgauge.experiments.loaded.parameters import (
     generator_counts,
     siblings,
 )
+from memgauge.experiments.shared.base import Group
 from memgauge.experiments.shared.native import to_sample
 from memgauge.experiments.shared.read_write_mix import Load, left_out, warnings_of
 from memgauge.experiments.shared.rings import SLICE_HOPS, memory_footprint
 from memgauge.experiments.shared.traffic_sizes import TrafficSizes, size_warnings, traffic_sizes
 from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.points.loaded import LoadedActual, LoadedRequested
 from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
@@ -30,10 +32,7 @@ HOPS = SLICE_HOPS["DRAM"]
 """Dependent loads of one visit, timed as a whole; as many as `latency` times, because a quantile
 over longer walks would be another figure."""
 
-SHARES_CORE = "probe_shares_core"
-"""Fact of a team's first point: a generator runs on a hardware thread of the probe's core."""
-
-Facts = Mapping[str, Scalar]
+Recorded = Mapping[str, Scalar]
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +52,8 @@ class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
     curves: list[Curve]
     sizes: TrafficSizes
     ring_bytes: int
-    requested: dict[str, Scalar]
-    """Of all points."""
+    memory: str
+    pages: str
     notes: dict[str, Scalar]
     """Facts of its first point: what a reader is warned of once."""
 
@@ -77,7 +76,7 @@ class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
 def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
     """Every team to measure with; all curves for the largest, and for each that was asked for.
 
-    The others tell where adding threads stops paying: all reads, at both ends of the curve.
+    The others show where adding threads stops paying: all reads, at both ends of the curve.
     """
     counts = generator_counts(parameters, system)
     full = [
@@ -107,11 +106,14 @@ def _team_plan(
         curves=curves,
         sizes=sizes,
         ring_bytes=memory_footprint(system, RING_LEAST_BYTES),
-        requested={"memory": str(parameters.memory), "pages": parameters.pages},
+        memory=str(parameters.memory),
+        pages=parameters.pages,
         notes={
             **(left_out(parameters.store) if any(c.load.writes for c in curves) else {}),
             **sizes.notes,
-            SHARES_CORE: bool(set(siblings(cpus[0], system)) & set(cpus[1:])),
+            **LoadedActual(
+                probe_shares_core=bool(set(siblings(cpus[0], system)) & set(cpus[1:]))
+            ).recorded(),
         },
     )
 
@@ -126,32 +128,71 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     spec: _core.TrafficSpec
 
 
-def planned_pairs(plan: TeamPlan) -> list[Pair]:
-    """Before anything is opened: names, what is asked, and where it will run."""
-    pairs = [pair(plan, curve.load, delay) for curve in plan.curves for delay in curve.delays]
-    first, *others = pairs
-    noted = msgspec.structs.replace(first, latency=_with(first.latency, plan.notes))
-    return [noted, *others]
+class PreparedTeam(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known once buffers and threads are there."""
+
+    ns_per_unit: float
+    """Of the generators' pause."""
+    issued_shares: dict[str, float | None]
+    """Reads among the accesses really made, by name of the load."""
+    ring: Recorded
+    traffic: Recorded
 
 
-def pair(plan: TeamPlan, load: Load, delay: int) -> Pair:
-    """Both points of one load at one delay."""
+class LoadedGroup(Group, frozen=True, kw_only=True):
+    """One number of generators."""
+
+    plan: TeamPlan
+
+
+def group(plan: TeamPlan) -> LoadedGroup:
+    """Points of a team before anything is opened."""
+    return LoadedGroup(
+        name=plan.name, points=points_of(pairs_of(plan)), bytes=plan.total_bytes, plan=plan
+    )
+
+
+def pairs_of(plan: TeamPlan, got: PreparedTeam | None = None) -> list[Pair]:
+    """All pairs of a team; with what is known of it once it is prepared."""
+    first, *others = (
+        pair(plan, curve.load, delay, got) for curve in plan.curves for delay in curve.delays
+    )
+    noted = msgspec.structs.replace(first.latency, actual={**first.latency.actual, **plan.notes})
+    return [msgspec.structs.replace(first, latency=noted), *others]
+
+
+def points_of(pairs: Sequence[Pair]) -> list[Point]:
+    """Latency and traffic of each pair."""
+    return [point for one in pairs for point in (one.latency, one.traffic)]
+
+
+def pair(plan: TeamPlan, load: Load, delay: int, got: PreparedTeam | None = None) -> Pair:
+    """Both points of one load at one delay; with what is known once the team is prepared."""
     name = f"loaded/{load.name}/{plan.generators}g/d{delay}"
-    requested = load.requested | {"generators": plan.generators, "delay": delay} | plan.requested
-    actual: dict[str, Scalar] = {
-        "cpus": format_cpu_list(plan.cpus),
-        "probe_cpu": plan.cpus[0],
-        "generator_cpus": format_cpu_list(plan.cpus[1:]),
-        "footprint_bytes": plan.ring_bytes,
-        **plan.sizes.facts,
-    }
+    requested = (
+        load.requested
+        | LoadedRequested(
+            generators=plan.generators, delay=delay, memory=plan.memory, pages=plan.pages
+        ).recorded()
+    )
+    actual = (
+        plan.sizes.facts
+        | LoadedActual(
+            cpus=format_cpu_list(plan.cpus),
+            probe_cpu=plan.cpus[0],
+            generator_cpus=format_cpu_list(plan.cpus[1:]),
+            footprint_bytes=plan.ring_bytes,
+            delay_ns=None if got is None else round(delay * got.ns_per_unit, 2),
+            read_share_issued=None if got is None else got.issued_shares[load.name],
+        ).recorded()
+    )
     counted, moved = load.bytes_of(load.reads + load.writes)
     latency = Point(
         point=name,
         experiment="loaded",
         quantity="latency",
         requested=requested,
-        actual=actual,
+        actual=actual | ({} if got is None else dict(got.ring)),
         accesses=HOPS,
     )
     traffic = Point(
@@ -159,7 +200,7 @@ def pair(plan: TeamPlan, load: Load, delay: int) -> Pair:
         experiment="loaded",
         quantity="bandwidth",
         requested=requested,
-        actual=actual,
+        actual=actual | ({} if got is None else dict(got.traffic)),
         bytes_counted=counted,
         bytes_moved=moved,
         threads=plan.generators,
@@ -169,43 +210,17 @@ def pair(plan: TeamPlan, load: Load, delay: int) -> Pair:
     return Pair(latency=latency, traffic=traffic, load=load, delay=delay, spec=load.spec(delay))
 
 
-class PreparedTeam(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known once buffers and threads are there."""
-
-    ns_per_unit: float
-    """Of the generators' pause."""
-    issued_shares: dict[str, float | None]
-    """Reads among the accesses really made, by name of the load."""
-    ring: Facts
-    traffic: Facts
-
-    def complete(self, planned: Pair) -> Pair:
-        """Both points with these facts."""
-        both: dict[str, Scalar] = {
-            "delay_ns": round(planned.delay * self.ns_per_unit, 2),
-            "read_share_issued": self.issued_shares[planned.load.name],
-        }
-        return msgspec.structs.replace(
-            planned,
-            latency=_with(planned.latency, {**both, **self.ring}),
-            traffic=_with(planned.traffic, {**both, **self.traffic}),
-        )
-
-
-def _with(point: Point, facts: Facts) -> Point:
-    return msgspec.structs.replace(point, actual={**point.actual, **facts})
-
-
 def warnings_about(point: Point) -> list[Warning]:
     """What spoils the points of a team, said once, by the first of them."""
     found = warnings_of(point) + size_warnings(point)
-    if point.actual.get(SHARES_CORE, False):
+    actual = LoadedActual.of(point.actual)
+    if actual.probe_shares_core:
         found.append(
             Warning(
                 code="probe-shares-core",
                 message=(
                     f"a generator runs on a hardware thread of the core of CPU "
-                    f"{point.actual['probe_cpu']}, which probes: its latency includes that"
+                    f"{actual.probe_cpu}, which probes: its latency includes that"
                 ),
                 remedy="fewer --threads, or --cpus cores",
                 experiment=point.experiment,

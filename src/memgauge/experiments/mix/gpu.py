@@ -27,7 +27,7 @@ from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.shared.native import to_sample, to_validation
 from memgauge.experiments.shared.read_write_mix import Load, ratio
-from memgauge.experiments.shared.traffic_sizes import CACHE_MULTIPLE, EXCEEDS_CACHES, size_warnings
+from memgauge.experiments.shared.traffic_sizes import CACHE_MULTIPLE, size_warnings
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
@@ -161,7 +161,7 @@ class GpuMix(Experiment):
 
 def _point(load: Load, parameters: MixParameters, sizes: GpuMixSizes) -> Point:
     notes: dict[str, Scalar] = (
-        {EXCEEDS_CACHES: sizes.exceeds_caches} if load.read_share == 1 else {}
+        {"exceeds_caches": sizes.exceeds_caches} if load.read_share == 1 else {}
     )
     return Point(
         point=f"mix/{load.name}/{parameters.memory}",

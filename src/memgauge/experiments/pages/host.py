@@ -136,7 +136,7 @@ class Pages(Experiment):
         with closing(buffer):
             backing = buffer.backing()
             got = backing_facts([backing], pages)
-            page_bytes = _page_bytes(backing, got["pages"], pages)
+            page_bytes = _page_bytes(backing, got.get("pages"), pages)
             points = [
                 _point(case, cpu, {**got, **_page_facts(case, page_bytes)}) for case in members
             ]

@@ -60,7 +60,10 @@ class Bench(ABC):
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """Points to be opened together."""
+    """Points to be opened together.
+
+    Each experiment has a subclass that adds what `open` needs: `open` decides nothing anew.
+    """
 
     name: str
     points: list[Point]
@@ -78,7 +81,7 @@ class Experiment(ABC):
     """A frozen struct of `memgauge.model.parameters`; the CLI flags and API signature follow it."""
 
     @abstractmethod
-    def plan(self, parameters: Any, system: System) -> list[Group]:
+    def plan(self, parameters: Any, system: System) -> Sequence[Group]:
         """The points to measure. Pure.
 
         Raises:
@@ -90,7 +93,7 @@ class Experiment(ABC):
     @abstractmethod
     def open(
         self,
-        group: Group,
+        group: Any,
         parameters: Any,
         system: System,
         memories: Memories = ORDINARY,
@@ -98,6 +101,12 @@ class Experiment(ABC):
         """Allocate and start what the group needs; all is freed on leaving, however it is left.
 
         Buffers take their pages from `memories.of(placement)`.
+
+        Args:
+            group: one that `plan` returned.
+            parameters: those it was planned with.
+            system: the machine it was planned for.
+            memories: where placements are made.
         """
 
     def reservation(self, parameters: Any) -> PagesWanted | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memgauge import _core
+from memgauge.model.points.shared import Backing
 from memgauge.model.records import (
     ArrayCheck,
     Point,
@@ -76,27 +77,26 @@ def backing_facts(backings: Sequence[_core.Backing], requested_pages: str) -> di
     nodes = {one.node if one.share_on_node >= ON_ONE_NODE else None for one in backings}
     node = nodes.pop() if len(nodes) == 1 else None
     resident = sum(backing.resident_bytes for backing in backings)
-    if not resident:  # the kernel does not tell, as of DAX before Linux 6.15
-        return {"pages": None, "huge_share": None, "node": node}
+    if not resident:  # the kernel does not report it, as of DAX before Linux 6.15
+        return Backing(node=node).recorded()
     huge_share = sum(backing.huge_bytes for backing in backings) / resident
-    return {
-        "pages": _page_name(huge_share, requested_pages, backings[0].base_page_bytes),
-        "huge_share": round(huge_share, 4),
-        "node": node,
-    }
+    return Backing(
+        pages=_page_name(huge_share, requested_pages, backings[0].base_page_bytes),
+        huge_share=round(huge_share, 4),
+        node=node,
+    ).recorded()
 
 
 def huge_pages_missing(point: Point) -> list[Warning]:
     """A warning where huge pages were asked for by kind, and others were got."""
-    requested, got = point.requested["pages"], point.actual["pages"]
-    if requested in {"auto", "4k"} or got in {requested, None}:
+    requested, got = Backing.of(point.requested).pages, Backing.of(point.actual)
+    if requested in {"auto", "4k"} or got.pages in {requested, ""}:
         return []
     return [
         Warning(
             code="huge-pages-missing",
             message=(
-                f"huge pages back only {point.actual['huge_share']:.0%} of the memory of "
-                f"{point.point}"
+                f"huge pages back only {got.huge_share or 0:.0%} of the memory of {point.point}"
             ),
             remedy="memory may be fragmented: free some, or reserve pages and use --pages 2m",
             experiment=point.experiment,

@@ -15,6 +15,7 @@ import msgspec
 from memgauge import _core
 from memgauge.model.errors import RequestError
 from memgauge.model.option import choices_option
+from memgauge.model.points.shared import TrafficMemory, TrafficMix
 from memgauge.model.records import Point, Scalar, Warning
 
 STORES = ("temporal", "non-temporal")
@@ -29,9 +30,6 @@ CLOSE_ENOUGH = Fraction(1, 2000)
 
 PROOF_BYTES = 4 << 20
 """Sixty times the longest period, so that an unfinished one hardly shows."""
-
-LEFT_OUT = "left_out"
-"""Fact of a team's first point: loads that this processor has no instruction for."""
 
 Stores = Annotated[
     tuple[str, ...], choices_option("kind of stores: ordinary, or bypassing the caches", STORES)
@@ -59,14 +57,14 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def requested(self) -> dict[str, Scalar]:
-        """What the records say was asked."""
-        return {
-            "read_share": self.read_share,
-            "reads": self.reads,
-            "writes": self.writes,
-            "store": self.store,
-            "order": self.order,
-        }
+        """As the records hold it."""
+        return TrafficMix(
+            read_share=self.read_share,
+            reads=self.reads,
+            writes=self.writes,
+            store=self.store or "",
+            order=self.order,
+        ).recorded()
 
     def spec(self, delay: int = 0) -> _core.TrafficSpec:
         """What the generator is set to; `delay` in units of its pause."""
@@ -146,12 +144,12 @@ def issued_share(traffic: _core.Traffic, load: Load) -> float | None:
 def left_out(stores: Sequence[str]) -> dict[str, Scalar]:
     """The fact that some of the stores asked for are not measured; empty where all are."""
     missing = [store for store in stores if store not in possible_stores(stores)]
-    return {LEFT_OUT: ",".join(missing)} if missing else {}
+    return TrafficMemory(left_out=",".join(missing)).recorded()
 
 
 def warnings_of(point: Point) -> list[Warning]:
     """What was left out, said once, by the point that carries the fact."""
-    if LEFT_OUT not in point.actual:
+    if not TrafficMemory.of(point.actual).left_out:
         return []
     return [
         Warning(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.model.points.shared import TrafficMemory
 from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.topology.placement import cached_bytes, hides_caches
@@ -19,8 +20,6 @@ reads to seem up to a tenth faster."""
 LEAST_REGION_BYTES = 32 * MIB
 REGION_STEP_BYTES = 2 * MIB
 """A huge page of most machines."""
-
-EXCEEDS_CACHES = "exceeds_caches"
 
 MEMORY_SHARE = 0.5
 """Of what is available, that traffic may take at most."""
@@ -50,26 +49,27 @@ class TrafficSizes(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> dict[str, Scalar]:
-        """What the records say of it."""
-        return {"traffic_bytes": self.total_bytes, "llc_bytes": self.llc_bytes}
+        """As the records hold it."""
+        return TrafficMemory(traffic_bytes=self.total_bytes, llc_bytes=self.llc_bytes).recorded()
 
     @property
     def notes(self) -> dict[str, Scalar]:
         """Facts of a team's first point: what a reader is warned of once."""
-        return {EXCEEDS_CACHES: self.exceeds_caches}
+        return TrafficMemory(exceeds_caches=self.exceeds_caches).recorded()
 
 
 def size_warnings(point: Point) -> list[Warning]:
     """Caches that may hold part of what is walked over; said by the point that carries the fact."""
-    if point.actual.get(EXCEEDS_CACHES, True):
+    actual = TrafficMemory.of(point.actual)
+    if actual.exceeds_caches is not False:
         return []
-    llc_bytes = point.actual["llc_bytes"]
+    llc_bytes = actual.llc_bytes
     caches = "of a size the system hides" if llc_bytes is None else f"of {llc_bytes} B"
     return [
         Warning(
             code="traffic-in-caches",
             message=(
-                f"half of the traffic's {point.actual['traffic_bytes']} B is not known to be "
+                f"half of the traffic's {actual.traffic_bytes} B is not known to be "
                 f"four times the last-level caches used, {caches}: part of it may come from them"
             ),
             remedy="free memory, or use fewer threads" if llc_bytes is not None else None,

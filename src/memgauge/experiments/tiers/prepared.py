@@ -175,7 +175,7 @@ def memory_facts(
 
 def with_pages(plan: TeamPlan, memory: Mapping[Group, Facts]) -> TeamPlan:
     """With the pages of both groups among what is said once; none of a group without arrays."""
-    pages = {f"pages_{group}": memory[group]["pages"] for group in {g for g, _ in plan.members}}
+    pages = {f"pages_{group}": memory[group].get("pages") for group in {g for g, _ in plan.members}}
     both = pages if len(pages) > 1 and None not in pages.values() else {}
     return msgspec.structs.replace(plan, notes={**plan.notes, **both})
 
@@ -186,5 +186,5 @@ def _side_facts(
     facts = backing_facts([*sources, *destinations], requested_pages)
     for role, backings in (("source", sources), ("destination", destinations)):
         of_role = backing_facts(backings, requested_pages)
-        facts |= {f"{role}_pages": of_role["pages"], f"{role}_node": of_role["node"]}
+        facts |= {f"{role}_pages": of_role.get("pages"), f"{role}_node": of_role.get("node")}
     return facts
