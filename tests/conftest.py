@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.gpu_stand_in import gpu_stand_in  # noqa: F401  a fixture
+from tests.skips import counted, excess
 
 # A shared or emulated processor stalls at any time: no test fails for being slow.
 settings.register_profile(
@@ -73,6 +74,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in lacking.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def skip_reasons(config: pytest.Config) -> list[str]:
+    """Of all tests that were skipped; empty in a worker, whose tests the main process counts."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    return [str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail where more was skipped than is known, if that was asked for."""
+    is_excess = os.environ.get("MEMGAUGE_SKIPS") == "known" and excess(
+        counted(skip_reasons(session.config))
+    )
+    if is_excess and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print how many tests were skipped by reason, and what of that is new."""
+    counts = counted(skip_reasons(config))
+    if not counts:
+        return
+    terminalreporter.section("skipped by reason")
+    for reason, many in counts.most_common():
+        terminalreporter.write_line(f"{many:5} {reason}")
+    if os.environ.get("MEMGAUGE_SKIPS") == "known":
+        for line in excess(counts):
+            terminalreporter.write_line(f"FAILED {line}", red=True)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -10,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.huge_pages import free_huge_pages
 from tests.integration.command import command, memgauge
 from tests.integration.live_run import wait_for_samples
+from tests.integration.mounts import mounted
 
 from memgauge.model.storage.run_file import Run, read_run
 
@@ -37,25 +38,6 @@ def refused(memory: str, *more: str) -> str:
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     return done.stderr.splitlines()[-1]
-
-
-@contextmanager
-def mounted(kind: str, options: str, place: Path) -> Iterator[Path]:
-    if os.geteuid() != 0:
-        pytest.skip("mounting a file system needs root")
-    place.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", kind, "-o", options, "none", str(place)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip(f"{kind} cannot be mounted here: {done.stderr.strip()}")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def pages_of(run: Run) -> set[object]:
@@ -93,10 +75,7 @@ def test_a_full_file_system_is_refused_with_what_it_has(tmp_path: Path) -> None:
 
 
 def test_hugetlbfs_gives_its_pages(tmp_path: Path) -> None:
-    pool = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
-    if not (pool / "free_hugepages").exists() or int((pool / "free_hugepages").read_text()) < 16:
-        pytest.skip("16 free huge pages of 2 MiB are needed: raise nr_hugepages as root")
-    with mounted("hugetlbfs", "pagesize=2M", tmp_path / "huge") as place:
+    with free_huge_pages(16), mounted("hugetlbfs", "pagesize=2M", tmp_path / "huge") as place:
         for pages in ("auto", "2m"):
             run = measured(tmp_path, f"file:{place}", "--pages", pages)
             assert {point.actual["huge_share"] for point in run.points.values()} == {1.0}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import signal
 import subprocess
 import time
@@ -11,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.huge_pages import alone
 from tests.integration.command import command
 from tests.integration.live_run import start, wait_for_samples
 
@@ -76,12 +75,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
 def pool() -> Iterator[Pool]:
     """The machine's own pool of 2 MiB pages, for one test at a time."""
     found = Pool(2 << 20, Tree())
-    if not found.exists():
-        pytest.skip("the kernel has no pool of 2 MiB pages")
-    if not os.access(found.file, os.W_OK):
-        pytest.skip(f"{found.file} is not writable: run as root to test it")
-    with Path(found.file).open(encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with alone(Path(found.file)):
         yield found
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.unprivileged import directory_of_nobody
 
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.reports.files import check_writable, write_pieces, write_text
@@ -81,10 +82,11 @@ def test_a_place_that_cannot_be_written_is_told_before(tmp_path: Path) -> None:
         check_writable(tmp_path / "file" / "page.html")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_of_others_is_told_before(tmp_path: Path) -> None:
-    for mode in (0o500, 0o000):
-        tmp_path.chmod(mode)
-        with pytest.raises(RequestError, match="cannot be written: Permission denied; choose"):
-            check_writable(tmp_path / "page.html")
-    tmp_path.chmod(0o700)
+def test_a_directory_of_others_is_reported_before() -> None:
+    with directory_of_nobody() as place:
+        for mode in (0o500, 0o000):
+            place.chmod(mode)
+            with pytest.raises(RequestError, match="cannot be written: Permission denied; choose"):
+                check_writable(place / "page.html")
+        place.chmod(0o700)
+        check_writable(place / "page.html")

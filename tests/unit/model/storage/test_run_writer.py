@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.unit.model import build
+from tests.unprivileged import directory_of_nobody
 
 from memgauge.model.errors import MemgaugeError, RequestError, RunFileError, SystemFailure
 from memgauge.model.records import RunEnd
@@ -54,11 +55,13 @@ def test_a_run_is_never_overwritten(tmp_path: Path) -> None:
     assert len(read_run(tmp_path).starts) == 1
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_an_unwritable_directory_is_a_request_that_cannot_be_met(tmp_path: Path) -> None:
-    tmp_path.chmod(0o555)
-    with pytest.raises(RequestError, match="cannot hold a run: Permission denied; name"):
-        RunWriter(tmp_path / "run")
+def test_an_unwritable_directory_is_a_request_that_cannot_be_met() -> None:
+    with directory_of_nobody() as place:
+        place.chmod(0o555)
+        with pytest.raises(RequestError, match="cannot hold a run: Permission denied; name"):
+            RunWriter(place / "run")
+        place.chmod(0o755)
+        RunWriter(place / "run").close()
 
 
 def test_a_directory_that_cannot_be_made_is_a_request_that_cannot_be_met() -> None:

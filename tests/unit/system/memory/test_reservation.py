@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.huge_pages import alone
 from tests.unit.system.trees import Files, plant, xeon
 
 from memgauge.model.errors import RequestError, SystemFailure
@@ -341,12 +341,15 @@ def test_a_link_in_the_place_of_a_pool_is_not_written_through(tree: Tree, tmp_pa
 
 PROGRAM = """
 import sys, time
+from memgauge.model.errors import MemgaugeError
 from memgauge.system.memory.reservation import PagesWanted, reserved
 
-pytestmark = pytest.mark.whole_machine
-with reserved(PagesWanted(page_bytes=2 << 20, bytes=8 << 20)):
-    print("reserved", flush=True)
-    time.sleep(60)
+try:
+    with reserved(PagesWanted(page_bytes=2 << 20, bytes=8 << 20)):
+        print("reserved", flush=True)
+        time.sleep(60)
+except MemgaugeError as error:
+    print(error)
 """
 
 
@@ -354,12 +357,7 @@ with reserved(PagesWanted(page_bytes=2 << 20, bytes=8 << 20)):
 def pool() -> Iterator[Pool]:
     """The machine's own pool, for one test at a time."""
     found = Pool(2 * MIB, Tree())
-    if not found.exists():
-        pytest.skip("the kernel has no pool of 2 MiB pages")
-    if not os.access(found.file, os.W_OK):
-        pytest.skip(f"{found.file} is not writable: run as root to test it")
-    with Path(found.file).open(encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with alone(Path(found.file)):
         yield found
 
 
@@ -368,13 +366,15 @@ def program(states: Path) -> subprocess.Popen[str]:
         [sys.executable, "-c", PROGRAM],
         env=os.environ | {"XDG_STATE_HOME": str(states)},
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
     )
     assert started.stdout is not None
-    if started.stdout.readline() != "reserved\n":
-        started.communicate()
-        pytest.skip("the kernel gave no huge page")
+    line = started.stdout.readline()
+    if line != "reserved\n":
+        error = started.communicate()[1]
+        assert line, error
+        pytest.skip(line.rstrip())
     return started
 
 
