@@ -2,8 +2,8 @@
 
 A quantile of counts needs no model: its interval lies between two of the ordered values, whose
 ranks follow from the binomial distribution of how many values lie below the true quantile (David
-and Nagaraja, Order Statistics, 2003, section 7.1). Loads of one visit are alike, so they count as
-fewer: the design effect is how much more the share beyond the quantile varies between visits than
+and Nagaraja, Order Statistics, 2003, section 7.1). Loads of one pass are alike, so they count as
+fewer: the design effect is how much more the share beyond the quantile varies between passes than
 chance would have it (Woodruff, JASA 47, 1952).
 """
 
@@ -36,24 +36,24 @@ class LoadTimes(msgspec.Struct, frozen=True):
     loads: int
 
 
-def load_times(visits: Sequence[Histogram], clock: Clock) -> LoadTimes:
-    """Quantiles of the loads of all visits together, in ns.
+def load_times(passes: Sequence[Histogram], clock: Clock) -> LoadTimes:
+    """Quantiles of the loads of all passes together, in ns.
 
     Their intervals are no narrower than a step of the clock to either side.
     """
-    p50, p99 = (quantile_of(visits, quantile) for quantile in (0.5, 0.99))
-    loads = sum(count for visit in visits for _, count in visit)
+    p50, p99 = (quantile_of(passes, quantile) for quantile in (0.5, 0.99))
+    loads = sum(count for one_pass in passes for _, count in one_pass)
     return LoadTimes(_of_load(p50, clock), _of_load(p99, clock), loads)
 
 
-def quantile_of(visits: Sequence[Histogram], quantile: float) -> Estimate | None:
+def quantile_of(passes: Sequence[Histogram], quantile: float) -> Estimate | None:
     """The quantile of all values and its 95% interval; None where they are too few.
 
-    Where the visits differ so much that too few values count, `high` is infinite.
+    Where the passes differ so much that too few values count, `high` is infinite.
     """
     pooled: Counter[int] = Counter()
-    for visit in visits:
-        for value, count in visit:
+    for one_pass in passes:
+        for value, count in one_pass:
             pooled[value] += count
     values = sorted(pooled)
     below = list(accumulate(pooled[value] for value in values))
@@ -65,15 +65,15 @@ def quantile_of(visits: Sequence[Histogram], quantile: float) -> Estimate | None
         return next(v for v, up_to in zip(values, below, strict=True) if up_to >= rank)
 
     value = at(math.ceil(quantile * total))
-    effect = design_effect(visits, value)
+    effect = design_effect(passes, value)
     if total / effect < least_rounds(quantile):
         return Estimate(float(value), 0.0, math.inf)
     low, high = ranks(total, quantile, effect)
     return Estimate(float(value), float(at(low)), float(at(high)))
 
 
-def design_effect(visits: Sequence[Histogram], value: float) -> float:
-    """How many loads count as one: how the shares beyond `value` vary between visits.
+def design_effect(passes: Sequence[Histogram], value: float) -> float:
+    """How many loads count as one: how the shares beyond `value` vary between passes.
 
     Of the shares above it and of those from it on, the one that varies more: many loads may take
     exactly as long, by a clock that ticks slowly.
@@ -81,9 +81,9 @@ def design_effect(visits: Sequence[Histogram], value: float) -> float:
     sizes: list[int] = []
     above: list[int] = []
     from_on: list[int] = []
-    for visit in visits:
+    for one_pass in passes:
         less = equal = more = 0
-        for ns, count in visit:
+        for ns, count in one_pass:
             if ns < value:
                 less += count
             elif ns > value:
@@ -107,14 +107,19 @@ def _overdispersion(sizes: Sequence[int], parts: Sequence[int]) -> float:
 
 
 def ranks(count: int, quantile: float, effect: float = 1.0) -> tuple[int, int]:
-    """Ranks from 1 of the ordered values between which the quantile lies, in 95% of all cases."""
-    deviation = math.sqrt(count / effect * quantile * (1 - quantile))
-    if deviation**2 >= _NORMAL_FROM:
-        half = _Z * deviation * effect
+    """Ranks from 1 of the ordered values between which the quantile lies, in 95% of all cases.
+
+    Where values that count fully would be many enough for the normal approximation, and these are
+    not, the wider of both: a larger `effect` never gives a narrower interval.
+    """
+    variance = count * quantile * (1 - quantile)
+    low, high = count, 1
+    if variance >= _NORMAL_FROM:
+        half = _Z * math.sqrt(variance * effect)
         low, high = math.floor(count * quantile - half), math.ceil(count * quantile + half) + 1
-    else:
-        low = _rank(count, quantile, effect, 1 - _TAIL) - 1
-        high = _rank(count, quantile, effect, _TAIL)
+    if variance / effect < _NORMAL_FROM:
+        low = min(low, _rank(count, quantile, effect, 1 - _TAIL) - 1)
+        high = max(high, _rank(count, quantile, effect, _TAIL))
     return max(1, low), min(count, high)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.unit.analysis.runs import start
 
@@ -62,6 +62,7 @@ def test_exact_and_normal_ranks_meet() -> None:
 
 
 @given(st.integers(400, 5000), st.floats(1.0, 8.0))
+@example(401, 1.03125)
 def test_values_that_count_for_less_give_wider_intervals(count: int, effect: float) -> None:
     narrow, wide = ranks(count, 0.5), ranks(count, 0.5, effect)
     assert 1 <= wide[0] <= narrow[0] < narrow[1] <= wide[1] <= count
