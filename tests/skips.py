@@ -23,7 +23,7 @@ KNOWN: dict[str, tuple[str, int]] = {
         r"sets up an installation|no command|changes what|destroys what|measures for half an hour",
         16,
     ),
-    "takes long, MEMGAUGE_GUEST_TIERS=all runs it": (r"MEMGAUGE_GUEST_TIERS", 3),
+    "takes long, MEMGAUGE_GUEST_TIERS=all runs it": (r"MEMGAUGE_GUEST_TIERS", 4),
 }
 """A pattern of the reason, and how many tests it skips on two CPUs with one memory node."""
 
