@@ -11,41 +11,29 @@ Everything is loaded on first use, so that importing the package is quick.
 # typing is imported, which takes longer than all of this file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
 
-    from memgauge.api import (
-        combined,
-        compare,
-        counters,
-        counters_compare,
-        counters_verify,
-        events,
-        interleave,
-        latency,
-        load,
-        loaded,
-        machine,
-        misses,
-        mix,
-        numa,
-        pages,
-        profile,
-        published,
-        region,
-        simulate,
-        stream,
-        stride,
-        survey,
-        system,
-        tiers,
-        traffic,
-        transfers,
-        workingset,
-    )
-    from memgauge.model.errors import MemgaugeError
-    from memgauge.results import Result
+    from memgauge.api import combined as combined
+    from memgauge.api import compare as compare
+    from memgauge.api import counters as counters
+    from memgauge.api import counters_compare as counters_compare
+    from memgauge.api import counters_verify as counters_verify
+    from memgauge.api import events as events
+    from memgauge.api import load as load
+    from memgauge.api import machine as machine
+    from memgauge.api import profile as profile
+    from memgauge.api import published as published
+    from memgauge.api import region as region
+    from memgauge.api import simulate as simulate
+    from memgauge.api import survey as survey
+    from memgauge.api import system as system
+    from memgauge.api import traffic as traffic
+    from memgauge.model.errors import MemgaugeError as MemgaugeError
+    from memgauge.results import Result as Result
 
-__all__ = [
+    __all__: list[str]
+
+_NAMES = (
     "MemgaugeError",
     "Result",
     "combined",
@@ -54,38 +42,41 @@ __all__ = [
     "counters_compare",
     "counters_verify",
     "events",
-    "interleave",
-    "latency",
     "load",
-    "loaded",
     "machine",
-    "misses",
-    "mix",
-    "numa",
-    "pages",
     "profile",
     "published",
     "region",
     "simulate",
-    "stream",
-    "stride",
     "survey",
     "system",
-    "tiers",
     "traffic",
-    "transfers",
-    "workingset",
-]
+)
+"""Beside these there is a function for each experiment of a survey, such as `memgauge.stream`."""
 
 
-def __getattr__(name: str) -> "Any":
-    if name not in __all__:
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> "Callable[..., Result]": ...
+
+else:
+
+    def __getattr__(name: str) -> object:
+        if name in _NAMES:
+            from memgauge import api
+            from memgauge.model import errors
+
+            return getattr(errors if name == "MemgaugeError" else api, name)
+        if name == "__all__":
+            return __dir__()
+        if not name.startswith("_") and name in __dir__():
+            from memgauge.api import experiment
+
+            return experiment(name)
         raise AttributeError(f"module 'memgauge' has no attribute {name!r}")
-    from memgauge import api
-    from memgauge.model import errors
-
-    return getattr(errors if name == "MemgaugeError" else api, name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    from memgauge.model.experiments import SURVEYED
+
+    return sorted([*_NAMES, *SURVEYED])

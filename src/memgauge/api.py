@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memgauge.model.arguments import name_of, path_of, text_of, words_of
 from memgauge.model.errors import RequestError, SystemFailure, ValidationFailed
+from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.records import Warning
 from memgauge.model.storage.run_file import read_run, run_directory
-from memgauge.results import Compared, Published, Result, Simulation
+from memgauge.results import CORRUPT, Compared, Published, Result, Simulation
 
 if TYPE_CHECKING:
     from memgauge.analysis.comparison.figures import Source
@@ -264,72 +266,24 @@ def surveyed(only: str | None) -> list[str]:
     Raises:
         RequestError: there is no such experiment.
     """
-    from memgauge.experiments.registry import EXPERIMENTS
     from memgauge.model.option import choices_option
 
     if only is None:
-        return list(EXPERIMENTS)
-    return list(choices_option("", list(EXPERIMENTS)).parse(text_of(only, "--only"), "--only"))
+        return list(SURVEYED)
+    return list(choices_option("", list(SURVEYED)).parse(text_of(only, "--only"), "--only"))
 
 
-def stream(**options: Any) -> Result:
-    """Bandwidth of STREAM's kernels. Options are those of `memgauge stream`."""
-    return _run(["stream"], "stream", options)
+@cache
+def experiment(name: str) -> Callable[..., Result]:
+    """The function of an experiment that a survey runs too, such as `memgauge.stream`."""
 
+    def run(**options: Any) -> Result:
+        return _run([name], name, options)
 
-def latency(**options: Any) -> Result:
-    """Idle latency of each level. Options are those of `memgauge latency`."""
-    return _run(["latency"], "latency", options)
-
-
-def workingset(**options: Any) -> Result:
-    """Latency and read bandwidth over footprints. Options are those of `memgauge workingset`."""
-    return _run(["workingset"], "workingset", options)
-
-
-def loaded(**options: Any) -> Result:
-    """Latency of memory over the bandwidth others draw. Options are those of `memgauge loaded`."""
-    return _run(["loaded"], "loaded", options)
-
-
-def mix(**options: Any) -> Result:
-    """Bandwidth over the share of reads. Options are those of `memgauge mix`."""
-    return _run(["mix"], "mix", options)
-
-
-def stride(**options: Any) -> Result:
-    """Cost of accesses by pattern and size. Options are those of `memgauge stride`."""
-    return _run(["stride"], "stride", options)
-
-
-def pages(**options: Any) -> Result:
-    """Cost of translation by page size and stride. Options are those of `memgauge pages`."""
-    return _run(["pages"], "pages", options)
-
-
-def misses(**options: Any) -> Result:
-    """Cost of cache misses by footprint and pattern. Options are those of `memgauge misses`."""
-    return _run(["misses"], "misses", options)
-
-
-def tiers(**options: Any) -> Result:
-    """Two kinds of memory, alone and at once. Options are those of `memgauge tiers`."""
-    return _run(["tiers"], "tiers", options)
-
-
-def numa(**options: Any) -> Result:
-    """Bandwidth and latency of every pair of nodes. Options are those of `memgauge numa`."""
-    return _run(["numa"], "numa", options)
-
-
-def interleave(**options: Any) -> Result:
-    """Weights of nodes for the most bandwidth. Options are those of `memgauge interleave`."""
-    return _run(["interleave"], "interleave", options)
-
-
-def transfers(**options: Any) -> Result:
-    """Transfers to and from a GPU. Options are those of `memgauge transfers`; name `memory=`."""
-    return _run(["transfers"], "transfers", options)
+    run.__name__ = run.__qualname__ = name
+    run.__module__ = "memgauge"
+    run.__doc__ = f"{SURVEYED[name].summary} Options are those of `memgauge {name}`."
+    return run
 
 
 def traffic(kernel: str, **options: Any) -> Result:
@@ -416,18 +370,15 @@ def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
     requested = {k: v for k, v in options.items() if k not in of_run}
     chosen = []
     for experiment in map(load_experiment, names):
-        mine = requested if len(names) == 1 else _taken(experiment.parameters, requested)
+        mine = requested if len(names) == 1 else taken_by(experiment.parameters, requested)
         chosen.append((experiment, build(experiment.parameters, **mine)))
     result = measure(chosen, run_options, name=name)
     result.save()
     if result.failed_validations:
-        raise ValidationFailed(
-            f"{result.directory}: the arrays do not hold what the kernels must have left; this may "
-            f"be memory corruption: test the memory before you trust this machine"
-        )
+        raise ValidationFailed(f"{result.directory}: {CORRUPT}")
     return result
 
 
-def _taken(struct: type[CommonParameters], requested: dict[str, Any]) -> dict[str, Any]:
+def taken_by(struct: type[CommonParameters], requested: dict[str, Any]) -> dict[str, Any]:
     """Of a survey's options, those this experiment takes; team sizes only where it has teams."""
     return {k: v for k, v in requested.items() if k != "threads" or struct.takes_threads}

@@ -10,13 +10,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from memgauge.model.records import Validation
 from memgauge.model.storage.run_file import Run
 
 if TYPE_CHECKING:
     from memgauge.analysis.comparison.ratios import Comparison, Row
+    from memgauge.analysis.figures.run import Figures
     from memgauge.analysis.section import Report
     from memgauge.model.simulated_program import SimulatedProgram
+
+
+CORRUPT = (
+    "the arrays do not hold what the kernels must have left; this may be memory corruption: test "
+    "the memory before you trust this machine"
+)
+"""What failed validations mean."""
 
 
 class Analysed(ABC):
@@ -26,6 +36,15 @@ class Analysed(ABC):
     @abstractmethod
     def report(self) -> Report:
         """Sections with verdicts, tables and charts."""
+
+    @abstractmethod
+    def _figures(self) -> msgspec.Struct:
+        """The document that `document` gives as plain data."""
+
+    def document(self) -> dict[str, Any]:
+        """The figures as plain data: what `--json` prints."""
+        made: dict[str, Any] = msgspec.to_builtins(self._figures())
+        return made
 
     def text(self, width: int = 80, encoding: str = "utf-8") -> str:
         """The report for a terminal, without colour; in ASCII for an encoding without Unicode."""
@@ -53,11 +72,17 @@ class Result(Analysed):
         return [v for v in self.run.validations if not all(check.passed for check in v.checks)]
 
     @cached_property
+    def _known(self) -> Figures:
+        from memgauge.analysis.figures.run import figures_of
+
+        return figures_of(self.run)
+
+    @cached_property
     def report(self) -> Report:
         """The run, analysed: sections with verdicts, tables and charts."""
-        from memgauge.analysis.report.run import analyse_run
+        from memgauge.analysis.report.run import report_of
 
-        return analyse_run(self.run)
+        return report_of(self._known)
 
     def text(self, width: int = 80, encoding: str = "utf-8") -> str:
         """The summary for a terminal, without colour; a survey's long tables are shortened.
@@ -74,14 +99,10 @@ class Result(Analysed):
 
         return stream_form(self.run)
 
-    def document(self) -> dict[str, Any]:
-        """The figures as plain data: what `--json` prints."""
-        import msgspec
+    def _figures(self) -> msgspec.Struct:
+        from memgauge.analysis.report.document import document_of
 
-        from memgauge.analysis.report.document import json_document
-
-        made: dict[str, Any] = msgspec.to_builtins(json_document(self.run))
-        return made
+        return document_of(self._known)
 
     def save(self) -> None:
         """Write `summary.txt` and `report.html` beside the records."""
@@ -91,7 +112,17 @@ class Result(Analysed):
         write_text(self.directory / "report.html", self.html(), below=self.directory)
 
 
-class Compared(Analysed):
+class _Printed(Analysed):
+    """Something that is kept nowhere, unless a page is asked for."""
+
+    def save(self, page: str | Path) -> None:
+        """Write the HTML page."""
+        from memgauge.reports.files import write_text
+
+        write_text(Path(page), self.html())
+
+
+class Compared(_Printed):
     """Sources side by side, the first being the baseline."""
 
     def __init__(self, comparison: Comparison) -> None:
@@ -130,20 +161,10 @@ class Compared(Analysed):
 
         return report_of(self.comparison)
 
-    def document(self) -> dict[str, Any]:
-        """The comparison as plain data: what `--json` prints."""
-        import msgspec
-
+    def _figures(self) -> msgspec.Struct:
         from memgauge.analysis.comparison.document import comparison_document
 
-        made: dict[str, Any] = msgspec.to_builtins(comparison_document(self.comparison))
-        return made
-
-    def save(self, page: str | Path) -> None:
-        """Write the HTML page."""
-        from memgauge.reports.files import write_text
-
-        write_text(Path(page), self.html())
+        return comparison_document(self.comparison)
 
 
 class Published(Analysed):
@@ -164,10 +185,7 @@ class Published(Analysed):
             return published_tiers_report(self.reference)
         return published_report(self.reference)
 
-    def document(self) -> dict[str, Any]:
-        """The figures as plain data."""
-        import msgspec
-
+    def _figures(self) -> msgspec.Struct:
         from memgauge.analysis.comparison.published_tiers import published_contest
         from memgauge.analysis.counters.bandwidth import hardware_bandwidth
         from memgauge.analysis.counters.document import hardware_figures
@@ -175,14 +193,11 @@ class Published(Analysed):
         from memgauge.analysis.tiers.document import contest_figures
 
         if self.reference.description.competition is not None:
-            contest = contest_figures(published_contest(self.reference))
-            return dict(msgspec.to_builtins(contest))
-        found = hardware_bandwidth(published_counts(self.reference))
-        made: dict[str, Any] = msgspec.to_builtins(hardware_figures(found))
-        return made
+            return contest_figures(published_contest(self.reference))
+        return hardware_figures(hardware_bandwidth(published_counts(self.reference)))
 
 
-class Simulation(Analysed):
+class Simulation(_Printed):
     """What a program did to the simulated caches of a machine; nothing of it is measured."""
 
     def __init__(self, program: SimulatedProgram) -> None:
@@ -195,17 +210,7 @@ class Simulation(Analysed):
 
         return simulated_report(self.program)
 
-    def document(self) -> dict[str, Any]:
-        """The figures as plain data: what `--json` prints."""
-        import msgspec
-
+    def _figures(self) -> msgspec.Struct:
         from memgauge.analysis.simulated_program import simulation_document
 
-        made: dict[str, Any] = msgspec.to_builtins(simulation_document(self.program))
-        return made
-
-    def save(self, page: str | Path) -> None:
-        """Write the HTML page."""
-        from memgauge.reports.files import write_text
-
-        write_text(Path(page), self.html())
+        return simulation_document(self.program)

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.integration.two_hosts import missing_for_ranks
 
 import memgauge
-from memgauge.counters.registry import MEMORY_ORDER
+from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.system import System
 from memgauge.system.detect import detect
 

@@ -13,19 +13,13 @@ from memgauge.analysis.stream.best_of import stream_form
 from memgauge.model.errors import MemgaugeError, RunFileError
 from memgauge.model.run import Run
 from memgauge.model.text import plain
-from memgauge.reports.export.formats import (
-    TIMELINE_EXPORTERS,
-    export_csv,
-    export_json,
-    export_parquet,
-)
+from memgauge.reports.export.registry import EXPORTERS, Exporter
 from memgauge.reports.export.tables import TABLES
 from memgauge.reports.html.page import render as render_html
 from memgauge.reports.terminal.report import render
 
 LONGEST_MESSAGE = 4096
 """Characters of an error: the choices that some name make them long."""
-_TEXT_TIMELINES = ("csv", "json", "chrome", "openmetrics")
 
 
 def check_refusal(error: Exception) -> None:
@@ -54,19 +48,23 @@ def use_run(run: Run, data: bytes) -> None:
     check_shown(report)
     msgspec.json.encode(json_document(run))
     allowing(stream_form, run)
-    for table in TABLES:
-        export_csv(run, table)
-        export_json(run, table)
-        if one_in(16, data):
-            export_parquet(run, table)
+    for exporter in _exporters(data):
+        if exporter.table is not None:
+            for table in TABLES:
+                exporter.table(run, table)
     if one_in(64, data):
         render_html(report)
 
 
 def use_timeline(run: Run, data: bytes) -> None:
     """Every export of a profile's readings."""
-    for form in (*_TEXT_TIMELINES, *(["parquet"] if one_in(16, data) else [])):
-        allowing(lambda of, form=form: list(TIMELINE_EXPORTERS[form](of)), run)
+    for exporter in _exporters(data):
+        allowing(lambda of, timeline=exporter.timeline: list(timeline(of)), run)
+
+
+def _exporters(data: bytes) -> list[Exporter]:
+    """Those that need no further package, and of few inputs the others too."""
+    return [one for one in EXPORTERS.values() if one.extra is None or one_in(16, data)]
 
 
 def allowing(use: object, run: Run) -> None:

@@ -331,14 +331,14 @@ def text_of(directory: Path) -> bytes:
 
 
 CLUSTERS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "nested": (lambda _: b'{"nodes":' + b"[" * 100_000, "is not of a combined run"),
+    "nested": (lambda _: b'{"nodes":' + b"[" * 100_000, "does not describe a combined run"),
     "version": (
         lambda text: text.replace(b'"format_version": 1', b'"format_version": 1' + b"0" * 400),
-        "written by a later memgauge, in version 10000000000000000... of the format",
+        "written by a later memgauge, in format version 10000000000000000..., and this memgauge",
     ),
     "digits": (
         lambda text: text.replace(b'"ranks": 1', b'"ranks": 1' + b"0" * 5000),
-        "is not of a combined run",
+        "does not describe a combined run",
     ),
     "name": (
         lambda text: text.replace(b'"one"', b'"' + b"n" * 256 + b'"'),

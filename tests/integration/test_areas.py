@@ -88,14 +88,14 @@ def test_a_file_of_others_is_refused_and_untouched(tmp_path: Path) -> None:
     users = tmp_path / "users"
     users.write_bytes(b"precious")
     for more in ([], ["--keep"], ["--overwrite"], ["--keep", "--overwrite"]):
-        assert "memgauge did not make it" in refused(f"file:{users}", *more)
+        assert "memgauge did not create it" in refused(f"file:{users}", *more)
     assert users.read_bytes() == b"precious"
 
 
 def test_kept_files_are_used_again_and_listed(tmp_path: Path) -> None:
     path = tmp_path / "arrays"
     done = memgauge("system", "--clean")
-    assert (done.returncode, done.stdout) == (0, "nothing was left behind\n")
+    assert (done.returncode, done.stdout) == (0, "no leftovers of killed runs were found\n")
     measured(tmp_path / "1", f"file:{path}", "--keep")
     number, size = path.stat().st_ino, path.stat().st_size
     assert size >= 3 * 4 * MIB
@@ -137,7 +137,7 @@ def test_without_keep_nothing_is_left_whatever_ends_the_run(
         program.send_signal(number)
         program.wait(30)
     assert names(tmp_path) <= {"long"}
-    assert memgauge("system", "--clean").stdout == "nothing was left behind\n"
+    assert memgauge("system", "--clean").stdout == "no leftovers of killed runs were found\n"
 
 
 def test_a_signal_leaves_a_file_that_is_to_be_kept(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_kill_leaves_what_is_cleaned_but_not_while_it_is_used(tmp_path: Path) ->
     path = tmp_path / "arrays"
     with running(tmp_path, "--keep") as program:
         assert "is in use by another run" in refused(f"file:{path}", "--keep")
-        assert memgauge("system", "--clean").stdout == f"{path}: in use by a run; left as it is\n"
+        assert memgauge("system", "--clean").stdout == f"{path}: in use by a run; left unchanged\n"
         program.kill()
         program.wait(30)
     assert path.exists()

@@ -258,8 +258,11 @@ def test_a_killed_rank_leaves_what_was_measured(hosts: TwoHosts, tmp_path: Path)
     report = run([*survey("report", str(job.directory))], tmp_path)
     assert report.returncode == 0, report.stderr
     said = " ".join(report.stdout.split())
-    assert "mga did not end by itself (the job was ended by SIGTERM)" in said
-    assert "mgb did not end by itself (its leading rank, 1, died without a word)" in said
+    assert "The survey of mga was ended early (the job was ended by SIGTERM)" in said
+    assert (
+        "The survey of mgb was ended early (its leading rank, 1, died without reporting why)"
+        in said
+    )
     assert set(load_combined(job.directory).cluster.figures) == {"mga", "mgb"}
     assert job.left() == []
 
@@ -270,7 +273,7 @@ def test_the_others_go_on_where_the_launcher_lets_them(hosts: TwoHosts, tmp_path
     job.send(1, signal.SIGKILL)
     code, error = job.end()
     assert code != 0, error
-    assert "mgb: given up: nothing was heard of rank 1" in error
+    assert "mgb: given up: rank 1, which leads it, sent no message" in error
     nodes = nodes_of(job.directory)
     assert (nodes["mga"].state, nodes["mgb"].state) == ("done", "given up")
     end = read_run(job.directory / "nodes" / "mga").end
@@ -285,7 +288,7 @@ def test_a_node_that_hangs_is_given_up(hosts: TwoHosts, tmp_path: Path) -> None:
     job.send(1, signal.SIGSTOP)
     code, error = job.end()
     assert code != 0
-    assert "mgb: given up: nothing was heard of rank 1" in error
+    assert "mgb: given up: rank 1, which leads it, sent no message" in error
     assert "ending the job, since these would not: rank 1 of mgb" in error
     manifest = read_manifest(job.directory)
     assert manifest.ended

@@ -147,7 +147,7 @@ def test_scaling_times_growing_numbers_of_ranks(kind: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("ranks", "arguments", "said"),
     [
-        (2, ("--grid", "2x4"), "is a grid of 8 and 2 ranks run; start it with 'mpirun -n 8'"),
+        (2, ("--grid", "2x4"), "needs 8 ranks, but 2 ranks run; start it with 'mpirun -n 8'"),
         (2, ("--size", "32768"), "(ranks 0-1) needs"),
         (2, ("--nothing",), "no such option '--nothing'"),
         (None, ("--grid", "1x2"), "one rank runs; start it with 'mpirun -n 2'"),
@@ -377,5 +377,5 @@ def test_two_hosts_transform_together_and_what_lies_on_the_other_is_told(tmp_pat
     job = read_run(out)
     assert right(job)
     assert job.start.parameters["fft3d"]["nodes"] == "mga:0,2 mgb:1,3"
-    assert "Ranks 1,3 of 4: no run is there." in " ".join(report(out).split())
+    assert "Ranks 1,3 of 4: its run is missing." in " ".join(report(out).split())
     assert [(out / f"rank-{rank}").is_dir() for rank in range(4)] == [True, False, True, False]

@@ -104,7 +104,7 @@ def test_a_mig_instance_has_no_theoretical_bandwidth(
             "another process has it in exclusive mode",
         ),
         ("stream --memory cuda:0", {"fail": {"cuMemAlloc_v2": 2}}, "out of memory"),
-        ("stream --memory cuda:0 --array-bytes 30MiB", {}, "available in cuda:0; ask for smaller"),
+        ("stream --memory cuda:0 --array-bytes 30MiB", {}, "available in cuda:0; use smaller"),
         ("stream --memory cuda:0 --threads 2", {}, "--threads: does not apply to cuda:0"),
         ("stride --memory cuda:0", {}, "measures no memory of a GPU (cuda:0); choose among stream"),
     ],

@@ -160,7 +160,7 @@ def test_single_values_need_few_combinations() -> None:
             },
             False,
         ),
-        ({"refused": "--threads: latency is measured by one; leave --threads out"}, False),
+        ({"refused": "--threads: latency is measured by one; omit --threads"}, False),
     ],
 )
 def test_what_is_a_fault(result: dict[str, Any], is_fault: bool) -> None:

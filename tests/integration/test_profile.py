@@ -343,7 +343,8 @@ def test_a_pid_of_nobody_is_one_clear_line(tmp_path: Path) -> None:
     refused = done("--pid", str(ended.pid), cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stderr == (
-        f"memgauge: --pid {ended.pid}: no such process runs; 'ps' lists those that do\n".encode()
+        f"memgauge: --pid {ended.pid}: no such process is running; 'ps' lists running "
+        "processes\n".encode()
     )
     assert not (tmp_path / "run").exists()
 

@@ -156,7 +156,7 @@ def test_a_c_program_marks_its_regions(flags: list[str], tmp_path: Path) -> None
     assert named(run.regions, "child")[0].pid != process.pid
     assert len(named(run.regions, "reopened")) == 1
     assert (tmp_path / "own").read_bytes() == b""
-    assert "1 regions ended that had not begun, or whose begin was left out" in {
+    assert "1 regions ended without a recorded begin" in {
         warning.message for warning in run.warnings
     }
     assert not (tmp_path / "run" / "marks.txt").exists()

@@ -277,7 +277,7 @@ def test_a_machine_that_writes_past_its_caches_does_so_by_trace_alone(place: Pat
     assert traced["allocate_read_bytes"] < MIB / 4
     other = json.loads(memgauge(*words, "callgrind", *walk, cwd=place).stdout)["program"]
     assert other["bypass_write_bytes"] == 0
-    assert any("need --engine trace" in note for note in other["notes"])
+    assert any("use --engine trace" in note for note in other["notes"])
 
 
 @simulates
@@ -428,7 +428,7 @@ def test_a_kill_leaves_no_files(place: Path, temporary: Path, engine: str) -> No
     process.communicate()
     assert not list(temporary.iterdir())
     known = memgauge("system", "--clean", cwd=place).stdout
-    assert known == "nothing was left behind\n"
+    assert known == "no leftovers of killed runs were found\n"
 
 
 @simulates
@@ -437,7 +437,7 @@ def test_what_a_kill_of_everything_leaves_is_cleaned(place: Path, temporary: Pat
     process = under_way(place, "callgrind", "./walk", "s", "64")
     (left,) = temporary.iterdir()
     known = memgauge("system", "--clean", cwd=place).stdout
-    assert known == f"{left}: in use by a run; left as it is\n"
+    assert known == f"{left}: in use by a run; left unchanged\n"
     tree = tree_of(process.pid)
     for pid in tree:  # what watches over memgauge has to go before memgauge does
         os.kill(pid, signal.SIGSTOP)
@@ -470,7 +470,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
         (tmp_path, "is a directory; name a file in it"),
         (
             tmp_path / "file" / "page.html",
-            "cannot be written: Not a directory; choose another place",
+            "cannot be written: Not a directory; choose another path",
         ),
     ):
         done = memgauge("simulate", "--html", str(page), "--", "echo", "ran", cwd=place)
@@ -532,7 +532,7 @@ def test_a_program_of_another_architecture_is_told(tmp_path: Path) -> None:
     for engine in ("callgrind", "trace"):
         done = memgauge("simulate", "--engine", engine, "--", "./foreign", cwd=tmp_path)
         assert done.returncode == 125
-        assert "'./foreign': valgrind simulated nothing of it" in done.stderr
+        assert "'./foreign': valgrind simulated none of it" in done.stderr
 
 
 def test_all_are_listed_with_their_sizes(place: Path) -> None:

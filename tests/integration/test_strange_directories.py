@@ -83,7 +83,7 @@ def test_a_fifo_in_the_place_of_a_result_is_refused(
     os.mkfifo(run / name)
     assert main(["report", str(run)]) == 1
     error = capsys.readouterr().err
-    assert f"{name}: cannot be written: a FIFO is in its place; " in error
+    assert f"{name}: cannot be written: a FIFO exists there; " in error
     assert error.count("\n") == 1
     assert (run / name).is_fifo()
 

@@ -138,7 +138,7 @@ def test_a_killed_run_is_completed(running: subprocess.Popen[str], tmp_path: Pat
         ("--b shm: --latency --fixed-iterations 3", "--latency: everyone works until"),
         ("--b shm: --cpus 0 --latency", "only one CPU can be used, and --latency needs one"),
         ("--b file:/no/such/place/x", "file:/no/such/place/x: no such file or directory"),
-        ("--b file:/etc/hostname", "memgauge did not make it; it is left as it is"),
+        ("--b file:/etc/hostname", "memgauge did not create it and leaves it unchanged"),
         ("--b shm: --array-bytes 900TiB", "are needed (2 threads), but only"),
     ],
 )

@@ -136,7 +136,7 @@ def test_ctrl_c_keeps_what_was_simulated_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["gem"], "kernel 'gem': there is none of that name; did you mean gem"),
+        (["gem"], "kernel 'gem' is unknown; did you mean gem"),
         (["gemm", "--machine", "power8"], "machine 'power8': there is none of that name; did you"),
         (["gemm", "--sizes", "64:2k"], "--sizes '64:2k' holds '2k', which is no whole number"),
         (["s1cf", "--sizes", "63"], "--sizes 63: the grid 2x4 does not divide it"),
@@ -145,7 +145,7 @@ def test_ctrl_c_keeps_what_was_simulated_before(tmp_path: Path) -> None:
         (["gemm", "--threads", "9999"], "9999 threads need a CPU each"),
         (
             ["gemm", "--simulate-only", "--machine", "power9-5mb", "--threads", "23"],
-            "machine power9-5mb: has 22 cores, not 23; ask for fewer threads",
+            "machine power9-5mb: has 22 cores, not 23; use fewer threads",
         ),
         (["gemm", "--counters", "perf:nothing"], "perf:nothing"),
     ],

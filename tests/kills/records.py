@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.kills.place import Place
     from tests.kills.scenarios import Scenario
 
-_NOTHING_MEASURED = ("holds no whole record", "no such file")
+_NOTHING_MEASURED = ("contains no complete record", "no such file")
 
 
 class Looked(msgspec.Struct, frozen=True):

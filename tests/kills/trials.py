@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _TWICE_WITHIN_S = 0.3
 _TORN = ("Traceback", "Exception ignored", "Fatal Python", "terminate called", "Aborted")
-_LACKS_PAGES = "the kernel found no unbroken"
+_LACKS_PAGES = "the kernel found no contiguous"
 """What a machine whose memory has been in use for long may refuse at any time."""
 _OURS = ("memgauge: interrupted", "memgauge: ended by ", "Interrupted")
 

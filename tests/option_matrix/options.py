@@ -161,5 +161,5 @@ def names(*, gpu: bool) -> list[str]:
     """All experiments and the survey of them, or those that measure a GPU."""
     known = EXPERIMENTS | BEHIND_COMMANDS
     if gpu:
-        return [name for name, entry in known.items() if entry.on_gpu is not None]
+        return [name for name, entry in known.items() if entry.gpu is not None]
     return [*(name for name in known if name != "transfers"), SURVEY]

@@ -19,6 +19,7 @@ import memgauge
 from memgauge import api
 from memgauge.experiments.registry import load as load_experiment
 from memgauge.model.errors import MemgaugeError, RequestError, RunFileError
+from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import Parameters, RunOptions, fields_of
 from memgauge.runner import profile as profile_runner
 from memgauge.runner.profile_parameters import ProfileParameters
@@ -78,9 +79,7 @@ ABSURD: Mapping[str, object] = {
 }
 WITH_OPTIONS = {
     "survey": "stream", "traffic": "traffic", "counters_compare": "counters_compare",
-    "counters_verify": "counters_verify",
-    **{name: name for name in ("stream", "latency", "workingset", "loaded", "mix", "stride")},
-    **{name: name for name in ("pages", "misses", "tiers", "numa", "interleave", "transfers")},
+    "counters_verify": "counters_verify", **{name: name for name in SURVEYED},
 }  # fmt: skip
 """Functions that take the options of an experiment, and which."""
 NEEDED: Mapping[str, Mapping[str, object]] = {
@@ -175,7 +174,7 @@ def test_every_argument_is_taken_or_refused(name: str) -> None:
             lambda: memgauge.counters(FIVE),
             "counters: an object of type int was given; give text",
         ),
-        (lambda: memgauge.counters(pid=True), "which is no process identifier"),
+        (lambda: memgauge.counters(pid=True), "which is not a process identifier"),
         (lambda: memgauge.simulate([]), "no command was given"),
         (
             lambda: memgauge.region(FIVE),

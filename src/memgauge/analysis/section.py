@@ -6,12 +6,13 @@ is drawn without touching one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
 
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.experiments import DESCRIPTORS
 
 Cell = Estimate | float | int | str | bool | None
 """None: not measured. It is shown as a dash, never as zero."""
@@ -148,6 +149,27 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: list[Verdict] = []
     tables: list[Table] = []
     charts: list[Chart] = []
+
+
+def section_of(  # noqa: PLR0913 - all but the first by name
+    name: str,
+    *,
+    verdicts: Sequence[Verdict] = (),
+    tables: Sequence[Table] = (),
+    charts: Sequence[Chart] = (),
+    title: str | None = None,
+    question: str | None = None,
+) -> Section:
+    """The section of an experiment: what its descriptor says, unless something else is given."""
+    described = DESCRIPTORS[name]
+    return Section(
+        name=name,
+        title=title or described.title,
+        question=question or described.question,
+        verdicts=[*verdicts],
+        tables=[*tables],
+        charts=[*charts],
+    )
 
 
 class Headline(msgspec.Struct, frozen=True, kw_only=True):

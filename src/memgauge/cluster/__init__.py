@@ -1,1 +1,1 @@
-"""Surveys of many nodes under an MPI launcher: who leads, what is gathered, what is kept."""
+"""Surveys of many nodes under an MPI launcher: roles of ranks, gathered results, stored files."""

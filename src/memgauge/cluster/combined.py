@@ -1,11 +1,11 @@
-"""Combined runs on disk: read back whatever is there of the nodes, and rendered."""
+"""Combined runs on disk: reads whatever results of nodes exist, and renders them."""
 
 from __future__ import annotations
 
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 LOG_END_BYTES = 64 << 10
-"""Of a survey's log: its last words stand there."""
+"""Bytes read from the end of a survey's log, which contains its last messages."""
 
 
 class CombinedRun(Analysed):
-    """A combined run and what it says. Rendering needs neither MPI nor the nodes."""
+    """A combined run with its results. Rendering needs neither MPI nor the nodes."""
 
     def __init__(self, directory: Path, cluster: Cluster) -> None:
         self.directory = directory
@@ -46,7 +46,7 @@ class CombinedRun(Analysed):
 
     @cached_property
     def combined(self) -> Combined:
-        """The nodes, held against each other."""
+        """The nodes, compared with each other."""
         from memgauge.analysis.cluster.groups import combine
 
         return combine(self.cluster)
@@ -58,12 +58,10 @@ class CombinedRun(Analysed):
 
         return report_of(self.combined)
 
-    def document(self) -> dict[str, Any]:
-        """The figures as plain data: what `--json` prints."""
+    def _figures(self) -> msgspec.Struct:
         from memgauge.analysis.cluster.document import cluster_document
 
-        made: dict[str, Any] = msgspec.to_builtins(cluster_document(self.combined))
-        return made
+        return cluster_document(self.combined)
 
     def save(self) -> None:
         """Write `summary.txt` and `report.html` beside the manifest."""
@@ -72,9 +70,9 @@ class CombinedRun(Analysed):
 
 
 def load_combined(directory: Path, *, ending: bool = False) -> CombinedRun:
-    """A combined run from its directory, whole or not.
+    """Read a combined run from its directory, complete or not.
 
-    While it is `ending`, ranks may still be about to write why they end.
+    While the job is `ending`, ranks may still be about to write why they end.
 
     Raises:
         RunFileError: its manifest is missing or cannot be read.
@@ -97,7 +95,7 @@ def load_combined(directory: Path, *, ending: bool = False) -> CombinedRun:
 
 
 def figures_of_node(directory: Path, node: ClusterNode) -> NodeFigures | str:
-    """What the node made of its run, or is made of its records now; why there is neither."""
+    """The node's own figures, or figures computed from its records now; else why there are none."""
     place = node_directory(directory, node.name)
     records_bytes = _records_bytes(place)
     if os.path.isfile(place / FIGURES_NAME):  # noqa: PTH113 - never raises
@@ -116,7 +114,7 @@ def figures_of_node(directory: Path, node: ClusterNode) -> NodeFigures | str:
 
 
 def _records_bytes(place: Path) -> int | None:
-    """None: there are no records."""
+    """The number of bytes of the records; None if there are none."""
     try:
         return (place / RECORDS_NAME).stat().st_size
     except (OSError, ValueError):
@@ -124,7 +122,7 @@ def _records_bytes(place: Path) -> int | None:
 
 
 def figures_of_records(place: Path) -> NodeFigures | str:
-    """The figures of a node's run; why it has none.
+    """The figures of a node's run, or why it has none.
 
     Raises:
         MemgaugeError: its records cannot be read.
@@ -135,13 +133,13 @@ def figures_of_records(place: Path) -> NodeFigures | str:
     if not any(run.samples.values()):
         if run.end is not None and run.end.status == "budget":
             spent = format_duration(run.starts[-1].budget_s)
-            return f"its budget of {spent} was spent on preparing; give more --budget"
+            return f"its budget of {spent} was spent on preparation; increase --budget"
         return "its survey ended before anything was measured"
     return node_figures(run)
 
 
 def write_figures(place: Path) -> str | None:
-    """Write the figures beside the records of a node's run; why that could not be done."""
+    """Write the figures beside the records of a node's run; return why that failed, else None."""
     try:
         found = figures_of_records(place)
         if isinstance(found, str):
@@ -154,7 +152,7 @@ def write_figures(place: Path) -> str | None:
 
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
-    """Write the manifest, whole or not at all.
+    """Write the manifest, completely or not at all.
 
     Raises:
         SystemFailure: it cannot be written.
@@ -164,7 +162,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def _with_death(directory: Path, node: ClusterNode) -> ClusterNode:
-    """With the word that its leading rank was killed, where that one left none itself."""
+    """Add that a node's leading rank was killed, if that rank left no message itself."""
     if node.state not in {"measuring", "cut short"}:
         return node
     try:
@@ -173,7 +171,9 @@ def _with_death(directory: Path, node: ClusterNode) -> ClusterNode:
         return node
     if LAST_WORD.encode() in said:
         return node
-    why = f"its leading rank, {node.ranks[0]}, died without a word" if node.ranks else node.why
+    why = (
+        f"its leading rank, {node.ranks[0]}, died without reporting why" if node.ranks else node.why
+    )
     return msgspec.structs.replace(node, why=why)
 
 
@@ -183,5 +183,5 @@ def _why(node: ClusterNode) -> str:
     if node.state in {"waiting", "measuring"}:
         return f"it was {node.state} when the job was killed"
     if node.directory:
-        return f"its files are on the node, in {node.directory}"
-    return "its files are gone"
+        return f"its files are on that node, in {node.directory}"
+    return "its files are lost"

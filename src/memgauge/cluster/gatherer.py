@@ -1,7 +1,7 @@
-"""Rank 0 of a cluster's survey: who is where, whose turn it is, who is not heard of any more.
+"""Rank 0 of a cluster survey: locates ranks, starts surveys, detects ranks that fell silent.
 
-Nothing here waits for a rank. A node is given up when nothing was heard of it for the time of
-grace, or when its survey is that much behind its budget; the others' results stand.
+Nothing here waits for a rank. A node is given up when it sends no message for the grace period, or
+when its survey exceeds its budget by that much; results of the others remain valid.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ from memgauge.model.text import quoted
 from memgauge.model.units import format_count, format_duration
 
 HELLO_S = 60.0
-"""How long ranks may take from the first to the last to come up."""
+"""Seconds from the first to the last rank's first message, at most."""
 MANIFEST_EVERY_S = 1.0
 SAY_EVERY_S = 10.0
 MOST_HEARD_PER_S = 100
-"""Messages of living nodes: handling them must not take time from rank 0's own node."""
+"""Interval of messages from living nodes.
+
+Handling them must not take time from rank 0's own node.
+"""
 OVER = frozenset({"done", "failed", "given up", "cut short"})
 
 
@@ -60,21 +63,21 @@ class Gatherer:
         self._began_s = clock()
         self._hellos: dict[int, Hello] = {}
         self._nodes: dict[int, ClusterNode] = {}
-        """By leading rank."""
+        """Nodes by leading rank."""
         self._heard_s: dict[int, float] = {}
         self._measuring_s: dict[int, float] = {}
-        """When the survey of a node began."""
+        """Time at which the survey of each node began, by leading rank."""
         self._ready: set[int] = set()
         self._written_s = self._said_s = self._began_s
         self._dirty = False
 
     @property
     def is_over(self) -> bool:
-        """Whether every node has its end."""
+        """Whether every node's survey has ended."""
         return bool(self._nodes) and all(node.state in OVER for node in self._nodes.values())
 
     def hear(self, rank: int, message: AnyMessage) -> None:
-        """What a rank sent; of a node given up nothing is taken any more."""
+        """Handle a rank's message; messages of a node that was given up are ignored."""
         self._heard_s[rank] = self._clock()
         node = self._nodes.get(rank)
         if isinstance(message, Hello):
@@ -96,7 +99,7 @@ class Gatherer:
             self._end(rank, message.state, message.why, message.exit_code, message.elapsed_s)
 
     def step(self) -> None:
-        """Assign roles when all are there, begin whose turn it is, give up who is silent."""
+        """Assign roles once all ranks are known, start the next surveys, give up silent nodes."""
         now_s = self._clock()
         if not self._nodes:
             late = now_s - self._began_s > HELLO_S
@@ -107,9 +110,9 @@ class Gatherer:
             why = self._lost(rank, now_s)
             if why is not None:
                 self._end(rank, "given up", why, None, self._elapsed_s(rank, now_s))
-                self._mailbox.send(rank, Leave())  # whoever is only late is to make room
+                self._mailbox.send(rank, Leave())  # a node that is only late must end its survey
         for rank in self._next():
-            self._measuring_s[rank] = self._heard_s[rank] = now_s  # who waits says nothing
+            self._measuring_s[rank] = self._heard_s[rank] = now_s  # ranks that wait send nothing
             self._change(rank, state="measuring")
             self._mailbox.send(rank, Begin())
         self._keep(now_s)
@@ -117,7 +120,7 @@ class Gatherer:
             self._tell(now_s)
 
     def close(self, why: str | None = None) -> Manifest:
-        """The manifest at the end; nodes that have none are cut short, because of `why`."""
+        """The final manifest; nodes that have not ended are cut short for the reason `why`."""
         for rank, node in list(self._nodes.items()):
             if node.state not in OVER:
                 self._change(rank, state="cut short", why=why)
@@ -159,7 +162,7 @@ class Gatherer:
         yield from [rank for rank in waiting if rank in self._ready][: max(0, free)]
 
     def _lost(self, rank: int, now_s: float) -> str | None:
-        """Why the node is given up; None: it is not."""
+        """Why the node is given up; None if it is not."""
         grace_s, node = self.manifest.grace_s, self._nodes[rank]
         began_s = self._measuring_s.get(rank)
         silent_s = now_s - self._heard_s[rank]
@@ -171,7 +174,7 @@ class Gatherer:
                 f"{format_duration(self.manifest.budget_s)}"
             )
         if silent_s > grace_s:
-            return f"nothing was heard of rank {rank}, which leads it, for {silent_s:.0f} s"
+            return f"rank {rank}, which leads it, sent no message for {silent_s:.0f} s"
         return None
 
     def _end(
@@ -191,12 +194,12 @@ class Gatherer:
         self._dirty = True
 
     def _elapsed_s(self, rank: int, now_s: float) -> float | None:
-        """Since the node's survey began; None: it did not."""
+        """Seconds since the node's survey began; None if it did not begin."""
         began_s = self._measuring_s.get(rank)
         return None if began_s is None else now_s - began_s
 
     def _take(self, rank: int, node: ClusterNode, piece: Piece) -> None:
-        """Some of a file of a node that does not see this directory."""
+        """Store a piece of a file from a node that does not share this directory."""
         name, data = Path(piece.file).name, unpacked(piece)
         if name not in SENT_FILES or data is None:
             self._refuse(rank, f"part of {quoted(piece.file)} arrived damaged")
@@ -207,10 +210,10 @@ class Gatherer:
             with opened(path, below=self._directory) as file:
                 file.write(data)
         except OSError as error:
-            self._refuse(rank, f"{name} that it sent cannot be written: {error.strerror}")
+            self._refuse(rank, f"{name} received from it cannot be written: {error.strerror}")
 
     def _refuse(self, rank: int, why: str) -> None:
-        """What a node sends cannot be kept: it is over, and the others go on."""
+        """End a node whose files cannot be stored; the others continue."""
         elapsed_s = self._elapsed_s(rank, self._clock())
         self._end(rank, "failed", f"{why}; measure that node again", None, elapsed_s)
         self._mailbox.send(rank, Leave())

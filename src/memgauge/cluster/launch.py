@@ -1,6 +1,6 @@
 """Launchers of MPI programs (mpirun, srun), as the environment shows them; no MPI is loaded.
 
-What is known here is known whether or not MPI can be: above all which of many ranks speaks for all.
+All of this is known even without a working MPI, above all which rank reports errors for all.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ class Launch(msgspec.Struct, frozen=True):
     """What started this process as one rank of several."""
 
     launcher: str
-    """As a person names it: `mpirun`, `srun`."""
+    """Name of the launcher for messages: `mpirun`, `srun`."""
     ranks: int | None
-    """None: the environment does not tell."""
+    """None if the environment does not state it."""
     rank: int | None = None
-    """Which of them this process is; None: not known."""
+    """Rank of this process; None if unknown."""
 
 
 _STEP_RANKS = "SLURM_STEP_NUM_TASKS"
-"""Of the step, not of the job: a batch script's own commands have SLURM_NTASKS, and are alone."""
+"""Counts of the step, not of the job: a batch script's commands have SLURM_NTASKS and run alone."""
 
 _SIZES = (
     ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
     ("MV2_COMM_WORLD_SIZE", "mpirun of MVAPICH"),
     ("PMI_SIZE", "mpiexec"),
     ("PALS_SIZE", "mpiexec of PALS"),
-    # Last: MPICH's mpirun may start one helper of its own on each node by a step of srun.
+    # Checked last: MPICH's mpirun may start one helper on each node through a step of srun.
     (_STEP_RANKS, "srun"),
 )
-"""Variable that holds the number of ranks, and whose it is. The first that is set is believed."""
+"""Variables that contain the number of ranks, with their launcher. The first that is set counts."""
 
 _RANKS = (
     "OMPI_COMM_WORLD_RANK",
@@ -53,7 +53,7 @@ _RANKS_OF_NODE = (
 _STEP_RANK_OF_NODE = "SLURM_LOCALID"
 
 _UNCOUNTED = (("PMIX_RANK", "a PMIx launcher"), ("PMI_RANK", "a PMI launcher"))
-"""Of launchers that tell a rank and no number of them."""
+"""Variables of launchers that provide a rank but not the number of ranks."""
 
 LAUNCH_PREFIXES = (
     *("OMPI_", "ORTE_", "PRTE_", "PMIX_", "PMI_", "PMI2_"),
@@ -64,7 +64,7 @@ without PMI_ and PMIX_ variables is no rank to any MPI library."""
 
 
 def launch(environment: Mapping[str, str] = os.environ) -> Launch | None:
-    """The launcher that started this process; None: there is none to be seen."""
+    """The launcher that started this process; None if the environment shows none."""
     rank = _rank(environment)
     for variable, name in _SIZES:
         ranks = _number(environment, variable)
@@ -76,17 +76,17 @@ def launch(environment: Mapping[str, str] = os.environ) -> Launch | None:
 
 
 def reports_for_all(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether this process says what concerns all ranks: the first, or one started alone."""
+    """Whether this process reports what concerns all ranks: it is the first rank, or runs alone."""
     return not _rank(environment)
 
 
 def reports_for_node(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether it is the first of its node, or its launcher does not tell."""
+    """Whether it is the first rank of its node, or its launcher does not state this."""
     return not _first_number(environment, _RANKS_OF_NODE, _STEP_RANK_OF_NODE)
 
 
 def without_launch(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment of a child that is no rank."""
+    """The environment for a child process that is not a rank."""
     return {
         name: value
         for name, value in environment.items()
@@ -99,7 +99,7 @@ def _rank(environment: Mapping[str, str]) -> int | None:
 
 
 def _first_number(environment: Mapping[str, str], names: Sequence[str], of_step: str) -> int | None:
-    """Of the first variable that holds one; Slurm's counts in a step only."""
+    """The number in the first variable that contains one; Slurm's counts only inside a step."""
     steps = [of_step] if _STEP_RANKS in environment else []
     known = (_number(environment, name) for name in [*names, *steps])
     return next((rank for rank in known if rank is not None), None)

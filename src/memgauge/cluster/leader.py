@@ -1,4 +1,4 @@
-"""The first rank of a node: runs its survey, says that it is alive, hands over what came out."""
+"""The first rank of a node: runs its survey, reports that it is alive, and delivers the results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from memgauge.model.text import plain
 
 
 class Leader:
-    """The survey of this rank's node, step by step; nothing here waits."""
+    """Runs the survey of this rank's node in steps; nothing here waits."""
 
     def __init__(self, mailbox: Mailbox, arguments: list[str], role: Role) -> None:
         self._mailbox = mailbox
@@ -75,7 +75,7 @@ class Leader:
             )
 
     def step(self) -> None:
-        """Say that the survey goes on, or hand over what it left."""
+        """Report that the survey continues, or deliver its results."""
         child = self._child
         if child is None:
             return
@@ -89,7 +89,7 @@ class Leader:
             self._mailbox.send(0, Alive())
 
     def stop(self, wait_s: float, why: str) -> None:
-        """End the survey, which closes its records, and leave word that it was not this rank."""
+        """End the survey, which closes its records, and record that the end was ordered."""
         child, self._child = self._child, None
         if child is not None:
             child.stop(wait_s)
@@ -115,7 +115,10 @@ class Leader:
 
 
 def _send_file(mailbox: Mailbox, path: Path) -> None:
-    """In pieces that each unpack by themselves: MPI delivers messages of one rank in order."""
+    """Send a file in pieces that decompress independently.
+
+    MPI delivers messages of a rank in order.
+    """
     with path.open("rb") as file:
         is_first = True
         while (data := file.read(PIECE_BYTES)) or is_first:
@@ -125,7 +128,7 @@ def _send_file(mailbox: Mailbox, path: Path) -> None:
 
 
 def _sees(directory: Path, cluster_id: str) -> bool:
-    """Whether this node sees the directory of rank 0: the manifest there is this job's."""
+    """Whether this node shares rank 0's directory: the manifest there belongs to this job."""
     try:
         return read_manifest(directory).cluster_id == cluster_id
     except MemgaugeError:

@@ -1,8 +1,8 @@
-"""Which MPI library mpi4py is to load: the one that belongs to the launcher.
+"""Chooses the MPI library for mpi4py: the one that belongs to the launcher.
 
-Left to itself mpi4py takes a library that a wheel put into the virtual environment before the
-system's, also where the system's mpirun started the process. Of the two only the one that mpirun
-belongs to can talk to it.
+By default, mpi4py prefers a library from a wheel in the virtual environment over the system's, even
+if the system's mpirun started the process. Only the library that mpirun belongs to can communicate
+with it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 VARIABLE = "MPI4PY_LIBMPI"
-"""By which mpi4py is configured (its documentation, section Runtime configuration options)."""
+"""Configures mpi4py (see its documentation, section Runtime configuration options)."""
 OPEN_MPI = "libmpi.so.40"
 """Soname of Open MPI since version 2."""
 
 
 def library_for(environment: Mapping[str, str], prefix: str) -> str | None:
-    """What the variable must say, files to try between colons; None: nothing.
+    """The value for the variable: files to try, separated by colons; None to leave it unset.
 
-    MPICH's family is what wheels hold, and is found without being named.
+    Wheels contain libraries of MPICH's family, which mpi4py finds by itself.
     """
     if "OMPI_COMM_WORLD_SIZE" not in environment:
         return None
@@ -32,7 +32,7 @@ def library_for(environment: Mapping[str, str], prefix: str) -> str | None:
 
 
 def choose_library() -> None:
-    """For this process, before it imports mpi4py.MPI; what the user chose stays."""
+    """Set the variable before this process imports mpi4py.MPI; a user's choice is kept."""
     library = library_for(os.environ, sys.exec_prefix)
     if library is not None:
         os.environ[VARIABLE] = library

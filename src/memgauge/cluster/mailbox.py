@@ -1,8 +1,8 @@
-"""Messages between ranks that never wait for anyone: a dead rank must not stop a living one.
+"""Messages between ranks that never block: a dead rank must not stop a living one.
 
-Every message is a non-blocking send and a matched non-blocking receive, asked for now and then. No
-collective operation is used, for it would wait for all. Between two askings a rank sleeps, so that
-those with nothing to do take no CPU from what is measured.
+Every message is a non-blocking send and a matched non-blocking receive, polled now and then. No
+collective operation is used, because it would wait for all ranks. Between two polls a rank sleeps,
+so that idle ranks take no CPU from what is measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _decoder: msgspec.msgpack.Decoder[AnyMessage] = msgspec.msgpack.Decoder(AnyMessa
 
 
 def decoded(data: bytes | bytearray) -> AnyMessage | None:
-    """The message of these bytes; None: they are none, as those of another memgauge may be."""
+    """Decode a message; None if malformed, as from another version of memgauge."""
     try:
         return _decoder.decode(data)
     except UNREADABLE:
@@ -30,7 +30,7 @@ def decoded(data: bytes | bytearray) -> AnyMessage | None:
 
 
 class Mailbox:
-    """What this rank sends and receives."""
+    """Sends and receives messages of this rank."""
 
     def __init__(self, world: StartedMpi) -> None:
         self.rank, self.size = world.rank, world.size
@@ -41,20 +41,20 @@ class Mailbox:
         self._own: deque[AnyMessage] = deque()
 
     def send(self, to: int, message: AnyMessage) -> None:
-        """Hand a message over; it goes when its receiver asks."""
+        """Queue a message; it is sent when its receiver polls."""
         if to == self.rank:
             self._own.append(message)
             return
         data = _encoder.encode(message)
-        # The buffer stands beside its request: MPI reads it until the request is done.
+        # The buffer is kept with its request, because MPI reads it until the request is done.
         request = self._communicator.Isend([data, self._mpi.BYTE], dest=to, tag=_TAG)
         self._outgoing.append((request, data))
 
     def receive(self) -> list[tuple[int, AnyMessage]]:
-        """Whole messages that have come, with the rank that sent each.
+        """Complete messages that have arrived, with the rank that sent each.
 
-        What cannot be read, or whose sender died on the way, is left out: that a rank is silent is
-        noticed elsewhere.
+        Messages that cannot be read, or whose sender died, are left out; silent ranks are detected
+        elsewhere.
         """
         found: list[tuple[int, AnyMessage]] = []
         while self._own:
@@ -68,25 +68,25 @@ class Mailbox:
                 elif (message := decoded(buffer)) is not None:
                     found.append((source, message))
             except self._mpi.Exception:
-                continue  # its sender died on the way
+                continue  # its sender died while sending
         self._incoming = waiting
         self._outgoing = [(sent, data) for sent, data in self._outgoing if not self._is_done(sent)]
         return found
 
     @property
     def unsent(self) -> int:
-        """Messages that have not gone yet."""
+        """Number of messages that have not been sent yet."""
         return len(self._outgoing)
 
     def _is_done(self, request: Any) -> bool:
-        """Whether a message has gone, or never will."""
+        """Whether a message was sent, or never will be."""
         try:
             return bool(request.Test())
         except self._mpi.Exception:
             return True
 
     def _accept(self) -> None:
-        """Begin to receive everything that is offered."""
+        """Start receiving all messages that are available."""
         status = self._mpi.Status()
         while True:
             offered = self._communicator.Improbe(

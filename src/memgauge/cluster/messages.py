@@ -1,4 +1,4 @@
-"""What ranks tell each other. Rank 0 gathers; the first rank of each node leads it."""
+"""Messages between ranks. Rank 0 gathers results; the first rank of each node leads its node."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from memgauge.model.storage.cluster import FIGURES_NAME, State
 from memgauge.model.storage.run_file import RECORDS_NAME
 
 SENT_FILES = (RECORDS_NAME, FIGURES_NAME, "summary.txt")
-"""Of a node's run, what is sent to rank 0 where that does not share its directory. The page is made
-again of the records."""
+"""Files of a node's run that are sent to rank 0 if it does not share the directory. The HTML page
+is rendered again from the records."""
 PIECE_BYTES = 1 << 20
-"""Of a file, at most, in one piece, before it is compressed."""
+"""Most bytes of a file in one message, before compression."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -21,17 +21,17 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class Hello(Message, frozen=True, kw_only=True, tag="hello"):
-    """The first thing every rank says: where it is."""
+    """The first message of every rank: where it runs."""
 
     hostname: str
     boot: str
-    """Digest of the boot it runs under; empty: not known."""
+    """Digest of the boot it runs under; empty if unknown."""
     cpus: list[int]
-    """That its launcher bound it to."""
+    """CPUs that its launcher bound it to."""
 
 
 class Role(Message, frozen=True, kw_only=True, tag="role"):
-    """What a rank is to do until it is ordered to leave."""
+    """The role of a rank until it is ordered to leave."""
 
     leads: bool
     name: str
@@ -42,31 +42,31 @@ class Role(Message, frozen=True, kw_only=True, tag="role"):
     """Of the combined run, as rank 0 sees it."""
     cluster_id: str
     alive_every_s: float
-    """How often a leader says that it is alive: the more nodes, the more seldom."""
+    """Seconds between two messages of a leader that it is alive; longer with more nodes."""
     give_up_s: float
-    """Longest that the job may take from now on: who hears nothing of rank 0 until then leaves."""
+    """Most seconds the job may still take; ranks without a message from rank 0 until then leave."""
 
 
 class Ready(Message, frozen=True, kw_only=True, tag="ready"):
-    """A leader knows where its node's files go, and with which CPUs it measures."""
+    """Sent by a leader: where its node's files are written, and which CPUs its survey uses."""
 
     cpus: int
     cpus_why: str
     sees_directory: bool
     directory: str | None
-    """Its own, where it does not see that of rank 0."""
+    """Its own directory, if it does not share that of rank 0."""
 
 
 class Begin(Message, frozen=True, kw_only=True, tag="begin"):
-    """A leader is to begin its node's survey."""
+    """Orders a leader to begin its node's survey."""
 
 
 class Alive(Message, frozen=True, kw_only=True, tag="alive"):
-    """A leader's survey goes on."""
+    """Reports that a leader's survey continues."""
 
 
 class Piece(Message, frozen=True, kw_only=True, tag="piece"):
-    """Some of a file, compressed, of a node that does not see the directory of rank 0."""
+    """A compressed piece of a file, from a node that does not share rank 0's directory."""
 
     file: str
     data: bytes
@@ -74,7 +74,7 @@ class Piece(Message, frozen=True, kw_only=True, tag="piece"):
 
 
 class Finished(Message, frozen=True, kw_only=True, tag="finished"):
-    """A node's survey ended, and all its files are where they belong."""
+    """Reports that a node's survey ended and all its files are delivered."""
 
     state: State
     why: str | None
@@ -83,18 +83,18 @@ class Finished(Message, frozen=True, kw_only=True, tag="finished"):
 
 
 class Leave(Message, frozen=True, kw_only=True, tag="leave"):
-    """All is done, or nothing can be: a rank ends."""
+    """Orders a rank to end, because everything is done or nothing can be."""
 
 
 class Bye(Message, frozen=True, kw_only=True, tag="bye"):
-    """A rank has heard that it is to leave, and does."""
+    """Acknowledges the order to leave."""
 
 
 AnyMessage = Hello | Role | Ready | Begin | Alive | Piece | Finished | Leave | Bye
 
 
 def unpacked(piece: Piece) -> bytes | None:
-    """What a piece holds of its file; None: it is damaged, or holds more than any piece."""
+    """The decompressed data of a piece; None if it is damaged or too large."""
     unpacking = zlib.decompressobj()
     try:
         data = unpacking.decompress(piece.data, PIECE_BYTES + 1)

@@ -1,4 +1,4 @@
-"""MPI as memgauge uses it: `start_mpi` loads mpi4py, which starts MPI, or says what to install."""
+"""MPI as memgauge uses it; `start_mpi` loads mpi4py, which starts MPI."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INSTALL = "pip install 'memgauge[mpi]' for this Python, on every node"
 
 
 class NodeLacks(RequestError):
-    """Something is not installed, maybe on this node only: other ranks need not know."""
+    """Something is not installed, perhaps on this node only, so that other ranks may not know."""
 
 
 class StartedMpi(msgspec.Struct, frozen=True):
-    """This rank among all of its job."""
+    """This rank and its job."""
 
     rank: int
     size: int
@@ -35,21 +35,21 @@ class StartedMpi(msgspec.Struct, frozen=True):
     """The module `mpi4py.MPI`."""
 
     def abort(self, code: int) -> None:
-        """End every rank at once, this one too; nothing behind it runs."""
+        """End every rank at once, including this one; does not return."""
         self.communicator.Abort(code)
 
 
 def start_mpi(
     what: str, environment: Mapping[str, str] = os.environ, *, finalize: bool = True
 ) -> StartedMpi:
-    """MPI, started. Call it once it is sure that ranks have to talk; `what` is for messages.
+    """Start MPI. Call this only when ranks must communicate; `what` begins error messages.
 
-    It ends with the process, which then waits for all ranks; without `finalize` the caller ends it.
+    With `finalize`, MPI ends with the process, which then waits for all ranks; else the caller ends
+    it.
 
     Raises:
         NodeLacks: mpi4py or an MPI library is missing.
-        RequestError: MPI sees fewer ranks than the launcher started, so that each would go its own
-            way.
+        RequestError: MPI sees fewer ranks than the launcher started, so they would not communicate.
     """
     seen = launch(environment)
     mpi = _load(what, seen, finalize=finalize)
@@ -58,9 +58,9 @@ def start_mpi(
     size, library = communicator.Get_size(), _library(mpi)
     if seen is not None and seen.ranks not in (None, size):
         raise RequestError(
-            f"{what}: {seen.launcher} started {seen.ranks} ranks, but {library} sees {size}: it is "
-            "not the launcher's MPI; start it with the mpirun of that library, or with another "
-            "srun --mpi=..."
+            f"{what}: {seen.launcher} started {seen.ranks} ranks, but {library} sees {size}: the "
+            "library does not belong to the launcher; start the ranks with that library's mpirun, "
+            "or with another srun --mpi=..."
         )
     return StartedMpi(communicator.Get_rank(), size, library, communicator, mpi)
 
@@ -69,10 +69,10 @@ def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
     by = f": started by {seen.launcher}" if seen is not None else ""
     choose_library()
     try:
-        # Ranks talk from one thread only; MPI need not guard itself, nor start threads for that.
+        # Only one thread of a rank uses MPI, which need not lock or start threads for that.
         import_module("mpi4py").rc(thread_level="funneled", finalize=finalize)
         with warnings.catch_warnings():
-            # Of a launcher that is not the library's, which is said below in one line.
+            # A mismatch of launcher and library, which is reported below in one line.
             warnings.simplefilter("ignore", RuntimeWarning)
             return import_module("mpi4py.MPI")
     except ModuleNotFoundError:
@@ -81,7 +81,7 @@ def _load(what: str, seen: Launch | None, *, finalize: bool) -> Any:
         first = plain(str(error).splitlines()[0]) if str(error) else type(error).__name__
         raise NodeLacks(
             f"{what}{by}: mpi4py finds no MPI library ({first}); install one (pip install mpich, "
-            "or Debian's openmpi-bin) or load the cluster's module of one"
+            "or Debian's openmpi-bin) or load the cluster's MPI module"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Which ranks are of one node, what nodes are called, and which CPUs a node's survey gets."""
+"""Assigns ranks to nodes, names nodes, and chooses the CPUs of a node's survey."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 def hello() -> Hello:
     """Where this rank is.
 
-    A node is a host name under one boot of a kernel: two machines of one name are different nodes,
-    and containers or name spaces with names of their own count as nodes of their own.
+    A node is a host name under one boot of a kernel: two machines with the same name are different
+    nodes, and containers or name spaces with their own host names are separate nodes.
     """
     boot = boot_id(Tree())
     return Hello(
@@ -61,7 +61,7 @@ def nodes_of(hellos: Mapping[int, Hello]) -> list[Node]:
 
 
 def _names(hostnames: list[str]) -> list[str]:
-    """Names for directories: the first label where that tells them apart, with a number else."""
+    """Directory names: the first label of the host name if unique, otherwise with a number."""
     plain = [_usable(hostname.partition(".")[0]) for hostname in hostnames]
     if len(set(plain)) < len(plain):
         plain = [_usable(hostname) for hostname in hostnames]
@@ -79,11 +79,11 @@ def _usable(hostname: str) -> str:
 
 
 def take_cpus(bound: list[int], environment: Mapping[str, str] = os.environ) -> tuple[int, str]:
-    """Give this process, and so its children, the CPUs of its node; their number, and which.
+    """Bind this process and its children to its node's CPUs; return their number and description.
 
     A launcher binds each rank to a core or a socket, as suits programs that compute. A survey
-    measures the node: it takes all CPUs that the cpuset of the job allows. Where the batch system
-    says that fewer are the job's, as where it has no cpusets, it keeps to those its ranks have.
+    measures the node: it uses all CPUs that the cpuset of the job allows. If the batch system
+    granted fewer to the job, as without cpusets, the survey uses only those of its ranks.
     """
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
     allowed = sorted(os.sched_getaffinity(0))
@@ -92,8 +92,8 @@ def take_cpus(bound: list[int], environment: Mapping[str, str] = os.environ) -> 
         os.sched_setaffinity(0, bound)
         taken = format_count(len(bound), "CPU")
         return len(bound), (
-            f"measured with the {taken} that the ranks are bound to, since Slurm grants {granted} "
-            f"of the {len(allowed)} of the node"
+            f"measured with the {taken} that the ranks are bound to, because Slurm grants the job "
+            f"{granted} of the node's {len(allowed)} CPUs"
         )
     if len(bound) < len(allowed):
         return len(allowed), (

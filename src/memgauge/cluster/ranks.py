@@ -1,7 +1,8 @@
-"""The loop of every rank: send where it is, do what it is ordered, sleep in between, leave.
+"""The loop of every rank: report its node, follow orders, sleep in between, leave.
 
-A rank that only keeps its leader company sleeps a quarter of a second between two looks at its
-mail; such a look takes some 20 us. None spins: what is measured has the node to itself.
+A rank that does not lead its node sleeps a quarter of a second between two polls of its mailbox,
+each
+of which takes some 20 us. No rank spins, so the measurement has the node to itself.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ GATHER_EVERY_S = 0.05
 LEAD_EVERY_S = 0.1
 SLEEP_S = 0.25
 FAREWELL_S = 5.0
-"""Longest that rank 0 waits until its last messages have gone."""
+"""Most seconds that rank 0 waits until its last messages are sent."""
 STOP_S = 0.5
-"""For a survey to close its records: mpirun sends SIGKILL a second after SIGTERM."""
+"""Seconds for a survey to close its records; mpirun sends SIGKILL a second after SIGTERM."""
 FIRST_WORD_S = 300.0
 """How long a rank waits for an order."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What rank 0 ends with."""
+    """The result of rank 0."""
 
     exit_code: int
     combined: CombinedRun
     unresponsive: list[int] = []
-    """Ranks that an orderly end would wait for in vain, so that the job is to be aborted."""
+    """Ranks that do not respond, so that the job must be aborted instead of ended in order."""
 
 
 class Rank:
@@ -48,18 +49,18 @@ class Rank:
     def __init__(self, world: StartedMpi, arguments: list[str]) -> None:
         self._mailbox = Mailbox(world)
         self._arguments = arguments
-        """Of each node's survey, but where it writes."""
+        """Arguments of each node's survey, except for its directory."""
         self._leader: Leader | None = None
         self._leaves = False
         self._gone: set[int] = set()
-        """Who said good-bye to this rank."""
+        """Ranks that acknowledged the order to leave."""
         self._until_s = time.monotonic() + FIRST_WORD_S
 
     def follow(self) -> None:
-        """Do what rank 0 says until it says to leave; for all ranks but 0.
+        """Follow the orders of rank 0 until it orders to leave; for all ranks except 0.
 
         Raises:
-            SystemFailure: nothing was heard of rank 0 for longer than the job may take.
+            SystemFailure: rank 0 sent no message for longer than the job may take.
             KeyboardInterrupt: the launcher ended the job; the survey has closed its records.
         """
         try:
@@ -75,7 +76,7 @@ class Rank:
         self._drain()
 
     def gather(self, manifest: Manifest, directory: Path, say: Callable[[str], None]) -> Outcome:
-        """Be rank 0: all of the job, and the combined run at its end.
+        """Run as rank 0: the whole job, and the combined run at its end.
 
         Raises:
             KeyboardInterrupt: the launcher ended the job; manifest and report are written.
@@ -89,8 +90,11 @@ class Rank:
                 time.sleep(GATHER_EVERY_S)
         except KeyboardInterrupt as error:
             by = str(error) or "Ctrl-C"
-            # Now: a launcher leaves a second, and the survey may take half of it.
-            say(f"ended by {by}: what was measured is kept; memgauge report {directory} shows it")
+            # At once: a launcher waits only a second, and the survey may take half of it.
+            say(
+                f"ended by {by}: the results so far are kept; show them with memgauge report "
+                f"{directory}"
+            )
             self._stop(error)
             gatherer.close(f"the job was ended by {by}")
             _save_what_is_there(directory, say)
@@ -117,7 +121,7 @@ class Rank:
             self._leader.step()
 
     def _obey(self, message: AnyMessage) -> bool:
-        """Do what rank 0 said; False: it is something else."""
+        """Handle a message of rank 0; False if it is something else."""
         match message:
             case Role():
                 self._until_s = time.monotonic() + message.give_up_s
@@ -128,15 +132,15 @@ class Rank:
             case Leave():
                 self._leaves = True
                 if self._leader is not None:
-                    self._leader.stop(STOP_S, "no more time")
+                    self._leader.stop(STOP_S, "the time of the job is over")
             case _:
                 return False
         return True
 
     def dismiss(self) -> list[int]:
-        """Send all ranks home; those that do not say good-bye.
+        """Order all ranks to leave; return those that do not acknowledge it.
 
-        MPI ends by waiting for all: with a rank that is dead, it would wait for ever.
+        Finalizing MPI waits for all ranks; with a dead rank, it would wait forever.
         """
         for rank in range(self._mailbox.size):
             self._mailbox.send(rank, Leave())
@@ -161,13 +165,16 @@ class Rank:
 def _refuse_to_wait_beyond(until_s: float) -> None:
     if time.monotonic() > until_s:
         raise SystemFailure(
-            "cluster: nothing was heard of rank 0, which gathers; what this node measured is in "
-            "its directory"
+            "cluster: rank 0, which collects all results, sent no message; the results of this "
+            "node are in its own directory"
         )
 
 
 def exit_code(combined: CombinedRun) -> ExitCode:
-    """Done only where every node is; a failed validation of any is reported as such."""
+    """The exit code: success only if every node is done.
+
+    A failed validation is reported as such.
+    """
     nodes = combined.cluster.manifest.nodes
     if any(node.exit_code == ExitCode.VALIDATION_FAILED for node in nodes):
         return ExitCode.VALIDATION_FAILED
@@ -176,7 +183,7 @@ def exit_code(combined: CombinedRun) -> ExitCode:
 
 
 def _save_what_is_there(directory: Path, say: Callable[[str], None]) -> None:
-    """The report of a job that was ended; it may be killed on the way, and can be made later."""
+    """Write the report of a job that was ended; if killed meanwhile, it can be rendered later."""
     try:
         load_combined(directory, ending=True).save()
     except MemgaugeError as error:

@@ -19,7 +19,7 @@ from memgauge.system.environment.software import memgauge_version
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """What rank 0 starts from."""
+    """The state with which rank 0 starts."""
 
     manifest: Manifest
     directory: Path
@@ -34,13 +34,13 @@ def begin(  # noqa: PLR0913, PLR0917 - what a manifest holds
     grace_s: float,
     arguments: list[str],
 ) -> Begun:
-    """Make the directory, with a manifest by which other nodes know it.
+    """Create the directory, with a manifest by which other nodes recognise it.
 
     Raises:
-        RequestError: the directory holds something already, or cannot be made.
+        RequestError: the directory is not empty, or cannot be created.
         SystemFailure: it cannot be written.
     """
-    # What could not be begun leaves no directory of ours behind.
+    # A combined run that cannot begin leaves no directory behind.
     with run_directory(options.output, "cluster") as chosen:
         directory = chosen.absolute()
         _make(directory)

@@ -1,8 +1,8 @@
-"""The survey of one node: a process of its own, started by the leading rank, ended with it.
+"""The survey of one node: a separate process that the leading rank starts, and that ends with it.
 
-It is no rank: the launcher's variables are taken from its environment. It belongs to a session of
-its own, so that a signal to the ranks reaches it through its leader only, which lets it close its
-records; should the leader be killed, the kernel sends it SIGTERM.
+The process is not a rank: the launcher's variables are removed from its environment. It has its own
+session, so that a signal to the ranks reaches it only through its leader, which lets it close its
+records; if the leader is killed, the kernel sends it SIGTERM.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from memgauge.system.programs.interpreter import isolated
 
 _PR_SET_PDEATHSIG = 1
 SURVEY = "memgauge.cluster.survey_child"
-"""The module, which is given the arguments of `memgauge` behind the process it belongs to."""
+"""The module to run; its arguments are its leader's process number and those of `memgauge`."""
 
 
 class SurveyChild:
-    """A survey under way."""
+    """A running survey."""
 
     def __init__(self, arguments: Sequence[str], log: Path) -> None:
         self._log = log
@@ -48,16 +48,16 @@ class SurveyChild:
 
     @property
     def elapsed_s(self) -> float:
-        """Since it was started."""
+        """Seconds since it was started."""
         return time.monotonic() - self._began_s
 
     def poll(self) -> int | None:
-        """Its exit code, as shells have it; None: it goes on."""
+        """Its exit code, as in shells; None while it is running."""
         code = self._process.poll()
         return code if code is None or code >= 0 else 128 - code
 
     def stop(self, wait_s: float) -> int | None:
-        """Ask it to end, as Ctrl-C does, and give it a moment; its exit code."""
+        """Ask it to end, as Ctrl-C does, wait for a moment, and return its exit code."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             try:
@@ -67,7 +67,7 @@ class SurveyChild:
         return self.poll()
 
     def last_line(self) -> str:
-        """What it said last: of a failed one, why."""
+        """Its last message, which states why it failed."""
         try:
             tail = read_end(self._log, 2000).decode("utf-8", "replace")
         except OSError:
@@ -77,13 +77,13 @@ class SurveyChild:
 
 
 def end_with(leader: int) -> bool:
-    """Let this process end when its leader does; False: that one is gone already."""
+    """Let this process end with its leader; False if the leader has already ended."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     return os.getppid() == leader
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Be that process: end with the leader, whose number comes first, and become `memgauge`."""
+    """Run the child: end with the leader, whose number comes first, and become `memgauge`."""
     if end_with(int(arguments[0])):
         os.execv(sys.executable, isolated("memgauge", arguments[1:]))  # noqa: S606
     return 1

@@ -10,11 +10,11 @@ import click
 
 from memgauge import api
 from memgauge.cluster.launch import reports_for_all
-from memgauge.commands.shared.options import given
+from memgauge.commands.shared.options import given, requested
 from memgauge.commands.shared.rank_errors import report_of_this_node, wait_for_the_reporting_rank
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import count_option, duration_option
-from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, build, fields_of
+from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, fields_of
 from memgauge.model.storage.cluster import Manifest
 from memgauge.model.termination import Terminated
 from memgauge.model.text import few, plain
@@ -96,10 +96,10 @@ def _requested(
             "--resume: one node's run is completed by itself, without a launcher, as "
             "'memgauge survey --resume DIR/nodes/NAME'"
         )
-    options = build(RunOptions, **given(RunOptions, dict(values)))
-    build(CommonParameters, **given(CommonParameters, dict(values)))
+    options = requested(RunOptions, values)
+    requested(CommonParameters, values)
     api.surveyed(values.get("only"))
-    together = build(ClusterOptions, **given(ClusterOptions, dict(values)))
+    together = requested(ClusterOptions, values)
     seen = launch()
     if seen is None:
         raise RequestError(
@@ -170,10 +170,9 @@ def node_arguments(values: Mapping[str, Any]) -> list[str]:
     """The words of a node's own survey: what was asked of all."""
     words = ["survey"]
     for struct in (CommonParameters, RunOptions):
-        requested = given(struct, dict(values))
+        chosen = given(struct, values)
         for field in fields_of(struct):
-            if field.name in requested and field.name not in {"output", "json"}:
-                words += (
-                    [field.flag] if field.option.is_switch else [field.flag, requested[field.name]]
-                )
+            if field.name in chosen and field.name not in {"output", "json"}:
+                value = [] if field.option.is_switch else [chosen[field.name]]
+                words += [field.flag, *value]
     return words if values.get("only") is None else [*words, "--only", str(values["only"])]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.commands.shared.options import json_option, page_option
 from memgauge.commands.shared.output import print_and_write, print_json, print_report
 from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.text import few, plain
@@ -36,14 +37,8 @@ def _print_list(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     help="name the published results and end",
 )
 @click.option("--only", metavar="PATTERN", help="figures of these names, such as 'stream/copy/*'")
-@click.option(
-    "--html",
-    "page",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="write one self-contained HTML page",
-)
-@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@page_option
+@json_option
 @click.option(
     "--fail-if-slower",
     metavar="SHARE",

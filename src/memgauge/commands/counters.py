@@ -6,16 +6,19 @@ from importlib import import_module
 from typing import get_args
 
 import click
+import msgspec
 
+from memgauge.commands.shared.options import json_option
 from memgauge.commands.shared.output import print_json
 from memgauge.model.counting.events import BackEndState, Quantity
 from memgauge.model.errors import RequestError
+from memgauge.model.experiments import DESCRIPTORS
 from memgauge.model.text import quoted
 
 SUBCOMMANDS: dict[str, str] = {
     "explain": "Say what an event means, how it is encoded and what a count is worth.",
-    "verify": "Give each counter of memory traffic a verdict, by traffic that is known.",
-    "compare": "Read the same regions by two back ends, and report how far they differ.",
+    "verify": DESCRIPTORS["counters_verify"].summary,
+    "compare": DESCRIPTORS["counters_compare"].summary,
 }
 
 
@@ -59,7 +62,7 @@ class Subcommands(click.Group):
 @click.option(
     "--all", "whole", is_flag=True, help="events of cores, software and sensors each on a line"
 )
-@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -109,11 +112,5 @@ def _named(states: list[BackEndState], names: tuple[str, ...]) -> list[BackEndSt
 def _only(one: BackEndState, quantity: str | None) -> BackEndState:
     if quantity is None:
         return one
-    return BackEndState(
-        name=one.name,
-        summary=one.summary,
-        state=one.state,
-        reason=one.reason,
-        remedy=one.remedy,
-        events=[event for event in one.events if event.quantity == quantity],
-    )
+    events = [event for event in one.events if event.quantity == quantity]
+    return msgspec.structs.replace(one, events=events)

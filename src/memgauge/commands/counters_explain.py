@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from memgauge.commands.shared.options import json_option
 from memgauge.commands.shared.output import print_json
 
 
 @click.command("explain")
 @click.argument("events", nargs=-1, required=True, metavar="EVENT...")
-@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@json_option
 def command(events: tuple[str, ...], *, as_json: bool) -> None:
     """Say what EVENT means, how it is encoded, what a count is worth and where that is from.
 

@@ -7,30 +7,25 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.commands.shared.help import GroupedCommand
+from memgauge.commands.shared.experiment import experiment_command
 from memgauge.commands.shared.measure import measure
-from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.options import requested
 from memgauge.experiments.counters_verify.host import CountersVerifyParameters
 from memgauge.experiments.registry import load
-from memgauge.model.parameters import RunOptions, build
+from memgauge.model.parameters import RunOptions
 from memgauge.model.text import plain
 from memgauge.results import Result
 
 
-@click.command(
-    "verify",
-    cls=GroupedCommand,
-    epilog="See docs/counters_verify.md.",
-)
-@options_of(CountersVerifyParameters, RunOptions)
+@experiment_command("counters_verify", CountersVerifyParameters)
 def command(**values: Any) -> int:
     """Give each counter of memory traffic a verdict: does it count what is known to be moved?
 
     Each node's CPUs read and write known amounts while the counters are read, and rest in between.
     The verdicts are kept for this machine and kernel, and stand beside later figures.
     """
-    parameters = build(CountersVerifyParameters, **given(CountersVerifyParameters, values))
-    options = build(RunOptions, **given(RunOptions, values))
+    parameters = requested(CountersVerifyParameters, values)
+    options = requested(RunOptions, values)
     return measure([(load("counters_verify"), parameters)], options, then=_keep)
 
 

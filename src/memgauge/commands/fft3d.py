@@ -14,7 +14,7 @@ from memgauge import api
 from memgauge.cluster.launch import reports_for_all
 from memgauge.cluster.mpi import NodeLacks
 from memgauge.commands.shared.measure import present, save
-from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.options import json_option, options_of, requested
 from memgauge.commands.shared.output import print_and_write
 from memgauge.commands.shared.rank_errors import (
     OneRankReports,
@@ -24,7 +24,6 @@ from memgauge.commands.shared.rank_errors import (
 from memgauge.fft3d.job import Job, RankFailed
 from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.model.errors import ExitCode, MemgaugeError
-from memgauge.model.parameters import build
 from memgauge.model.termination import Terminated
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
@@ -32,7 +31,7 @@ from memgauge.model.units import format_count
 
 @click.command("fft3d", cls=OneRankReports)
 @options_of(Fft3dParameters)
-@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@json_option
 def command(*, as_json: bool, **values: Any) -> int:
     """Transform a distributed 3-D array and record a timeline of each rank.
 
@@ -43,7 +42,7 @@ def command(*, as_json: bool, **values: Any) -> int:
     """
     job = Job(speaks=reports_for_all())
     try:
-        parameters = build(Fft3dParameters, **given(Fft3dParameters, values))
+        parameters = requested(Fft3dParameters, values)
 
         def begins(directory: Path, ranks: int) -> None:
             # Now, for a job that is killed says nothing at its end.

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.options import options_of, requested
 from memgauge.model.errors import (
     CommandNotExecutable,
     CommandNotFound,
@@ -22,7 +22,6 @@ from memgauge.model.errors import (
     UnknownEvent,
     reason_of,
 )
-from memgauge.model.parameters import build
 from memgauge.model.records import Warning
 from memgauge.model.storage.run_file import run_directory
 from memgauge.model.termination import Terminated, shell_exit_code
@@ -84,7 +83,7 @@ def _parameters(command: Sequence[str], values: dict[str, Any]) -> ProfileParame
         raise RequestError(
             "profile: give either a command, after --, or --pid PID; see memgauge profile --help"
         )
-    return build(ProfileParameters, **given(ProfileParameters, values))
+    return requested(ProfileParameters, values)
 
 
 def _watched(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,21 @@ from memgauge.commands.shared.output import (
 from memgauge.model.errors import RequestError
 from memgauge.model.storage.cluster import is_cluster
 from memgauge.references.library import PREFIX
-from memgauge.results import Result
+from memgauge.results import Analysed, Result
+
+STREAM = "stream"
+
+
+def _print_summary(result: Analysed) -> None:
+    click.echo(result.text(encoding=look_of_stdout().encoding))
+
+
+_PRINTED: dict[str, Callable[[Analysed], None]] = {
+    "summary": _print_summary,
+    "html": lambda result: print_page(result.html()),
+    "json": lambda result: print_json(result.document()),
+}
+"""Forms of any report, by the name that --format takes."""
 
 
 @click.command("report")
@@ -29,7 +44,7 @@ from memgauge.results import Result
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["summary", "html", "json", "stream"]),
+    type=click.Choice([*_PRINTED, STREAM]),
     default=None,
     help="print this form on stdout and write nothing; stream is STREAM's own table",
 )
@@ -48,7 +63,7 @@ def command(run: Path, form: str | None) -> None:
         _render(api.combined(run), form)
         return
     result = api.load(run)
-    if form == "stream":
+    if form == STREAM:
         click.echo(result.stream_form())
     else:
         _render(result, form)
@@ -56,29 +71,21 @@ def command(run: Path, form: str | None) -> None:
 
 def _render(result: Result | CombinedRun, form: str | None) -> None:
     """In one form on stdout; or the summary, and files beside what was read."""
-    if form == "html":
-        print_page(result.html())
-    elif form == "json":
-        print_json(result.document())
-    elif form == "summary":
-        click.echo(result.text(encoding=look_of_stdout().encoding))
-    elif form == "stream":
+    if form == STREAM:
         raise RequestError(
             "--format stream: a combined run of nodes has no such table; give the run of one node"
         )
-    else:
+    if form is None:
         print_and_write(partial(print_report, result.report, whole=False), partial(save, result))
+    else:
+        _PRINTED[form](result)
 
 
 def _published(name: str, form: str | None) -> None:
     result = api.published(name)
-    if form == "stream":
+    if form == STREAM:
         raise RequestError(f"{name}: was not measured here: STREAM's table is for runs only")
-    if form == "html":
-        print_page(result.html())
-    elif form == "json":
-        print_json(result.document())
-    elif form == "summary":
-        click.echo(result.text(encoding=look_of_stdout().encoding))
-    else:
+    if form is None:
         print_report(result.report)
+    else:
+        _PRINTED[form](result)

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from memgauge.commands.shared.rank_errors import report_of_this_node
-from memgauge.experiments.registry import EXPERIMENTS
 from memgauge.model.errors import MemgaugeError, ProfileFailed, RequestError, SimulationFailed
+from memgauge.model.experiments import DESCRIPTORS, SURVEYED
 from memgauge.model.termination import unwinding
 from memgauge.system.limits.processor_time import notice_before_kill
 from memgauge.system.native import refusal
@@ -20,15 +20,15 @@ from memgauge.system.native import refusal
 GROUPS: dict[str, dict[str, str]] = {
     "Measure": {
         "survey": "Measure this machine's memory and write a report.",
-        **{name: entry.summary for name, entry in EXPERIMENTS.items()},
-        "traffic": "Compare a kernel's expected traffic with what caches and counters make of it.",
+        **{name: described.summary for name, described in SURVEYED.items()},
+        "traffic": DESCRIPTORS["traffic"].summary,
         "cluster": "Survey each node of an MPI job, and make one report of all.",
         "system": "Show what was found about this machine and what is possible on it.",
     },
     "Profile": {
-        "profile": "Run a program and record one timeline of what can be counted beside it.",
+        "profile": DESCRIPTORS["profile"].summary,
         "region": "Print how to build a program that marks its regions.",
-        "fft3d": "Transform a distributed 3-D array under mpirun, with a timeline of each rank.",
+        "fft3d": DESCRIPTORS["fft3d"].summary,
     },
     "Counters": {
         "counters": "List what can be counted here and what that needs; explain an event.",
@@ -85,7 +85,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         with _core_for(ctx, cmd_name):
-            if cmd_name in EXPERIMENTS:
+            if cmd_name in SURVEYED:
                 measure = import_module("memgauge.commands.shared.experiment")
                 made: click.Command = measure.command_for(cmd_name)
                 return made

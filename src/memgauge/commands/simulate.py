@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.commands.shared.options import page_option
 from memgauge.commands.shared.output import print_json
 from memgauge.model.errors import (
     CommandNotExecutable,
@@ -41,13 +42,7 @@ from memgauge.simulation.program import ENGINES, simulate_program
     help="callgrind: two levels, children too, quicker; trace: all of the machine, of the program "
     "alone, slower",
 )
-@click.option(
-    "--html",
-    "page",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="write one self-contained HTML page",
-)
+@page_option
 @click.option(
     "--json",
     "as_json",

@@ -11,11 +11,12 @@ from memgauge import api
 from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
 from memgauge.commands.shared.help import GroupedOption
 from memgauge.commands.shared.measure import measure
-from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.options import given, options_of, requested
 from memgauge.commands.shared.rank_errors import OneRankReports
 from memgauge.commands.shared.resume import Confirmed, resume
-from memgauge.experiments.registry import EXPERIMENTS, load
+from memgauge.experiments.registry import load
 from memgauge.model.errors import RequestError
+from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import CommonParameters, RunOptions, build
 
 only_option = click.option(
@@ -23,7 +24,7 @@ only_option = click.option(
     cls=GroupedOption,
     group="what",
     metavar="NAME,...",
-    help=f"experiments to run ({', '.join(EXPERIMENTS)}) [default: all]",
+    help=f"experiments to run ({', '.join(SURVEYED)}) [default: all]",
 )
 
 
@@ -51,7 +52,7 @@ def command(
         values["memory"] = one_memory(memory)
     if is_one_of_several():
         return survey_nodes({**values, "only": only}, interrupted)
-    options = build(RunOptions, **given(RunOptions, values))
+    options = requested(RunOptions, values)
     common = given(CommonParameters, values)
     if interrupted is not None:
         if common.keys() - {"overwrite"} or only is not None or options.output is not None:
@@ -63,7 +64,8 @@ def command(
         confirmed = Confirmed(memory, overwrite="overwrite" in common)
         return resume(interrupted, options, given(RunOptions, values), confirmed)
     chosen = [
-        (one := load(name), _parameters(one.parameters, common)) for name in api.surveyed(only)
+        (one := load(name), build(one.parameters, **api.taken_by(one.parameters, common)))
+        for name in api.surveyed(only)
     ]
     return measure(chosen, options, name="survey")
 
@@ -79,11 +81,3 @@ def one_memory(memory: tuple[str, ...]) -> str | None:
             f"--memory: a survey measures one memory, and {len(memory)} are given; give one"
         )
     return memory[0] if memory else None
-
-
-def _parameters(struct: type[CommonParameters], common: dict[str, Any]) -> CommonParameters:
-    """Common options reach every experiment; team sizes only those that have teams."""
-    wanted = dict(common)
-    if not struct.takes_threads:
-        wanted.pop("threads", None)
-    return build(struct, **wanted)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from memgauge import api
+from memgauge.commands.shared.options import json_option
 from memgauge.commands.shared.output import print_json, print_system
 from memgauge.model.text import plain
 
 
 @click.command("system")
-@click.option("--json", "as_json", is_flag=True, help="print one JSON document and nothing else")
+@json_option
 @click.option(
     "--clean", is_flag=True, help="remove what runs that were killed left behind, and end"
 )

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.commands.shared.help import GroupedCommand
+from memgauge.commands.shared.experiment import experiment_command
 from memgauge.commands.shared.measure import measure
-from memgauge.commands.shared.options import given, options_of
+from memgauge.commands.shared.options import given, requested
 from memgauge.experiments.registry import for_memory, load
 from memgauge.experiments.traffic.parameters import TrafficOptions, TrafficParameters
 from memgauge.model.cache_machine import machine_name
@@ -40,19 +40,13 @@ KERNEL and what N is of it:
 """
 
 
-@click.command(
-    "traffic",
-    cls=GroupedCommand,
-    help=_HELP,
-    epilog="See docs/traffic.md.",
-)
+@experiment_command("traffic", TrafficOptions, help_=_HELP)
 @click.argument("kernel", metavar="KERNEL")
-@options_of(TrafficOptions, RunOptions)
 def command(kernel: str, **values: Any) -> int:
     """Measure and simulate; what can be done is printed beforehand, with how long it may take."""
     parameters = build(TrafficParameters, kernel=kernel, **given(TrafficOptions, values))
     parameters.check()
-    options = _options(parameters, build(RunOptions, **given(RunOptions, values)))
+    options = _options(parameters, requested(RunOptions, values))
     _check(parameters, options)
     click.echo(f"memgauge: {_announcement(parameters, options)}", err=True)
     return measure([(load("traffic"), parameters)], options)
@@ -67,8 +61,8 @@ def _options(parameters: TrafficParameters, options: RunOptions) -> RunOptions:
 
 def _check(parameters: TrafficParameters, options: RunOptions) -> None:
     """Refuse what cannot be done, before anything is said: the work, and where it is recorded."""
-    requested = parameters.for_budget(options.budget_s)
-    planned_groups(for_memory(load("traffic"), requested), requested, api.system())
+    affordable = parameters.for_budget(options.budget_s)
+    planned_groups(for_memory(load("traffic"), affordable), affordable, api.system())
     with run_directory(options.output, "traffic") as directory, RunWriter(directory):
         pass  # one that nothing was written to leaves nothing
 

@@ -1,4 +1,4 @@
-"""What a counter back end is. To add one: a file here, a line in `registry`, a test and a page.
+"""What a counter back end is; its properties are declared in `memgauge.model.counting.back_ends`.
 
 A back end probes whether it works, lists the events it knows here and opens chosen ones. It has no
 statistics, no printing and no argument parsing, and applies no scale: what it opens is read raw.

@@ -16,28 +16,17 @@ import msgspec
 from memgauge.counters.base import Probe
 from memgauge.counters.host import Host
 from memgauge.counters.opening import find
-from memgauge.counters.registry import BACK_ENDS, load
+from memgauge.counters.registry import load
+from memgauge.model.counting.back_ends import BACK_ENDS, of_component
 from memgauge.model.counting.event_names import AUTOMATIC
 from memgauge.model.counting.events import Domain, Event
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 
-HIGHEST_RATES_HZ = {
-    "pcp": 10.0,  # a daemon asks its agents anew
-    "nvml": 10.0,  # drivers refresh power and use some ten times a second
-    "cupti": 20.0,  # each reading decodes what the GPU sampled: a millisecond or more
-    "infiniband": 10.0,  # a reading may ask the adapter; hw_counters refresh each 10 ms
-    "hwmon": 10.0,  # sensors are often behind a slow bus
-    "cgroup": 10.0,  # the kernel first gathers a group's figures from all CPUs
-    "proc": 50.0,  # one reading for each process and thread
-    "resctrl": 50.0,  # one interrupt for each last-level cache
-}
-
 
 class Component(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the machine or of the program."""
+    """A part of the machine or of the program. Back ends state for which they count."""
 
     name: str
-    back_ends: tuple[str, ...] = ()
     domain: Domain | None = None
     """Of events that belong to it; None: any."""
     events: tuple[str, ...] = ()
@@ -48,10 +37,9 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
 
 COMPONENTS = (
     Component(name="memory", events=(AUTOMATIC,)),
-    Component(name="process", back_ends=("proc",), domain="process"),
+    Component(name="process", domain="process"),
     Component(
         name="software",
-        back_ends=("perf",),
         events=(
             "perf:page-faults",
             "perf:context-switches",
@@ -59,10 +47,10 @@ COMPONENTS = (
             "perf:task-clock",
         ),
     ),
-    Component(name="network", back_ends=("net", "infiniband"), domain="network"),
-    Component(name="energy", back_ends=("perf", "powercap", "hwmon"), domain="energy"),
-    Component(name="gpu", back_ends=("cupti", "nvml"), domain="gpu", apart=True),
-    Component(name="cgroup", back_ends=("cgroup",), events=("cgroup:memory.current",)),
+    Component(name="network", domain="network"),
+    Component(name="energy", domain="energy"),
+    Component(name="gpu", domain="gpu", apart=True),
+    Component(name="cgroup", events=("cgroup:memory.current",)),
 )
 NAMES = tuple(component.name for component in COMPONENTS)
 
@@ -154,7 +142,7 @@ def _lanes(component: str, events: Sequence[Event], rate_hz: float) -> list[Lane
             name=component if len(parts) == 1 else f"{component}-{back_end}",
             component=component,
             events=part,
-            rate_hz=min(rate_hz, HIGHEST_RATES_HZ.get(back_end, rate_hz)),
+            rate_hz=min(rate_hz, BACK_ENDS[back_end].highest_rate_hz or rate_hz),
         )
         for back_end, part in parts
     ]
@@ -177,7 +165,7 @@ def _shared(lanes: list[LanePlan]) -> list[LanePlan]:
 
 
 def _is_fast(lane: LanePlan) -> bool:
-    return all(event.back_end not in HIGHEST_RATES_HZ for event in lane.events)
+    return all(BACK_ENDS[event.back_end].highest_rate_hz is None for event in lane.events)
 
 
 def _events_of(component: Component, host: Host) -> tuple[list[Event], list[Missing]]:
@@ -185,20 +173,17 @@ def _events_of(component: Component, host: Host) -> tuple[list[Event], list[Miss
         return _memory(component, host)
     events: list[Event] = []
     reasons: list[Missing] = []
-    for name in component.back_ends:
-        if name not in BACK_ENDS:
-            continue
+    for name in of_component(component.name):
         back_end = load(name, host)
         probe = back_end.probe()
         known = back_end.events() if probe.state != "absent" else []
         mine = [event for event in known if _belongs(event, component)]
         ready = [event for event in mine if event.state == "ready"]
-        events += ready
+        # The same by two routes would be added up: the first route is taken.
+        if not (BACK_ENDS[name].overlaps and any(BACK_ENDS[e.back_end].overlaps for e in events)):
+            events += ready
         if not ready:
             reasons.append(_why(component.name, name, probe, mine))
-    # The same energy by two routes would be added up: the first route is taken.
-    if component.name == "energy":
-        events = [event for event in events if event.back_end in {events[0].back_end, "hwmon"}]
     if events:
         return events, reasons if component.apart else []
     return [], _joined(component.name, reasons)

@@ -10,8 +10,9 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
 from memgauge.counters.host import Host, this_host
-from memgauge.counters.registry import BACK_ENDS, GPU_MEMORY_ORDER, MEMORY_ORDER, load
+from memgauge.counters.registry import load
 from memgauge.counters.verdicts import with_verdicts
+from memgauge.model.counting.back_ends import BACK_ENDS, GPU_MEMORY_ORDER, MEMORY_ORDER
 from memgauge.model.counting.event_names import AUTOMATIC, WHOLE, split_events
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Counter, Event, added_up, gpu_traffic
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent

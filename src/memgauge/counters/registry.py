@@ -1,47 +1,14 @@
-"""All counter back ends. Adding one is one line here.
-
-The modules are loaded when one is asked for: most need the native core.
-"""
+"""The code of each counter back end, loaded when it is asked for, and what each lists."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
 
-import msgspec
-
 from memgauge.counters.base import BackEnd, Probe, unknown
 from memgauge.counters.host import Host
+from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.counting.events import BackEndState, Event
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """Where a back end is."""
-
-    module: str
-    type_name: str
-
-
-BACK_ENDS: dict[str, Entry] = {
-    "perf": Entry("perf.back_end", "PerfBackEnd"),
-    "pcp": Entry("pcp.back_end", "Pcp"),
-    "resctrl": Entry("files.resctrl", "Resctrl"),
-    "powercap": Entry("files.powercap", "Powercap"),
-    "hwmon": Entry("files.hwmon", "Hwmon"),
-    "infiniband": Entry("files.infiniband", "Infiniband"),
-    "net": Entry("files.net", "Net"),
-    "proc": Entry("files.proc", "Proc"),
-    "cgroup": Entry("files.cgroup", "Cgroup"),
-    "nvml": Entry("nvml.back_end", "Nvml"),
-    "cupti": Entry("cupti.back_end", "Cupti"),
-    "modelled": Entry("modelled", "Modelled"),
-}
-
-MEMORY_ORDER = ("perf", "pcp", "resctrl")
-"""Who is asked for memory traffic, best first."""
-
-GPU_MEMORY_ORDER = ("cupti",)
-"""The same of a GPU's memory."""
 
 
 def load(name: str, host: Host) -> BackEnd:

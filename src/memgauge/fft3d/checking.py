@@ -1,4 +1,4 @@
-"""Whether the distributed transform is right: its error against an answer known otherwise.
+"""Checks the distributed transform: its error relative to a result that is known otherwise.
 
 The error is that of all elements in the 2-norm, over the norm of the answer.
 """
@@ -23,25 +23,25 @@ LARGEST_WHOLE = 256
 """Size up to which `auto` compares with a whole transform, made by one rank in a second or two."""
 _UNIT_ROUNDOFF = 2.0**-53
 _OTHER_LENGTHS = 8.0
-"""Bounds of lengths that are no power of two are so many times wider."""
+"""Factor by which bounds are wider for lengths that are not a power of two."""
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a result is from the answer; squares, so that ranks add theirs up."""
+    """Error of a result as sums of squares, which ranks can add up."""
 
     difference: float
     answer: float
 
     @property
     def relative(self) -> float:
-        """Infinite where a result holds what is no number."""
+        """Relative error; infinite if the result contains NaN."""
         if not math.isfinite(self.difference):
             return math.inf
         return math.sqrt(self.difference / self.answer) if self.answer else math.inf
 
 
 def error_bound(size: int) -> float:
-    """The largest relative error that rounding can make of a right result.
+    """The largest relative error that rounding can cause in a correct result.
 
     Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2: a transform of n = 2^t
     elements has a relative error of at most t eta / (1 - t eta) in the 2-norm, where eta = mu +
@@ -57,7 +57,7 @@ def error_bound(size: int) -> float:
 
 
 def whole_bytes(pencils: Pencils) -> int:
-    """What comparing with a whole transform takes on the first rank besides its own arrays."""
+    """Bytes that a comparison with a whole transform needs on the first rank besides its arrays."""
     return 16 * pencils.size**3 + pencils.local_bytes
 
 
@@ -65,24 +65,24 @@ def is_whole(check: str, pencils: Pencils, spare_bytes: int) -> bool:
     """Whether to compare with a whole transform; `spare_bytes` are free on the first rank's node.
 
     Raises:
-        RequestError: it was asked for and does not fit.
+        RequestError: it was requested and does not fit.
     """
     fits = whole_bytes(pencils) <= spare_bytes
     if check == "whole" and not fits:
         raise RequestError(
-            f"--check whole: a whole transform of size {pencils.size} does not fit the first "
-            "rank's node; use --check waves"
+            f"--check whole: a whole transform of size {pencils.size} does not fit into memory of "
+            "the first rank's node; use --check waves"
         )
     return fits and (check == "whole" or (check == "auto" and pencils.size <= LARGEST_WHOLE))
 
 
 def field_for(size: int, *, whole: bool) -> Field:
-    """What is transformed so that the check can tell."""
+    """The field to transform for this check."""
     return Noise(size) if whole else some_waves(size)
 
 
 def compare(comm: Any, pencils: Pencils, field: Field, result: Complex) -> Error | None:
-    """This job's error, on its first rank; None on the others. `result` is not kept."""
+    """The error of this job on its first rank; None on other ranks. `result` is overwritten."""
     if isinstance(field, Waves):
         return _compare_waves(comm, pencils, field, result)
     return _compare_whole(comm, pencils, field, result)
@@ -108,7 +108,7 @@ def validation(pencils: Pencils, error: Error, *, whole: bool) -> Validation:
 
 
 def _compare_whole(comm: Any, pencils: Pencils, field: Field, result: Complex) -> Error | None:
-    """The first rank transforms all and asks one rank after the other for its part."""
+    """The first rank transforms the whole array and receives the parts of the others one by one."""
     import numpy as np
 
     if comm.Get_rank() != 0:
@@ -125,7 +125,7 @@ def _compare_whole(comm: Any, pencils: Pencils, field: Field, result: Complex) -
             comm.Recv(received, source=rank)
         found = received if rank else result
         block = block_of(pencils, rank)
-        # Of a result the indices are y, z, x.
+        # The indices of a result are y, z, x.
         part = whole[:, _slice(block.first), _slice(block.second)].transpose(1, 2, 0)
         for got, known in zip(found.reshape(part.shape), part, strict=True):
             difference += _square(got - known)
@@ -134,7 +134,7 @@ def _compare_whole(comm: Any, pencils: Pencils, field: Field, result: Complex) -
 
 
 def _compare_waves(comm: Any, pencils: Pencils, field: Waves, result: Complex) -> Error | None:
-    """Each rank knows what its part must be: zero but for the waves that fall into it."""
+    """Each rank knows its expected part: zero except for the waves that fall into it."""
     block = block_of(pencils, comm.Get_rank())
     part = result.reshape(len(block.first), len(block.second), pencils.size)
     answer = 0.0

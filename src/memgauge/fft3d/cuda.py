@@ -1,8 +1,10 @@
 """FFTs on a GPU by cuFFT, through CuPy: copying in, transforming and copying out are three phases.
 
-All memory and all plans are made before the first transform, so that a transform neither waits for
-them nor runs out of them. Copies are by the GPU itself, straight from and to the rank's arrays, as
-these are page-locked (CUDA Runtime API: cudaHostRegister); else a driver copies by way of its own.
+All memory and plans are allocated before the first transform, so that no transform waits for them
+or
+runs out of memory. The GPU copies directly from and to the rank's arrays, which are page-locked
+(CUDA
+Runtime API: cudaHostRegister); otherwise the driver copies through buffers of its own.
 """
 
 from __future__ import annotations
@@ -22,18 +24,18 @@ if TYPE_CHECKING:
     from memgauge.fft3d.arrays import Complex
 
 _SPARED = 0.9
-"""Of the memory that is free: contexts of ranks that start later take some hundred MB each."""
+"""Share of the free memory to use: contexts of ranks that start later take some hundred MB each."""
 
 
 class Cuda(Device):
-    """One GPU of this node, maybe shared with other ranks.
+    """One GPU of this node, possibly shared with other ranks.
 
     Raises:
         RequestError: CuPy, cuFFT, a driver or a GPU is missing.
     """
 
     def __init__(self, place: int, ranks: int) -> None:
-        """`place` is this rank's among the `ranks` of its node, which take its GPUs in turn."""
+        """`place` is this rank's index among the node's `ranks`, which use its GPUs in turn."""
         self._library = CupyLibrary()
         self._gpu = place % self._library.gpus
         self._sharing = len(range(self._gpu, ranks, self._library.gpus))
@@ -55,7 +57,7 @@ class Cuda(Device):
         """Page-lock the arrays, take the GPU's memory and make cuFFT's plans.
 
         Raises:
-            RequestError: not one row fits the memory that is free.
+            RequestError: the free memory cannot hold a single row.
         """
         with self._library.errors_of(self._name), self._runs:
             notes = [note for note in map(self._lock, arrays) if note][:1]
@@ -66,13 +68,13 @@ class Cuda(Device):
             notes.append(
                 f"{self._name} has {format_bytes(self._free_bytes)} free for "
                 f"{format_count(self._sharing, 'rank')}: an FFT of "
-                f"{format_bytes(_bytes(rows, size))} goes there in {batches} batches, one after "
-                "the other"
+                f"{format_bytes(_bytes(rows, size))} is computed there in {batches} batches, one "
+                "after the other"
             )
         return notes
 
     def fft(self, pencils: Complex) -> None:
-        """Three phases for each batch, each ended by a synchronisation: what is queued is not done.
+        """Run three phases per batch, each ended by a synchronisation, because GPU work is queued.
 
         Raises:
             SystemFailure: the GPU failed.
@@ -84,7 +86,7 @@ class Cuda(Device):
                 self._batch(pencils[first : first + together])
 
     def close(self) -> None:
-        """Unlock the arrays and free what was taken."""
+        """Unlock the arrays and free the GPU's memory."""
         self._plans, self._kept = {}, None
         with self._library.errors_of(self._name, SystemFailure), self._runs:
             while self._locked:
@@ -106,7 +108,7 @@ class Cuda(Device):
             self._stream.synchronize()
 
     def _lock(self, array: Complex) -> str | None:
-        """Keep the array's pages in memory for the GPU to reach; why that cannot be."""
+        """Page-lock an array for the GPU; return the reason if that fails."""
         if not array.nbytes:
             return None
         try:
@@ -120,7 +122,7 @@ class Cuda(Device):
         return None
 
     def _take_memory(self, shapes: Sequence[tuple[int, int]]) -> None:
-        """For all rows at once where that fits beside cuFFT's work area, else for as many as do."""
+        """A plan for all rows if they fit beside cuFFT's work area, else for as many as fit."""
         elements = max(math.prod(shape) for shape in shapes)
         row = max(size for _, size in shapes)
         room_bytes = int(self._free_bytes * _SPARED / self._sharing)
@@ -144,13 +146,13 @@ class Cuda(Device):
                     f"--device cuda: {self._name} has {format_bytes(self._free_bytes)} free of "
                     f"{format_bytes(self._gpu_bytes)} for {format_count(self._sharing, 'rank')}, "
                     f"too little for one row of {elements} elements and cuFFT's work area "
-                    f"({error}); stop other programs there, or start fewer ranks"
+                    f"({error}); stop other programs on that GPU, or start fewer ranks"
                 ) from error
             return False
         return True
 
     def _rows_of(self, size: int) -> int:
-        """How many rows go there at a time."""
+        """Number of rows that are copied to the GPU at a time."""
         return max(batch for planned, batch in self._plans if planned == size)
 
 

@@ -1,6 +1,6 @@
-"""CuPy as the mini-app uses it: loaded when a GPU was asked for, its refusals in one line each.
+"""CuPy as the mini-app uses it: loaded when a GPU is requested, with errors of one line each.
 
-No package of Python gives cuFFT alone; CuPy is alive, has wheels, and is needed here only.
+No Python package provides cuFFT alone; CuPy is maintained, has wheels, and is needed only here.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from memgauge.model.errors import MemgaugeError, RequestError
 from memgauge.model.text import plain
 
-INSTALL = "pip install 'memgauge[cuda]', or the CuPy of the CUDA that is installed"
+INSTALL = "pip install 'memgauge[cuda]', or the CuPy package for the installed CUDA version"
 
 
 class CupyLibrary:
     """CuPy, with at least one GPU to use.
 
     Raises:
-        RequestError: it is missing or cannot work here, and what to do.
+        RequestError: CuPy is missing or cannot work; the message states what to do.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class CupyLibrary:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of CuPy, of the CUDA it was made for, of the CUDA that the driver runs, and of cuFFT."""
+        """Versions of CuPy, of its CUDA, of the CUDA that the driver supports, and of cuFFT."""
         return {
             "cupy": str(self.cupy.__version__),
             "cuda": _cuda(self.runtime.runtimeGetVersion()),
@@ -40,34 +40,33 @@ class CupyLibrary:
         }
 
     def device(self, number: int) -> AbstractContextManager[Any]:
-        """Within which CuPy works on that GPU."""
+        """A context in which CuPy uses this GPU."""
         device: AbstractContextManager[Any] = self.cupy.cuda.Device(number)
         return device
 
     def facts(self, number: int) -> str:
-        """Its number, name and place, such as `GPU 0, NVIDIA H100 PCIe, 0000:3B:00.0`."""
+        """Number, name and address of a GPU, such as `GPU 0, NVIDIA H100 PCIe, 0000:3B:00.0`."""
         name = self.runtime.getDeviceProperties(number)["name"]
         text = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
         place = self.runtime.deviceGetPCIBusId(number)
         return f"GPU {number}, {plain(text).replace(';', ',')}, {plain(str(place))}"
 
     def plan(self, size: int, rows: int) -> Any:
-        """cuFFT's, of that many transforms of complex doubles, with its work area."""
+        """A plan of cuFFT for this many transforms of complex doubles, with its work area."""
         return self.cufft.Plan1d(size, self.cufft.CUFFT_Z2Z, rows)
 
     def free_unused(self) -> None:
-        """Give the driver what CuPy keeps for later."""
+        """Return the memory that CuPy caches to the driver."""
         self.cupy.get_default_memory_pool().free_all_blocks()
 
     @contextmanager
     def errors_of(self, what: str, kind: type[MemgaugeError] = RequestError) -> Iterator[None]:
-        """Errors of CUDA as one line of the kind that is asked for."""
+        """Convert errors of CUDA to the given error type, with one line of text."""
         try:
             yield
         except (self.runtime.CUDARuntimeError, self.cufft.CuFFTError, MemoryError) as error:
             raise kind(
-                f"--device cuda: {what}: {plain(str(error))}; look at nvidia-smi and at the "
-                "kernel's log"
+                f"--device cuda: {what}: {plain(str(error))}; check nvidia-smi and the kernel's log"
             ) from error
 
     def _count(self) -> int:
@@ -76,20 +75,21 @@ class CupyLibrary:
         except self.runtime.CUDARuntimeError as error:
             raise RequestError(f"--device cuda: {self._why_none(plain(str(error)))}") from error
         if count == 0:
-            raise RequestError("--device cuda: there is no GPU; use --device cpu")
+            raise RequestError("--device cuda: no GPU was found; use --device cpu")
         return count
 
     def _why_none(self, error: str) -> str:
-        """What the driver is, if any, against what this CuPy was made for."""
+        """Why no GPU can be used: compares the driver's version with that of CuPy."""
         has, wants = self.runtime.driverGetVersion(), self.runtime.runtimeGetVersion()
         if has == 0:
-            return f"no NVIDIA driver is at work here ({error}); use --device cpu"
+            return f"no NVIDIA driver is running ({error}); use --device cpu"
         if has // 1000 < wants // 1000:
             return (
-                f"the driver runs CUDA {_cuda(has)}, this CuPy is made for CUDA {_cuda(wants)} "
+                f"the driver supports CUDA {_cuda(has)}, but this CuPy is built for CUDA "
+                f"{_cuda(wants)} "
                 f"({error}); install cupy-cuda{has // 1000}x instead, or a newer driver"
             )
-        return f"no GPU can be used: {error}; look at nvidia-smi, or use --device cpu"
+        return f"no GPU can be used: {error}; check nvidia-smi, or use --device cpu"
 
 
 def _cupy() -> Any:

@@ -1,4 +1,4 @@
-"""Which grid and which sizes a job can have, and what stands on each rank."""
+"""Which grids and sizes a job can have, and which part of the array each rank holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memgauge.model.grid import Grid, check_divides, square_grids
 
 
 class Block(msgspec.Struct, frozen=True):
-    """What one rank holds of a whole array: ranges of its first and second index, all of its third.
+    """The part of an array on one rank: ranges of its first and second index, all of its third.
 
     Before the transform the indices are x, y, z; after it y, z, x.
     """
@@ -33,11 +33,11 @@ def block_of(pencils: Pencils, rank: int) -> Block:
 
 
 def cut(size: int, ranks: int, grid: Grid | None) -> Pencils:
-    """A transform of that size on so many ranks; the most square grid unless one is given.
+    """A transform of this size on this many ranks; the grid is as square as possible unless given.
 
     Raises:
-        RequestError: the grid is of another number of ranks, or has more of them than there are
-            pencils, or does not divide the size.
+        RequestError: the grid needs another number of ranks, has more ranks than there are pencils,
+            or does not divide the size.
     """
     if grid is not None and grid.ranks != ranks:
         raise RequestError(_other_ranks(grid, ranks))
@@ -45,8 +45,8 @@ def cut(size: int, ranks: int, grid: Grid | None) -> Pencils:
     chosen = next((one for one in grids if size % one.divisor == 0), grids[0])
     if max(chosen.rows, chosen.columns) > size:
         raise RequestError(
-            f"--grid {chosen}: has more ranks than pencils: --size {size} is cut into {size} each "
-            "way at most; ask for a larger size or start fewer ranks"
+            f"--grid {chosen}: has more ranks than pencils: --size {size} can be cut into at most "
+            f"{size} parts in each dimension; use a larger size or start fewer ranks"
         )
     check_divides(chosen, size, "--size")
     return Pencils(size=size, grid=chosen)
@@ -55,7 +55,7 @@ def cut(size: int, ranks: int, grid: Grid | None) -> Pencils:
 def _other_ranks(grid: Grid, ranks: int) -> str:
     running = "one rank runs" if ranks == 1 else f"{ranks} ranks run"
     return (
-        f"--grid {grid}: is a grid of {grid.ranks} and {running}; start it with 'mpirun -n "
+        f"--grid {grid}: needs {grid.ranks} ranks, but {running}; start it with 'mpirun -n "
         f"{grid.ranks}' or give --grid {square_grids(ranks)[0]}"
     )
 

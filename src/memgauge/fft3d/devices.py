@@ -1,4 +1,4 @@
-"""Where the 1-D FFTs are computed: by NumPy here, or on a GPU (`cuda.py`).
+"""Devices that compute the 1-D FFTs: NumPy on the CPU, or a GPU (`cuda.py`).
 
 NumPy's FFT works in place and is as fast as SciPy's, whose other 140 MB nothing here needs.
 """
@@ -20,19 +20,19 @@ class Device(ABC):
     """Transforms the rows of an array in place, and marks the phases of that."""
 
     facts: str | None = None
-    """Which of several it is, in words; None: there is no choice."""
+    """Description of which device it is among several; None if there is no choice."""
     libraries: Mapping[str, str] = {}
-    """Versions of what computes, by name."""
+    """Versions of the libraries that compute, by name."""
 
     def prepare(
         self,
         arrays: Sequence[Complex],  # noqa: ARG002 - for those that need to
         shapes: Sequence[tuple[int, int]],  # noqa: ARG002
     ) -> list[str]:
-        """Make ready for transforms within `arrays` of these rows and elements of a row.
+        """Prepare for transforms in `arrays` with these numbers of rows and elements per row.
 
         Returns:
-            What a reader of the figures must know of it, in words.
+            Notes for readers of the figures.
 
         Raises:
             RequestError: they cannot be computed here.
@@ -44,7 +44,7 @@ class Device(ABC):
         """`pencils` has two dimensions; each row is a pencil."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to give back
-        """Give back what `prepare` took; a second call does nothing."""
+        """Release what `prepare` allocated; a second call has no effect."""
 
 
 class Cpu(Device):

@@ -1,7 +1,7 @@
-"""What is transformed: numbers that any rank can make for any part of the array.
+"""Fields to transform, which any rank can generate for any part of the array.
 
-Either noise, of which the whole transform is compared with a library's, or a few plane waves, whose
-transform is known in closed form: a single number for each wave, at its wave numbers.
+A field is either noise, whose transform is compared with that of a library, or a few plane waves,
+whose transform is known in closed form: a single number for each wave, at its wave numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Field(Protocol):
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """Real and imaginary parts even in [-1, 1), by a hash of the place.
+    """Real and imaginary parts uniform in [-1, 1), from a hash of the position.
 
     The hash is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
     2014).
@@ -100,7 +100,7 @@ class Waves(msgspec.Struct, frozen=True):
 
 
 def some_waves(size: int, count: int = WAVES) -> Waves:
-    """Always the same of a size: wave numbers all over the array, no two alike."""
+    """The waves for a size, always the same: distinct wave numbers all over the array."""
     import numpy as np
 
     count = min(count, size**3)

@@ -27,13 +27,13 @@ from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.system.limits.memory import available_bytes
 
 _LOOK_S = 1.0
-"""Between two looks whether work has ended that nothing watches."""
+"""Seconds between two checks whether unmonitored work has ended."""
 _PATIENCE_S = 5.0
-"""With an MPI thread that should end all ranks and is itself held up."""
+"""Seconds to wait for an MPI thread that should end all ranks and may be blocked."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a job that ran to its end."""
+    """The result of a job that ran to its end."""
 
     directory: Path
     speaks: bool
@@ -41,14 +41,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RankFailed(SystemFailure):
-    """This rank failed alone; the others do not know and must be ended."""
+    """Only this rank failed; the others are unaware and must be ended."""
 
 
 class Job:
-    """A job that this process is a rank of. Its methods are called by the main thread."""
+    """A job of which this process is a rank. The main thread calls its methods."""
 
     def __init__(self, *, speaks: bool) -> None:
-        """`speaks`: whether its launcher made this rank the first, or there is no launcher."""
+        """`speaks`: whether this is the launcher's first rank, or there is no launcher."""
         self._speaks = speaks
         self._thread = MpiThread()
         self._world: World | None = None
@@ -58,7 +58,7 @@ class Job:
 
     @property
     def speaks(self) -> bool:
-        """Whether this rank says what concerns all."""
+        """Whether this rank reports what concerns all ranks."""
         return self._speaks if self._world is None else self._world.rank == 0
 
     def run(
@@ -68,17 +68,19 @@ class Job:
         on_begin: Callable[[Path, int], None] = lambda _directory, _ranks: None,
         on_loss: Callable[[str], None] = lambda _lost: None,
     ) -> Outcome:
-        """Everything; `on_begin` is called with where it is recorded and by how many ranks.
+        """Run the whole job; `on_begin` is called with its directory and number of ranks.
 
         A rank whose timeline cannot be recorded, or not to the end, transforms nevertheless:
         `on_loss` is called with the reason. MPI has ended for this rank when this returns or raises
         AgreedError.
 
         Raises:
-            RequestError: MPI is not there. AgreedError: the job cannot be done.
-            RankFailed: this rank cannot go on; call `end_all` after telling.
-            KeyboardInterrupt: Ctrl-C or a signal; call `interrupted`, and leave by os._exit, for
-                the MPI thread may wait for a rank that is gone.
+            RequestError: MPI is missing.
+            AgreedError: the job cannot be done.
+            RankFailed: this rank cannot continue; call `end_all` after reporting the error.
+            KeyboardInterrupt: Ctrl-C or a signal; call `interrupted`, and exit with os._exit,
+                because
+                the MPI thread may be waiting for a rank that is gone.
         """
         world = self._thread.call(open_world)
         self._world = world
@@ -146,7 +148,10 @@ class Job:
     def _watch(
         self, work: OwnWork[Found], parameters: Fft3dParameters, system: System
     ) -> str | None:
-        """Do the work with this rank's timeline beside it; what was lost of that, if anything."""
+        """Do the work while recording this rank's timeline.
+
+        Return what was lost of it, if anything.
+        """
         request = ProfileRequest(
             command=work.command,
             parameters=ProfileParameters(
@@ -167,7 +172,7 @@ class Job:
                 pass
             return f"not recorded: {reason_of(error)}"
         lost = done.failure or done.lane_failure
-        return None if lost is None else f"not recorded to the end: {lost}"
+        return None if lost is None else f"recorded only in part: {lost}"
 
 
 def _answer(work: OwnWork[Found]) -> Found:

@@ -1,7 +1,8 @@
 """The run of a whole job: `DIR/records.jsonl`, beside which each rank has a run in `DIR/rank-K`.
 
-It says what was asked, on what, and whether the result was right; when each phase ran stands in the
-runs of the ranks, as they wrote it themselves.
+It records the request, the machine, and whether the result was correct; each rank records in its
+own
+run when its phases ran.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class JobRun:
     """Written by the first rank.
 
     Raises:
-        RequestError, SystemFailure: it cannot be written there.
+        RequestError, SystemFailure: the run cannot be written there.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - what its first record holds
@@ -68,7 +69,7 @@ class JobRun:
         validations: Sequence[Validation] = (),
         notes: Sequence[str] = (),
     ) -> None:
-        """Write how it ended, and what to know of it; a second call does nothing."""
+        """Record how the job ended, with notes for readers; a second call has no effect."""
         if self._ended:
             return
         self._ended = True

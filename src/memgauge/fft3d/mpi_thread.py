@@ -3,7 +3,7 @@
 The main thread of a Python program alone may handle signals, and cannot while it waits inside an
 MPI library for a rank that has died. So MPI is initialised, used and finalised by a thread of its
 own, which every library allows (MPI_THREAD_FUNNELED). The main thread keeps the records, ends them
-when a signal comes, and waits for nobody.
+when a signal arrives, and never blocks.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class MpiThread:
 
     def __init__(self) -> None:
         self._work: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
-        # A daemon: at exit nobody waits for a call that waits for a dead rank.
+        # A daemon thread, so that exiting does not wait for a call that waits for a dead rank.
         self._thread = threading.Thread(target=self._run, name="mpi", daemon=True)
         try:
             self._thread.start()
         except RuntimeError as error:
             raise SystemFailure(
-                f"fft3d: the thread that calls MPI cannot be started ({error}); raise the limit on "
-                "processes, ulimit -u, or the cgroup's pids.max"
+                f"fft3d: the thread that calls MPI cannot be started ({error}); raise the limit "
+                "on processes (ulimit -u, or the cgroup's pids.max)"
             ) from error
 
     def begin(
@@ -45,7 +45,7 @@ class MpiThread:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Future[Answer]:
-        """Have it called; its answer or exception comes later."""
+        """Queue a call; its result or exception is available later."""
         answer: Future[Answer] = Future()
         self._work.put((answer, lambda: function(*args, **kwargs)))
         return answer
@@ -56,7 +56,7 @@ class MpiThread:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Answer:
-        """Have it called and wait; signals are handled meanwhile."""
+        """Queue a call and wait for it; signals are handled meanwhile."""
         return self.begin(function, *args, **kwargs).result()
 
     def _run(self) -> None:

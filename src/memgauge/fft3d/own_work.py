@@ -1,4 +1,4 @@
-"""The work of this process as what a profile watches: done by a thread, marked from inside."""
+"""Lets a profile watch work of this process itself, which a thread does and marks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OwnWork(Generic[Answer]):
 
     @property
     def answer(self) -> Answer:
-        """What the function returned; raises what it raised."""
+        """The function's result; raises what it raised."""
         if self._future is None:
             raise RuntimeError("the work was never begun")
         return self._future.result()
@@ -51,11 +51,11 @@ class OwnWork(Generic[Answer]):
         self.start_unrecorded()
 
     def start_unrecorded(self) -> None:
-        """Let it begin where no profile can be made: nothing is marked."""
+        """Let it begin without a profile: nothing is marked."""
         self._future = self._thread.begin(self._work)
 
     def wait(self, timeout_s: float) -> Ended | None:
-        """Whether it returned (0) or raised (1); None: it still works after so long."""
+        """Whether it returned (0) or raised (1); None if it is still running after this time."""
         future = self._future
         if future is None or not wait([future], timeout_s).done:
             return None

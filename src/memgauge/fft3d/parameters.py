@@ -1,4 +1,4 @@
-"""What the mini-app can be asked for."""
+"""Parameters of the mini-app."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a job will do, the same on every rank: its transforms and its checks.
 
-Called by the MPI thread. What cannot be met is found before anything is allocated or written.
+Called by the MPI thread. Impossible requests are detected before anything is allocated or written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memgauge.model.units import format_bytes
 from memgauge.system.limits.memory import margin_bytes
 
 ARRAYS = 2
-"""Of each rank: what is sent, and where it is received."""
+"""Arrays of each rank: one that is sent, and one that receives."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,10 +43,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> Plan:
-    """The plan; `free_bytes` is what this rank's node can still give.
+    """Make the plan; `free_bytes` is the memory available on this rank's node.
 
     Raises:
-        AgreedError: no such grid, or not so much memory on a node.
+        AgreedError: the grid is impossible, or a node has too little memory.
     """
     free = world.comm.allgather(free_bytes)
     try:
@@ -61,7 +61,7 @@ def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> P
 
 
 def array_bytes(cuts: Sequence[Pencils], rank: int) -> int:
-    """Of one array of a rank, for the largest transform that it takes part in."""
+    """Bytes of one array of a rank, for the largest transform that it takes part in."""
     return max((one.local_bytes for one in cuts if rank < one.grid.ranks), default=0)
 
 
@@ -70,8 +70,7 @@ def _cuts(ranks: int, parameters: Fft3dParameters) -> list[Pencils]:
         return [cut(parameters.size, ranks, parameters.grid)]
     if parameters.grid is not None:
         raise RequestError(
-            "--grid and --scaling: each number of ranks has a grid of its own; leave one of them "
-            "out"
+            "--grid and --scaling: each number of ranks has a grid of its own; omit one of them"
         )
     make = strong_steps if parameters.scaling == "strong" else weak_steps
     return make(parameters.size, ranks)
@@ -88,7 +87,7 @@ def _spare_on_first_node(world: World, cuts: Sequence[Pencils], free: Sequence[i
             raise RequestError(
                 f"--size {cuts[-1].size}: {node.in_words} needs {format_bytes(needed_bytes)} for "
                 f"its ranks' arrays and {format_bytes(max(0, usable_bytes))} can be used there; "
-                "ask for a smaller size or start more nodes"
+                "use a smaller size or more nodes"
             )
         spare.append(usable_bytes - needed_bytes)
     return spare[0]

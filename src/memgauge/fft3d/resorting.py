@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Resorting(Protocol):
-    """One way to re-sort: `given` in the order before, `stored` in the order after."""
+    """An implementation of re-sorting: `given` is in the old order, `stored` in the new order."""
 
     def __call__(self, resort: Resort, given: Complex, stored: Complex) -> None:
         """Both are flat, contiguous, and of as many elements as the extents make."""

@@ -1,4 +1,4 @@
-"""The transforms of a job, in rounds: each repetition visits every number of ranks once.
+"""The transforms of a job, in rounds: each repetition runs every number of ranks once.
 
 Called by the MPI thread, on every rank.
 """
@@ -28,12 +28,12 @@ from memgauge.model.records import Validation
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What is known of a job's transforms besides when their phases ran."""
+    """Results of a job's transforms other than the times of their phases."""
 
     validations: list[Validation]
-    """Told by the first rank."""
+    """Checks, reported by the first rank."""
     notes: list[str]
-    """What a reader must know of how they were computed, with the ranks it holds for."""
+    """Notes on how they were computed, with the ranks they apply to."""
 
 
 def all_rounds(world: World, plan: Plan, device: Device) -> Found:
@@ -43,7 +43,7 @@ def all_rounds(world: World, plan: Plan, device: Device) -> Found:
         AgreedError: a rank could not begin.
         SystemFailure: what computes the FFTs failed on this rank.
     """
-    # What was opened to watch the ranks: none goes on alone.
+    # Counters may have failed on some ranks: all must agree before continuing.
     world.agree(None)
     arrays = _arrays(world, plan)
     resorting = partial(by_nest, tile=plan.parameters.tile)

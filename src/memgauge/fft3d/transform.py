@@ -29,7 +29,7 @@ class Arrays:
 
 
 class Transform:
-    """The same transform, as often as asked; `one` holds what is given and then the result."""
+    """The same transform, as often as requested; `one` holds the input and then the result."""
 
     def __init__(
         self, comm: Any, pencils: Pencils, arrays: Arrays, device: Device, resorting: Resorting

@@ -18,11 +18,11 @@ from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
 
 _POLL_S = 0.002
-"""Of ranks that wait without a core of their own to burn."""
+"""Seconds between polls of waiting ranks, which must not use a core."""
 
 
 class AgreedError(RequestError):
-    """What all ranks know of and end with; one of them tells."""
+    """An error that all ranks know of and end with; one of them reports it."""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,13 +70,13 @@ class World:
             raise AgreedError(problems[0])
 
     def wait_for_all(self) -> None:
-        """A barrier that sleeps: MPI's own would burn the cores that others compute on."""
+        """A barrier that sleeps: MPI's own would use cores on which others compute."""
         request = self.comm.Ibarrier()
         while not request.Test():
             time.sleep(_POLL_S)
 
     def part(self, ranks: int) -> Any | None:
-        """A communicator of the first so many; None: this rank is none of them."""
+        """A communicator of the first ranks; None if this rank is not among them."""
         inside = self.rank < ranks
         made = self.comm.Split(0 if inside else self.mpi.UNDEFINED, self.rank)
         return made if inside else None
@@ -87,7 +87,7 @@ class World:
         self.mpi.Finalize()
 
     def end_all(self) -> None:
-        """End every rank at once, this one too: for what one rank alone can no longer do."""
+        """End every rank at once, including this one, if one rank alone cannot continue."""
         self.comm.Abort(1)
 
 
@@ -110,7 +110,7 @@ def open_world() -> World:
 
 
 def one_thread_each() -> None:
-    """Keep NumPy from starting threads of its own: the ranks are what runs side by side."""
+    """Keep NumPy from starting threads, because the ranks already run in parallel."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 

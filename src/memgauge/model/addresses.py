@@ -1,7 +1,7 @@
-"""Sockets of memory controllers that are distinguished by the addresses in their names.
+"""Assigns memory controllers to sockets by the addresses in their names.
 
-So are Arm's DMC-620: the CPU in their `cpumask` is where their interrupt goes, and says nothing
-about the socket. On Ampere Altra the controllers of one socket follow each other in the order of
+Arm's DMC-620 need this: the CPU in their `cpumask` is where their interrupt goes, and does not
+show the socket. On Ampere Altra the controllers of one socket follow each other in the order of
 their addresses, eight to a socket (Ampere's public perf scripts for it).
 """
 
@@ -14,7 +14,10 @@ _ADDRESS = re.compile(r"_([0-9a-fA-F]+)$")
 
 
 def address_in(name: str) -> int | None:
-    """The address at the end of a device's name, such as `arm_dmc620_10008c000`; None: none."""
+    """The address at the end of a device's name, such as `arm_dmc620_10008c000`.
+
+    None without one.
+    """
     found = _ADDRESS.search(name)
     return int(found[1], 16) if found else None
 
@@ -22,7 +25,7 @@ def address_in(name: str) -> int | None:
 def sockets_by_address(names: Sequence[str], sockets: int) -> list[int | None]:
     """The socket of each device, in the order given: equal shares in the order of addresses.
 
-    None for all where a name has no address, or they do not divide into equal shares.
+    None for all devices if a name has no address, or if they do not divide into equal shares.
     """
     shares = equal_shares([address_in(name) for name in names], sockets)
     return list(shares) if shares is not None else [None for _ in names]
@@ -31,7 +34,7 @@ def sockets_by_address(names: Sequence[str], sockets: int) -> list[int | None]:
 def equal_shares(addresses: Sequence[int | None], shares: int) -> list[int] | None:
     """The share, from 0 on, that each address falls in when they are dealt out in rising order.
 
-    None where one is missing or stands twice, or they do not divide.
+    None if an address is missing or occurs twice, or if they do not divide into equal shares.
     """
     rising = sorted({address for address in addresses if address is not None})
     if shares < 1 or len(rising) < len(addresses) or len(rising) % shares:

@@ -1,6 +1,6 @@
-"""What callers of the Python API hand over, checked before it is used: a wrong one is RequestError.
+"""Checks arguments of the Python API before they are used; wrong ones raise RequestError.
 
-Options of experiments are checked by `memgauge.model.parameters`; here is what is no option.
+`memgauge.model.parameters` checks options of experiments; this module checks everything else.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from memgauge.model.errors import RequestError
 from memgauge.model.text import is_system_text, quoted
 
 MOST_BITS = 256
-"""Of a number: beyond any that means something, and below what Python refuses to write."""
+"""Limit on the bits of a number: beyond any meaningful one, and still printable by Python."""
 MOST_LISTED = 1 << 17
-"""Values of a list."""
+"""Most values in a list."""
 LARGEST_PID = (1 << 31) - 1
 
 
 def path_of(value: object, name: str) -> Path:
-    """A path, given as text or as an object that stands for one.
+    """A path, given as text or as a path object.
 
     Raises:
-        RequestError: it is neither, or no file can have it as its name.
+        RequestError: the value is neither, or no file can have this name.
     """
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     return Path(_named(path, name, "the path of a file or directory"))
@@ -34,7 +34,7 @@ def name_of(value: object, name: str) -> str:
     """A name or the path of a file, as text.
 
     Raises:
-        RequestError: it is neither, or cannot be one.
+        RequestError: the value is neither, or cannot be one.
     """
     return str(path_of(value, name)) if isinstance(value, os.PathLike) else text_of(value, name)
 
@@ -43,7 +43,7 @@ def text_of(value: object, name: str) -> str:
     """A text.
 
     Raises:
-        RequestError: it is something else.
+        RequestError: the value is not a text.
     """
     if not isinstance(value, str):
         raise RequestError(f"{name}: {_kind(value)} was given; give text")
@@ -51,10 +51,10 @@ def text_of(value: object, name: str) -> str:
 
 
 def words_of(command: object, name: str) -> list[str]:
-    """The words of a command, if there are any; a text is one word.
+    """The words of a command, or None; a text is a single word.
 
     Raises:
-        RequestError: it is no list of words, or no program can be given such words.
+        RequestError: the value is not a list of words, or no program can receive such words.
     """
     words = [command] if isinstance(command, str) else command
     if not isinstance(words, Sequence) or isinstance(words, bytes | bytearray | range):
@@ -66,25 +66,26 @@ def pid_of(value: object, name: str) -> int | None:
     """The number of a process; None stays None.
 
     Raises:
-        RequestError: it is no number that a process can have.
+        RequestError: no process can have this number.
     """
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= LARGEST_PID:
         raise RequestError(
-            f"{name}: {_kind(value)} was given, which is no process identifier; give a number from "
+            f"{name}: {_kind(value)} was given, which is not a process identifier; give a number "
+            "from "
             f"1 to {LARGEST_PID}"
         )
     return value
 
 
 def check_native(value: object, kinds: tuple[type, ...], name: str, *, lists: bool) -> None:
-    """Refuse a value that an option of these kinds does not take, or whose text would be endless.
+    """Refuse a value that options of these types do not accept, or whose text would be too long.
 
-    With `lists` it may be a list of such values and of texts.
+    With `lists`, the value may be a list of such values and texts.
 
     Raises:
-        RequestError: it, or one in the list that it is, is of another kind, or too large.
+        RequestError: the value, or an element of it, has another type or is too large.
     """
     if not lists or not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
         _check_one(value, kinds, name)

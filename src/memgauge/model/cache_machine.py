@@ -26,31 +26,31 @@ class CacheLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     name: str
     bytes: Bytes
-    """Of one instance."""
+    """Capacity of one instance."""
     ways: Count
     """0: fully associative."""
     cores: Count = 1
-    """Cores that share one instance; 0: all."""
+    """Cores that share one instance; 0 means all."""
     replacement: Replacement = "lru"
     inclusion: Inclusion = "non-inclusive"
-    """Of this level towards those nearer to the cores."""
+    """How this level relates to the levels nearer to the cores."""
     borrows_idle: bool = False
-    """Whether the instances of idle cores serve the others, as one more, exclusive level."""
+    """Whether instances of idle cores serve the other cores as an additional, exclusive level."""
     source: str = ""
-    """Where these figures are from; empty: where the machine's are."""
+    """Source of these figures; empty if the same as the machine's."""
 
 
 class StoreStreams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """When stores are written past the caches. The rule is that of the core's cache_model.hpp."""
 
     lines: Count = 0
-    """Whole lines written in a row before stores bypass; 0: they never do."""
+    """Whole lines written in sequence before stores bypass the caches; 0 means never."""
     streams: Positive = 4
     gap: Count = 16
     strided: Count = 8
     window: Count = 64
     source: str = ""
-    """Where it is from that they do."""
+    """Source for this behaviour."""
 
 
 class Prefetchers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,30 +67,31 @@ class CacheMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     name: str
     """Such as `power9-5mb`."""
     title: str
-    """In words."""
+    """Description."""
     source: str
-    """Where these figures are from; of assumptions, that they are ones."""
+    """Source of these figures; assumptions are marked as such."""
     line_bytes: Positive = 64
     sector_bytes: Positive = 64
-    """What memory moves at a time."""
+    """Bytes that memory transfers at a time."""
     levels: Annotated[list[CacheLevel], msgspec.Meta(min_length=1)]
     machine_cores: Positive = 1
-    """Cores of one socket that it has."""
+    """Number of cores of one socket."""
     cores: Positive = 1
-    """Cores that are simulated at work."""
+    """Number of cores that are simulated as working."""
     idle_cores: Count = 0
-    """Cores whose instances others may borrow."""
+    """Number of idle cores whose instances others may use."""
     store_streams: StoreStreams = StoreStreams()
     prefetchers: Prefetchers = Prefetchers()
     assumptions: list[str] = []
-    """What the sources do not tell, in words."""
+    """Notes on what the sources leave open."""
 
     @property
     def cached_bytes(self) -> int:
-        """What one core may hold of its data before memory is asked: its last level's share.
+        """Bytes that one core may hold in caches: its share of the last level.
 
-        Levels that more cores share than work are divided among those at work; borrowed instances
-        count.
+        A shared level is divided among the working cores that share it; instances borrowed from
+        idle
+        cores count too.
         """
         last = self.levels[-1]
         sharing = min(last.cores or self.cores, self.cores)
@@ -102,15 +103,15 @@ class CacheMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 def with_cores(machine: CacheMachine, cores: int) -> CacheMachine:
-    """The same machine with so many cores at work, and the others of it idle.
+    """The same machine with this number of working cores, the others idle.
 
     Raises:
-        RequestError: it has not so many.
+        RequestError: the machine has fewer cores.
     """
     if not 1 <= cores <= machine.machine_cores:
         raise RequestError(
-            f"machine {machine.name}: has {machine.machine_cores} cores, not {cores}; ask for "
-            f"fewer threads"
+            f"machine {machine.name}: has {machine.machine_cores} cores, not {cores}; use fewer "
+            "threads"
         )
     return msgspec.structs.replace(machine, cores=cores, idle_cores=machine.machine_cores - cores)
 

@@ -1,7 +1,7 @@
 """A subpackage that shares its name with a function of the package, such as `memgauge.system`.
 
-Importing the subpackage, wherever in the program that happens, binds its module to the name. So the
-module answers calls as the function would.
+Importing the subpackage anywhere in the program binds its module to the name. So the module can be
+called like the function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class CallableModule(ModuleType):
-    """A module that is called as a function named in it, which is loaded then."""
+    """A module that forwards calls to a function, which is loaded on the first call."""
 
     __answers__: tuple[str, str]
 

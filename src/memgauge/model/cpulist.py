@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LARGEST_CPU = (1 << 16) - 1
-"""Far above what any kernel is built for (NR_CPUS is at most 8192 so far); bounds what a text may
-make us allocate."""
+"""Far above what any kernel is built for (NR_CPUS is at most 8192 so far); bounds the memory that
+parsing a text may allocate."""
 
 
 def parse_cpu_list(text: str) -> list[int]:

@@ -11,13 +11,13 @@ class ExitCode(IntEnum):
     CANNOT_BE_MET = 2
     VALIDATION_FAILED = 3
     SLOWER = 4
-    """`compare --fail-if-slower` found a figure that is."""
+    """`compare --fail-if-slower` found a slower figure."""
     PROFILE_FAILED = 125
-    """`profile` failed before the command was started, or `simulate` failed,"""
+    """`profile` failed before the command was started, or `simulate` failed;"""
     NOT_EXECUTABLE = 126
-    """the command may not be run,"""
+    """the command may not be executed;"""
     NOT_FOUND = 127
-    """or there is none: as timeout(1) and env(1) have it."""
+    """the command was not found. These three are as in timeout(1) and env(1)."""
     INTERRUPTED = 130
 
 
@@ -28,7 +28,7 @@ class MemgaugeError(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """One line that says why something failed, whatever was raised."""
+    """One line on why something failed, for any exception."""
     if isinstance(error, MemgaugeError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
@@ -45,24 +45,24 @@ class RequestError(MemgaugeError):
 
 
 class NotPossibleHere(RequestError):
-    """This machine, or the memory that was named, lacks what an experiment needs by nature."""
+    """This machine, or the requested memory, lacks something that the experiment requires."""
 
 
 class DoesNotFit(RequestError):
-    """The memory that may be used is too small for what was asked; a survey goes on without it."""
+    """The usable memory is too small for the request; a survey continues without it."""
 
 
 class CounterRefused(RequestError):
     """A counter exists but may not be opened now: a privilege, daemon or descriptor is missing."""
 
     error_number: int | None = None
-    """errno, where the kernel refused it,"""
+    """The errno if the kernel refused,"""
     event_index: int | None = None
-    """and which of the events or files that were to be opened together."""
+    """and the index of the refused event or file among those opened together."""
 
 
 class UnknownEvent(RequestError):
-    """No back end here knows the event; the message names the nearest it knows."""
+    """No back end on this machine knows the event; the message names the nearest known ones."""
 
 
 class SystemFailure(MemgaugeError):
@@ -76,7 +76,7 @@ class RunFileError(MemgaugeError):
 
 
 class ValidationFailed(MemgaugeError):
-    """The arrays do not hold what the kernels must have left: possible memory corruption."""
+    """The arrays do not contain what the kernels must have written: possible memory corruption."""
 
     exit_code = ExitCode.VALIDATION_FAILED
 
@@ -88,13 +88,13 @@ class ProfileFailed(MemgaugeError):
 
 
 class SimulationFailed(MemgaugeError):
-    """Simulating a program failed, whatever the program itself did."""
+    """Simulating a program failed, regardless of what the program itself did."""
 
     exit_code = ExitCode.PROFILE_FAILED
 
 
 class CommandNotExecutable(MemgaugeError):
-    """The command to profile or simulate may not be run."""
+    """The command to profile or simulate may not be executed."""
 
     exit_code = ExitCode.NOT_EXECUTABLE
 

@@ -22,12 +22,12 @@ class Grid(msgspec.Struct, frozen=True):
 
     @property
     def ranks(self) -> int:
-        """All of them."""
+        """Number of ranks."""
         return self.rows * self.columns
 
     @property
     def divisor(self) -> int:
-        """Sizes that the grid divides are the multiples of this."""
+        """The grid divides exactly the multiples of this size."""
         return math.lcm(self.rows, self.columns)
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Grid(msgspec.Struct, frozen=True):
 
 
 def grid_of(text: str) -> Grid | None:
-    """The grid that a text such as `2x4` names; None where it names none."""
+    """The grid named by a text such as `2x4`; None if malformed."""
     found = _GRID.fullmatch(text.strip())
     return Grid(int(found[1]), int(found[2])) if found else None
 
@@ -45,13 +45,13 @@ def parse_grid(text: str, option: str) -> Grid:
     grid = grid_of(text)
     if grid is None:
         raise RequestError(
-            f"{option} {quoted(text)} is no grid of ranks; write rows and columns, such as 2x4"
+            f"{option} {quoted(text)} is not a grid of ranks; write rows and columns, such as 2x4"
         )
     return grid
 
 
 def grid_option(help: str, *, automatic: str) -> Option:  # noqa: A002
-    """A grid; native value `Grid`, and a pair of numbers is taken too."""
+    """A grid; native value `Grid`, or a pair of numbers."""
     return Option(
         help=help,
         metavar="RxC",
@@ -67,26 +67,28 @@ def _text(value: object) -> str:
 
 
 def square_grids(ranks: int) -> list[Grid]:
-    """All grids of so many ranks with no more rows than columns, the most square first."""
+    """All grids of this many ranks with no more rows than columns, the most square first."""
     rows = [row for row in range(1, math.isqrt(ranks) + 1) if ranks % row == 0]
     return [Grid(row, ranks // row) for row in reversed(rows)]
 
 
 def nearest_sizes(size: int, divisor: int) -> list[int]:
-    """The largest multiple below and the smallest above."""
+    """The nearest sizes that the grid divides, below and above."""
     below = size // divisor * divisor
     return [one for one in (below, below + divisor) if one > 0]
 
 
 def check_divides(grid: Grid, size: int, what: str = "size") -> None:
-    """Refuse a size that the grid does not divide; `what` it is called by.
+    """Refuse a size that the grid does not divide; `what` names the size in the message.
 
     Raises:
-        RequestError: with the nearest sizes that it divides.
+        RequestError: the grid does not divide the size; the message names the nearest that it
+            divides.
     """
     if size < 1 or size % grid.divisor:
         nearest = " and ".join(map(str, nearest_sizes(size, grid.divisor)))
         raise RequestError(
-            f"{what} {size}: the grid {grid} does not divide it; the nearest that it divides: "
+            f"{what} {size}: the grid {grid} does not divide it; the nearest sizes that it "
+            "divides: "
             f"{nearest}"
         )

@@ -2,12 +2,12 @@
 
 READ = "read"
 TEMPORAL = "write-temporal"
-"""Ordinary writes."""
+"""Load of ordinary writes."""
 NON_TEMPORAL = "write-non-temporal"
-"""Writes past the caches."""
+"""Load of writes that bypass the caches."""
 WRITE = "write"
-"""A GPU's, whose caches write whole sectors without reading them."""
+"""Writes of a GPU, whose caches write whole sectors without reading them."""
 COPY = "copy"
-"""A GPU's: a byte read for each byte written."""
+"""Copy of a GPU: a byte read for each byte written."""
 
 LOADS = (READ, TEMPORAL, NON_TEMPORAL, WRITE, COPY)

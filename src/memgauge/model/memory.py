@@ -22,7 +22,7 @@ from memgauge.model.text import quoted
 MAX_NODE = 1023
 """Linux's largest MAX_NUMNODES is 1024 (NODES_SHIFT 10)."""
 MAX_WEIGHT = 255
-"""Of a node in Linux's weighted interleave."""
+"""Largest weight of a node in Linux's weighted interleave."""
 MAX_DEVICE = 1023
 """More GPUs, or instances of them, than any machine shows."""
 
@@ -41,7 +41,7 @@ FORMS = {
 """Kinds of memory, and how each is written."""
 
 AREA_KINDS = frozenset({"file", "devdax", "pmemobj", "shm"})
-"""Kinds that are opened before buffers can be put in them."""
+"""Kinds that must be opened before they can hold buffers."""
 
 
 class MemoryPlacement(msgspec.Struct, frozen=True):
@@ -49,12 +49,12 @@ class MemoryPlacement(msgspec.Struct, frozen=True):
 
     kind: str = "dram"
     nodes: tuple[int, ...] = ()
-    """NUMA nodes; none: first touched by the thread that uses it."""
+    """NUMA nodes; empty if pages are placed by the thread that touches them first."""
     weights: tuple[int, ...] = ()
-    """Of interleaved nodes, pages in a row; none: one each."""
+    """For interleaved nodes, consecutive pages on each; empty for one page each."""
     path: str = ""
     device: int | None = None
-    """Of a GPU: its number among those the driver shows, as CUDA_VISIBLE_DEVICES leaves them."""
+    """For a GPU: its number among the devices that CUDA_VISIBLE_DEVICES leaves visible."""
 
     def __str__(self) -> str:
         """The text form, such as `node:1`."""
@@ -69,22 +69,22 @@ class MemoryPlacement(msgspec.Struct, frozen=True):
 
     @property
     def node(self) -> int | None:
-        """The one NUMA node it is on; None: not said, or several."""
+        """The single NUMA node it is on; None if not specified, or several."""
         return self.nodes[0] if len(self.nodes) == 1 else None
 
     @property
     def is_area(self) -> bool:
-        """Whether it is opened before buffers can be put in it."""
+        """Whether it must be opened before it can hold buffers."""
         return self.kind in AREA_KINDS
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it is a GPU's, which its kernels reach and no thread of the host does."""
+        """Whether it is GPU memory, which only the GPU's kernels can access."""
         return self.kind == GPU
 
 
 def names_gpu(text: str) -> bool:
-    """Whether the text form of a placement is a GPU's."""
+    """Whether the text form of a placement names GPU memory."""
     return text.startswith(f"{GPU}:")
 
 
@@ -102,21 +102,20 @@ def parse_placement(text: str, option: str) -> MemoryPlacement:
     """A placement such as `dram` or `node:1`.
 
     Raises:
-        RequestError: no such kind, or what follows it makes no sense.
+        RequestError: the kind is unknown, or its argument is malformed.
     """
     kind, colon, rest = text.strip().partition(":")
     if kind not in FORMS:
         raise RequestError(
-            f"{option} {quoted(text)} is no kind of memory; choose from {', '.join(FORMS.values())}"
+            f"{option} {quoted(text)} is not a kind of memory; choose from "
+            f"{', '.join(FORMS.values())}"
         )
     if kind == "dram" and not colon:
         return MemoryPlacement()
     if kind == "shm" and colon and not rest:
         return MemoryPlacement("shm")
     if kind in {"dram", "shm"} or not rest:
-        raise RequestError(
-            f"{option} {quoted(text)} is incomplete or has too much; write {FORMS[kind]}"
-        )
+        raise RequestError(f"{option} {quoted(text)} is malformed; write {FORMS[kind]}")
     if kind in AREA_KINDS:
         return MemoryPlacement(kind, path=_path(rest, text, option))
     if kind == GPU:
@@ -126,17 +125,17 @@ def parse_placement(text: str, option: str) -> MemoryPlacement:
 
 def _path(rest: str, text: str, option: str) -> str:
     if "\0" in rest or any(ord(character) < 32 for character in rest):
-        raise RequestError(f"{option} {quoted(text)}: a path has no control characters")
+        raise RequestError(f"{option} {quoted(text)}: a path must not contain control characters")
     return rest
 
 
 def _device(rest: str, text: str, option: str) -> int:
-    """The number of a GPU; one that is named another way is made device 0 by the driver."""
+    """The number of a GPU; a GPU named in another way becomes device 0 of the driver."""
     if rest.isascii() and rest.isdigit():
         return units.parse_count(rest, f"{option} {GPU}", 0, MAX_DEVICE)
     if rest.startswith(("GPU-", "MIG-")):
         raise RequestError(
-            f"{option} {quoted(text)}: a GPU, or a MIG instance, is named by its number; set "
+            f"{option} {quoted(text)}: GPUs and MIG instances are named by number; set "
             "CUDA_VISIBLE_DEVICES to that identifier and write cuda:0"
         )
     if ":" in rest:
@@ -145,7 +144,7 @@ def _device(rest: str, text: str, option: str) -> int:
             "CUDA_VISIBLE_DEVICES=MIG-UUID (nvidia-smi -L lists them) and write cuda:0"
         )
     raise RequestError(
-        f"{option} {quoted(text)}: a GPU is named by its number, from 0 on; write cuda:0"
+        f"{option} {quoted(text)}: GPUs are named by number, starting at 0; write cuda:0"
     )
 
 
@@ -161,12 +160,12 @@ def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
         return MemoryPlacement(kind, nodes)
     if len(nodes) < 2 or len(set(nodes)) != len(nodes):
         raise RequestError(
-            f"{option} {quoted(text)}: interleaving is over two nodes or more, each named once; "
+            f"{option} {quoted(text)}: interleaving needs two or more nodes, each named once; "
             f"write {FORMS['interleave']}"
         )
     given = [weight for _, equals, weight in parts if equals]
     if given and len(given) != len(parts):
-        raise RequestError(f"{option} {quoted(text)}: give every node a weight, or none")
+        raise RequestError(f"{option} {quoted(text)}: give a weight to every node, or to none")
     weights = tuple(
         units.parse_count(weight, f"{option} weight", 1, MAX_WEIGHT) for weight in given
     )

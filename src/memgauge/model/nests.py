@@ -1,15 +1,15 @@
-"""The loop nests whose memory traffic is known: what they do, their arrays, their extents by size.
+"""The loop nests with known memory traffic: what they compute, their arrays, their extents by size.
 
-The nests themselves are the core's (`nests.hpp`, `NestSpec`); here is what can be said of them
-without it. Source of GEMV, GEMM and the re-sorting routines' index orders: D. Barry and others,
+The nests themselves are in the core (`nests.hpp`, `NestSpec`); this module describes them without
+it. Source of GEMV, GEMM and the re-sorting routines' index orders: D. Barry and others,
 "Memory Traffic and Complete Application Profiling with PAPI Multi-Component Measurements".
 
 The re-sorting routines work on what one rank of an r x c grid has of N x N x N complex doubles.
 S1CF has PLANES = N/r, ROWS = N/c, COLS = N. S2CF joins Y = c blocks, one from each rank of a
 row of the grid: PLANES = N/c, X = N/r, ROWS = N/c of each. The planewise pair, S1PF and S2PF, has
 planes and columns exchanged, and serves the exchange within a column of the grid, so that r and c
-are exchanged too. The study tells neither the extents of the second routines nor anything of the
-planewise ones: these are assumptions, under which the four make a 3-D FFT.
+are exchanged too. The study gives neither the extents of the second routines nor any details of the
+planewise ones: these are assumptions under which the four form a 3-D FFT.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from memgauge.model.text import did_you_mean, quoted
 REAL_BYTES, COMPLEX_BYTES = 8, 16
 
 STUDY_GRID = Grid(2, 4)
-"""That of the study's measurements."""
+"""Default cap, as in the study's measurements."""
 
 Extents = dict[str, int]
-"""In elements, by the names that the core's `NestSpec` has for them:"""
+"""Names of extents in the core's `NestSpec`, in elements:"""
 EXTENTS = ("m", "n", "cap", "stride", "planes", "rows", "cols", "x", "y")
-"""those that follow from a size."""
+"""the extents that follow from a size."""
 
 Walk = Literal["in order", "in strides", "apart"]
-"""How the innermost loop walks arrays: next to next, further apart, or not at all: then one element
-is stored after it."""
+"""How the innermost loop walks an array: element by element, in strides, or not at all; then one
+element is stored after the loop."""
 
 
 class NestKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +43,11 @@ class NestKind(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     words: str
-    """What it does, for a reader."""
+    """Description."""
     size: str
-    """What its size N is."""
+    """Meaning of its size N."""
     extents: tuple[str, ...]
-    """That must be given; `cap` and `tile` may be."""
+    """Required parameters; `cap` and `tile` are optional."""
     read: tuple[str, ...]
     """Names of its arrays,"""
     written: str
@@ -57,20 +57,20 @@ class NestKind(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """In the order of the operands."""
+        """Access of each operand, in order."""
         return (*self.read, self.written)
 
     @property
     def streams_stores(self) -> bool:
-        """Whether stores follow each other and nothing is walked in strides beside them.
+        """Whether stores are sequential and no other array is walked in strides.
 
-        Such stores some processors write past their caches, without reading what they overwrite.
+        Some processors write such stores past their caches, without reading the overwritten lines.
         """
         return self.stores == self.loads == "in order"
 
     @property
     def is_resort(self) -> bool:
-        """Whether it is of the 3-D FFT, on a grid of ranks."""
+        """Whether it belongs to the 3-D FFT on a grid of ranks."""
         return self.element_bytes == COMPLEX_BYTES
 
 
@@ -218,7 +218,7 @@ def parse_kernel(text: str) -> str:
     if name in KINDS:
         return name
     meant = f"{did_you_mean(name, KINDS)} choose from {', '.join(KINDS)}".lstrip()
-    raise RequestError(f"kernel {quoted(text)}: there is none of that name; {meant}")
+    raise RequestError(f"kernel {quoted(text)} is unknown; {meant}")
 
 
 def extents_of(
@@ -229,13 +229,13 @@ def extents_of(
     cap: int | None = None,
     stride: int = 16,
 ) -> Extents:
-    """Extents of a kind of a size N.
+    """The extents of a kind of nest for size N.
 
-    `cap`: of GEMV, rows and columns of A at most. `stride`: of strided-copy. `grid`: of the
+    `cap` limits rows and columns of A in GEMV. `stride` applies to strided-copy, `grid` to the
     re-sorting routines.
 
     Raises:
-        RequestError: there is no such kind, or the grid does not divide the size.
+        RequestError: the kind is unknown, or the grid does not divide the size.
     """
     kind = KINDS[parse_kernel(kernel)]
     if kind.is_resort:
@@ -266,7 +266,7 @@ def _of_grid(kind: NestKind, size: int, grid: Grid) -> Extents:
 
 
 def arrays_of(kernel: str, extents: Extents) -> list[NestArray]:
-    """The arrays of a kind of these extents, in the order of the operands."""
+    """The arrays of a kind of nest with these extents, in the order of the operands."""
     kind = KINDS[kernel]
     return [
         NestArray(
@@ -301,7 +301,7 @@ def rows_of_a(extents: Extents) -> int:
 
 
 def trips_of(kernel: str, extents: Extents) -> int:
-    """Trips of the innermost loop."""
+    """Iterations of the innermost loop."""
     if kernel == "gemm":
         return extents["n"] ** 3
     if kernel == "strided-copy":

@@ -18,33 +18,33 @@ from memgauge.model.errors import RequestError
 from memgauge.model.text import is_system_text, quoted
 
 Group = Literal["what", "where", "effort", "output"]
-"""What an option says: what to measure, where, how long and precisely, what comes out."""
+"""Topics of options in --help: what to measure, where, how long and precisely, and the output."""
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
-    """How one parameter is asked for."""
+    """Describes one option: its help, its parser and its text form."""
 
     help: str
     """One line, lowercase start, no full stop."""
     metavar: str
     parse: Callable[[str, str], Any]
-    """Text and flag to native value; raises RequestError."""
+    """Converts text and flag to the native value; raises RequestError."""
     write: Callable[[Any], str] = str
-    """Native value to the text that `parse` reads back to it."""
+    """Converts a native value to text that `parse` reads back."""
     choices: tuple[str, ...] = ()
     repeatable: bool = False
-    """A list: values are separated by commas, or the flag is given again."""
+    """Whether it is a list: values are separated by commas, or the flag is repeated."""
     flag: str | None = None
-    """None: made from the parameter's name."""
+    """The flag; None to derive it from the parameter's name."""
     automatic: str | None = None
-    """What None stands for, in words; None is refused where this is None."""
+    """What a value of None stands for; if this is None, the value must not be None."""
     is_switch: bool = False
-    """True or false, without a value on the command line."""
+    """Whether it is a switch: true or false, without a value on the command line."""
     group: Group = "what"
-    """Under which heading --help lists it."""
+    """Heading under which --help lists it."""
     natives: tuple[type, ...] = (Real, msgspec.Struct)
-    """Of which types native values are, besides text: each value, where it is a list. A list is
-    taken by repeatable options, and where `list` is among these."""
+    """Accepted types besides text; for a list, the types of its elements. Lists are accepted by
+    repeatable options, and if `list` is among these types."""
 
 
 def grouped(option: Option, group: Group) -> Option:
@@ -213,7 +213,7 @@ def switch_option(help: str) -> Option:  # noqa: A002
 
 
 def list_text(values: object) -> str:
-    """A list as `parse` reads it; anything else as it is, for the parser to accept or refuse."""
+    """A list in the form that `parse` reads; other values unchanged, for the parser to check."""
     if isinstance(values, Sequence) and not isinstance(values, str):
         return ",".join(map(str, values))
     return str(values)
@@ -249,13 +249,13 @@ def _shares(value: object) -> str:
 
 
 def _seconds(value: object) -> str:
-    """Seconds with their unit; anything else as it is, for the parser to refuse."""
+    """Seconds with their unit; other values unchanged, for the parser to refuse."""
     is_number = isinstance(value, int | float) and math.isfinite(value)
     return f"{_number_text(value)}s" if is_number else str(value)
 
 
 def _number_text(value: object) -> str:
-    """Whole floats without a fraction, so that 60.0 reads `60`."""
+    """The text of a number; floats without a fraction as whole numbers, so that 60.0 reads `60`."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

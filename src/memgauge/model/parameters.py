@@ -43,12 +43,12 @@ PAGE_POLICIES = ("auto", "4k", "thp", "2m", "1g")
 PIN_POLICIES = ("compact", "scatter", "cores")
 SWEEPS = ("coarse", "fine")
 HOST_OPTIONS = ("threads", "cpus", "nodes", "pages", "keep", "overwrite")
-"""Fields of the common parameters that concern the host only, not a GPU's memory."""
+"""Common parameters that apply to host memory only, not to GPU memory."""
 FINE_BUDGET_S = 300.0
 
 
 class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
-    """One parameter of one struct, as the command line and the documentation need it."""
+    """One parameter of a struct, in the form that the command line and the documentation need."""
 
     name: str
     keyword: str
@@ -59,7 +59,7 @@ class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def default_text(self) -> str | None:
-        """The default as a user writes it; what it stands for where that is automatic."""
+        """The default as a user writes it, or the description of an automatic default."""
         return self.option.automatic if self.default is None else self.text(self.default)
 
     def text(self, value: object) -> str:
@@ -94,7 +94,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, field.name, value)
 
     def replace(self, **changes: object) -> Self:
-        """The same with some values changed, checked again."""
+        """A copy with some values changed, checked again."""
         return msgspec.structs.replace(self, **changes)
 
 
@@ -102,7 +102,7 @@ AnyParameters = TypeVar("AnyParameters", bound=Parameters)
 
 
 def parse_cpus(text: str, option: str) -> str:
-    """The name of a pinning policy, or a list of CPUs such as `0-3,8`, checked and as written."""
+    """Parse a pinning policy or a list of CPUs such as `0-3,8`; the text is returned unchanged."""
     name = text.strip()
     if name in PIN_POLICIES:
         return name
@@ -132,11 +132,11 @@ _nodes_option = counts_option(
 
 
 class CommonParameters(Parameters, frozen=True, kw_only=True):
-    """What every experiment takes, with the same meaning everywhere."""
+    """Parameters of every experiment, with the same meaning everywhere."""
 
     takes_threads: ClassVar[bool] = True
-    """Whether a survey's --threads reaches it. It does not where one thread is measured by nature,
-    nor where the option counts something else than the threads of a team."""
+    """Whether a survey's --threads applies. It does not apply to single-threaded experiments, nor
+    if the option counts something other than the threads of a team."""
 
     threads: Annotated[
         tuple[int, ...] | None,
@@ -180,7 +180,7 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
 
     @property
     def memories(self) -> tuple[MemoryPlacement, ...]:
-        """All the memory that is used, each once."""
+        """All memories that are used, each once."""
         return (self.memory,)
 
     @property
@@ -189,14 +189,14 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
         return self.sweep == "fine"
 
     def for_budget(self, budget_s: float) -> Self:
-        """With the sweep that the budget has time for, where none was asked for."""
+        """A copy with the sweep that fits the budget, unless one was requested."""
         if self.sweep is not None:
             return self
         return self.replace(sweep="fine" if budget_s >= FINE_BUDGET_S else "coarse")
 
 
 class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
-    """What an experiment takes that one thread measures by nature."""
+    """Parameters of single-threaded experiments."""
 
     takes_threads: ClassVar[bool] = False
     unlisted: ClassVar[frozenset[str]] = frozenset({"threads"})
@@ -209,19 +209,17 @@ class OneThreadParameters(CommonParameters, frozen=True, kw_only=True):
     ] = None
 
     def refuse_teams(self, why: str) -> None:
-        """Accept one thread only, and say `why`.
+        """Accept only one thread; the error message contains `why`.
 
         Raises:
-            RequestError: numbers of threads were asked for.
+            RequestError: other numbers of threads were requested.
         """
         if self.threads not in (None, (1,)):
-            raise RequestError(
-                f"--threads: {why}; leave --threads out, and choose the CPU with --cpus"
-            )
+            raise RequestError(f"--threads: {why}; omit --threads, and choose the CPU with --cpus")
 
 
 class RunOptions(Parameters, frozen=True, kw_only=True):
-    """How a run is made, whatever it measures."""
+    """Parameters of any run, regardless of what it measures."""
 
     budget_s: Annotated[
         float,
@@ -288,13 +286,13 @@ def _field(struct: type, name: str, hint: object, default: object) -> ParameterF
     flag = option.flag or "--" + name.replace("_", "-")
     keyword = flag.removeprefix("--").replace("-", "_")
     inherited = next((one for one in _inherited(struct) if one.name == name), None)
-    if inherited is not None:  # declared again: it stays under its heading
+    if inherited is not None:  # declared again: it keeps its heading
         option = grouped(option, inherited.option.group)
     return ParameterField(name=name, keyword=keyword, flag=flag, default=default, option=option)
 
 
 def _inherited(struct: type) -> tuple[ParameterField, ...]:
-    """The parameters of the nearest base that has any."""
+    """The parameters of the nearest base class that has any."""
     base = struct.__base__
     if base is None or not issubclass(base, Parameters):
         return ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -56,7 +57,7 @@ class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     """ISO 8601, UTC."""
     experiments: list[str]
     parameters: dict[str, dict[str, Scalar]]
-    """Per experiment, as asked, in their text form."""
+    """Requested parameters of each experiment, in their text form."""
     budget_s: Seconds
     precision: Annotated[float, msgspec.Meta(ge=0)]
     clock: Clock
@@ -75,7 +76,7 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     quantity: Literal["bandwidth", "latency"]
     requested: dict[str, Scalar]
     actual: dict[str, Scalar]
-    """What was got: CPUs, instruction set, pages that back the range, bytes laid out."""
+    """What was actually used: CPUs, instruction set, pages that back the range, bytes laid out."""
     bytes_counted: Count = 0
     """Bytes of one iteration by STREAM's counting; bandwidth only."""
     bytes_moved: Count = 0
@@ -84,16 +85,21 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     """Dependent loads of one iteration; latency only."""
     threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)] = 1
     role: Literal["slice", "pass", "counted"] = "slice"
-    """slice: short pieces visited round-robin. pass: whole walks of all arrays, as STREAM times.
+    """slice: short pieces sampled round-robin. pass: whole walks of all arrays, as STREAM times.
     counted: walks repeated for long enough that counters read around them measure their traffic."""
     work: Literal["fixed", "counted", "window"] = "fixed"
-    """fixed: every iteration does the same work. counted: each sample's threads say how many bytes
-    they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those of
+    """fixed: every iteration does the same work. counted: each sample's threads record how many
+    bytes they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those
+    of
     the smallest piece of work, and their ratio holds for all of it. Bandwidth only.
     window: threads make as many iterations as they can, each of the same `bytes_counted` and
     `bytes_moved` OF ONE THREAD; what counts is done inside `Sample.window_ns`. Bandwidth only."""
     measured_with: str | None = None
-    """Point in whose visits this one is measured too; None: visited by itself."""
+    """Point in whose sampling passes this one is measured too; None if it has its own."""
+
+    def with_actual(self, facts: Mapping[str, Scalar]) -> Point:
+        """Add facts, in the place of those of the same names."""
+        return msgspec.structs.replace(self, actual={**self.actual, **facts})
 
 
 class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -107,7 +113,7 @@ class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     involuntary_switches: Count = 0
     page_faults: Count = 0
     read_bytes: Count = 0
-    """By the program's own count, of points whose work is counted."""
+    """Bytes counted by the program, for points whose work is counted."""
     write_bytes: Count = 0
 
 
@@ -117,22 +123,22 @@ class CounterSet(Record, frozen=True, kw_only=True, tag="counters"):
     counters: str
     """Name of the set, unique in the run."""
     slots: Count
-    """Raw values of one reading; some are times, see `Counter`."""
+    """Number of raw values in one reading; some are times, see `Counter`."""
     of: list[Counter]
     notes: list[str] = []
-    """What opening fell back to, and events that could not be opened, in words."""
+    """Notes on fallbacks at opening, and on events that could not be opened."""
     refused: dict[str, str] = {}
-    """Events that were asked for and could not be opened, and why."""
+    """Requested events that could not be opened, with the reasons."""
 
 
 class RegionReading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """Counters before and after the timed part of one sample. Raw; None: could not be read."""
+    """Raw counters before and after the timed part of one sample; None if not readable."""
 
     counters: str
     before_ns: tuple[Nanoseconds, Nanoseconds]
-    """When the reading before began and ended,"""
+    """When the reading before the timed part began and ended,"""
     after_ns: tuple[Nanoseconds, Nanoseconds]
-    """and the one after."""
+    """and when the reading after it did."""
     before: list[Count | None]
     after: list[Count | None]
 
@@ -148,26 +154,26 @@ class Lane(Record, frozen=True, kw_only=True, tag="lane"):
     file: str
     """Name of the file in the run's directory."""
     interval_ns: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
-    """Asked distance of samples."""
+    """Requested interval between samples."""
 
 
 class Process(Record, frozen=True, kw_only=True, tag="process"):
     """The program that was profiled."""
 
     command: list[str]
-    """As started; of a process that was attached to, as the kernel shows it."""
+    """The command as started; for an attached process, as the kernel shows it."""
     pid: Count
     attached: bool
-    """Whether it ran before."""
+    """Whether it was running before."""
     begin_ns: Nanoseconds
-    """Just before it was let go."""
+    """Time just before it was released."""
     started_ns: Nanoseconds | None = None
-    """Just after its process had become the program; None: it ran before, or is not known."""
+    """Time just after its process became the program; None if it was running before, or unknown."""
     end_ns: Nanoseconds | None = None
-    """None: it still ran when profiling ended."""
+    """Time of its end; None if it was still running when profiling ended."""
     exit_code: Integer | None = None
     signal: Count | None = None
-    """That ended it."""
+    """Signal that ended it."""
 
 
 class Region(Record, frozen=True, kw_only=True, tag="region"):
@@ -182,25 +188,25 @@ class Region(Record, frozen=True, kw_only=True, tag="region"):
 
 
 class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True):
-    """One visit of one point."""
+    """One sampling pass of one point."""
 
     point: str
     round: Count
     threads: list[ThreadSample]
     pingpong_ns: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
-    """One-way core-to-core latency just before a multi-thread slice; None: not taken."""
+    """One-way core-to-core latency just before a multi-threaded slice; None if not measured."""
     cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None
-    """Core clock measured beside the sample; None: not taken."""
+    """Core clock measured beside the sample; None if not measured."""
     window_ns: tuple[Nanoseconds, Nanoseconds] | None = None
-    """When all threads of the visit, of this point and of those measured with it, were at work: the
-    latest first begin and the earliest last end; None: no such time, or of no meaning here."""
+    """When all threads of the pass, of this point and those measured with it, were working: from
+    the latest first begin to the earliest last end. None if there is no such time."""
     load_ns: list[tuple[Count, Count]] = []
-    """Loads timed one by one, beside the stamps: ns, the clock's own cost in it, and how many took
-    that long; ascending."""
+    """Histogram of individually timed loads, ascending: ns, including the clock's own cost, and how
+    many loads took that long."""
     reading: RegionReading | None = None
-    """Counters around exactly the timed part; None: none were asked for."""
+    """Counters around exactly the timed part; None if none were requested."""
     idle: RegionReading | None = None
-    """The same counters around about as long a time just before, in which the team slept."""
+    """The same counters over a similar time just before, in which the team slept."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):
@@ -209,9 +215,9 @@ class Environment(Record, frozen=True, kw_only=True, tag="environment"):
     at_ns: Nanoseconds
     interval_s: Seconds
     steal_s: float | None
-    """CPU time taken by the hypervisor, summed over CPUs; None where the kernel does not tell."""
+    """CPU time taken by the hypervisor, summed over CPUs; None if the kernel does not report it."""
     others_s: float | None
-    """CPU time of everything else than this process."""
+    """CPU time of everything except this process."""
     load_1min: float | None
     frequency_khz: Count | None
     """Mean of the CPUs used."""
@@ -240,12 +246,12 @@ class Validation(Record, frozen=True, kw_only=True, tag="validation"):
 
     experiment: str
     subject: str
-    """Which arrays: such as `double, 2 threads`."""
+    """The checked arrays, such as `double, 2 threads`."""
     checks: list[ArrayCheck]
 
 
 class SimulatedMachine(Record, frozen=True, kw_only=True, tag="simulated-machine"):
-    """A machine whose caches are simulated: declared before what is simulated of it."""
+    """A machine whose caches are simulated: declared before its results."""
 
     machine: CacheMachine
 
@@ -262,14 +268,15 @@ class SimulatedLevel(msgspec.Struct, frozen=True, kw_only=True):
 class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
     """What the cache model predicts for one execution of a point's work. Nothing of it is measured.
 
-    Executed once, by all cores at work, with caches that hold nothing of its arrays before; what is
-    changed in the caches in the end counts as written.
+    The work is executed once, by all working cores, with caches that contain nothing of the arrays
+    at
+    the beginning; lines that are modified in the caches at the end count as written.
     """
 
     point: str
     machine: str
     cores: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
-    """At work, each on arrays of its own; the bytes below are of all of them."""
+    """Working cores, each with its own arrays; the bytes below are totals over all of them."""
     accesses: Count
     load_read_bytes: Count
     """Read from memory because of loads,"""
@@ -278,9 +285,9 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
     software_prefetch_read_bytes: Count
     hardware_prefetch_read_bytes: Count
     write_back_bytes: Count
-    """Written to memory when changed lines left,"""
+    """Written to memory when modified lines were evicted,"""
     bypass_write_bytes: Count
-    """and past the caches."""
+    """and written past the caches."""
     array_read_bytes: dict[str, Count]
     """What was read, by array."""
     levels: list[SimulatedLevel]
@@ -288,7 +295,7 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
 
     @property
     def read_bytes(self) -> int:
-        """All that memory gave."""
+        """All bytes read from memory."""
         return (
             self.load_read_bytes
             + self.allocate_read_bytes
@@ -298,12 +305,12 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
 
     @property
     def write_bytes(self) -> int:
-        """All that memory took."""
+        """All bytes written to memory."""
         return self.write_back_bytes + self.bypass_write_bytes
 
 
 NOT_WATCHED = "not-watched"
-"""Code of a warning about a component that a profile leaves out."""
+"""Code of a warning about a component that a profile omits."""
 
 
 class Warning(Record, frozen=True, kw_only=True, tag="warning"):

@@ -1,4 +1,4 @@
-"""Which records may follow which. The writer keeps these rules and the reader insists on them."""
+"""Rules on which records may follow which. The writer follows them and the reader enforces them."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -21,11 +21,11 @@ from memgauge.model.records import (
 from memgauge.model.text import quoted
 
 MOST_LANES = 64
-"""Of a run: a profile has one for all fast counters, and one for each slow source."""
+"""Most lanes of a run: a profile has one for all fast counters, and one for each slow source."""
 
 
 class StreamRules:
-    """Follows a stream of records; `check` raises ValueError, in words, at one out of place.
+    """Follows a stream of records; `check` raises ValueError for a record out of place.
 
     A run begins with a `run` record. After an `end` only a resumption may follow, on the same
     machine. A point is declared once before its samples, and may be declared again by a resumption
@@ -45,13 +45,13 @@ class StreamRules:
         self._lanes: set[str] = set()
 
     def check(self, record: AnyRecord) -> None:
-        """Raises ValueError when the record may not come here; else remembers it."""
+        """Check the next record and remember it; raises ValueError if it may not come here."""
         if isinstance(record, RunStart):
             self._check_start(record)
         elif self._start is None:
-            raise ValueError("stands before the record that starts the run")
+            raise ValueError("comes before the record that starts the run")
         elif self._ended:
-            raise ValueError("stands after the record that ends the run")
+            raise ValueError("comes after the record that ends the run")
         elif isinstance(record, Point):
             self._check_point(record)
         elif isinstance(record, CounterSet):
@@ -87,10 +87,12 @@ class StreamRules:
         if point.quantity == "latency" and not point.accesses:
             raise ValueError(f"declares point {name} of latency without accesses")
         if point.work == "counted" and point.quantity != "bandwidth":
-            raise ValueError(f"declares point {name} of counted work that is no bandwidth")
+            raise ValueError(f"declares point {name} of counted work that is not a bandwidth")
         leader = point.measured_with
         if leader is not None and leader not in self.points:
-            raise ValueError(f"declares point {name} before {quoted(leader)}, it is measured with")
+            raise ValueError(
+                f"declares point {name} before {quoted(leader)}, with which it is measured"
+            )
         before = self.points.get(point.point)
         if before is not None and work_of(before) != work_of(point):
             raise ValueError(f"declares point {name} again with other work")
@@ -118,7 +120,7 @@ class StreamRules:
     def _check_counters(self, made: CounterSet) -> None:
         name = quoted(made.counters)
         if any(slot >= made.slots for counter in made.of for slot in counter.slots):
-            raise ValueError(f"declares a counter of {name} in a slot it has not")
+            raise ValueError(f"declares a counter of {name} in a slot that the set does not have")
         self._sets[made.counters] = made
 
     def _check_simulated(self, simulated: Simulated) -> None:
@@ -133,12 +135,12 @@ class StreamRules:
         if lane.file in self._lanes:
             raise ValueError(f"names the file {quoted(lane.file)} of another lane")
         if len(self._lanes) == MOST_LANES:
-            raise ValueError(f"is a lane beyond the {MOST_LANES} of any run")
+            raise ValueError(f"is a lane beyond the limit of {MOST_LANES} per run")
         self._lanes.add(lane.file)
         if lane.counters not in self._sets:
             raise ValueError(f"samples counters {quoted(lane.counters)}, which were not declared")
         if not lane.file or "/" in lane.file or lane.file.startswith("."):
-            raise ValueError(f"names a file {quoted(lane.file)} outside of the run's directory")
+            raise ValueError(f"names a file {quoted(lane.file)} outside the run's directory")
 
     def _check_reading(self, reading: RegionReading) -> None:
         made = self._sets.get(reading.counters)
@@ -150,7 +152,7 @@ class StreamRules:
 
 
 def work_of(point: Point) -> tuple[object, ...]:
-    """What all samples of a point have in common; those of other work are another point's."""
+    """What all samples of a point have in common; samples of other work belong to another point."""
     return (
         point.experiment,
         point.quantity,
@@ -165,7 +167,7 @@ def work_of(point: Point) -> tuple[object, ...]:
 
 
 def _check_integers(value: object) -> None:
-    """Refuse integers that no arithmetic in doubles survives, wherever they stand."""
+    """Refuse integers beyond 64 bits anywhere in the value: arithmetic on them may overflow."""
     if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         raise ValueError("describes the machine with a number beyond 64 bits")
     inner: Iterable[object] = ()

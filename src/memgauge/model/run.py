@@ -1,4 +1,4 @@
-"""A run, read: its records sorted by what they say. Nothing is computed here."""
+"""A run in memory: its records sorted by kind. Nothing is computed here."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,15 +26,15 @@ from memgauge.model.rules import StreamRules
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """All records of a run; lists are in the order of writing. Its text is a stranger's."""
+    """All records of a run; lists are in the order of writing. Its texts are untrusted."""
 
     directory: Path
-    """Where its files are; the working directory for a run that was never written."""
+    """Directory of its files; the working directory for a run that was never written."""
     starts: list[RunStart]
-    """The first and one of each resumption; never empty."""
+    """The first record and one for each resumption; never empty."""
     points: dict[str, Point]
     samples: dict[str, list[Sample]]
-    """By name of point; a point without samples has an empty list."""
+    """Samples by name of point; a point without samples has an empty list."""
     legs: dict[str, list[int]]
     """Beside `samples`: the index in `starts` of the leg each was taken in. Stamps of different
     legs are on different clocks."""
@@ -44,9 +44,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     validations: list[Validation]
     warnings: list[Warning]
     counters: dict[str, CounterSet]
-    """By name of the set; the latest where a resumption declared it anew."""
+    """Counter sets by name; the latest if a resumption declared one again."""
     counter_legs: dict[str, int]
-    """By name of the set: the leg that declared it so."""
+    """The leg that declared each counter set, by name of the set."""
     lanes: list[Lane]
     processes: list[Process]
     """The latest of each process, by its pid and begin."""
@@ -56,9 +56,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     simulated: dict[str, dict[str, Simulated]]
     """By name of point and of machine; the latest of each."""
     end: RunEnd | None
-    """None: killed, or still being written."""
+    """None if the run was killed, or is still being written."""
     notes: list[str]
-    """What reading had to leave out, in words."""
+    """Notes on what the reader had to leave out."""
 
     @property
     def start(self) -> RunStart:
@@ -67,7 +67,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def parameters(self) -> dict[str, dict[str, Scalar]]:
-        """Per experiment, as asked, in their text form, for `memgauge.model.parameters.build`."""
+        """Requested parameters by experiment as text, for `memgauge.model.parameters.build`."""
         return self.start.parameters
 
     @property
@@ -76,7 +76,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return max((s.round + 1 for samples in self.samples.values() for s in samples), default=0)
 
     def samples_of(self, point: str) -> list[Sample]:
-        """Samples of a point in their order; empty where it has none or is not known."""
+        """Samples of a point in their order; empty if it has none or is unknown."""
         return self.samples.get(point, [])
 
     def counted_samples_of(self, point: str) -> list[Sample]:
@@ -98,7 +98,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 def run_of(
     records: Iterable[AnyRecord], notes: Iterable[str] = (), directory: Path = Path()
 ) -> Run:
-    """A run from records in their order; ValueError where they break the rules of the stream."""
+    """Build a run from records in order.
+
+    Raises ValueError if they break the rules of the stream.
+    """
     rules = StreamRules()
     run = Run(
         directory=directory,
@@ -128,7 +131,7 @@ def run_of(
             end = None
         _file(run, record)
     if not run.starts:
-        raise ValueError("holds no record")
+        raise ValueError("contains no record")
     return msgspec.structs.replace(run, end=end, notes=[*notes], processes=_latest(run.processes))
 
 

@@ -1,4 +1,4 @@
-"""What a program's own accesses did to simulated caches. Nothing of it is measured."""
+"""Results of simulating a program's accesses on caches. None of them are measured."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class ProgramLevel(msgspec.Struct, frozen=True, kw_only=True):
-    """Accesses of one kind that reached one level, and those that it did not hold."""
+    """Accesses of one kind that reached one level, and those that missed it."""
 
     level: str
     kind: Requested
-    """`all`: the engine does not tell loads from stores behind the first level."""
+    """`all` if the engine does not distinguish loads from stores behind the first level."""
     accesses: Count
     misses: Count
 
 
 class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
-    """One execution of a program on the simulated caches of a machine, which held nothing."""
+    """One execution of a program on the simulated, initially empty caches of a machine."""
 
     command: list[str]
     machine: CacheMachine
-    """Asked for; `notes` say where the engine simulates another."""
+    """The requested machine; `notes` state where the simulated one differs."""
     engine: Engine
     valgrind: str
     """Its version."""
@@ -43,41 +43,41 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     prefetch_read_bytes: Count
     """and by the machine's prefetchers."""
     write_back_bytes: Count
-    """Written to memory when changed lines left, while the program ran,"""
+    """Written to memory when modified lines were evicted while the program ran,"""
     bypass_write_bytes: Count
-    """and past the caches."""
+    """and written past the caches."""
     left_changed_bytes: Count | None
-    """Still changed in the caches in the end: part of no figure above. None: not known,"""
+    """Still modified in the caches at the end, not included above. None if unknown,"""
     left_changed_at_most_bytes: Count
-    """but not more than this."""
+    """but at most this."""
     instructions: Count | None
-    """Executed; None: not counted."""
+    """Executed instructions; None if not counted."""
     processes: Count
-    """That were simulated, each with caches of its own,"""
+    """Number of simulated processes, each with its own caches,"""
     left_out_processes: Count | None
-    """and that forked from one of them without starting a program; None: not known."""
+    """and of those that forked from one of them without starting a program; None if unknown."""
     uncounted_programs: Count = 0
-    """Programs that are in no figure. By callgrind, those that another took the place of (exec),
-    that were killed before their counts were written, or that had not ended yet; by trace 1 where
-    another program took the place of this one."""
+    """Number of programs missing from the figures. With callgrind: those that replaced themselves
+    (exec), were killed before writing their counts, or had not ended yet. With trace: 1 if another
+    program replaced this one."""
     exit_code: int | None
     signal: int | None
-    """That ended it; None: it ended by itself."""
+    """Signal that ended it; None if it ended by itself."""
     took_s: float
     notes: list[str]
-    """What the engine simulates otherwise than the machine has it, in words."""
+    """Notes on what the engine simulates differently from the machine."""
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether part of what was executed is in no figure, so that each is at least so much.
+        """Whether part of the execution is missing, so that all figures are lower bounds.
 
-        Of several processes, it is at least what each did between fork and exec.
+        With several processes, at least what each did between fork and exec is missing.
         """
         return bool(self.uncounted_programs or self.left_out_processes or self.processes > 1)
 
     @property
     def read_bytes(self) -> int:
-        """All that memory gave."""
+        """All bytes read from memory."""
         return (
             self.load_read_bytes
             + self.allocate_read_bytes
@@ -87,5 +87,5 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def write_bytes(self) -> int:
-        """All that memory took while the program ran."""
+        """All bytes written to memory while the program ran."""
         return self.write_back_bytes + self.bypass_write_bytes

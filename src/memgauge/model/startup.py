@@ -1,7 +1,7 @@
-"""What signals do while memgauge starts and leaves: they end the process at once, in silence.
+"""Signal handling while memgauge starts and exits: signals end the process at once and silently.
 
-Until a command is loaded there is nothing to unwind, and an exception raised somewhere inside an
-import may be printed, or swallowed. This module is loaded first, so it imports next to nothing.
+Until a command is loaded there is nothing to unwind, and an exception raised inside an import may
+be printed or swallowed. This module is loaded first, so it imports almost nothing.
 """
 
 import os
@@ -16,7 +16,7 @@ ENDING_SIGNALS = (
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
-"""What users, terminals and batch systems send, and what ends a process that does nothing."""
+"""Signals that users, terminals and batch systems send, and that end a process by default."""
 
 
 def leave(number: int, frame: FrameType | None) -> None:

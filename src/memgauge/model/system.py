@@ -1,4 +1,4 @@
-"""What a machine is, as records. Filled by `memgauge.system`, readable anywhere."""
+"""Records that describe a machine. `memgauge.system` fills them; they can be read anywhere."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Cache(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["data", "unified", "instruction"]
     bytes: int
     line_bytes: int
-    """0: not known, and `topology_notes` says so."""
+    """0 if unknown, which `topology_notes` states."""
     ways: int | None
-    """None: unknown; 0: fully associative."""
+    """None if unknown; 0 means fully associative."""
     sets: int | None
     cpus: list[int]
     """CPUs that share it."""
@@ -42,19 +42,22 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     node: int
     cpus: list[int]
     bytes: int
-    """0: no memory of its own."""
+    """0 without memory of its own."""
     distances: dict[int, int]
-    """To each node, 10 being local (ACPI SLIT); empty where the kernel does not tell."""
+    """Distances to each node, 10 being local (ACPI SLIT).
+
+    Empty if the kernel does not report them.
+    """
 
 
 class FirmwareSpeed(msgspec.Struct, frozen=True, kw_only=True):
-    """What the firmware (ACPI HMAT) claims of a node's memory; nobody has measured it.
+    """What the firmware (ACPI HMAT) states about a node's memory; not measured.
 
-    None: it makes no such claim.
+    Fields are None if the firmware states nothing.
     """
 
     from_nodes: list[int]
-    """Nodes whose accesses these figures are of: the memory's nearest."""
+    """Nodes whose accesses the figures describe: those nearest to the memory."""
     read_latency_ns: float | None = None
     write_latency_ns: float | None = None
     read_bytes_per_s: float | None = None
@@ -62,7 +65,7 @@ class FirmwareSpeed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SideCache(msgspec.Struct, frozen=True, kw_only=True):
-    """A cache that the memory itself has, as DRAM in front of NVDIMMs in memory mode."""
+    """A memory-side cache, such as DRAM in front of NVDIMMs in memory mode."""
 
     level: int
     """1 is the farthest from the processor."""
@@ -76,39 +79,39 @@ TierKind = Literal["dram", "cxl", "nvdimm", "hbm", "gpu", "unknown"]
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
-    """Memory of one kind in one place, by what the system shows; unknown where it shows nothing."""
+    """Memory of one kind in one place, as the system reports it; the kind may be unknown."""
 
     kind: TierKind
     placement: str | None
-    """What `--memory` takes to put arrays there; None: not possible as it is, see `remedy`."""
+    """Value of `--memory` for this tier; None if it cannot hold arrays as it is, see `remedy`."""
     bytes: int | None
-    """All of it, used or not; None: not known."""
+    """Total bytes, used or not; None if unknown."""
     nodes: list[int]
-    """NUMA nodes it consists of; none: it is no node (a device, a file system)."""
+    """NUMA nodes it consists of; empty if it is not a node (a device, a file system)."""
     evidence: str
-    """How the kind is known, in words."""
+    """The evidence for its kind."""
     nearest_node: int | None = None
     """The node with CPUs that is nearest to it."""
     distance: int | None = None
-    """From there, 10 being local (ACPI SLIT)."""
+    """Distance from there, 10 being local (ACPI SLIT)."""
     rank: int | None = None
     """Number of the kernel's memory tier: lower is faster."""
     interleave_weight: int | None = None
-    """Of the kernel's weighted interleave."""
+    """Weight in the kernel's weighted interleave."""
     firmware: FirmwareSpeed | None = None
     side_caches: list[SideCache] = []
     device: str | None = None
-    """Such as `dax0.0` or `pmem0`; None: it has none."""
+    """Device, such as `dax0.0` or `pmem0`; None without one."""
     align_bytes: int | None = None
-    """Of a devdax device: the size of its pages."""
+    """For a devdax device: the size of its pages."""
     mount: str | None = None
-    """Where a file system on it is mounted."""
+    """Directory where a file system on it is mounted."""
     file_system: str | None = None
     dax: str | None = None
-    """Of a mounted file system: `always`, `inode` or `never`, by its mount options."""
+    """For a mounted file system: `always`, `inode` or `never`, from its mount options."""
     notes: list[str] = []
     remedy: str | None = None
-    """How arrays could be put there in another or a better way."""
+    """How to make arrays possible there, or to place them better."""
 
 
 class HugePagePool(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +124,7 @@ class HugePagePool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
-    """Something a measurement may want, whether it is there, and the remedy when it is not."""
+    """Something a measurement may need, whether it is available, and the remedy if it is not."""
 
     name: str
     available: bool
@@ -133,12 +136,12 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     """A machine at the start of a run."""
 
     machine_id: str
-    """Digest of what does not change while it stays the same machine; no serial numbers."""
+    """Digest of the properties that identify the kind of machine; no serial numbers."""
     architecture: str
     cpu_model: str
     kernel: str
     virtualisation: str | None
-    """Hypervisor or container kind; None: neither seen."""
+    """Hypervisor or container; None if neither was detected."""
     cpus: list[Cpu]
     """Online CPUs."""
     allowed_cpus: list[int]
@@ -146,22 +149,22 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[Node]
     memory_bytes: int
     available_bytes: int
-    """What this process may still allocate: the system's and the cgroup's limit, the smaller."""
+    """What this process may still allocate: the smaller of the system's and the cgroup's limit."""
     base_page_bytes: int
     thp: str | None
-    """Mode of transparent huge pages: always, madvise, never; None: not built in."""
+    """Mode of transparent huge pages: always, madvise, never; None if not built in."""
     huge_pages: list[HugePagePool]
     governor: str | None
     isas: list[str]
     """Instruction sets the kernels can use, best first."""
     theoretical_bandwidth_bytes_per_s: float | None = None
-    """From the memory's data sheet where the firmware tells it (readable by root only)."""
+    """From the memory's data sheet if the firmware reports it (readable by root only)."""
     capabilities: list[Capability] = []
     tiers: list[Tier] = []
     """The first is the DRAM of the nodes with CPUs; empty in runs of earlier versions."""
     allowed_nodes: list[int] | None = None
-    """Nodes that the cgroup's cpuset lets this process take memory from; None: not known."""
+    """Nodes from which the cgroup's cpuset allows this process to allocate; None if unknown."""
     demotion: bool | None = None
-    """Whether the kernel moves cold pages to slower memory; None: it does not tell."""
+    """Whether the kernel moves cold pages to slower memory; None if unknown."""
     topology_notes: list[str] = []
-    """What the system hides or contradicts, in words."""
+    """Notes on what the system hides or reports inconsistently."""

@@ -1,4 +1,4 @@
-"""Signals that end a program, made to unwind it as Ctrl-C does, so that nothing is left behind."""
+"""Lets terminating signals unwind a program as Ctrl-C does, so that nothing is left behind."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from typing import Any, NoReturn
 from memgauge.model.startup import ENDING_SIGNALS, leave
 
 _CALLBACK_S = 1e-3
-"""Longer than a callback takes to return. One that takes longer drops the signal once more."""
+"""Seconds, longer than a callback takes to return; otherwise the signal is dropped once more."""
 
 
 def shell_exit_code(exit_code: int | None, signal_number: int | None) -> int:
-    """Of a program that ended, as shells have it: 128 + N where signal N ended it.
+    """The exit code of a program as shells report it: 128 + N if signal N ended it.
 
-    0 where neither is known.
+    0 if neither is known.
     """
     return (exit_code or 0) if signal_number is None else 128 + signal_number
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, where `unwinding` takes it."""
+    """Raised for Ctrl-C inside `unwinding`."""
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal asked the program to end. What unwinds on Ctrl-C unwinds on this."""
+    """A signal requested termination. Everything that unwinds on Ctrl-C unwinds on this."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal.Signals(signal_number).name)
@@ -40,7 +40,7 @@ class Terminated(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """As shells have it."""
+        """The exit code, as in shells."""
         return shell_exit_code(None, self.signal_number)
 
 
@@ -49,8 +49,10 @@ def unwinding() -> Iterator[None]:
     """Let Ctrl-C raise `Interrupted`, and the signals that would end the process `Terminated`.
 
     While one of them unwinds, a second signal is ignored, so that it does not tear what the first
-    one closes and removes; a third ends the process at once. Outside of it they do what they did
-    before, as end the process at once while memgauge starts. Signals that are ignored, as under
+    one closes and removes; a third ends the process at once. Outside of this context, signals act
+    as
+    before, such as ending the process at once while memgauge starts. Signals that are ignored, as
+    under
     nohup, or that have a handler of somebody else already stay as they are. Does nothing outside
     the main thread, which alone may set what signals do.
 
@@ -87,8 +89,8 @@ def unwinding() -> Iterator[None]:
 def deferred() -> Iterator[None]:
     """Hold back Ctrl-C and the ending signals until this is left, then deliver the first one.
 
-    For a few steps that must not be torn apart. Does nothing outside the main thread, where no
-    signal raises.
+    For a few steps that must not be interrupted. Has no effect outside the main thread, where
+    signals never raise.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -108,7 +110,7 @@ def deferred() -> Iterator[None]:
 
 
 class _Raising:
-    """A handler that raises, unless what it raised before is still on its way."""
+    """A handler that raises, unless its previous exception is still propagating."""
 
     def __init__(self) -> None:
         self._raised: weakref.ref[KeyboardInterrupt] | None = None
@@ -127,18 +129,18 @@ class _Raising:
         self._repeated = True
 
     def raised(self, error: BaseException | None) -> bool:
-        """Whether this handler raised this error, for the signal that came last."""
+        """Whether this handler raised this error for the latest signal."""
         return error is not None and self._raised is not None and self._raised() is error
 
     def send_again(self) -> None:
-        """Send the last signal once more, from a thread, when the caller has returned.
+        """Send the last signal again, from a thread, once the caller has returned.
 
-        The hook for dropped exceptions would drop one that is raised in itself.
+        An exception raised inside the hook for dropped exceptions would be dropped too.
         """
         self._raised = None
         try:
             _thread.start_new_thread(_send_later, (threading.get_ident(), self._number))
-        except RuntimeError:  # no thread may be started, and a signal must not be lost
+        except RuntimeError:  # if no thread can be started, the signal must not be lost
             leave(self._number, None)
 
     def _raise(self, error: KeyboardInterrupt) -> NoReturn:
@@ -146,7 +148,7 @@ class _Raising:
         try:
             raise error
         finally:
-            del error  # else its traceback keeps it until the next garbage collection
+            del error  # otherwise its traceback keeps it until the next garbage collection
 
 
 def _send_later(thread_id: int, number: int) -> None:

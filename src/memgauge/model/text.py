@@ -1,4 +1,4 @@
-"""Text of strangers, made safe to show: run files and arguments may hold anything."""
+"""Makes untrusted text safe to show: run files and arguments may contain anything."""
 
 import os
 import re
@@ -9,7 +9,7 @@ _LONGEST_QUOTE = 60
 _MOST_PATH = 400
 """Characters of a path in a message."""
 _LONGEST_ESCAPE = 50
-"""Characters of a text that are looked at for each that is shown."""
+"""Characters of a text that are examined for each one that is shown."""
 # ECMA-48: control sequences (CSI ... final byte), control strings (OSC, DCS, PM, APC up to ST or
 # BEL) and two-byte escapes, in their 7-bit and 8-bit forms.
 _ESCAPES = re.compile(
@@ -51,7 +51,7 @@ def did_you_mean(name: str, known: Iterable[str], most: int = 1, alike: float = 
 
 
 def shortened(text: str, most: int = _LONGEST_QUOTE) -> str:
-    """The text on one line, as `plain`, and its beginning alone where it is long."""
+    """The text on one line, as `plain`, cut if it is long."""
     shown = plain(text[: most * _LONGEST_ESCAPE])
     if len(shown) <= most and len(text) <= most * _LONGEST_ESCAPE:
         return shown
@@ -64,9 +64,9 @@ def quoted(text: str) -> str:
 
 
 def is_system_text(text: str | os.PathLike[str]) -> bool:
-    """Whether the operating system takes a text, as of a path or a word of a command.
+    """Whether the operating system accepts a text as a path or a word of a command.
 
-    It takes no zero byte and no lone surrogate.
+    It accepts neither zero bytes nor lone surrogates.
     """
     try:
         return b"\0" not in os.fsencode(text)
@@ -80,7 +80,7 @@ def shown(path: os.PathLike[str]) -> str:
 
 
 def bounded(text: str, most: int) -> str:
-    """A text for a report: where it is long its beginning, and how much was left out."""
+    """A text for a report; a long one is cut, with the number of omitted characters appended."""
     if len(text) <= most:
         return text
     return f"{text[:most]}... ({len(text) - most:,} more characters are left out)"

@@ -1,4 +1,4 @@
-"""Sizes, times and shares: read from text strictly, shown in the units of the field.
+"""Sizes, times and shares: parsed strictly, and shown in the units of the field.
 
 kB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB powers of 1024; a bare number is in the base
 unit. Prefixes without a B (`4k`, `64M`) are refused, since tools differ on what they mean. Every
@@ -132,7 +132,7 @@ def _list_item(item: str, text: str, option: str, low: int, high: int) -> int:
         )
     if not low <= int(item) <= high:
         raise RequestError(
-            f"{option} {quoted(text)} holds {item}, which is not from {low} to {high}; leave it out"
+            f"{option} {quoted(text)} holds {item}, which is not from {low} to {high}; remove it"
         )
     return int(item)
 
@@ -158,7 +158,7 @@ def bytes_text(count: int) -> str:
 
 
 def format_bytes(count: int) -> str:
-    """A size to read: exact in KiB, MiB, GiB where it is one, else three digits of kB, MB, GB."""
+    """A size for readers: exact in KiB, MiB, GiB if possible, else three digits of kB, MB, GB."""
     if count < KIB:
         return f"{count} B"
     for unit in ("TiB", "GiB", "MiB", "KiB"):
@@ -174,7 +174,7 @@ def format_count(count: int, noun: str) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A time to read: `12.3 ns`, `350 ms`, `4.2 s`, `1 min 05 s`, `2 h 03 min`."""
+    """A time for readers: `12.3 ns`, `350 ms`, `4.2 s`, `1 min 05 s`, `2 h 03 min`."""
     for scale, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms")):
         if abs(seconds) < 999.5 * scale:
             return f"{_three_digits(seconds / scale)} {unit}"
@@ -188,7 +188,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_long(seconds: float) -> str:
-    """The same of a time that may be days or years: `9 days`, `12 years`."""
+    """As `format_duration`, for times of up to days or years: `9 days`, `12 years`."""
     days = seconds / 86_400
     if days < 2:
         return format_duration(seconds)
@@ -219,7 +219,9 @@ def _amount(
 def _nonzero_float(value: Fraction, text: str, option: str) -> float:
     number = float(value)
     if number < 1e-9:
-        raise RequestError(f"{option} {quoted(text)} is too small to mean anything; write more")
+        raise RequestError(
+            f"{option} {quoted(text)} is too small to be meaningful; write a larger value"
+        )
     return number
 
 

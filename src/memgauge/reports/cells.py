@@ -1,4 +1,4 @@
-"""How one cell is written: the same figure reads the same in the terminal, HTML and tooltips."""
+"""Formats cells of tables: a figure looks the same in the terminal, HTML and tooltips."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MISSING = "\N{EN DASH}"
 """Stands for what was not measured."""
 
 WIDE_MARK = "*"
-"""Follows an estimate whose interval is wider than the precision asked."""
+"""Mark of an estimate whose interval is wider than the requested precision."""
 
 MOST_TEXT = 2000
-"""Characters of a text in a report: a run may come from a stranger and hold texts of any length."""
+"""Most characters of a text in a report: an untrusted run may contain texts of any length."""
 
 _LONGEST = 1e15
-"""From here on digits say less than a power of ten; no measurement comes near."""
+"""Numbers from here on are shown as powers of ten; no measurement comes near."""
 
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -78,13 +78,13 @@ def plain_value(value: float | str | bool | None, unit: str | None, digits: int)
 
 
 def centre(cell: Cell, column: Column) -> str:
-    """The cell's value, in words or digits, without its interval."""
+    """The cell's value as text or digits, without its interval."""
     value = float(cell.value) if isinstance(cell, Estimate) else cell
     return plain_value(value, column.unit, column.digits)
 
 
 def interval(estimate: Estimate, column: Column) -> str:
-    """Both ends: `49.9 to 50.3`; none is known where a side is open."""
+    """Both ends: `49.9 to 50.3`; unknown if one side is open."""
     if not math.isfinite(estimate.low) or not math.isfinite(estimate.high):
         return "not known: too few samples"
     ends = (
@@ -94,14 +94,14 @@ def interval(estimate: Estimate, column: Column) -> str:
 
 
 def is_wide(cell: Cell, column: Column, precision: float | None) -> bool:
-    """Whether an estimate missed the precision asked; none is asked of sizes."""
+    """Whether an estimate missed the requested precision; sizes have none."""
     if not isinstance(cell, Estimate) or precision is None or column.unit == "B":
         return False
     return cell.precision > precision
 
 
 def text(cell: Cell, column: Column, precision: float | None = None) -> str:
-    """The cell as one line: `50.1 ±0.4%`, marked where it missed the precision asked."""
+    """The cell as one line: `50.1 ±0.4%`, marked if it missed the requested precision."""
     value, around, mark = _parts(cell, column, precision)
     return (f"{value} {around}" if around else value) + mark
 

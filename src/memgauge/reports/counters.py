@@ -30,7 +30,7 @@ _ONE_BY_ONE = frozenset({"read_bytes", "write_bytes", "traffic_bytes", "energy"}
 _MOST_NAMED = 6
 _MOST_PLACES = 12
 _CERTAINTY = {
-    "confirmed": "its source says so",
+    "confirmed": "documented by its source",
     "derived": "follows from its source; verify it",
     "unconfirmed": "confirmed by no source; verify it",
     "conflict": "sources contradict each other; verify it",
@@ -38,7 +38,7 @@ _CERTAINTY = {
 
 
 def render_list(document: CountersDocument, look: Look, *, whole: bool) -> str:
-    """Back ends and events; those of cores and the like in one line, unless all are asked for."""
+    """Back ends and events; events of cores and the like on one line, unless all are requested."""
     page = _page(look)
     where = f"by the PMUs in {document.tree}" if document.tree else "on this machine"
     page.heading(f"What can be counted {where}")
@@ -76,7 +76,7 @@ def _back_end(page: Page, one: ListedBackEnd, *, whole: bool) -> None:
     for events in _grouped(one.events, whole=whole):
         _events(page, one, events, whole=whole)
     if one.state == "ready" and not one.events:
-        page.line("no event of the kind asked for", "dim")
+        page.line("no event of the requested kind", "dim")
 
 
 def _grouped(events: Sequence[ListedEvent], *, whole: bool) -> Iterator[list[ListedEvent]]:
@@ -99,7 +99,7 @@ def _events(page: Page, of: ListedBackEnd, events: Sequence[ListedEvent], *, who
         said += f" and {len(names) - _MOST_NAMED} more (--all)"
     if len(events) == 1:
         said += f": {_brief(events[0])}"
-    # What the whole back end lacks was said above its events.
+    # What the whole back end lacks was shown above its events.
     own = first.reason != of.reason
     if first.reason and own:
         said += f": {first.reason}"
@@ -135,13 +135,19 @@ def quantity_words(quantity: str) -> str:
 def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
     event = one.event
     yield "meaning", event.meaning
-    level = "a level at an instant" if event.gauge else "grows; differences count"
+    level = (
+        "a level at an instant" if event.gauge else "only grows; use differences between readings"
+    )
     yield "counts", f"{quantity_words(event.quantity)} ({event.domain}); {level}"
     yield "encoded", event.encoding
     yield "a count", _worth(event)
     yield "sees", f"each counter one {event.scope}; {_places(event)}"
     if event.traffic is not None:
-        way = f", counted by way {event.way}: never add other ways" if event.way else ""
+        way = (
+            f", counted by method {event.way}: never add events of other methods"
+            if event.way
+            else ""
+        )
         automatic = "" if event.automatic else "; 'auto' does not choose it"
         yield "traffic", f"{event.traffic}{way}{automatic}"
     yield "source", event.source
@@ -164,7 +170,7 @@ def _worth(event: Event) -> str:
 
 def _places(event: Event) -> str:
     if not event.instances:
-        return "no place here"
+        return "cannot be counted anywhere on this machine"
     places = format_count(len(event.instances), "place")
     return f"{places}: {few(event.instances, _MOST_PLACES)}"
 

@@ -1,4 +1,4 @@
-"""Writing what was rendered: whole or not at all, or to standard output where that is named."""
+"""Writes rendered output: to a file completely or not at all, or to standard output if named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_writable(path: Path) -> None:
         raise RequestError(f"{path}: is a directory; name a file in it") from error
     except OSError as error:
         raise RequestError(
-            f"{path}: cannot be written: {error.strerror}; choose another place"
+            f"{path}: cannot be written: {error.strerror}; choose another path"
         ) from error
 
 
@@ -66,7 +66,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes], *, below: Path | None = No
 def _remedy(error: OSError) -> str:
     """What lets a file be written that could not be."""
     limits = {errno.EMFILE: "raise ulimit -n", errno.EFBIG: "raise ulimit -f"}
-    return limits.get(error.errno or 0, "free space or choose another place")
+    return limits.get(error.errno or 0, "free space or choose another path")
 
 
 def _is_stream(path: Path) -> bool:

@@ -6,7 +6,7 @@ from memgauge.analysis.section import Verdict
 from memgauge.model.units import format_count
 
 MOST_VERDICTS = 100
-"""Of one section; a run may come from a stranger, and hold warnings in any number."""
+"""Most verdicts of one section; an untrusted run may contain any number of warnings."""
 
 SYMBOLS = {"problem": "✗", "warning": "!", "note": "·", "good": "✓"}
 """By level, the most severe first."""
@@ -25,5 +25,5 @@ def shown(verdicts: list[Verdict]) -> list[Verdict]:
     more = len(found) - MOST_VERDICTS
     if more <= 0:
         return found
-    text = f"{format_count(more, 'more remark')} like these, none graver, left out here."
+    text = f"{format_count(more, 'more remark')} like these, none more severe, not shown here."
     return [*found[:MOST_VERDICTS], Verdict(level="note", text=text)]

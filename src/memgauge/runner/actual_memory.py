@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memgauge.model.errors import RequestError
-from memgauge.model.memory_facts import ROLES, requested_placement
+from memgauge.model.points.memory import AreaFacts, RequestedMemory
 
 if TYPE_CHECKING:
     from memgauge.model.memory import MemoryPlacement
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 
 
 def with_memory(point: Point, parameters: CommonParameters, memories: Memories) -> Point:
-    """The point with the memory it asked for, and the facts of each file, device or pool in it."""
+    """The point with the memory it requests, and the facts of each file, device or pool in it."""
     requested = {"memory": str(parameters.memory)} | point.requested
     actual: dict[str, Scalar] = {}
-    for role, prefix in ROLES.items():
-        placement = requested_placement(requested.get(role))
-        if placement is not None and placement.is_area:
-            actual |= {prefix + name: fact for name, fact in _facts(placement, memories).items()}
-    size = actual.get("medium_page_bytes")
-    if isinstance(size, int) and "pages" in point.actual:
-        actual["pages"] = page_name(size)  # such a medium has no other pages
+    for role, placement in RequestedMemory.of(requested).placements().items():
+        facts = _facts(placement, memories)
+        actual |= facts.recorded_as(role)
+        if role == "memory" and facts.medium_page_bytes and "pages" in point.actual:
+            actual["pages"] = page_name(facts.medium_page_bytes)  # such a medium has no others
     return msgspec.structs.replace(point, requested=requested, actual=point.actual | actual)
 
 
@@ -38,17 +36,20 @@ def page_name(page_bytes: int) -> str:
     return f"{page_bytes >> 10}k"
 
 
-def _facts(placement: MemoryPlacement, memories: Memories) -> dict[str, Scalar]:
+def _facts(placement: MemoryPlacement, memories: Memories) -> AreaFacts:
+    """What is known of an area; nothing of ordinary memory."""
+    if not placement.is_area:
+        return AreaFacts()
     try:
         facts = memories.of(placement).facts
     except RequestError:  # named by the point, and opened by the experiment itself
-        return {}
+        facts = None
     if facts is None:
-        return {}
-    return {
-        "file_system": facts.file_system or None,
-        "dax": facts.dax,
-        "map_sync": facts.map_sync,
-        "medium_node": facts.node,
-        "medium_page_bytes": facts.page_bytes or None,
-    }
+        return AreaFacts()
+    return AreaFacts(
+        file_system=facts.file_system,
+        dax=facts.dax,
+        map_sync=facts.map_sync,
+        medium_node=facts.node,
+        medium_page_bytes=facts.page_bytes or None,
+    )

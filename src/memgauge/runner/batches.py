@@ -1,4 +1,4 @@
-"""Which groups of points are open at once, so that the run stays inside the memory it may use."""
+"""Chooses which groups of points are open together, so that a run stays within its memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memgauge.system.limits.room import Room
 Planned = tuple[Experiment, CommonParameters, Group]
 
 MEMORY_SHARE = 0.8
-"""Of what the process may still allocate; the rest is left to the machine's other users."""
+"""Share of the memory that the process may still allocate; the rest is left to other users."""
 
 
 def needs(planned: Planned) -> Counter[MemoryPlacement]:
@@ -27,15 +27,15 @@ def needs(planned: Planned) -> Counter[MemoryPlacement]:
 def batches(
     planned: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[Room]]
 ) -> list[list[Planned]]:
-    """Pack groups, in order, into batches that fit; all points of a batch are visited round-robin.
+    """Pack groups, in order, into batches that fit; points of a batch are sampled round-robin.
 
     One batch is best: every point is then spread over the whole run, and slow drift of the machine
     reaches all of them alike.
 
     Args:
-        planned: groups, with the parameters that say where their memory is.
-        room: by placement, all that it is taken from, and how many bytes of that there are.
-            Placements that are taken from the same share them.
+        planned: groups with the parameters that determine where their memory is.
+        room: by placement, the pools it allocates from, with the bytes available in each.
+            Placements that allocate from the same pool share its bytes.
     """
     packed: list[list[Planned]] = []
     used: Counter[object] = Counter()
@@ -71,7 +71,7 @@ def require_room(one: Planned, room: Callable[[MemoryPlacement], Sequence[Room]]
     """Refuse a group that does not even fit alone; `room` as for `batches`.
 
     Raises:
-        DoesNotFit: it needs more than may be used.
+        DoesNotFit: the group needs more memory than may be used.
     """
     experiment, _, group = one
     wanted, available = _by_pool(one, room)
@@ -94,7 +94,7 @@ def _where(pool: object) -> str:
 
 def _remedy(pool: object) -> str:
     if not isinstance(pool, MemoryPlacement):
-        return "free memory or raise the limit, or ask for smaller buffers or fewer threads"
+        return "free memory, raise the limit, or use smaller buffers or fewer threads"
     if pool.is_gpu:
-        return "ask for smaller arrays, or end what else uses the GPU"
-    return "ask for smaller buffers or fewer threads"
+        return "use smaller arrays, or stop other programs that use the GPU"
+    return "use smaller buffers or fewer threads"

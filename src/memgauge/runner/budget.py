@@ -1,4 +1,4 @@
-"""The time a run may take, from the first instruction to the last page of its report."""
+"""The time budget of a run, from its first instruction to the last page of its report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Budget:
         self._began = time.monotonic()
 
     def reserve(self, seconds: float) -> None:
-        """Keep so much at the end, a quarter of all at most."""
+        """Reserve this many seconds at the end, at most a quarter of the budget."""
         self.reserve_s = min(seconds, self.total_s / 4)
 
     @property

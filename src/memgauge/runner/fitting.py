@@ -1,4 +1,7 @@
-"""What of a request this machine and its memory allow; a survey goes on without the rest."""
+"""Determines which parts of a request this machine and its memory allow.
+
+A survey omits the rest.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,15 @@ from memgauge.system.topology.placement import within
 
 Requested = tuple[Experiment, CommonParameters]
 LEFT_OUT = "left-out"
-"""Code of the warnings that say so."""
+"""Code of warnings about omitted experiments and groups."""
 
 Write = Callable[[Sequence[Warning]], None]
 
 
 class LeftOut:
-    """Experiments and groups of points that a run goes on without, and why.
+    """Experiments and groups of points that a run omits, and why.
 
-    A run of one experiment is refused instead, for as long as it has measured nothing.
+    A run of a single experiment is refused instead, as long as it has measured nothing.
     """
 
     def __init__(self, requested: Sequence[Requested], noticed: Sequence[Warning] = ()) -> None:
@@ -38,15 +41,15 @@ class LeftOut:
         self._write: Write | None = None
 
     def recorded_by(self, write: Write) -> None:
-        """Record what was left out, and from now on each as it is."""
+        """Record what was omitted so far, and from now on every further omission."""
         self._write = write
         write(self._found)
 
     def add(self, experiment: str, error: RequestError) -> None:
-        """Go on without it.
+        """Continue without this part.
 
         Raises:
-            RequestError: `error`, where nothing else was asked for and nothing was measured.
+            RequestError: `error` itself, if nothing else was requested and nothing was measured.
         """
         if not self._is_survey and self._write is None:
             raise error
@@ -55,9 +58,9 @@ class LeftOut:
             self._write(self._found[-1:])
 
     def nothing_left(self) -> RequestError:
-        """Why there is nothing to measure: the first reason, and how many experiments more."""
+        """Why there is nothing to measure: the first reason, and how many more experiments fail."""
         reasons = [one for one in self._found if one.code == LEFT_OUT]
-        first = reasons[0].message if reasons else "nothing was asked for"
+        first = reasons[0].message if reasons else "no experiment was requested"
         others = len({one.experiment for one in reasons}) - 1
         also = f" (and {format_count(others, 'more experiment')} cannot be measured either)"
         return DoesNotFit(f"nothing can be measured here: {first}{also * (others > 0)}")
@@ -69,7 +72,7 @@ def planned_groups(
     """The points of one experiment; nothing is opened.
 
     Raises:
-        RequestError: the machine cannot do what was asked.
+        RequestError: the machine cannot run the experiment as requested.
     """
     require_placement(parameters, system)
     return experiment.plan(parameters, within(system, parameters.nodes))
@@ -79,16 +82,15 @@ def fitting(requested: Sequence[Requested], system: System, left_out: LeftOut) -
     """The groups of points that can be measured, each for itself.
 
     Raises:
-        RequestError: the one experiment that was asked for cannot be measured, or none of several,
-            or what was asked makes no sense.
+        RequestError: no requested experiment can be measured, or a request is inconsistent.
     """
     found: list[Planned] = []
-    for asked, parameters in requested:
+    for candidate, parameters in requested:
         try:
-            experiment = for_memory(asked, parameters)
+            experiment = for_memory(candidate, parameters)
             groups = planned_groups(experiment, parameters, system)
         except (NotPossibleHere, DoesNotFit) as error:
-            left_out.add(asked.name, error)
+            left_out.add(candidate.name, error)
         else:
             planned = [(experiment, parameters, group) for group in groups]
             found += [one for one in planned if _has_room(one, system, left_out)]
@@ -99,7 +101,7 @@ def fitting(requested: Sequence[Requested], system: System, left_out: LeftOut) -
 
 @contextmanager
 def memory_needed(what: str) -> Iterator[None]:
-    """Name what could not be done where memory runs out in here, and which limit is nearest.
+    """Turn out-of-memory errors in this context into one that names the operation and the limit.
 
     Raises:
         DoesNotFit: the kernel, the core or Python had no memory left.

@@ -1,4 +1,4 @@
-"""Explicit huge pages around a run: what an earlier one left, and what this one has reserved."""
+"""Explicit huge pages of a run: those left by an earlier run, and those reserved by this one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from memgauge.system.memory.reservation import left_behind, reserved
 
 @contextmanager
 def prepared(chosen: Sequence[tuple[Experiment, CommonParameters]]) -> Iterator[list[Warning]]:
-    """Reserve what the experiments ask for, and return it on leaving, however it is left.
+    """Reserve the pages that the experiments need, and return them on exit, even after an error.
 
-    Gives what a reader of the run must know, such as that a killed run left pages reserved.
+    Yields notes for readers of the run, such as that a killed run had left pages reserved.
 
     Raises:
-        RequestError: the pages cannot be had.
+        RequestError: the pages cannot be reserved.
     """
     wanted = [
         found for one, requested in chosen if (found := one.reservation(requested)) is not None

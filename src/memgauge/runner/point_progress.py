@@ -1,4 +1,4 @@
-"""One point under way: its samples so far, and whether more are needed."""
+"""Progress of one point: its samples so far, and whether it needs more."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ PASSES = 11
 """STREAM's NTIMES of 10, and the first, which it leaves out."""
 
 REGIONS = 12
-"""Regions whose counters are read, at least: the interval of their median stands on six or more.
-So many, and of fixed work so many repetitions as STREAM's counters were published for, 100 with the
-first."""
+"""Least number of samples with counter readings: the interval of a median needs six or more. Fixed
+work takes as many repetitions as published counter results of STREAM: 100 including the first."""
 REPETITIONS = 99
 
 FIRST_LOOK = 16
@@ -26,37 +25,37 @@ GROWTH = 1.25
 
 
 class PointProgress:
-    """A point on an open bench, with what decides when it is done."""
+    """A point on an open bench, with the state that decides when it is finished."""
 
     def __init__(self, bench: Bench, point: Point, samples: list[Sample]) -> None:
         self.bench = bench
         self.point = point
         self.samples = samples
         self.followers: list[PointProgress] = []
-        """Points that are measured in the visits of this one."""
+        """Points that are measured in the same sampling passes as this one."""
         self.reached = False
         self.given_up = False
         self._look_at = FIRST_LOOK
 
     @property
     def wanted(self) -> bool:
-        """Whether another visit is worth its time."""
+        """Whether another sampling pass is worth its time."""
         return not (self.reached or self.given_up)
 
     @property
-    def to_visit(self) -> bool:
-        """Whether a round visits this point: for itself, or for one measured with it."""
+    def to_sample(self) -> bool:
+        """Whether a round samples this point, for itself or for a point measured with it."""
         if self.point.measured_with is not None:
             return False
         return self.wanted or any(follower.wanted for follower in self.followers)
 
     @property
     def due(self) -> bool:
-        """Whether there is enough new to look at."""
+        """Whether there are enough new samples to compute the interval again."""
         return self.wanted and (self.point.role != "slice" or len(self.samples) >= self._look_at)
 
-    def visit(self, round_: int) -> list[Sample]:
-        """Measure once; each sample is kept with the point it is of."""
+    def measure(self, round_: int) -> list[Sample]:
+        """Measure once, and store each sample with its point."""
         taken = self.bench.measure(self.point.point, round_)
         for sample in taken:
             for cell in (self, *self.followers):
@@ -69,7 +68,7 @@ class PointProgress:
         return [value.value for value in values_of(self.point, self.samples).clean]
 
     def look(self, requested: float, regimes: Regimes) -> None:
-        """Decide whether the asked precision is reached in every regime that was seen."""
+        """Decide whether the requested precision is reached in every observed regime."""
         if self.point.role == "pass":
             self.reached = len(self.samples) >= PASSES
             return
@@ -90,7 +89,7 @@ class PointProgress:
 
 
 class CellValues(Mapping[str, list[float]]):
-    """The values of cells by the names of their points, made when one is asked for."""
+    """A mapping from names of points to their values, which are computed on access."""
 
     def __init__(self, cells: Sequence[PointProgress]) -> None:
         self._cells = {cell.point.point: cell for cell in cells}

@@ -13,6 +13,7 @@ from memgauge.counters.base import Target
 from memgauge.counters.components import LanePlan, Missing, Plan, plan_components, plan_events
 from memgauge.counters.host import Host
 from memgauge.counters.lanes import RunningLane, sampled
+from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.errors import MemgaugeError, RequestError
 from memgauge.model.records import NOT_WATCHED, AnyRecord, CounterSet, Warning
 from memgauge.runner.profile_parameters import ProfileParameters
@@ -151,10 +152,8 @@ class Lanes:
                 self._not_opened.append(warning)
 
     def _sampled(self, plan: LanePlan, subject: Subject) -> AbstractContextManager[RunningLane]:
-        back_ends = {event.back_end for event in plan.events}
-        # perf counts the processes it is given; the other back ends find descendants themselves.
-        whole_tree = subject.attached and "perf" in back_ends
-        pids = tree_of(subject.pid) if whole_tree else [subject.pid]
+        needs_each = any(BACK_ENDS[event.back_end].per_process for event in plan.events)
+        pids = tree_of(subject.pid) if subject.attached and needs_each else [subject.pid]
         target = Target(pids=pids, inherit=True)
         return sampled(plan, target=target, directory=self._directory, host=self._host)
 

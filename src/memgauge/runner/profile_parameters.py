@@ -8,6 +8,7 @@ from typing import Annotated
 
 from memgauge.counters.components import NAMES
 from memgauge.model.arguments import LARGEST_PID
+from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.errors import RequestError
 from memgauge.model.option import Option, choices_option, directory_option, list_text
 from memgauge.model.parameters import Parameters
@@ -46,7 +47,7 @@ def parse_pid(text: str, option: str) -> int:
 
 
 def parse_events(text: str, option: str) -> tuple[str, ...]:
-    """Events between commas; a comma inside of slashes, as in perf's terms, belongs to its event.
+    """Events between commas; a comma between slashes, as in perf's terms, belongs to its event.
 
     Each is checked where it is opened.
     """
@@ -57,11 +58,16 @@ def parse_events(text: str, option: str) -> tuple[str, ...]:
             events[-1] += f",{part}"
         else:
             events.append(part.lstrip())
-        inside ^= part.count("/") % 2 == 1 and events[-1].startswith("perf:")
+        inside ^= part.count("/") % 2 == 1 and _has_terms(events[-1])
     stripped = tuple(dict.fromkeys(event.strip() for event in events))
     if not all(stripped):
         raise RequestError(f"{option} {quoted(text)} names an empty event; write BACKEND:EVENT,...")
     return stripped
+
+
+def _has_terms(event: str) -> bool:
+    known = BACK_ENDS.get(event.partition(":")[0])
+    return known is not None and known.has_terms
 
 
 def _number(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What a request needs of the machine, checked before anything is opened."""
+"""Checks what a request needs of the machine before anything is opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memgauge.system.topology.memory_nodes import require_nodes
 
 
 def require_placement(parameters: CommonParameters, system: System) -> None:
-    """Check that the memory and the pages that were asked for exist.
+    """Check that the requested memory and pages exist.
 
     Whether explicit pages suffice for the buffers is checked by the core when it allocates.
 

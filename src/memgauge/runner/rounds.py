@@ -1,11 +1,11 @@
-"""The measuring loop: each open point is visited once a round until precise or out of time."""
+"""The measuring loop: each open point is sampled once a round until precise or out of time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 
 from memgauge.analysis.figures.regimes import TeamKey, find_regimes, team_of
-from memgauge.experiments.shared.base import Bench, Experiment
+from memgauge.experiments.shared.base import Bench
 from memgauge.model.errors import DoesNotFit
 from memgauge.model.records import AnyRecord, Point, Sample
 from memgauge.model.storage.run_file import RunWriter
@@ -18,18 +18,18 @@ ENVIRONMENT_EVERY_S = 1.0
 SEARCH_EVERY_ROUNDS = 4
 
 Tick = Callable[[Sequence[PointProgress]], None]
-"""Called after each round, to show progress."""
+"""Called after each round to show progress."""
 
 Declare = Callable[[Bench, Sequence[Point]], list[PointProgress]]
-"""Records further points of a bench and makes their cells."""
+"""Records further points of a bench and creates their progress objects."""
 
 
 class Rounds:
-    """Visits cells round-robin and writes each round as it ends.
+    """Samples points round-robin and writes each round as it ends.
 
     A kill loses at most the round under way. Ctrl-C ends the loop between two native calls, each a
-    few milliseconds long; the round's finished samples are written first. A bench that finds no
-    memory on the way is given up, and what it measured before is kept.
+    few milliseconds long; the round's finished samples are written first. A bench that
+    runs out of memory is abandoned, and its earlier samples are kept.
     """
 
     def __init__(
@@ -52,26 +52,23 @@ class Rounds:
     def run(
         self,
         cells: MutableSequence[PointProgress],
-        experiments: Iterable[Experiment],
         share_s: float,
         tick: Tick,
         declare: Declare,
     ) -> None:
-        """Go round until all cells are done, or `share_s` seconds have passed.
+        """Run rounds until all points are finished, or `share_s` seconds have passed.
 
-        Cells of points that a bench adds on the way are added to `cells`.
+        Points that a bench adds while measuring are appended to `cells`.
         """
         deadline_s = self._budget.elapsed_s + share_s
-        searching = list(experiments)
         benches = list(dict.fromkeys(cell.bench for cell in cells))
         look(cells, self._precision)
-        while any(cell.to_visit for cell in cells) and not self._is_over(deadline_s):
+        while any(cell.to_sample for cell in cells) and not self._is_over(deadline_s):
             self._one_round(cells, deadline_s)
             look(cells, self._precision)
             if self.completed % SEARCH_EVERY_ROUNDS == 0:
-                for experiment in searching:
-                    give_up(experiment, cells)
                 for bench in benches:
+                    give_up(bench, cells)
                     cells.extend(declare(bench, self._refined(bench, cells)))
             tick(cells)
 
@@ -82,8 +79,8 @@ class Rounds:
         records: list[AnyRecord] = []
         try:
             for cell in cells:
-                if cell.to_visit:
-                    records.extend(self._visit(cell, cells))
+                if cell.to_sample:
+                    records.extend(self._sample(cell, cells))
                 if self._is_over(deadline_s):
                     break
         finally:
@@ -93,16 +90,16 @@ class Rounds:
             self._writer.write(records)
         self.completed += 1
 
-    def _visit(self, cell: PointProgress, cells: Sequence[PointProgress]) -> list[Sample]:
+    def _sample(self, cell: PointProgress, cells: Sequence[PointProgress]) -> list[Sample]:
         try:
             with memory_needed(cell.point.point):
-                return cell.visit(self.completed)
+                return cell.measure(self.completed)
         except DoesNotFit as error:
             self._give_up_bench(cell.bench, cells, error)
             return []
 
     def _refined(self, bench: Bench, cells: Sequence[PointProgress]) -> list[Point]:
-        """Points that a bench asks for, by what it measured so far."""
+        """Points that a bench adds because of what it has measured so far."""
         if bench in self._without_memory:
             return []
         mine = [cell for cell in cells if cell.bench is bench]
@@ -123,7 +120,7 @@ class Rounds:
 
 
 def look(cells: Sequence[PointProgress], precision: float) -> None:
-    """Let each cell with enough new samples decide whether it is done, within its regimes."""
+    """Let each point with enough new samples decide whether it is finished, within its regimes."""
     teams: dict[TeamKey, list[PointProgress]] = {}
     for cell in cells:
         teams.setdefault(team_of(cell.point), []).append(cell)
@@ -136,12 +133,12 @@ def look(cells: Sequence[PointProgress], precision: float) -> None:
             cell.look(precision, regimes)
 
 
-def give_up(experiment: Experiment, cells: Sequence[PointProgress]) -> None:
-    """Stop visiting what a search has ruled out."""
+def give_up(bench: Bench, cells: Sequence[PointProgress]) -> None:
+    """Stop sampling candidates that a search has eliminated."""
     mine = {
         cell.point.point: cell
         for cell in cells
-        if cell.point.experiment == experiment.name and cell.point.role == "slice"
+        if cell.bench is bench and cell.point.role == "slice"
     }
-    for name in experiment.eliminated(CellValues(list(mine.values()))):
+    for name in bench.eliminated(CellValues(list(mine.values()))):
         mine[name].given_up = True

@@ -81,7 +81,7 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         KeyboardInterrupt: after the record was closed as interrupted.
     """
     budget = Budget(request.budget_s, reserve_s=REPORT_RESERVE_S)
-    left_out = LeftOut(request.experiments, request.warnings)
+    left_out = LeftOut(request.experiments, [*request.warnings, *_untested(request.experiments)])
     planned = fitting(request.experiments, request.system, left_out)
     points = sum(len(group.points) for _, _, group in planned)
     budget.reserve(max(REPORT_RESERVE_S, REPORT_S_PER_POINT * points))
@@ -91,6 +91,22 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         recording = _Recording(request, budget, writer, prior, left_out, on_progress)
         recording.record(packed)
     return read_run(request.directory)
+
+
+def _untested(requested: Sequence[Requested]) -> list[Warning]:
+    """What is measured by code that has not run on real hardware so far."""
+    if not any(memory.is_gpu for _, parameters in requested for memory in parameters.memories):
+        return []
+    return [
+        Warning(
+            code="untested-on-gpu",
+            message=(
+                "this version of memgauge was tested against a stand-in for the GPU driver's "
+                "library, not on a GPU"
+            ),
+            remedy="check its figures of the GPU against those of another tool",
+        )
+    ]
 
 
 def _prior(request: Request) -> Run | None:
@@ -242,7 +258,7 @@ class _Recording:
             cells = [cell for bench in benches for cell in declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
             opening_s = self._budget.elapsed_s - began_s
-            self._rounds.run(cells, experiments.values(), share_s - opening_s, self._tick, declare)
+            self._rounds.run(cells, share_s - opening_s, self._tick, declare)
             self._close(benches, cells, experiments)
         self._all_reached &= not any(cell.wanted for cell in cells if cell.bench.is_needed)
         return late
@@ -278,9 +294,8 @@ class _Recording:
             for placement, size in needs(planned).items():
                 if not (placement.is_area or placement.is_gpu):
                     require_memory(size, what, node=placement.node)
-        system = within(self._request.system, parameters.nodes)
         with memory_needed(what):
-            return stack.enter_context(experiment.open(group, parameters, system, memories))
+            return stack.enter_context(experiment.open(group, parameters, memories))
 
     def _declare(self, bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
         known = self._prior.points if self._prior else {}

@@ -1,4 +1,4 @@
-"""The first record of a run, whatever it is of."""
+"""The first record of a run of any kind."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def run_start(  # noqa: PLR0913 - what a first record holds
     resumed: bool = False,
     software: Mapping[str, str] | None = None,
 ) -> RunStart:
-    """Begun now: `parameters` in text form by experiment, in their order.
+    """Build the first record, with the current time as its start.
 
-    Budget and precision are 0 of what has none. `software`: versions beside those of every run.
+    `parameters` are text forms by experiment, in their order. Budget and precision are 0 for runs
+    without them. `software` holds versions in addition to those of every run.
     """
     versions = software_versions()
     return RunStart(

@@ -1,11 +1,12 @@
-"""A program through two levels of cache, by callgrind.
+"""Simulates a program on two levels of cache with callgrind.
 
 Source: the Valgrind User Manual, 6 (callgrind), events Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw and,
 with --simulate-wb, ILdmr DLdmr DLdmw: misses of the last level that wrote a changed line back.
 An access that lies in two lines counts once, and misses where either is missing.
 
-A process writes its counts when it ends. What it counted is lost when it takes another program's
-place by exec, or is killed: such programs are recognised by what callgrind prints as each starts.
+A process writes its counts when it ends. They are lost when the process is killed or replaces
+itself
+by another program (exec): such programs are recognised by the line callgrind prints at each start.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ def simulate_by_callgrind(
     valgrind: Valgrind,
     output: int | IO[bytes] | None = None,
 ) -> SimulatedProgram:
-    """Execute it once, with the processes that it starts.
+    """Execute the program once, with the processes that it starts.
 
     Raises:
-        RequestError: no two levels are near to the machine.
+        RequestError: callgrind cannot approximate the machine with two levels.
         SimulationFailed: valgrind could not execute it.
     """
     counted = _execute(command, two_levels(machine), valgrind, output)
@@ -66,7 +67,7 @@ def simulate_by_callgrind(
 
 
 def totals_of(text: str) -> Events | None:
-    """The sums of a file that callgrind wrote, by event; None: it holds none, or is torn."""
+    """The sums of a file that callgrind wrote, by event; None if it has none or is incomplete."""
     names: list[str] = []
     for line in text.splitlines(keepends=True):
         key, _, rest = line.partition(":")
@@ -78,7 +79,7 @@ def totals_of(text: str) -> Events | None:
 
 
 def _sums(names: Sequence[str], words: Sequence[str]) -> Events | None:
-    """By event; trailing zeros are left out of the file."""
+    """Values by event; callgrind omits trailing zeros from the file."""
     if len(words) > len(names) or not all(_COUNT.fullmatch(word) for word in words):
         return None
     values = [int(word) for word in words]
@@ -101,13 +102,13 @@ def _execute(
             ended = how_it_ended(child)
         took_s = time.monotonic() - began
         found = _events_by_process(directory)
-    # One that forked and started no program has the counts of its parent too.
+    # A process that forked without starting a program also contains the counts of its parent.
     own = found.keys() & said.starts.keys()
     if not own and said.starts and ended.signal is None:
         place = quoted(str(directory.parent))
         raise SimulationFailed(
-            f"{quoted(command[0])}: valgrind could not write what it counted to {place}; free "
-            "space there, or name another directory by TMPDIR"
+            f"{quoted(command[0])}: valgrind could not write its counts to {place}; free space "
+            "there, or set TMPDIR to another directory"
         )
     if not own:
         raise nothing_counted(command, ended, said.last)
@@ -123,7 +124,7 @@ def _execute(
 
 
 def _options(levels: TwoLevels, directory: Path) -> list[str]:
-    place = str(directory).replace("%", "%%")  # %p and others stand for something
+    place = str(directory).replace("%", "%%")  # callgrind expands %p and the like
     return [
         "--tool=callgrind",
         *OPTIONS,
@@ -141,7 +142,7 @@ def _options(levels: TwoLevels, directory: Path) -> list[str]:
 def _program(
     command: Sequence[str], machine: CacheMachine, valgrind: Valgrind, counted: _Counted
 ) -> SimulatedProgram:
-    """What callgrind's events are in bytes of lines."""
+    """Convert callgrind's events to bytes of lines."""
     events, caches = counted.events, counted.caches
     line_bytes = caches.last.line_bytes
     return SimulatedProgram(

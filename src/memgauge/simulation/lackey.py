@@ -1,8 +1,8 @@
-"""A program's accesses one by one, from valgrind's lackey, through a machine's whole caches.
+"""Simulates each access of a program, traced by valgrind's lackey, on all caches of a machine.
 
 Source: the Valgrind User Manual, 11 (lackey), --trace-mem: a line for each access, ` L` load, ` S`
 store, ` M` both to one place, `I` instruction; hexadecimal address and bytes. At the end of the
-program, and not where another takes its place by exec, it says `Exit code`.
+program, but not if it is replaced by another through exec, lackey prints `Exit code`.
 """
 
 from __future__ import annotations
@@ -37,32 +37,35 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 20
 _POLL_S = 0.2
 _GATHER_S = 0.002
-"""Between two reads: lackey writes line by line, and each that wakes us up costs both."""
+"""Seconds between two reads: lackey writes line by line, and waking up for each line is costly."""
 _ACCESS = re.compile(rb"^ ([LSM]) ([0-9a-f]{1,16}),([0-9]{1,4})$", re.MULTILINE)
-"""Of 64 bits, and no longer than any processor's state: what else looks like one is damaged."""
+"""Addresses have 64 bits, and accesses are no larger than any processor's state.
+
+Others are damaged.
+"""
 _STORE = 1 << 32
 """Kind 1 in the fifth byte of a record's second word, behind its bytes (little-endian)."""
 
 
 class _Traced(NamedTuple):
-    """What came of an execution."""
+    """The outcome of an execution."""
 
     ended: Ended
     counts: _core.CacheCounts
-    """Before what is changed was written back."""
+    """Counts of the model before modified lines are written back."""
     levels: list[ProgramLevel]
     left_changed_bytes: int
     took_s: float
     was_replaced: bool
-    """By another program, by exec, which ran unseen."""
+    """Whether the program was replaced by another through exec, which was not simulated."""
 
 
 class _Executed(NamedTuple):
-    """How an execution ended, and what valgrind said of it."""
+    """How an execution ended, and what valgrind printed."""
 
     ended: Ended
     last_remark: str
-    """Its last remark."""
+    """Its last message."""
     was_replaced: bool
 
 
@@ -72,10 +75,10 @@ def simulate_by_trace(
     valgrind: Valgrind,
     output: int | IO[bytes] | None = None,
 ) -> SimulatedProgram:
-    """Execute it once; each access goes through one core of the machine.
+    """Execute the program once; each access goes through one core of the machine.
 
     Raises:
-        RequestError: a machine that makes no sense, or addresses in more places than can be kept.
+        RequestError: the machine is inconsistent, or the program's addresses need too many tables.
         SimulationFailed: valgrind could not execute it.
     """
     model = cache_model(machine)
@@ -97,7 +100,7 @@ def simulate_by_trace(
 
 
 def records_of(text: bytes) -> array[int]:
-    """Accesses of data in lines of lackey's, as `CacheModel.trace` takes them."""
+    """Data accesses in lackey's lines, in the form `CacheModel.trace` expects."""
     words: array[int] = array("Q")
     for kind, address, size in _ACCESS.findall(text):
         at, length = int(address, 16), int(size)
@@ -113,7 +116,7 @@ def records_of(text: bytes) -> array[int]:
 def _program(
     command: Sequence[str], machine: CacheMachine, valgrind: Valgrind, traced: _Traced
 ) -> SimulatedProgram:
-    """What the model counted, and what lackey does not tell."""
+    """The model's counts, with notes on what lackey does not report."""
     counts = traced.counts
     return SimulatedProgram(
         command=list(command),
@@ -153,7 +156,7 @@ def _execute(
 ) -> _Executed:
     reading, writing = os.pipe()
     try:
-        with suppress(OSError):  # a larger pipe is quicker, and no more
+        with suppress(OSError):  # a larger pipe is only faster
             fcntl.fcntl(reading, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
         words = [
             valgrind.path,
@@ -186,9 +189,9 @@ def _execute(
 
 
 def _whole_lines(reading: int, has_ended: Callable[[], bool]) -> Iterator[bytes]:
-    """What comes, cut at ends of lines, until nobody can write any more.
+    """Yield the data in whole lines until no process can write any more.
 
-    A process that outlives the program may keep the pipe open: what it holds is not waited for.
+    A process that outlives the program may keep the pipe open; this function does not wait for it.
     """
     rest = b""
     poll = select.poll()
@@ -215,7 +218,7 @@ def _whole_lines(reading: int, has_ended: Callable[[], bool]) -> Iterator[bytes]
 
 
 def _remarks(text: bytes) -> list[bytes]:
-    """Lines that are no accesses but something that valgrind says."""
+    """Lines that are not accesses but messages of valgrind."""
     if b"==" not in text:
         return []
     return [line for line in text.splitlines() if line.startswith(b"==")]

@@ -1,7 +1,7 @@
-"""What a program reads from and writes to memory, by simulating the caches that it runs through.
+"""Simulates caches to determine what a program reads from and writes to memory.
 
-An answer for who has neither counters nor root. Programs run some ten (callgrind) to a few hundred
-times (trace) slower, with their threads one at a time.
+This needs neither counters nor root. Programs run about ten (callgrind) to a few hundred times
+(trace) slower, with one thread at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memgauge.simulation.valgrind import check_command, find_valgrind
 from memgauge.system.limits.temporary import require_temporary
 
 TEMPORARY_BYTES = 64 << 10
-"""What valgrind's files take at least."""
+"""Least space in bytes that valgrind's files need."""
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
@@ -31,19 +31,22 @@ def simulate_program(
 ) -> SimulatedProgram:
     """Execute a program once on the simulated caches of a machine.
 
-    Its input, standard error and signals are ours; `output` is where its standard output goes,
-    ours where None.
+    The program shares memgauge's standard input, standard error and signals.
+
+    Args:
+        command: the command line.
+        machine: the machine whose caches are simulated.
+        engine: `callgrind` (two levels) or `trace` (all levels, slower).
+        output: descriptor for the program's standard output; None for memgauge's own.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
-        RequestError: valgrind is missing, or cannot execute it; the machine makes no sense; no
-            temporary file can be written.
-        SimulationFailed: valgrind was started and simulated nothing.
+        RequestError: valgrind is missing or cannot execute the program, the machine is
+            inconsistent, or no temporary file can be written.
+        SimulationFailed: valgrind was started, but simulated nothing.
     """
     if text_of(engine, "engine") not in ENGINES:
-        raise RequestError(
-            f"engine {quoted(engine)}: there is none of that name; choose from {', '.join(ENGINES)}"
-        )
+        raise RequestError(f"engine {quoted(engine)} is unknown; choose from {', '.join(ENGINES)}")
     valgrind = find_valgrind()
     check_command(command)
     require_temporary("simulate", TEMPORARY_BYTES)

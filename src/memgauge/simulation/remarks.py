@@ -1,7 +1,8 @@
-"""What callgrind says of the processes that it executes: which programs it started.
+"""Reads callgrind's messages about its processes, to learn which programs were started.
 
-All of them write to one FIFO. A file for each process would be emptied when another program takes
-the place of the first (exec), and with it the counts of the first are lost.
+All processes write to one FIFO. With a file for each process, a program that replaces another
+(exec)
+would truncate the file, and the messages of the first would be lost.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ _LONGEST_LINE = 1 << 16
 _STARTED = re.compile(
     rb"^==([0-9]+)== For interactive control, run 'callgrind_control", re.MULTILINE
 )
-"""Said as a program starts, by exec too, and not as a process forks."""
+"""Printed when a program starts, also through exec, but not when a process forks."""
 
 _SAYS_NOTHING = re.compile(rb"(==[0-9]+==)?\s*")
 
 
 class Remarks(threading.Thread):
-    """Reads what comes through a FIFO.
+    """Reads messages from a FIFO.
 
     Raises:
-        SystemFailure: the FIFO cannot be made.
+        SystemFailure: the FIFO cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,21 +43,21 @@ class Remarks(threading.Thread):
         self.starts: Counter[int] = Counter()
         """Programs that each process started; complete once it is stopped."""
         self.last = ""
-        """The last line that says something."""
+        """The last line with a message."""
         self._rest = b""
         self._over = threading.Event()
         try:
             os.mkfifo(path, 0o600)
-            # Open for writing too, so that it has no end when no process has it open.
+            # Also opened for writing, so that reading does not end while no process has it open.
             self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise SystemFailure(
-                f"{plain(str(path))}: cannot be made: {error.strerror}; name a directory of "
-                "another file system by TMPDIR"
+                f"{plain(str(path))}: cannot be created: {error.strerror}; set TMPDIR to a "
+                "directory on another file system"
             ) from error
 
     def run(self) -> None:
-        """Until it is stopped and nothing is left to read."""
+        """Read until stopped and nothing is left."""
         poll = select.poll()
         poll.register(self._descriptor, select.POLLIN)
         while True:
@@ -67,7 +68,7 @@ class Remarks(threading.Thread):
                 break
 
     def take(self, text: bytes) -> None:
-        """What was written next; it may end within a line."""
+        """The next data; it may end within a line."""
         whole, end, rest = (self._rest + text).rpartition(b"\n")
         self._rest = rest[-_LONGEST_LINE:]
         self.starts.update(int(pid) for pid in _STARTED.findall(whole + end))
@@ -76,7 +77,7 @@ class Remarks(threading.Thread):
             self.last = plain(said[-1].decode("utf-8", "replace"))
 
     def stop(self) -> None:
-        """And wait for it."""
+        """Stop reading, and wait for the thread."""
         self._over.set()
         if self.is_alive():
             self.join()
@@ -85,9 +86,9 @@ class Remarks(threading.Thread):
 
 @contextmanager
 def remarks(path: Path) -> Iterator[Remarks]:
-    """Read what is written to a FIFO, made of that name; complete on leaving."""
+    """Create a FIFO and read everything written to it; the result is complete on exit."""
     reading = Remarks(path)
-    # Signals are for the thread that passes them on; a new thread inherits what is blocked.
+    # A new thread inherits the blocked signals; another thread forwards them.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         reading.start()

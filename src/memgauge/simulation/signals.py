@@ -1,7 +1,8 @@
-"""Signals while a program is simulated: they are the program's, whoever sends them.
+"""Forwards signals to a program while it is simulated, whoever sends them.
 
-A terminal sends Ctrl-C to the program as to memgauge; what is sent to memgauge alone, as by kill or
-a batch system, is passed on. Which of both it was the kernel tells. Source: sigaction(2), si_code.
+A terminal sends Ctrl-C to the program as well as to memgauge; a signal sent to memgauge alone, as
+by
+kill or a batch system, is forwarded. The kernel reports the sender. Source: sigaction(2), si_code.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ ENDING = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP
 PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
 _POLL_S = 0.1
 _OUTLIVING_S = 3.0
-"""For what the program started and was passed the signal too, to write down what it counted."""
+"""Seconds for processes that received the signal too, so that they can write their counts."""
 
 
 @contextmanager
 def passing_on(pid: int) -> Iterator[None]:
-    """Pass signals on to a process: those that ask for the end, to all that it started too.
+    """Forward signals to a process; those that request termination, also to everything it started.
 
-    A second one that asks for the end kills them. What is ignored, as under nohup, stays ignored.
-    Before this is left, all that one was passed on to have ended. Nothing is changed outside of the
-    main thread.
+    A second signal that requests termination kills them. Ignored signals, as under nohup, stay
+    ignored. On exit, all processes that received such a signal have ended. This has no effect
+    outside
+    the main thread.
 
     Raises:
-        Terminated: by that second one.
+        Terminated: a second signal requested termination.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -53,7 +55,7 @@ def passing_on(pid: int) -> Iterator[None]:
 
 
 class _Passing(threading.Thread):
-    """Takes the signals that the main thread blocks."""
+    """Receives the signals that the main thread blocks."""
 
     def __init__(self, pid: int, watched: set[signal.Signals]) -> None:
         super().__init__(name="signals", daemon=True)
@@ -65,14 +67,14 @@ class _Passing(threading.Thread):
         self._over = threading.Event()
 
     def run(self) -> None:
-        """Until it is stopped."""
+        """Receive signals until stopped."""
         while not self._over.is_set():
             found = signal.sigtimedwait(self._watched, _POLL_S)
             if found is not None:
                 self._take(found.si_signo, by_terminal=found.si_code > 0)
 
     def stop(self) -> None:
-        """And wait for it, and for those that were asked to end."""
+        """Stop, and wait for the thread and for all processes that were asked to end."""
         self._over.set()
         self.join()
         until = time.monotonic() + _OUTLIVING_S

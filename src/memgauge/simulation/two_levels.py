@@ -1,4 +1,4 @@
-"""The caches that callgrind can simulate, nearest to those of a machine.
+"""Approximates a machine's caches with the two levels that callgrind can simulate.
 
 It has a first level for data and one for instructions and a last level, all least recently used
 and not inclusive, without sectors; sets must be powers of two (Valgrind User Manual, 5.9).
@@ -19,7 +19,7 @@ _INSTRUCTIONS = (32 * KIB, 8)
 
 
 class Cache(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the three."""
+    """One of callgrind's three caches."""
 
     bytes: int
     ways: int
@@ -27,17 +27,17 @@ class Cache(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def option(self) -> str:
-        """As --D1, --I1 and --LL take it."""
+        """The form for --D1, --I1 and --LL."""
         return f"{self.bytes},{self.ways},{self.line_bytes}"
 
     @property
     def text(self) -> str:
-        """In words."""
+        """Description for notes."""
         return f"{format_bytes(self.bytes)}, {self.ways} ways"
 
 
 class TwoLevels(msgspec.Struct, frozen=True, kw_only=True):
-    """What is simulated instead of a machine, and what is different."""
+    """The simulated caches, and how they differ from the machine."""
 
     instructions: Cache
     first: Cache
@@ -46,16 +46,16 @@ class TwoLevels(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def two_levels(machine: CacheMachine) -> TwoLevels:
-    """The nearest to a machine's first level, and to all that one core of it may hold.
+    """The caches nearest to a machine's first level and to the cache that one core may fill.
 
     Raises:
-        RequestError: its lines are too short, or its first level has less than one.
+        RequestError: the machine's lines are too short, or its first level is smaller than a line.
     """
     unit = machine.sector_bytes
     if unit < LEAST_LINE_BYTES:
         raise RequestError(
-            f"machine {machine.name}: callgrind simulates no lines of {unit} bytes; take --engine "
-            "trace"
+            f"machine {machine.name}: callgrind cannot simulate lines of {unit} bytes; use "
+            "--engine trace"
         )
     level = machine.levels[0]
     first = nearest(level.bytes, level.ways, unit)
@@ -71,7 +71,7 @@ def two_levels(machine: CacheMachine) -> TwoLevels:
 
 
 def nearest(size: int, ways: int, line_bytes: int) -> Cache:
-    """Sets a power of two: of those nearest in size the one nearest in ways."""
+    """A cache with a power of two of sets: nearest in size, then nearest in ways."""
     lines = max(size // line_bytes, 1)
     wanted = min(ways or lines, lines)
     power = 1 << max(math.floor(math.log2(lines / wanted)), 0)
@@ -89,9 +89,9 @@ def _differences(
 ) -> list[str]:
     levels = machine.levels
     notes = [
-        f"two levels: {levels[0].name} of {first.text}, and a last one of {last.text}",
-        f"the last level stands for the {format_bytes(held)} that one core may hold",
-        f"instructions have a first level of {instructions.text}, assumed, and share the last one",
+        f"simulated levels: {levels[0].name} of {first.text} and a last level of {last.text}",
+        f"the last level represents the {format_bytes(held)} of cache that one core may fill",
+        f"instructions have an assumed first level of {instructions.text} and share the last level",
     ]
     if machine.sector_bytes != machine.line_bytes:
         notes.append(
@@ -100,14 +100,17 @@ def _differences(
         )
     odd = [f"{one.name} {_unlike(one)}" for one in levels if _unlike(one)]
     if odd:
-        notes.append(f"simulated as neither, least recently used: {'; '.join(odd)}")
+        notes.append(
+            "simulated without these features, with least-recently-used replacement: "
+            f"{'; '.join(odd)}"
+        )
     if machine.store_streams.lines:
         notes.append(
-            "every store that misses reads its line first: stores that the machine writes past its "
-            "caches need --engine trace"
+            "every store that misses reads its line first; use --engine trace to simulate stores "
+            "that bypass the caches"
         )
     if machine.prefetchers.next_line or machine.prefetchers.stride:
-        notes.append("the machine's prefetchers need --engine trace")
+        notes.append("use --engine trace to simulate the machine's prefetchers")
     return notes
 
 

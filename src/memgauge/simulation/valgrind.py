@@ -1,4 +1,4 @@
-"""Valgrind, which executes a program and tells its accesses: found, started, waited for.
+"""Finds, starts and waits for valgrind, which executes a program and reports its accesses.
 
 Source: the Valgrind User Manual, sections 2 (core options) and 6 (callgrind). Valgrind executes the
 threads of a program one at a time.
@@ -31,26 +31,26 @@ from memgauge.system.programs.exit_with_parent import exit_with_parent, kill_tre
 from memgauge.system.programs.program import Ended, candidates, check_startable, find_program
 
 OPTIONS = ("--command-line-only=yes", "--vgdb=no")
-"""For every tool: no options from elsewhere (VALGRIND_OPTS, .valgrindrc in the home and the working
-directory), which would change what is counted, and no pipes for a debugger, which outlive a kill.
+"""Options for every tool: no options from elsewhere (VALGRIND_OPTS, .valgrindrc in the home and
+working directory), which would change the counts, and no debugger pipes, which remain after a kill.
 """
 INSTALL = "install it (Debian: apt-get install valgrind)"
 _KILL_AFTER_S = 5.0
 
 
 class Valgrind(msgspec.Struct, frozen=True):
-    """The one that is installed."""
+    """The installed valgrind."""
 
     path: str
     version: str
-    """Such as `3.19.0`."""
+    """Version, such as `3.19.0`."""
 
 
 def find_valgrind() -> Valgrind:
-    """The one on the PATH.
+    """Find valgrind in PATH.
 
     Raises:
-        RequestError: there is none, or it does not start.
+        RequestError: it is not installed, or does not start.
     """
     path = find_program("valgrind")
     if path is None:
@@ -72,8 +72,8 @@ def check_command(command: Sequence[str]) -> None:
     """Refuse what valgrind cannot execute.
 
     Raises:
-        CommandNotFound, CommandNotExecutable: as a shell would have it.
-        RequestError: a program that takes other rights when it starts.
+        CommandNotFound, CommandNotExecutable: under the same conditions as in a shell.
+        RequestError: the program is setuid or setgid.
     """
     check_startable(command[0], candidates(command[0], os.environ.get("PATH", os.defpath)))
     file = by_path(command)[0]
@@ -85,9 +85,9 @@ def check_command(command: Sequence[str]) -> None:
 
 
 def by_path(command: Sequence[str]) -> list[str]:
-    """The command with its program named by its file: valgrind would look it up in its own way.
+    """The command with the path of its program, because valgrind's own search differs.
 
-    That way searches the working directory where an entry of PATH is empty.
+    Valgrind searches the working directory if an entry of PATH is empty.
     """
     return [find_program(command[0]) or command[0], *command[1:]]
 
@@ -100,15 +100,15 @@ def running(
     keep: Sequence[int] = (),
     directory: Path | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Valgrind at work; signals go to the program, and however this is left, it has ended.
+    """Run valgrind; signals go to the program, and valgrind has ended on exit, even after an error.
 
-    Should this process be killed, it ends too, with what it started.
+    If this process is killed, valgrind ends too, with everything it started.
 
     Args:
         words: its command line.
-        output: where the program's standard output goes; None: where ours goes.
+        output: descriptor for the program's standard output; None for this process's own.
         keep: descriptors that it inherits.
-        directory: a `work_directory` that it writes to, which is then removed.
+        directory: its `work_directory`, which is removed if this process is killed.
     """
     try:
         child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep))
@@ -130,25 +130,25 @@ def how_it_ended(child: subprocess.Popen[bytes]) -> Ended:
 
 
 def nothing_counted(command: Sequence[str], ended: Ended, known: str) -> MemgaugeError | Terminated:
-    """Why there is nothing to report of a program that was started.
+    """The error for a program that was started without yielding a result.
 
-    `Terminated` where a signal that asks for the end came before its first instruction: the exit
-    code is then that of the signal, as of a program that had begun.
+    This is `Terminated` if a terminating signal came before its first instruction; the exit code is
+    then that of the signal, as for a program that had begun.
     """
     if ended.signal in ENDING:
         return Terminated(ended.signal)
     how = f"exit code {ended.exit_code}" if ended.signal is None else _name(ended.signal)
     if ended.exit_code == ExitCode.NOT_FOUND:
-        return CommandNotFound(f"{quoted(command[0])}: valgrind does not find it; check its name")
+        return CommandNotFound(f"{quoted(command[0])}: valgrind cannot find it; check its name")
     if ended.signal == signal.SIGKILL:
         return SimulationFailed(
-            f"{quoted(command[0])}: was killed (SIGKILL) before valgrind could report "
-            "what it counted; end it by another signal"
+            f"{quoted(command[0])}: was killed (SIGKILL) before valgrind could report its counts; "
+            "end it with another signal"
         )
     why = f": {plain(known)}" if known else ""
     return SimulationFailed(
-        f"{quoted(command[0])}: valgrind simulated nothing of it ({how}){why}; give a program of "
-        "this machine's own architecture and word size"
+        f"{quoted(command[0])}: valgrind simulated none of it ({how}){why}; use a program built "
+        "for this machine's architecture and word size"
     )
 
 
@@ -159,7 +159,7 @@ def _name(number: int) -> str:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """So that nothing of it is left where simulating was broken off."""
+    """Kill the process and everything it started, after an interrupted simulation."""
     if child.poll() is not None:
         return
     child.terminate()

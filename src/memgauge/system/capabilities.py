@@ -1,4 +1,4 @@
-"""What a measurement may want, whether it is there, and the remedy where it is not."""
+"""What a measurement may need, whether it is available, and the remedy if it is not."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _huge_pages(system: System) -> list[Capability]:
             Capability(
                 name="explicit huge pages",
                 available=False,
-                detail="the kernel shows no huge page pools",
+                detail="the kernel reports no huge page pools",
             )
         ]
     return [_pool(by_size[size]) for size in wanted]
@@ -146,7 +146,9 @@ def _cpu_quota(tree: Tree) -> Capability:
     return Capability(
         name="CPU time without a quota",
         available=quota is None,
-        detail="no quota" if quota is None else f"{quota:g} CPUs' worth: threads get throttled",
+        detail="no quota"
+        if quota is None
+        else f"{quota:g} CPUs' worth of time: threads are throttled",
         remedy=None if quota is None else f"lift the quota, or use at most {int(quota)} threads",
     )
 
@@ -165,7 +167,7 @@ def _bare_metal(virtualisation: Virtualisation) -> Capability:
     return Capability(
         name="bare metal",
         available=virtualisation.hypervisor is None,
-        detail=virtualisation.label or "neither hypervisor nor container seen",
+        detail=virtualisation.label or "neither a hypervisor nor a container was detected",
         remedy="measure on the host to see the hardware alone"
         if virtualisation.hypervisor is not None
         else None,
@@ -204,7 +206,7 @@ def _governor(system: System, virtualisation: Virtualisation) -> Capability:
     elif virtualisation.hypervisor is not None:
         detail = "unknown: the host sets the frequency of a virtual machine"
     else:
-        detail = "unknown: the kernel shows no cpufreq"
+        detail = "unknown: the kernel provides no cpufreq"
     remedy = "as root: cpupower frequency-set -g performance"
     return Capability(
         name="performance governor",

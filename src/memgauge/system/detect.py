@@ -1,4 +1,4 @@
-"""One call that finds out what the machine is."""
+"""Detects the machine with one call."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _GIB = 1 << 30
 def detect(root: Path = ROOT) -> System:
     """Read the machine from the sysfs and procfs below `root`; a few milliseconds.
 
-    Never raises for what is hidden: it is None or empty, and `topology_notes` or a capability says
-    so.
+    Hidden properties never raise an error: they are None or empty, and `topology_notes` or a
+    capability explains them.
     """
     tree = Tree(root)
     architecture = tree.text("/proc/sys/kernel/arch") or platform.machine()
@@ -81,8 +81,8 @@ def machine_id(
 ) -> str:
     """Digest of the kind of machine: twelve hexadecimal digits, no host name, no serial number.
 
-    Memory is rounded up, since kernels keep a varying little of it to themselves. Memory of devices
-    that were made NUMA nodes is not to be part of it: the machine is the same without.
+    Memory is rounded up, because kernels reserve a small, varying part of it. The caller must not
+    include memory of devices that became NUMA nodes: the machine is the same without it.
     """
     facts = {
         "architecture": architecture,
@@ -98,6 +98,6 @@ def machine_id(
 
 
 def _rounded_up(memory_bytes: int) -> int:
-    """To the next of 16 steps between powers of two, at least one GiB apart."""
+    """Round up to the next of 16 steps between powers of two, which are at least one GiB apart."""
     step = max(_GIB, (1 << max(memory_bytes - 1, 0).bit_length()) // 16)
     return -(-memory_bytes // step) * step

@@ -1,7 +1,7 @@
 """What runs that were killed left behind: files, pools, data on devices, directories, huge pages.
 
-All of it was written down before it was made. Only what bears memgauge's mark is touched, and
-nothing that a run still uses or that was kept on purpose.
+All of it was recorded in a journal before it was created. Only things with memgauge's mark are
+touched, and never one that a run still uses or that was kept on purpose.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ CLEANERS: dict[str, Callable[[str], Cleaned]] = {
     area_pools.KIND: area_pools.cleaned,
     work_directory.KIND: work_directory.cleaned,
 }
-"""By kind, how a thing at a path is looked at and removed."""
+"""By kind: the function that checks and removes a thing at a path."""
 
-NOTHING = "nothing was left behind"
+NOTHING = "no leftovers of killed runs were found"
 
 
 def clean() -> list[str]:
-    """Remove what is left; what was done with each thing, or why it stays, a line each.
+    """Remove all leftovers; return one line for each on what was done or why it stays.
 
     Raises:
-        SystemFailure: some could not be removed; the message names them all.
+        SystemFailure: some could not be removed; the message names all of them.
     """
     outcomes = [_cleaned(entry) for entry in area_journal.entries()]
     outcomes.append(_huge_pages())
@@ -45,9 +45,14 @@ def clean() -> list[str]:
 
 def _cleaned(entry: area_journal.Entry) -> Cleaned:
     if not entry.is_of_this_host:
-        return Cleaned(f"{entry.path}: of a run on {entry.host}; clean it there", forget=False)
+        return Cleaned(
+            f"{entry.path}: belongs to a run on {entry.host}; clean up on that machine",
+            forget=False,
+        )
     if entry.kind not in CLEANERS:
-        return Cleaned.not_possible(entry.path, f"this memgauge knows no {entry.kind}")
+        return Cleaned.not_possible(
+            entry.path, f"this version of memgauge does not know the kind {entry.kind}"
+        )
     outcome = CLEANERS[entry.kind](entry.path)
     if outcome.forget:
         area_journal.forget(entry.kind, entry.path)

@@ -1,4 +1,4 @@
-"""The one place that looks whether the native core can be had."""
+"""The only module that checks whether the native core is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Isas(NamedTuple):
-    """Instruction sets of the kernels, or why there are none."""
+    """Instruction sets of the kernels, or why none are available."""
 
     names: list[str]
     reason: str | None
@@ -34,7 +34,10 @@ def load_core() -> ModuleType:
 
 
 def load_isas() -> Isas:
-    """Ask the native core, best first; without it an empty list and the reason."""
+    """Query the native core, best instruction set first.
+
+    Without it, an empty list and the reason.
+    """
     try:
         core = import_module("memgauge._core")
     except ImportError as error:
@@ -51,9 +54,9 @@ def core_compiler() -> str | None:
 
 
 def refusal(name: str, error: ImportError) -> RequestError | None:
-    """What to say of `name`, whose import failed, if the native core is what it lacks; else None.
+    """The message for a failed import of `name` if the native core is missing; otherwise None.
 
-    `from memgauge import _core` blames the package where the module is missing altogether.
+    If the module is missing altogether, `from memgauge import _core` blames the package.
     """
     if error.name not in {"memgauge", "memgauge._core"}:
         return None
@@ -61,7 +64,7 @@ def refusal(name: str, error: ImportError) -> RequestError | None:
     if reason is None:
         return None
     return RequestError(
-        f"{name}: this installation has no native core, so it can render runs but not measure: "
+        f"{name}: this installation has no native core, so it can render reports but not measure: "
         f"{reason}; install memgauge with a C++20 compiler at hand: pip install . in its source"
     )
 

@@ -1,4 +1,4 @@
-"""Which process something belongs to, distinguished from later ones of the same number."""
+"""Identifies the process that owns something, also after its number was reused."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """A process: numbers are used again, so its start and the boot it runs under belong to it."""
+    """A process, identified also by its start time and boot, because process numbers are reused."""
 
     pid: int
     boot_id: str
     start_ticks: int | None
-    """Since boot, as in proc_pid_stat(5); None: not known."""
+    """Start time in ticks since boot, as in proc_pid_stat(5); None if unknown."""
 
 
 def this_process(tree: Tree | None = None) -> Owner:
-    """The process that asks."""
+    """The calling process."""
     tree = tree or Tree()
     pid = os.getpid()
     return Owner(pid=pid, boot_id=boot_id(tree), start_ticks=_start_ticks(tree, pid))
 
 
 def is_another_alive(owner: Owner, tree: Tree | None = None) -> bool:
-    """Whether the owner is a process that still runs on this machine, and not the one asking."""
+    """Whether the owner is another process that is still running on this machine."""
     tree = tree or Tree()
     if owner.pid == os.getpid() or owner.boot_id != boot_id(tree):
         return False
@@ -37,7 +37,7 @@ def is_another_alive(owner: Owner, tree: Tree | None = None) -> bool:
 
 
 def boot_id(tree: Tree) -> str:
-    """Which boot of the machine this is; empty: not known."""
+    """Identifier of the current boot of the machine; empty if unknown."""
     return tree.text(_BOOT_ID) or ""
 
 

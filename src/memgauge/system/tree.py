@@ -1,4 +1,4 @@
-"""Reading small files of sysfs and procfs below a root, which tests replace by a made-up tree."""
+"""Reads small files of sysfs and procfs below a root, which tests replace with a synthetic tree."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from memgauge.model.cpulist import parse_cpu_list
 
 ROOT = Path("/")
 MOST_BYTES = 16 << 20
-"""Of a file: more than the kernel tells of the largest machine or process in one."""
+"""Limit on a file's size, beyond any sysfs or procfs file of the largest machine or process."""
 LARGEST_NUMBER = (1 << 63) - 1
-"""What records hold. The kernel writes more where it means that there is no limit."""
+"""Largest integer in records. The kernel writes larger ones where it means "no limit"."""
 LARGEST_INDEX = (1 << 31) - 1
-"""Of a device, CPU or process, which stands in a name."""
+"""Largest number of a device, CPU or process that a file name may contain."""
 _CHUNK_BYTES = 1 << 16
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-"""A FIFO in the place of a file, as in a tree from elsewhere, must not hold the reader for ever."""
+"""A FIFO in place of a file, as in a tree from elsewhere, must not block the reader."""
 
 
 class Tree:
     """A file system root.
 
-    A file that is missing, hidden or unreadable reads as None, and so does what the kernel never
-    makes there: a FIFO or device in its place, more than `MOST_BYTES`, numbers beyond 64 bits. So
-    does a path that can be none, since a file that was read before may have named it.
+    A file that is missing, hidden or unreadable reads as None. So does anything that the kernel
+    never
+    provides there: a FIFO or device in place of a file, more than `MOST_BYTES`, numbers beyond 64
+    bits,
+    and an impossible path, which another file may have named.
     """
 
     def __init__(self, root: Path = ROOT) -> None:
@@ -55,7 +57,7 @@ class Tree:
         return None if raw is None else raw.decode("utf-8", "replace").strip(" \t\n\0")
 
     def integer(self, path: str) -> int | None:
-        """A decimal number; None where the file holds something else."""
+        """A decimal number; None if the file contains something else."""
         text = self.text(path)
         try:
             return None if text is None else _within_64_bits(int(text))
@@ -63,7 +65,7 @@ class Tree:
             return None
 
     def quantity(self, path: str) -> int | None:
-        """A number from 0 on, in decimal or as 0x...; None where the file holds something else."""
+        """A non-negative number, decimal or as 0x...; None if the file contains something else."""
         try:
             number = _within_64_bits(int(self.text(path) or "", 0))
         except ValueError:
@@ -78,8 +80,9 @@ class Tree:
     def names(self, path: str) -> list[str]:
         """Names in a directory, sorted; none where it is missing.
 
-        One that is not UTF-8 is left out: no record can hold it. Network interfaces and control
-        groups may have such names.
+        A name that is not UTF-8 is left out, because no record can contain it. Network interfaces
+        and
+        control groups may have such names.
         """
         try:
             found = os.listdir(self._prefix + path)  # noqa: PTH208
@@ -94,11 +97,11 @@ class Tree:
         return sorted(one for one in numbers if one is not None and one <= LARGEST_INDEX)
 
     def exists(self, path: str) -> bool:
-        """Whether the path can be seen."""
+        """Whether the path exists and is visible."""
         return os.path.exists(self._prefix + path)  # noqa: PTH110
 
     def resolved(self, path: str) -> str | None:
-        """Where the path leads once its symbolic links are followed; None where it leads nowhere.
+        """The path with all symbolic links resolved; None if it does not exist.
 
         Absolute below the root, as `path` is.
         """
@@ -115,7 +118,7 @@ class Tree:
         return "\0" not in path and os.access(self._prefix + path, os.R_OK | os.W_OK)
 
     def fields(self, path: str, separator: str = ":") -> dict[str, str]:
-        """Lines `name: value` of a file; the first of each name counts."""
+        """Lines `name: value` of a file; the first line of each name counts."""
         found: dict[str, str] = {}
         for line in (self.text(path) or "").splitlines():
             name, mark, value = line.partition(separator)
@@ -125,7 +128,7 @@ class Tree:
 
 
 def _is_unicode(name: str) -> bool:
-    """Whether a name that the system gave has no byte that stands for itself."""
+    """Whether a name from the system is free of bytes that could not be decoded."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -156,7 +159,7 @@ def _read_all(descriptor: int) -> bytes | None:
 
 
 def whole_number(text: str | bytes, base: int = 10) -> int | None:
-    """A number from 0 on, without a sign or prefix; None where the text is something else."""
+    """A non-negative number without a sign or prefix; None if the text is something else."""
     if not text.isascii() or not text.isalnum():
         return None
     try:
@@ -166,7 +169,7 @@ def whole_number(text: str | bytes, base: int = 10) -> int | None:
 
 
 def bytes_of_kib(text: str) -> int | None:
-    """Bytes of a number of KiB with or without its unit, as the kernel tells memory."""
+    """Bytes of a number of KiB, with or without its unit, as the kernel reports memory sizes."""
     words = text.split()
     number = whole_number(words[0]) if words else None
     return None if number is None else _within_64_bits(number << 10)
@@ -177,7 +180,7 @@ def _within_64_bits(number: int) -> int | None:
 
 
 def too_many_open() -> str | None:
-    """What to say where no more files can be opened, so that what is there looks absent."""
+    """The error raised if no more files can be opened, because existing files would look absent."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
     except OSError as error:

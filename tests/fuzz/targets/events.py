@@ -17,7 +17,8 @@ from memgauge.counters.base import BackEnd
 from memgauge.counters.host import Host
 from memgauge.counters.perf.encoding import decode, encode, parse_event, parse_terms, shown
 from memgauge.counters.perf.pmu import parse_field
-from memgauge.counters.registry import BACK_ENDS, load
+from memgauge.counters.registry import load
+from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.counting.event_names import events_option, split_events
 from memgauge.model.errors import RequestError
 from memgauge.runner.profile_parameters import parse_events

@@ -19,9 +19,10 @@ from tests.unit.system import trees
 from tests.unit.system.tiers import trees as tier_trees
 
 from memgauge.counters.host import Host
-from memgauge.counters.registry import BACK_ENDS, load
+from memgauge.counters.registry import load
 from memgauge.experiments.shared.cache_machines import cache_model
 from memgauge.machines.this import this_machine
+from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.errors import RequestError
 from memgauge.model.system import System
 from memgauge.model.text import plain

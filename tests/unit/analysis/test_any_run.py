@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.unit.analysis.runs import start
 
 from memgauge.analysis.report.document import Document, json_document
-from memgauge.analysis.report.registry import ANALYSES
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.stream.best_of import stream_form
+from memgauge.model.experiments import DESCRIPTORS
 from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.run import run_of
 
@@ -48,7 +48,7 @@ def points(draw: st.DrawFn) -> Point:
     quantity = draw(st.sampled_from(["bandwidth", "latency"]))
     return Point(
         point=draw(st.text(max_size=8)),
-        experiment=draw(st.sampled_from([*ANALYSES, "other"])),
+        experiment=draw(st.sampled_from([*DESCRIPTORS, "other"])),
         quantity=quantity,  # type: ignore[arg-type]
         requested=draw(facts) | draw(st.sampled_from([{}, {"memory": "cuda:0"}])),
         actual=draw(facts),

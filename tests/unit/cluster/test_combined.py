@@ -64,7 +64,7 @@ def test_what_is_no_manifest_is_refused_in_one_line(text: str, tmp_path: Path) -
 
 def test_a_later_version_is_named(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest(["one"], format_version=99))
-    with pytest.raises(RunFileError, match="written by a later memgauge, in version 99"):
+    with pytest.raises(RunFileError, match="written by a later memgauge, in format version 99"):
         read_manifest(tmp_path)
 
 
@@ -120,7 +120,7 @@ def test_a_killed_node_is_combined_by_what_it_had_measured(tmp_path: Path) -> No
         "begun": "its survey ended before anything was measured",
         "never": "the job was ended by SIGTERM",
     }
-    assert "killed did not end by itself (the job was ended by SIGTERM)" in " ".join(
+    assert "The survey of killed was ended early (the job was ended by SIGTERM)" in " ".join(
         combined.text().split()
     )
 
@@ -131,7 +131,7 @@ def test_a_budget_that_was_too_short_is_the_reason(tmp_path: Path) -> None:
     with (place / "records.jsonl").open("ab") as file:
         file.write(encode(end))
     why = write_figures(place)
-    assert why == "its budget of 1 min 00 s was spent on preparing; give more --budget"
+    assert why == "its budget of 1 min 00 s was spent on preparation; increase --budget"
 
 
 def test_the_node_that_died_is_told_from_those_that_were_ended(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_node_that_died_is_told_from_those_that_were_ended(tmp_path: Path) -
     ]
     write_manifest(tmp_path, manifest([], nodes=nodes))
     known = load_combined(tmp_path).cluster.nodes
-    assert known["dead"].why == "its leading rank, 0, died without a word"
+    assert known["dead"].why == "its leading rank, 0, died without reporting why"
     assert known["ended"].why == "the job was ended by SIGTERM"
     assert load_combined(tmp_path, ending=True).cluster.nodes["dead"].why == known["ended"].why
 
@@ -156,8 +156,8 @@ def test_the_node_that_died_is_told_from_those_that_were_ended(tmp_path: Path) -
     [
         ({"state": "measuring"}, "it was measuring when the job was killed"),
         ({"state": "waiting"}, "it was waiting when the job was killed"),
-        ({"directory": "/there/nodes/one"}, "its files are on the node, in /there/nodes/one"),
-        ({}, "its files are gone"),
+        ({"directory": "/there/nodes/one"}, "its files are on that node, in /there/nodes/one"),
+        ({}, "its files are lost"),
     ],
 )
 def test_why_a_node_has_no_figures(changes: dict[str, object], why: str, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_corrupt_records_are_a_reason_and_stop_nobody(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest(["bad", "good"]))
     combined = load_combined(tmp_path)
     assert list(combined.cluster.figures) == ["good"]
-    assert "not a run of memgauge" in combined.cluster.missing["bad"]
+    assert "not a memgauge run" in combined.cluster.missing["bad"]
 
 
 @pytest.fixture

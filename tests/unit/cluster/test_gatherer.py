@@ -130,7 +130,7 @@ def test_a_silent_node_is_given_up_and_the_next_has_its_turn(tmp_path: Path) -> 
     assert job.mailbox.take(Begin) == []
     job.later(2)
     assert job.mailbox.take(Begin) == [1]
-    assert "n0: given up: nothing was heard of rank 0, which leads it, for 11 s" in job.said
+    assert "n0: given up: rank 0, which leads it, sent no message for 11 s" in job.said
     assert job.said[-1] == "1 of 2 nodes done, 1 measuring"
     assert job.mailbox.take(Leave) == [0]
     job.done(0)  # too late: its state stands

@@ -48,7 +48,7 @@ def test_mpi4pys_warning_of_a_wrong_launcher_is_left_to_one_line(
         return found(name)
 
     monkeypatch.setattr(mpi, "import_module", warning)
-    with pytest.raises(RequestError, match="it is not the launcher's MPI"):
+    with pytest.raises(RequestError, match="the library does not belong to the launcher"):
         start_mpi("fft3d", {"PMI_SIZE": "8"})
 
 

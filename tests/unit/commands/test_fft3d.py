@@ -53,7 +53,7 @@ def test_other_ranks_than_the_first_end_in_silence(
     ("arguments", "said"),
     [
         (["--nothing"], "no such option '--nothing'"),
-        (["--grid", "x"], "--grid 'x' is no grid of ranks; write rows and columns, such as 2x4"),
+        (["--grid", "x"], "--grid 'x' is not a grid of ranks; write rows and columns, such as 2x4"),
         (["--repetitions", "0"], "--repetitions '0' is not a whole number from 1 to 10000"),
     ],
 )

@@ -65,4 +65,4 @@ def test_an_option_that_is_not_listed_is_refused_with_the_reason() -> None:
     done = CliRunner().invoke(root, ["latency", "--threads", "2", "--budget", "1s"])
     assert done.exit_code != 0
     assert "--threads" in str(done.exception)
-    assert "leave --threads out" in str(done.exception)
+    assert "omit --threads" in str(done.exception)

@@ -13,7 +13,8 @@ import pytest
 import memgauge
 
 ENDS_WITH = (
-    "this installation has no native core, so it can render runs but not measure: No module named "
+    "this installation has no native core, so it can render reports but not measure: No module "
+    "named "
     "'memgauge._core'; install memgauge with a C++20 compiler at hand: pip install . in its source"
 )
 

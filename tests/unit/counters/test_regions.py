@@ -13,7 +13,7 @@ import memgauge
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
 from memgauge.counters.regions import Counters
-from memgauge.counters.registry import BACK_ENDS, Entry
+from memgauge.model.counting.back_ends import BACK_ENDS, Entry
 from memgauge.model.counting.events import Counter, Event, Quantity
 from memgauge.model.errors import RequestError, UnknownEvent
 

@@ -17,8 +17,8 @@ import pytest
 
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
-from memgauge.counters.registry import BACK_ENDS, Entry
 from memgauge.experiments.counters_verify.bench import Moved
+from memgauge.model.counting.back_ends import BACK_ENDS, Entry
 from memgauge.model.counting.events import Counter, Event, Quantity
 from memgauge.model.errors import CounterRefused
 from memgauge.model.system import Cpu, Node, System

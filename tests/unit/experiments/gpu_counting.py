@@ -14,7 +14,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
-from memgauge.counters.registry import BACK_ENDS, Entry
+from memgauge.model.counting.back_ends import BACK_ENDS, Entry
 from memgauge.model.counting.events import Event, Quantity
 from memgauge.model.errors import CounterRefused
 from memgauge.system.gpu import driver as gpu_driver

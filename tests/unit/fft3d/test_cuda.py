@@ -64,7 +64,9 @@ def test_what_does_not_fit_goes_in_batches(
     known = np.fft.fft(pencils, axis=-1)
     device = Cuda(0, 1)
     (note,) = device.prepare([pencils], [pencils.shape])
-    assert note.startswith("GPU 0 has 700 B free for 1 rank: an FFT of 640 B goes there in 3 batch")
+    assert note.startswith(
+        "GPU 0 has 700 B free for 1 rank: an FFT of 640 B is computed there in 3 batch"
+    )
     assert [line for line in cupy.log if line.startswith("plan")] in (
         ["plan 4 x 4", "plan 2 x 4"],
         ["plan 2 x 4", "plan 4 x 4"],
@@ -113,7 +115,7 @@ def test_not_one_row_is_one_line(install: Install) -> None:
     assert str(caught.value) == (
         "--device cuda: GPU 0 has 100 B free of 200 B for 3 ranks, too little for one "
         "row of 4 elements and cuFFT's work area (Out of memory allocating 64 bytes); "
-        "stop other programs there, or start fewer ranks"
+        "stop other programs on that GPU, or start fewer ranks"
     )
 
 
@@ -179,19 +181,19 @@ def test_a_gpu_that_fails_ends_the_work_in_one_line(install: Install) -> None:
     pencils = some_pencils()
     device = Cuda(0, 1)
     device.prepare([pencils], [pencils.shape])
-    with pytest.raises(SystemFailure, match=r"^--device cuda: GPU 0: cudaErrorECC.*; look at nvid"):
+    with pytest.raises(SystemFailure, match=r"^--device cuda: GPU 0: cudaErrorECC.*; check nvid"):
         device.fft(pencils)
 
 
 @pytest.mark.parametrize(
     ("gpus", "driver", "said"),
     [
-        (0, 13000, "--device cuda: there is no GPU; use --device cpu"),
+        (0, 13000, "--device cuda: no GPU was found; use --device cpu"),
         (
             "cudaErrorInsufficientDriver: too old",
             0,
             (
-                "--device cuda: no NVIDIA driver is at work here (cudaErrorInsufficientDriver: too "
+                "--device cuda: no NVIDIA driver is running (cudaErrorInsufficientDriver: too "
                 "old); use --device cpu"
             ),
         ),
@@ -199,7 +201,8 @@ def test_a_gpu_that_fails_ends_the_work_in_one_line(install: Install) -> None:
             "cudaErrorInsufficientDriver: too old",
             11080,
             (
-                "--device cuda: the driver runs CUDA 11.8, this CuPy is made for CUDA 12.9 "
+                "--device cuda: the driver supports CUDA 11.8, but this CuPy is built for CUDA "
+                "12.9 "
                 "(cudaErrorInsufficientDriver: too old); install cupy-cuda11x instead, or a newer "
                 "driver"
             ),
@@ -208,7 +211,7 @@ def test_a_gpu_that_fails_ends_the_work_in_one_line(install: Install) -> None:
             "cudaErrorNoDevice: none",
             12090,
             (
-                "--device cuda: no GPU can be used: cudaErrorNoDevice: none; look at nvidia-smi, "
+                "--device cuda: no GPU can be used: cudaErrorNoDevice: none; check nvidia-smi, "
                 "or use --device cpu"
             ),
         ),

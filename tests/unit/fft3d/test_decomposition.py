@@ -42,9 +42,9 @@ def test_another_grid_is_taken_where_the_most_square_does_not_divide() -> None:
     ("size", "ranks", "grid", "said"),
     [
         (250, 8, "2x4", "--size 250: the grid 2x4 does not divide it; .* 248 and 252"),
-        (3, 5, None, "--grid 1x5: has more ranks than pencils: .* cut into 3 each way"),
+        (3, 5, None, "--grid 1x5: has more ranks than pencils: .* cut into at most 3 parts"),
         (2, 12, "2x6", "--grid 2x6: has more ranks than pencils"),
-        (64, 4, "2x4", r"--grid 2x4: is a grid of 8 and 4 ranks run; .*'mpirun -n 8'.*--grid 2x2"),
+        (64, 4, "2x4", r"--grid 2x4: needs 8 ranks, but 4 ranks run; .*'mpirun -n 8'.*--grid 2x2"),
         (64, 1, "2x4", "one rank runs"),
         (1, 2, None, "--grid 1x2: has more ranks than pencils"),
     ],
@@ -58,7 +58,7 @@ def test_what_cannot_be_cut_is_refused_in_one_line(
 
 
 def test_a_size_below_the_smallest_names_one_alone() -> None:
-    with pytest.raises(RequestError, match=r"the nearest that it divides: 6$"):
+    with pytest.raises(RequestError, match=r"the nearest sizes that it divides: 6$"):
         cut(5, 6, Grid(2, 3))
 
 

@@ -80,8 +80,8 @@ def test_the_first_rank_has_the_largest_array_when_scaling() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"size": 64, "grid": "4x2"}, "is a grid of 8 and 4 ranks run"),
-        ({"size": 63}, "does not divide it; the nearest that it divides: 62 and 64"),
+        ({"size": 64, "grid": "4x2"}, "needs 8 ranks, but 4 ranks run"),
+        ({"size": 63}, "does not divide it; the nearest sizes that it divides: 62 and 64"),
         ({"size": 64, "grid": "2x2", "scaling": "weak"}, "--grid and --scaling"),
         ({"size": 4096, "check": "whole"}, "--size 4096: .* needs"),
     ],
@@ -102,7 +102,11 @@ def test_parameters_are_read_back_from_their_texts() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("grid", "2by4", "--grid '2by4' is no grid of ranks; write rows and columns, such as 2x4"),
+        (
+            "grid",
+            "2by4",
+            "--grid '2by4' is not a grid of ranks; write rows and columns, such as 2x4",
+        ),
         ("size", "0", "--size '0' is not a whole number from 1 to 65536"),
         ("size", "2.5", "--size '2.5' is not a whole number"),
         ("repetitions", "0", "--repetitions '0' is not"),

@@ -39,17 +39,17 @@ def test_a_gpus_memory_is_neither_a_nodes_nor_opened_as_files_are() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("cuda", "incomplete or has too much; write cuda:N"),
-        ("cuda:", "incomplete or has too much; write cuda:N"),
-        ("cuda:x", "a GPU is named by its number, from 0 on; write cuda:0"),
-        ("cuda:-1", "a GPU is named by its number, from 0 on; write cuda:0"),
-        ("cuda:0,1", "a GPU is named by its number, from 0 on; write cuda:0"),
-        ("cuda:٣", "a GPU is named by its number, from 0 on; write cuda:0"),
+        ("cuda", "malformed; write cuda:N"),
+        ("cuda:", "malformed; write cuda:N"),
+        ("cuda:x", "GPUs are named by number, starting at 0; write cuda:0"),
+        ("cuda:-1", "GPUs are named by number, starting at 0; write cuda:0"),
+        ("cuda:0,1", "GPUs are named by number, starting at 0; write cuda:0"),
+        ("cuda:٣", "GPUs are named by number, starting at 0; write cuda:0"),
         ("cuda:99999", "is not a whole number from 0 to 1023"),
         ("cuda:MIG-9c1b", "set CUDA_VISIBLE_DEVICES to that identifier and write cuda:0"),
         ("cuda:GPU-9c1b", "set CUDA_VISIBLE_DEVICES to that identifier and write cuda:0"),
         ("cuda:0:1", "for a MIG instance set CUDA_VISIBLE_DEVICES=MIG-UUID"),
-        ("gpu:0", "is no kind of memory; choose from dram"),
+        ("gpu:0", "is not a kind of memory; choose from dram"),
     ],
 )
 def test_a_gpu_is_named_by_its_number(text: str, said: str) -> None:

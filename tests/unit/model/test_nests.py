@@ -83,10 +83,10 @@ def test_names_are_read_kindly_and_unknown_ones_refused_with_the_nearest() -> No
     assert parse_kernel(" S1CF_second ") == "s1cf-second"
     with pytest.raises(
         RequestError,
-        match=r"kernel 'gemmm': there is none of that name; did you mean gemm\? choose",
+        match=r"kernel 'gemmm' is unknown; did you mean gemm\? choose",
     ):
         parse_kernel("gemmm")
-    with pytest.raises(RequestError, match=r"none of that name; choose from gemv, gemm, copy"):
+    with pytest.raises(RequestError, match=r"is unknown; choose from gemv, gemm, copy"):
         parse_kernel("zzzzzzzzz")
 
 

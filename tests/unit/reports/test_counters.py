@@ -103,7 +103,7 @@ def test_an_event_is_explained_whole() -> None:
         "64 B, from the kernel's .scale and .unit files (conflict: sources contradict each other",
         "20 places: uncore_imc_0@cpu0",
         "and 8 more",
-        "dram, counted by way imc: never add other ways",
+        "dram, counted by method imc: never add events of other methods",
         "beware counts everything",
         "8 passes; made 2026-01-01",
         "can be opened now",

@@ -35,9 +35,9 @@ def test_a_failure_half_way_leaves_what_was_there(tmp_path: Path) -> None:
 def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(SystemFailure, match="a FIFO is in its place; free space or choose another"):
+    with pytest.raises(SystemFailure, match="a FIFO exists there; free space or choose another"):
         write_text(path, "page")
-    with pytest.raises(RequestError, match="a FIFO is in its place; choose another place"):
+    with pytest.raises(RequestError, match="a FIFO exists there; choose another path"):
         check_writable(path)
     assert path.is_fifo()
 

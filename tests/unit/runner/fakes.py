@@ -63,8 +63,16 @@ def steady(noise: float = 0.001, seed: int = 1) -> Duration:
 
 
 class FakeBench(Bench):
-    def __init__(self, points: list[Point], duration: Duration, *, valid: bool) -> None:
+    def __init__(
+        self,
+        points: list[Point],
+        duration: Duration,
+        *,
+        valid: bool,
+        eliminated: frozenset[str] = frozenset(),
+    ) -> None:
         self.points = points
+        self._eliminated = eliminated
         self.visits: list[tuple[str, int]] = []
         self._duration = duration
         self._valid = valid
@@ -80,6 +88,9 @@ class FakeBench(Bench):
                 threads=[ThreadSample(cpu=0, begin_ns=[begin], end_ns=[end])],
             )
         ]
+
+    def eliminated(self, values: Values) -> set[str]:
+        return set(values) & self._eliminated
 
     def validate(self) -> list[Validation]:
         check = ArrayCheck(
@@ -134,22 +145,20 @@ class FakeExperiment(Experiment):
         self,
         group: Group,
         parameters: CommonParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        del parameters, system, memories
+        del parameters, memories
         self.open_now.add(group.name)
         self.open_at_once = max(self.open_at_once, len(self.open_now))
-        bench = FakeBench(group.points, self._duration, valid=self._valid)
+        bench = FakeBench(
+            group.points, self._duration, valid=self._valid, eliminated=self._eliminated
+        )
         bench.is_needed = self._needed
         self.benches.append(bench)
         try:
             yield bench
         finally:
             self.open_now.remove(group.name)
-
-    def eliminated(self, values: Values) -> set[str]:
-        return set(values) & self._eliminated
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         del system

@@ -3,8 +3,8 @@ import pytest
 from tests.unit.runner.fakes import a_point
 
 from memgauge.model.memory import MemoryPlacement, parse_placement
-from memgauge.model.memory_facts import FACTS
 from memgauge.model.parameters import CommonParameters
+from memgauge.model.points.memory import AreaFacts
 from memgauge.model.records import Scalar
 from memgauge.runner.actual_memory import page_name, with_memory
 from memgauge.system.memory.sources import Memories, opened
@@ -29,10 +29,14 @@ def test_the_facts_of_an_area_are_those_the_kernel_told(tmp_path: object) -> Non
         assert facts is not None
         known = with_memory(a_point("p"), CommonParameters(memory=placement), memories)
     assert known.requested["memory"] == str(placement)
-    assert known.actual["file_system"] == facts.file_system
-    assert known.actual["dax"] == facts.dax
-    assert known.actual["map_sync"] == facts.map_sync
-    assert list(known.actual) == list(FACTS)
+    assert AreaFacts.of(known.actual) == AreaFacts(
+        file_system=facts.file_system,
+        dax=facts.dax,
+        map_sync=facts.map_sync,
+        medium_node=facts.node,
+        medium_page_bytes=facts.page_bytes or None,
+    )
+    assert set(known.actual) <= set(AreaFacts.keys("memory"))
 
 
 def test_facts_of_two_roles_are_kept_apart(tmp_path: object) -> None:

@@ -54,12 +54,11 @@ class Other(FakeExperiment):
         self,
         group: Group,
         parameters: CommonParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         beside = self._neighbour.open_now if self._neighbour else set()
         self._opening(group.name, self.open_now | beside)
-        with super().open(group, parameters, system, memories) as bench:
+        with super().open(group, parameters, memories) as bench:
             yield bench
 
 
@@ -219,10 +218,9 @@ class Growing(FakeExperiment):
         self,
         group: Group,
         parameters: CommonParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        with super().open(group, parameters, system, memories) as bench:
+        with super().open(group, parameters, memories) as bench:
             bench.refine = self._no_room  # type: ignore[method-assign]
             yield bench
 

@@ -46,4 +46,4 @@ def test_a_point_may_say_how_many_regions_suffice(known: int, regions: int, done
     cell = PointProgress(FakeBench([], lambda *_: 1, valid=True), point, [region(1)] * regions)
     cell.look(0.01, find_regimes([]))
     assert cell.reached == done
-    assert cell.to_visit != done
+    assert cell.to_sample != done

@@ -51,8 +51,8 @@ def test_torn_lines_and_ends_without_begin_are_left_out_and_told() -> None:
     )
     assert [region.name for region in marks.regions] == ["a"]
     assert [warning.message for warning in marks.warnings] == [
-        "3 lines of marks are torn and were left out",
-        "1 regions ended that had not begun, or whose begin was left out",
+        "3 lines of marks are incomplete and were left out",
+        "1 regions ended without a recorded begin",
     ]
 
 

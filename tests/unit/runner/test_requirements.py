@@ -37,10 +37,10 @@ def test_memory_that_is_there_may_be_asked_for(text: str) -> None:
             "this machine has no node 7 with memory; choose among 0, 2",
         ),
         ("node:1", None, "node 1 has no memory; choose among 0, 2"),
-        ("node:2", [0], "the cgroup's cpuset leaves node 2 out (cpuset.mems); choose among 0"),
+        ("node:2", [0], "the cgroup's cpuset excludes node 2 (cpuset.mems); choose among 0"),
         ("interleave:0,7", None, "this machine has no node 7"),
         ("interleave:0=3,1=1", None, "node 1 has no memory"),
-        ("interleave:0,2", [0], "leaves node 2 out"),
+        ("interleave:0,2", [0], "excludes node 2"),
     ],
 )
 def test_each_reason_is_one_clear_line(text: str, allowed: list[int] | None, message: str) -> None:

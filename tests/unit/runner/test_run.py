@@ -254,7 +254,6 @@ class PairExperiment(FakeExperiment):
         self,
         group: Group,
         parameters: CommonParameters,
-        system: object,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         del memories

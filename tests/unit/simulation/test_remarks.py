@@ -43,6 +43,8 @@ def test_more_than_a_pipe_holds_is_read_while_it_is_written(tmp_path: Path) -> N
 
 
 def test_a_fifo_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SystemFailure, match="log: cannot be made: No such file or directory; name"):
+    with pytest.raises(
+        SystemFailure, match="log: cannot be created: No such file or directory; set"
+    ):
         Remarks(tmp_path / "none" / "log")
     assert not list(tmp_path.iterdir())

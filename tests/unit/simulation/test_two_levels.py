@@ -52,13 +52,13 @@ def test_each_machine_has_its_nearest_and_says_so(name: str) -> None:
         assert sets(cache).bit_count() == 1
         assert cache.line_bytes == machine.sector_bytes
     assert made.last.bytes == pytest.approx(machine.cached_bytes, rel=0.01)
-    assert "two levels" in made.notes[0]
+    assert "simulated levels" in made.notes[0]
 
 
 def test_what_is_simulated_otherwise_is_said() -> None:
     said = " ".join(two_levels(library.load("power9-5mb")).notes)
     assert "lines are the 64 bytes that memory moves, not 128 in sectors" in said
-    assert "stores that the machine writes past its caches need --engine trace" in said
+    assert "to simulate stores that bypass the caches" in said
     said = " ".join(two_levels(library.load("ampere-altra")).notes)
     assert "L1 tree-plru; L2 inclusive; SLC exclusive" in said
 
@@ -67,7 +67,9 @@ def test_prefetchers_are_said_to_need_the_other_engine() -> None:
     machine = msgspec.structs.replace(
         library.load("hybrid-12"), prefetchers=Prefetchers(next_line=True)
     )
-    assert any("prefetchers need --engine trace" in note for note in two_levels(machine).notes)
+    assert any(
+        "to simulate the machine's prefetchers" in note for note in two_levels(machine).notes
+    )
 
 
 def test_lines_that_callgrind_has_not_are_refused() -> None:
@@ -79,5 +81,5 @@ def test_lines_that_callgrind_has_not_are_refused() -> None:
         sector_bytes=8,
         levels=[CacheLevel(name="L1", bytes=64, ways=1)],
     )
-    with pytest.raises(RequestError, match="no lines of 8 bytes; take --engine trace"):
+    with pytest.raises(RequestError, match="cannot simulate lines of 8 bytes; use --engine trace"):
         two_levels(machine)

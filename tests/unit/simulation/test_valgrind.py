@@ -26,4 +26,4 @@ def test_other_reasons_are_one_line() -> None:
     assert "was killed (SIGKILL)" in str(killed)
     assert isinstance(nothing_counted(["none"], Ended(exit_code=127), ""), CommandNotFound)
     foreign = nothing_counted(["arm"], Ended(exit_code=1), "wrong ELF class")
-    assert str(foreign).startswith("'arm': valgrind simulated nothing of it (exit code 1): wrong")
+    assert str(foreign).startswith("'arm': valgrind simulated none of it (exit code 1): wrong")

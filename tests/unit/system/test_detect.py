@@ -93,7 +93,7 @@ def test_hidden_caches_are_said_and_not_guessed(tmp_path: Path) -> None:
     files = {path: text for path, text in xeon().items() if "/cache/" not in path}
     system = found(tmp_path, files)
     assert system.caches == []
-    assert any("shows no caches of CPUs 0-15" in note for note in system.topology_notes)
+    assert any("reports no caches of CPUs 0-15" in note for note in system.topology_notes)
 
 
 def test_offline_cpus_come_from_their_own_files_when_the_list_is_hidden(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def left(path: Path, *, kept: bool = False) -> Path:
 
 
 def test_without_leftovers_it_says_so() -> None:
-    assert leftovers.clean() == ["nothing was left behind"]
+    assert leftovers.clean() == ["no leftovers of killed runs were found"]
 
 
 def test_each_thing_is_a_line_and_only_what_was_left_goes(tmp_path: Path) -> None:
@@ -38,9 +38,9 @@ def test_each_thing_is_a_line_and_only_what_was_left_goes(tmp_path: Path) -> Non
     left(tmp_path / "c").write_bytes(b"precious")
     left(tmp_path / "d").unlink()
     assert leftovers.clean() == [
-        f"{tmp_path}/a: removed, 4 KiB that a killed run left",
+        f"{tmp_path}/a: removed, 4 KiB left by a killed run",
         f"{tmp_path}/b: kept on purpose; to remove it: rm {tmp_path}/b",
-        f"{tmp_path}/c: memgauge did not make it; it is left as it is",
+        f"{tmp_path}/c: not created by memgauge; left unchanged",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
     assert leftovers.clean() == [
@@ -51,7 +51,7 @@ def test_each_thing_is_a_line_and_only_what_was_left_goes(tmp_path: Path) -> Non
 def test_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
     path = str(tmp_path / "a")
     with area_files.opened(path, MIB, keep=True):
-        assert leftovers.clean() == [f"{path}: in use by a run; left as it is"]
+        assert leftovers.clean() == [f"{path}: in use by a run; left unchanged"]
     assert Path(path).exists()
 
 
@@ -61,7 +61,9 @@ def test_what_another_host_left_is_cleaned_there(
     with monkeypatch.context() as patch:
         patch.setattr("platform.node", lambda: "elsewhere")
         left(tmp_path / "a")
-    assert leftovers.clean() == [f"{tmp_path}/a: of a run on elsewhere; clean it there"]
+    assert leftovers.clean() == [
+        f"{tmp_path}/a: belongs to a run on elsewhere; clean up on that machine"
+    ]
     assert (tmp_path / "a").exists()
 
 
@@ -100,12 +102,12 @@ def test_what_is_no_note_in_the_journal_is_passed_over_without_waiting(
     with (journal / "large.json").open("wb") as file:
         file.truncate(1 << 40)
     (journal / "deep.json").write_bytes(b"[" * 60_000)
-    assert leftovers.clean() == [f"{tmp_path}/a: removed, 4 KiB that a killed run left"]
+    assert leftovers.clean() == [f"{tmp_path}/a: removed, 4 KiB left by a killed run"]
 
 
 def test_a_kind_of_a_later_memgauge_is_named(tmp_path: Path) -> None:
     area_journal.register("holographic", str(tmp_path / "a"))
-    with pytest.raises(SystemFailure, match="this memgauge knows no holographic"):
+    with pytest.raises(SystemFailure, match="does not know the kind holographic"):
         leftovers.clean()
 
 
@@ -127,7 +129,7 @@ def test_nothing_is_made_where_it_cannot_be_written_down(
 ) -> None:
     (state / "memgauge").write_bytes(b"in the way")
     with (
-        pytest.raises(SystemFailure, match=r"cannot note that .* XDG_STATE_HOME"),
+        pytest.raises(SystemFailure, match=r"cannot record that .* XDG_STATE_HOME"),
         area_files.opened(str(tmp_path / "a"), MIB, keep=True),
     ):
         pytest.fail("it was made")

@@ -20,14 +20,14 @@ from memgauge.model.storage.cluster import FigureOfNode
 MOST_ROWS = 40
 TILES = 20
 _MAP_NOTE = (
-    "0 is the middle of the nodes of one kind; below 0 is slower: less bandwidth, or more latency. "
-    "A dash: not measured."
+    "0 is the median of all nodes of one kind; below 0 is slower: less bandwidth or more latency. "
+    "A dash means not measured."
 )
 _SPEED = Axis(title="speed against the middle", unit="%")
 
 
 class Departure(msgspec.Struct, frozen=True):
-    """How far one figure of a node is from the middle of its group."""
+    """How far one figure of a node is from the median of its group."""
 
     key: Key
     figure: FigureOfNode
@@ -36,7 +36,7 @@ class Departure(msgspec.Struct, frozen=True):
 
 
 def departures(combined: Combined) -> dict[str, dict[Key, Departure]]:
-    """Of the key figures of every node that has others beside it, by its name."""
+    """Deviations of the key figures of every node with others of its kind, by name."""
     found: dict[str, dict[Key, Departure]] = {}
     for group in combined.groups:
         if len(group.figures) > 1:
@@ -45,7 +45,7 @@ def departures(combined: Combined) -> dict[str, dict[Key, Departure]]:
 
 
 def charts(combined: Combined) -> list[Chart]:
-    """What fits the number of nodes; none where no node has others to be compared with."""
+    """The chart that fits the number of nodes; none if no node has others of its kind."""
     found = departures(combined)
     if not found:
         return []
@@ -55,7 +55,7 @@ def charts(combined: Combined) -> list[Chart]:
     standing = sorted(found, key=lambda name: _farthest(found[name]), reverse=True)[:MOST_ROWS]
     return [
         _tiles(names, found),
-        _heat_map(f"The {len(standing)} nodes farthest from the middle", standing, found),
+        _heat_map(f"The {len(standing)} nodes farthest from the median", standing, found),
     ]
 
 
@@ -117,13 +117,13 @@ def _tiles(names: Sequence[str], found: Mapping[str, Mapping[Key, Departure]]) -
     rows = [names[start : start + TILES] for start in range(0, len(names), TILES)]
     return Chart(
         name="cluster-tiles",
-        title="All nodes, each with its farthest departure",
+        title="All nodes, each with its largest deviation",
         kind="heatmap",
         x=Axis(title="node of the row", unit=""),
         y=_SPEED,
         rows=Axis(title="first node of the row", unit=""),
         series=[_tile_row(row, found) for row in rows],
-        note=f"{_MAP_NOTE} What a tile is of, and its node, is shown when it is pointed at.",
+        note=f"{_MAP_NOTE} Hover over a tile to see its figure and its node.",
     )
 
 

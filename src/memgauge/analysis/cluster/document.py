@@ -36,7 +36,7 @@ class NodeFigure(msgspec.Struct, frozen=True, kw_only=True):
 
     figure: FigureOfNode
     departure: float | None
-    """From the median of its kind, as a share of it; None: it is the only node of its kind."""
+    """Deviation from the median of its kind, as a share of it; None if it is the only such node."""
     verdict: str
     """`usual`, `slower`, `faster`, or why it was not tested."""
 
@@ -194,5 +194,5 @@ def _judged(name: str, group: Group, worse: dict[tuple[str, str, str], str]) -> 
 
 def _untested(one: FigureOfNode, spread: Spread) -> str | None:
     if spread.nodes < LEAST_NODES:
-        return f"not tested: fewer than {LEAST_NODES} nodes of its kind have it"
+        return f"not tested: fewer than {LEAST_NODES} nodes of its kind have this figure"
     return "not tested: its interval is not known" if one.low is None else None

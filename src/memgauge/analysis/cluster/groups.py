@@ -1,4 +1,4 @@
-"""A cluster, analysed: its nodes in groups of one kind, what is unlike in each, and why."""
+"""Analysis of a cluster: groups nodes by kind, and finds those that differ, and why."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from memgauge.model.units import format_count
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True):
-    """All that combining takes: a manifest and the figures of those nodes that have some."""
+    """The input: a manifest, and the figures of those nodes that have some."""
 
     manifest: Manifest
     figures: dict[str, NodeFigures]
     """By name of node, in the manifest's order."""
     missing: dict[str, str]
-    """Nodes without figures, and why, in words."""
+    """Nodes without figures, with the reasons."""
 
     @property
     def nodes(self) -> dict[str, ClusterNode]:
@@ -29,7 +29,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes of one kind."""
 
     kind: str
-    """Processor, threads, sockets and NUMA nodes, in words."""
+    """Description: processor, threads, sockets and NUMA nodes."""
     figures: dict[str, NodeFigures]
     judged: Judged
     usual: Usual
@@ -47,9 +47,9 @@ class UnlikeNode(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     """Of its group."""
     outliers: list[Outlier]
-    """The most telling first."""
+    """The most significant first."""
     reasons: list[str]
-    """What else is unlike with it, in words; empty where nothing that was recorded is."""
+    """What else distinguishes it; empty if nothing that was recorded does."""
 
     @property
     def is_worse(self) -> bool:
@@ -58,7 +58,7 @@ class UnlikeNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Combined(msgspec.Struct, frozen=True, kw_only=True):
-    """The nodes of a cluster, held against each other."""
+    """The nodes of a cluster, compared with each other."""
 
     cluster: Cluster
     groups: list[Group]
@@ -88,7 +88,10 @@ def combine(cluster: Cluster) -> Combined:
 
 
 def kind_of(figures: NodeFigures) -> str:
-    """What nodes must share to be compared. Memory is not in it: too little is worth telling."""
+    """Properties that nodes must share to be compared.
+
+    Memory size is not one of them: a node with less memory is to be reported.
+    """
     processor = figures.facts.get("processor") or figures.facts.get("architecture") or "unknown"
     parts = [processor, format_count(figures.cpus, "thread")]
     if figures.sockets > 1:

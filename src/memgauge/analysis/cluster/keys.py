@@ -1,4 +1,4 @@
-"""Which figures of nodes are shown beside each other: a few that tell most, with short names."""
+"""Selects the few most informative figures for comparing nodes, with short names."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _VARIANTS = ("tuned", "standard")
 def key_figures(judged: Judged) -> list[Key]:
     """Bandwidth of few kernels by all threads, by one and of GPUs, then latencies; 12 at most.
 
-    Of a tuned and a standard form the tuned is taken, as it tells of memory more than of compilers;
-    of several regimes the one in which most nodes were seen.
+    If a kernel has a tuned and a standard variant, the tuned one is used, because it depends less
+    on
+    compilers; of several regimes, the one in which most nodes were observed.
     """
     found = [*_bandwidths(judged), *_latencies(judged), *_others(judged)]
     return list(dict.fromkeys(found))[:MOST_KEYS]
@@ -71,7 +72,7 @@ def _latencies(judged: Judged) -> Iterator[Key]:
 
 
 def _others(judged: Judged) -> Iterator[Key]:
-    """Such as nodes have that measured nothing of the above."""
+    """Figures for nodes that measured none of the above."""
     if not any(name.startswith(("stream/", "latency/")) for name, _ in judged.spreads):
         yield from judged.spreads
 

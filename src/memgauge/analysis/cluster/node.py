@@ -1,4 +1,4 @@
-"""What a node's run comes down to when nodes are compared: figures, facts, what disturbed it."""
+"""Summary of a node's run for comparing nodes: figures, facts, and disturbances."""
 
 from __future__ import annotations
 

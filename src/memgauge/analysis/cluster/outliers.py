@@ -1,4 +1,4 @@
-"""Which nodes of a cluster are unlike the others, by a test that outliers cannot spoil.
+"""Finds nodes that differ from the others, by a test that is robust against outliers.
 
 A node's figure is held against the median of its group (nodes of one kind) by its modified z-score
 (Iglewicz and Hoaglin 1993): its distance from the median over the scale 1.4826 MAD, the median
@@ -8,8 +8,8 @@ absolute deviation made comparable with a standard deviation. Three things are d
   no outlier, and at least 0.5% of the median, so that nodes which are alike to the last digit make
   none. A figure whose interval is not known is not tested.
 - A MAD of few nodes is itself uncertain: the score is taken as Student's t with 0.37 (n - 1)
-  degrees of freedom, since the MAD tells 37% of what the standard deviation would of normal values
-  (Hampel 1974). Below 6 nodes nothing is tested.
+  degrees of freedom, since the efficiency of the MAD is 37% of that of the standard deviation for
+  normal values (Hampel 1974). Below 6 nodes nothing is tested.
 - All figures of all nodes are tested together, in two steps (Benjamini and Bogomolov 2014). A
   node's chance is that of its farthest figure, times the number of its figures. Of the nodes named
   5% are expected to be false (Benjamini and Hochberg 1995), and in a cluster without an outlier
@@ -37,7 +37,7 @@ LEAST_SCALE = 0.005
 """As a share of the median."""
 MAD_EFFICIENCY = 0.37
 _USUAL = 2.0
-"""A score that is an outlier in no company: how likely it is need not be known."""
+"""Scores below this are never outliers, so their probability need not be computed."""
 
 Key = tuple[str, str]
 """Name and regime of a figure."""
@@ -65,7 +65,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outlier(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure of a node that is not as those of the others."""
+    """A figure of a node that differs from those of the others."""
 
     node: str
     figure: FigureOfNode

@@ -1,4 +1,4 @@
-"""Why a node may be unlike the others: what is recorded of it that is not so with most of them."""
+"""Possible reasons why a node differs: recorded facts that most others do not share."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ LEAST_SHARE = 0.5
 """Of the nodes: what more of them than this have in common is usual."""
 _LEAST_OF = {"steal": STEAL_SHARE, "other programs": OTHERS_SHARE}
 _DOING = {
-    "steal": "the hypervisor took {0:.0%} of its processors' time (steal; median of all {1:.1%})",
-    "other programs": "other programs used {0:.0%} of its processors' time (median of all {1:.1%})",
+    "steal": "the hypervisor took {0:.0%} of its processors' time (steal; median of all nodes "
+    "{1:.1%})",
+    "other programs": "other programs used {0:.0%} of its processors' time (median of all nodes "
+    "{1:.1%})",
 }
 _UNTOLD = "not known"
 
@@ -55,7 +57,7 @@ def usual(nodes: Mapping[str, NodeFigures]) -> Usual:
 
 
 def reasons(node: NodeFigures, others: Usual) -> list[str]:
-    """What is not usual with a node, in words; what takes time from it first."""
+    """Unusual facts of a node as text; those that take processor time first."""
     return [*_shares(node, others), *_clock(node, others), *_facts(node, others), *_problems(node)]
 
 
@@ -71,7 +73,7 @@ def _clock(node: NodeFigures, others: Usual) -> Iterator[str]:
         return
     if abs(node.clock_ghz / others.clock_ghz - 1) > FREQUENCY_SPREAD:
         yield (
-            f"its core clock was {node.clock_ghz:.2f} GHz (median of all "
+            f"its core clock was {node.clock_ghz:.2f} GHz (median of all nodes "
             f"{others.clock_ghz:.2f} GHz)"
         )
 
@@ -80,7 +82,7 @@ def _facts(node: NodeFigures, others: Usual) -> Iterator[str]:
     for name, (found, count) in others.facts.items():
         own = node.facts.get(name, _UNTOLD)
         if own != found:
-            yield f"its {name} is {own}, where {count} of {others.nodes} have {found}"
+            yield f"its {name} is {own}, while {count} of {others.nodes} nodes have {found}"
 
 
 def _problems(node: NodeFigures) -> Iterator[str]:

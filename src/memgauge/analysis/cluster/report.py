@@ -57,7 +57,7 @@ def status_line(combined: Combined) -> str:
     how = "at once" if at_once is None else "in turn" if at_once == 1 else f"{at_once} at once"
     parts.append(f"{how}, {manifest.budget_s:g} s each")
     if not manifest.ended:
-        parts.append("the job was killed before its end, or still goes on")
+        parts.append("the job was killed before its end, or is still running")
     return "; ".join(parts)
 
 
@@ -143,7 +143,7 @@ def _node_table(name: str, group: Group, nodes: Mapping[str, ClusterNode], *, fe
         title=f"{format_count(len(group.figures), 'node')} of {group.kind}",
         columns=columns,
         rows=[_node_row(nodes[one], figures, keys) for one, figures in group.figures.items()],
-        note="A node's run is below nodes/NAME, and is read as any other run.",
+        note="The run of each node is in nodes/NAME and can be rendered like any other run.",
     )
 
 
@@ -177,7 +177,10 @@ def _unlike_section(combined: Combined) -> list[Section]:
     if not combined.unlike:
         return []
     tables = [_unlike_table(combined), _unlike_figures(combined)]
-    question = "Which nodes are not as the others, by more than chance, and what else is unlike?"
+    question = (
+        "Which nodes differ from the others by more than chance, and what else is different "
+        "about them?"
+    )
     return [Section(name="unlike", title="Unlike nodes", question=question, tables=tables)]
 
 
@@ -210,10 +213,11 @@ def _unlike_table(combined: Combined) -> Table:
         title="Nodes unlike the others",
         columns=columns,
         rows=rows,
-        note="Of each node the most telling figure. Robust z: distance from the median over 1.4826 "
+        note="The most significant figure of each node. Robust z: distance from the median over "
+        "1.4826 "
         "times the median absolute deviation, over the figure's own standard error, or over 0.5% "
-        "of the median, whichever is most. All figures of all nodes are tested together: 5% of "
-        "the nodes named here are expected to be chance.",
+        "of the median, whichever is largest. All figures of all nodes are tested together: 5% of "
+        "the nodes listed here are expected to be false alarms.",
     )
 
 
@@ -235,7 +239,7 @@ def _unlike_figures(combined: Combined) -> Table:
     ]
     return Table(
         name="unlike-figures",
-        title="All their figures that are",
+        title="All figures of these nodes that differ",
         columns=[Column(title=title, narrow=False) for title in titles],
         rows=rows,
     )
@@ -256,7 +260,7 @@ def _group_section(at: int, group: Group) -> Section:
     return Section(
         name=f"kind-{at + 1}",
         title=f"Spread over {format_count(len(group.figures), 'node')}",
-        question=f"How alike are the nodes of {group.kind}?",
+        question=f"How similar are the nodes of {group.kind}?",
         tables=tables,
     )
 
@@ -294,7 +298,8 @@ def _spread_table(name: str, unit: str, spreads: dict[Key, Spread], *, narrow: b
             ]
             for key, one in spreads.items()
         ],
-        note="Spread: 1.4826 times the median absolute deviation, which outliers do not widen.",
+        note="Spread: 1.4826 times the median absolute deviation, which is robust against "
+        "outliers.",
     )
 
 
@@ -310,7 +315,7 @@ def _facts_table(combined: Combined) -> Table:
         clocks = [one.clock_ghz for one in group.figures.values() if one.clock_ghz]
         if clocks:
             kind = [group.kind] if several else []
-            clock = f"{median(clocks):.2f} GHz in the middle"
+            clock = f"{median(clocks):.2f} GHz (median)"
             rows.append([*kind, "core clock", clock, len(clocks), None])
     columns = [
         *([Column(title="kind")] if several else []),

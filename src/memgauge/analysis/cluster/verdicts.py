@@ -1,4 +1,4 @@
-"""What a cluster's figures mean in plain words: who is missing, who is unlike, what spoils it."""
+"""Verdicts on a cluster: missing nodes, nodes that differ, and what impairs the results."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def outlier_text(one: Outlier) -> str:
 
 
 def reasons_text(one: UnlikeNode, most: int | None = None) -> str:
-    """What else is unlike with it; says so where nothing is."""
+    """What else distinguishes the node, or that nothing does."""
     known = one.reasons[:most]
     more = len(one.reasons) - len(known)
     if not known:
-        return "nothing else that was recorded of it is unlike the others"
+        return "nothing else that was recorded distinguishes it from the others"
     return "; ".join(known) + (f"; and {more} more" if more else "")
 
 
@@ -66,7 +66,7 @@ def _missing(combined: Combined) -> Iterator[Verdict]:
         yield Verdict(level="problem", text=f"{name} has no figures: {why}.")
     if len(missing) > MOST_SAID:
         rest = list(missing)[MOST_SAID:]
-        yield Verdict(level="problem", text=f"No figures either: {some(rest)}.")
+        yield Verdict(level="problem", text=f"Also without figures: {some(rest)}.")
 
 
 def _unheard(combined: Combined) -> Iterator[Verdict]:
@@ -74,8 +74,8 @@ def _unheard(combined: Combined) -> Iterator[Verdict]:
     if ranks:
         yield Verdict(
             level="problem",
-            text=f"{format_count(len(ranks), 'rank')} never reported where they are: "
-            f"{some([str(rank) for rank in ranks])}. Their nodes may be missing here.",
+            text=f"{format_count(len(ranks), 'rank')} never reported their node: "
+            f"{some([str(rank) for rank in ranks])}. Their nodes may be missing from this report.",
         )
 
 
@@ -92,11 +92,11 @@ def _incomplete(combined: Combined) -> Iterator[Verdict]:
     for why, names in list(by_why.items())[:MOST_SAID]:
         yield Verdict(
             level="warning",
-            text=f"{some(names)} did not end by itself ({why}): its figures are made of what was "
-            "measured until then."
+            text=f"The survey of {some(names)} was ended early ({why}): its figures use the "
+            "samples taken until then."
             if len(names) == 1
-            else f"{some(names)} did not end by themselves ({why}): their figures are made of what "
-            "was measured until then.",
+            else f"The surveys of {some(names)} were ended early ({why}): their figures use the "
+            "samples taken until then.",
         )
 
 
@@ -121,12 +121,12 @@ def _unlike(combined: Combined) -> Iterator[Verdict]:
         )
     rest = [one.node for one in combined.unlike[MOST_SAID:]]
     if rest:
-        yield Verdict(level="warning", text=f"Unlike the others too: {some(rest)}.")
+        yield Verdict(
+            level="warning", text=f"Further nodes that differ from the others: {some(rest)}."
+        )
 
 
-_REMEDY = (
-    "look at its memory modules, firmware settings and cooling, and measure it again by itself"
-)
+_REMEDY = "check its memory modules, firmware settings and cooling, and measure it again alone"
 
 
 def _alike(combined: Combined) -> Iterator[Verdict]:
@@ -136,7 +136,7 @@ def _alike(combined: Combined) -> Iterator[Verdict]:
         tests = sum(group.judged.tests for group in tested)
         yield Verdict(
             level="good",
-            text=f"No node is unlike the others ({tests} figures of {nodes} nodes were tested).",
+            text=f"No node differs from the others ({tests} figures of {nodes} nodes were tested).",
         )
 
 
@@ -147,15 +147,15 @@ def _too_few(combined: Combined) -> Iterator[Verdict]:
             yield Verdict(
                 level="note",
                 text=f"No outliers can be identified among {nodes} of {group.kind} "
-                f"({some(group.names)}): the test needs {LEAST_NODES} of one kind. What lies "
-                f"between them is in the tables; 'memgauge compare' shows whether it is chance.",
+                f"({some(group.names)}): the test needs {LEAST_NODES} of one kind. The tables "
+                "show how they differ; 'memgauge compare' shows whether a difference is chance.",
             )
         elif not group.judged.tests:
             yield Verdict(
                 level="note",
-                text=f"No outliers can be identified among the nodes of {group.kind}: no figure of "
-                f"{LEAST_NODES} of them has an interval.",
-                remedy="give more --budget",
+                text=f"No outliers can be identified among the nodes of {group.kind}: no figure "
+                f"has an interval on {LEAST_NODES} of them.",
+                remedy="increase --budget",
             )
 
 
@@ -166,8 +166,8 @@ def _one_machine(combined: Combined) -> Iterator[Verdict]:
         yield Verdict(
             level="warning" if at_once else "note",
             text=f"{some(names)} are one machine under {len(names)} host names (one boot)"
-            + (": measured at once, they took memory from each other." if at_once else "."),
-            remedy="measure them in turn, with --nodes-at-once 1" if at_once else None,
+            + (": measured at the same time, they competed for memory." if at_once else "."),
+            remedy="measure them in turn with --nodes-at-once 1" if at_once else None,
         )
 
 

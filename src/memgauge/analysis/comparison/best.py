@@ -1,4 +1,4 @@
-"""Figures made of several points, which machines of different size have in common.
+"""Figures over several points, which machines of different sizes have in common.
 
 Two machines seldom ran teams of one size, nor do two tools delay their traffic by the same units.
 What they share is the best that any team reached, the latency under the least traffic, and the
@@ -24,7 +24,7 @@ _LOADED = re.compile(
 def best_teams(comparables: Iterable[Comparable]) -> list[Comparable]:
     """The best figure over all teams and regimes, for each family of points and statistic.
 
-    Its facts say which team it was. Only of bandwidths; a single team is its own best.
+    Its facts name the team. Only for bandwidths; a single team is its own best.
     """
     found: dict[tuple[str, str], Comparable] = {}
     for one in comparables:

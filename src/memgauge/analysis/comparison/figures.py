@@ -15,6 +15,7 @@ from memgauge.analysis.machine.gpus import with_gpus
 from memgauge.analysis.machine.table import system_table
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.tiers.figures import contests
+from memgauge.model.points.counted import CountedRequested
 from memgauge.model.records import Point, RunStart, Scalar
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
@@ -49,7 +50,7 @@ class Comparable(msgspec.Struct, frozen=True, kw_only=True):
     thread."""
     pingpong_ns: float | None = None
     facts: dict[str, Scalar] = {}
-    """What was asked and got."""
+    """What was requested, and what was in effect."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,7 +179,7 @@ def _by_kernel(found: list[Comparable]) -> list[Comparable]:
 
 
 def _counted(figures: Figures) -> list[Comparable]:
-    """What memory's own counters say of each kernel, by the first back end that was asked."""
+    """What memory's own counters count of each kernel, by the first back end that was requested."""
     found: dict[str, Comparable] = {}
     for counts in counts_of(figures):
         made = _of_counts(counts)
@@ -211,18 +212,18 @@ def _of_counts(counts: HardwareCounts) -> Comparable | None:
     total, point = hardware_bandwidth(counts).hardware.total, counts.point
     if counts.basis != "measured" or total is None or point is None or not total.value:
         return None
-    requested = point.requested
-    plain = (requested.get("variant"), requested.get("element")) == ("standard", "double")
-    parts = [] if plain else [str(requested.get("variant")), str(requested.get("element"))]
+    requested = CountedRequested.of(point.requested)
+    kind = (requested.variant, requested.element)
+    parts = () if kind == ("standard", "double") else kind
     team = gpu_of(point) or f"{point.threads}t"
     return Comparable(
-        name="/".join(["controllers", str(requested.get("kernel")), *parts, team]),
+        name="/".join(["controllers", requested.kernel, *parts, team]),
         unit="GB/s",
         direction="higher",
         estimate=scaled(total, 1e-9) or total,
         statistic="median of regions",
         label=f"{counts.kernel.name}, by the counters of {counts.back_end}",
-        facts=requested | point.actual,
+        facts=point.requested | point.actual,
     )
 
 

@@ -1,20 +1,22 @@
-"""Where two runs had their arrays: comparing kinds of memory is the point, but has to be said."""
+"""Reports where two runs had their arrays, since comparing kinds of memory may be intended."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from memgauge.analysis.comparison.figures import Source
 from memgauge.analysis.comparison.ratios import Pair
-from memgauge.analysis.machine.actual_memory import described, facts_of
+from memgauge.analysis.machine.actual_memory import described
 from memgauge.analysis.section import Verdict
-from memgauge.model.memory_facts import FACTS, ROLES
+from memgauge.model.points.memory import ROLES, AreaFacts, RequestedMemory
 from memgauge.model.records import Scalar
 from memgauge.model.units import format_count
 
-OF_MEMORY = frozenset(ROLES) | {prefix + name for prefix in ROLES.values() for name in FACTS}
-"""Facts that are said here in one sentence, and not one by one."""
+OF_MEMORY = frozenset(ROLES).union(*(AreaFacts.keys(role) for role in ROLES))
+"""Facts that are reported here in one sentence instead of one by one."""
 
 
 def memory_verdicts(label: str, pair: Pair) -> Iterator[Verdict]:
@@ -51,13 +53,14 @@ def _facts(source: Source) -> dict[str, Mapping[str, Scalar]]:
 
 def _memory(facts: Mapping[str, Scalar]) -> str:
     """All memories of a point, as `source dram, destination node:2`; empty: not known."""
-    said = []
-    for role, prefix in ROLES.items():
-        requested = facts.get(role)
-        if isinstance(requested, str) and not (role == "memory" and "source" in facts):
-            name = "" if role == "memory" else f"{role} "
-            said.append(name + described(requested, facts_of(facts, prefix)))
-    return ", ".join(said)
+    requested = RequestedMemory.of(facts)
+    if requested.source:
+        requested = msgspec.structs.replace(requested, memory="")
+    return ", ".join(
+        ("" if role == "memory" else f"{role} ")
+        + described(str(memory), AreaFacts.of_role(facts, role))
+        for role, memory in requested.recorded().items()
+    )
 
 
 def _access(facts: Mapping[str, Scalar]) -> str:

@@ -6,7 +6,7 @@ from memgauge.analysis.comparison.figures import without_interval
 from memgauge.analysis.published import study_report
 from memgauge.analysis.section import Report
 from memgauge.analysis.tiers.figures import Contest, Split
-from memgauge.analysis.tiers.section import section_of
+from memgauge.analysis.tiers.section import section_of_contests
 from memgauge.model.errors import RequestError
 from memgauge.references.library import PREFIX, Competition, Reference, load
 
@@ -20,13 +20,13 @@ def published_contest(reference: Reference) -> Contest:
     known = reference.description.competition
     if known is None:
         raise RequestError(
-            f"{PREFIX}{reference.name}: holds no splits of threads between two memories; compare "
-            f"it with 'memgauge compare'"
+            f"{PREFIX}{reference.name}: contains no splits of threads between two memories; "
+            "compare it with 'memgauge compare'"
         )
     columns = [reference.column(name) for name in (known.k, known.a, known.b, known.total)]
     return Contest(
         what=known.what,
-        words=known.what,
+        label=known.what,
         threads=known.threads,
         a=known.a_memory,
         b=known.b_memory,
@@ -57,4 +57,6 @@ def published_tiers_report(reference: Reference) -> Report:
     Raises:
         RequestError: the data set holds no splits.
     """
-    return study_report(reference, section_of([published_contest(reference)]), of="figures")
+    return study_report(
+        reference, section_of_contests([published_contest(reference)]), of="figures"
+    )

@@ -46,7 +46,7 @@ def _status(comparison: Comparison) -> str:
 
 
 def _headlines(comparison: Comparison) -> list[Headline]:
-    """The middle ratio of each pair: how the other is on the whole."""
+    """The median ratio of each pair, as an overall result."""
     found = []
     for label, pair in zip(labels_of(comparison.sources)[1:], comparison.pairs, strict=True):
         for direction, noun in (("higher", "bandwidth"), ("lower", "latency")):
@@ -78,12 +78,14 @@ def _sources(comparison: Comparison) -> list[Section]:
         ],
     )
     known = [source.traits | source.settings for source in sources]
-    differ = _facts("differences", "What differs between them", known, labels, only_differing=True)
+    differ = _facts(
+        "differences", "Differences between the sources", known, labels, only_differing=True
+    )
     return [
         Section(
             name="sources",
-            title="What is compared",
-            question="Where do the figures come from, and what is not alike?",
+            title="Sources",
+            question="Where do the figures come from, and how do the sources differ?",
             tables=[listed, *([differ] if differ.rows else [])],
         )
     ]
@@ -97,7 +99,7 @@ def _facts(
     *,
     only_differing: bool = False,
 ) -> Table:
-    """A row for each fact, a column for each source; a dash where one does not tell."""
+    """A row for each fact, a column for each source; a dash if the source lacks it."""
     keys = list(dict.fromkeys(key for facts in known for key in facts))
     rows: list[list[Cell]] = [[key, *(facts.get(key) for facts in known)] for key in keys]
     if only_differing:
@@ -114,7 +116,7 @@ def _section(label: str, pair: Pair) -> Section:
     return Section(
         name=f"compare-{label}",
         title=f"{label} against A",
-        question=f"What is faster and what is slower in {label} than in A, beyond chance?",
+        question=f"What is faster or slower in {label} than in A by more than chance?",
         verdicts=pair_verdicts(label, pair),
         tables=[*(_table(label, rows) for rows in groups.values()), *_left(label, pair)],
         charts=charts(label, pair, list(groups.values())),
@@ -166,7 +168,7 @@ def _p_text(p: float | None) -> str | None:
 
 
 def verdict_of(row: Row) -> str:
-    """The outcome; with a question mark where it does not stand among all."""
+    """The outcome; with a question mark if it is not significant among all comparisons."""
     doubtful = row.outcome in {"faster", "slower"} and not row.stands
     return f"{row.outcome}?" if doubtful else row.outcome
 

@@ -1,4 +1,4 @@
-"""What must be known before two sources are compared, and what the comparison found, in words."""
+"""Verdicts on a comparison: how the sources differ, and what was found."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from memgauge.model.units import format_count
 
 
 def source_verdicts(comparison: Comparison) -> list[Verdict]:
-    """What each source is, and how each differs from the baseline, loudest first."""
+    """What each source is, and how each differs from the baseline, most severe first."""
     found = []
     labels = labels_of(comparison.sources)
     for label, pair in zip(labels[1:], comparison.pairs, strict=True):
@@ -25,7 +25,7 @@ def source_verdicts(comparison: Comparison) -> list[Verdict]:
 
 
 def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
-    """What was found, how far chance goes, and what was not compared."""
+    """Findings, how many may be chance, and what was not compared."""
     return [
         *_outcome(label, pair),
         *_untold(pair),
@@ -36,7 +36,7 @@ def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
 
 
 def differing(one: dict[str, str], other: dict[str, str]) -> list[str]:
-    """What both tell and tell differently, as `kernel: 6.1 against 6.2`."""
+    """Facts that both report with different values, as `kernel: 6.1 against 6.2`."""
     return [
         f"{key}: {known} against {other[key]}"
         for key, known in one.items()
@@ -51,22 +51,22 @@ def _machines(label: str, pair: Pair) -> list[Verdict]:
     if not is_one_machine(a, b):
         return [_two_machines(label, pair)]
     if a.published:
-        return [Verdict(level="note", text=f"A and {label} were measured on one machine.")]
+        return [Verdict(level="note", text=f"A and {label} were measured on the same machine.")]
     changed = differing(a.traits, b.traits)
     if not changed:
-        text = f"A and {label} are runs of one machine; nothing recorded of it differs."
+        text = f"A and {label} are runs of the same machine; its recorded properties are equal."
         return [Verdict(level="note", text=text)]
-    text = f"One machine, but not as it was (A against {label}): {'; '.join(changed)}."
+    text = f"The same machine in a different state (A against {label}): {'; '.join(changed)}."
     return [Verdict(level="warning", text=text)]
 
 
 def _two_machines(label: str, pair: Pair) -> Verdict:
     a, b = (source.traits.get("processor", "not known") for source in (pair.baseline, pair.other))
-    which = "both name themselves " + a if a == b else f"A is {a}, {label} is {b}"
+    which = "both are named " + a if a == b else f"A is {a}, {label} is {b}"
     return Verdict(
         level="warning",
-        text=f"These are two machines: {which}. A difference is one of whole machines and of how "
-        "they were measured; no single part explains it.",
+        text=f"These are two machines: {which}. Differences reflect the whole machines and how "
+        "they were measured; no single component explains them.",
     )
 
 
@@ -77,7 +77,7 @@ def _settings(label: str, pair: Pair) -> list[Verdict]:
     return [
         Verdict(
             level="warning",
-            text=f"The runs were not made alike (A against {label}): {'; '.join(changed)}.",
+            text=f"The runs were made differently (A against {label}): {'; '.join(changed)}.",
         )
     ]
 
@@ -85,22 +85,23 @@ def _settings(label: str, pair: Pair) -> list[Verdict]:
 def _of_source(label: str, source: Source) -> list[Verdict]:
     if source.published:
         text = (
-            f"{label} is published: neither its intervals nor the run-to-run drift of its "
-            "machine are known, so no verdict is given on its figures, only ratios."
+            f"{label} is a published result: neither its intervals nor the run-to-run drift of "
+            "its machine are known, so its figures get ratios but no verdicts."
         )
         return [Verdict(level="warning", text=text)]
     found = []
     if not source.complete:
-        text = f"The run {label} was ended before its time; it is compared as far as it went."
+        text = f"The run {label} ended early; the comparison uses what it had measured."
         found.append(Verdict(level="warning", text=text))
     if source.run_to_run_drift is None:
         found.append(
             Verdict(
                 level="warning",
-                text=f"The run-to-run drift of the machine is not known from {label}: the run is "
-                "too short or has too few points of one thread. Verdicts then hold for these "
-                "stretches of time, not for the machine.",
-                remedy="give a longer --budget, and more points of one thread, as a survey has",
+                text=f"The run-to-run drift of the machine cannot be estimated from {label}: the "
+                "run is too short or has too few single-threaded points. Verdicts hold for the "
+                "time of these runs, not for the machine in general.",
+                remedy="increase --budget and measure more single-threaded points, as a survey "
+                "does",
             )
         )
     else:
@@ -133,9 +134,9 @@ def _outcome(label: str, pair: Pair) -> list[Verdict]:
     counts = ", ".join(f"{len(pair.of(o))} {o}" for o in ("faster", "slower", "same"))
     chance = (
         f"By chance alone about {_expected(judged)} of {judged} would differ at 95%; "
-        f"{standing} of {len(changed)} differences stand when at most 5% of them may be false "
+        f"{standing} of {len(changed)} differences remain at a false-discovery rate of 5% "
         "(Benjamini and Hochberg)"
-        f"{'; the others carry a question mark.' if standing < len(changed) else '.'}"
+        f"{'; the others are marked with a question mark.' if standing < len(changed) else '.'}"
     )
     if not changed:
         text = f"{label} cannot be distinguished from A: {counts}."
@@ -159,9 +160,9 @@ def _untold(pair: Pair) -> list[Verdict]:
     return [
         Verdict(
             level="warning",
-            text=f"{format_count(len(untold), 'figure')} {have} too few samples for an interval, "
-            f"so no verdict: {named([row.name for row in untold])}.",
-            remedy="give a longer --budget",
+            text=f"{format_count(len(untold), 'figure')} {have} too few samples for an interval "
+            f"and get no verdict: {named([row.name for row in untold])}.",
+            remedy="increase --budget",
         )
     ]
 
@@ -178,11 +179,13 @@ def _unlike(label: str, pair: Pair) -> list[Verdict]:
     found = []
     if facts:
         said = [f"{fact} ({format_count(n, 'figure')})" for fact, n in facts.most_common()]
-        text = f"Points of one name were not measured alike (A against {label}): {named(said)}."
+        text = (
+            f"Points of the same name were measured differently (A against {label}): {named(said)}."
+        )
         found.append(Verdict(level="warning", text=text))
     if made:
         said = [f"{kind} ({format_count(n, 'figure')})" for kind, n in made.most_common()]
-        text = f"Figures were not made alike (A against {label}): {named(said)}."
+        text = f"Figures were computed differently (A against {label}): {named(said)}."
         found.append(Verdict(level="warning", text=text))
     return found
 

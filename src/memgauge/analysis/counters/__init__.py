@@ -1,1 +1,1 @@
-"""What counters say beside software, and how far they are trusted."""
+"""What counters show beside software, and how far they are trusted."""

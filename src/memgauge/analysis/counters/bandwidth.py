@@ -2,7 +2,7 @@
 
 A figure is the median over regions with its 95% interval. Software and hardware bandwidth are of
 the same seconds, so that their ratio is one of bytes and owes nothing to the clock. Nothing is
-subtracted here: what others moved is in the hardware's figures, and `idle` tells how much that is.
+subtracted here: what others moved is in the hardware's figures, and `idle` shows how much that is.
 Source: the published comparison of STREAM's software and hardware bandwidth on DMC-620 controllers.
 """
 
@@ -26,7 +26,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     """What some counters together saw. Bandwidths are in bytes a second."""
 
     read: Estimate | None
-    """None: no counter tells reads apart, or they could not be read."""
+    """None: no counter distinguishes reads, or they could not be read."""
     write: Estimate | None
     total: Estimate | None
     """Reads, writes and what is counted of both together."""
@@ -38,6 +38,14 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     both_raw: int | None
     is_estimate: bool
     """Some shared their hardware and are scaled up."""
+
+    @property
+    def by_direction(self) -> list[tuple[str, Estimate]]:
+        """What is known of reads and writes; both together where no counter distinguishes them."""
+        ways = [("reads", self.read), ("writes", self.write)]
+        if self.read is None and self.write is None:
+            ways = [("reads and writes", self.total)]
+        return [(way, estimate) for way, estimate in ways if estimate is not None]
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What counters of a core counted around timed accesses: misses of caches and TLB, and page walks.
 
-They are measured, and stand beside what a cache model says, never mixed with it. Counts of
+They are measured, and stand beside what a cache model computes, never mixed with it. Counts of
 different core types are of different counters and are never added: a thread runs on one type, and
 of the others, whose counters all stood still, nothing is shown.
 """
@@ -135,7 +135,7 @@ def _title(event: str) -> str:
 
 
 def _cell(estimate: Estimate | None) -> Cell:
-    """Without an interval where there is none, or none that a share could tell."""
+    """Without an interval where there is none, or none that a share could show."""
     if estimate is None or (estimate.value and estimate.high != float("inf")):
         return estimate
     return estimate.value

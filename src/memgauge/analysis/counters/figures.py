@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, added_up, gpu_traffic
 from memgauge.model.counting.readings import Counted, counted
+from memgauge.model.points.counted import CountedActual, CountedRequested
 from memgauge.model.records import Point, RegionReading, Sample
 from memgauge.model.units import format_count
 
@@ -150,24 +151,26 @@ def _is_disturbed(sample: Sample, kernel: Kernel, page_bytes: int) -> bool:
     return faults * page_bytes > PAGED * repetitions * kernel.counted_bytes
 
 
-_NAMED = ("kernel", "variant", "element", "access", "store")
-
-
 def kernel_of(point: Point) -> Kernel | None:
-    """What a point of regions repeats; None: it does not say."""
-    facts = point.actual
-    names = ("elements", "read_bytes", "write_bytes", "evadable_bytes")
-    numbers = {name: number for name in names if (number := number_fact(facts, name)) is not None}
-    if len(numbers) < len(names):
+    """What a point of regions repeats; None: it does not describe it."""
+    actual = CountedActual.of(point.actual)
+    elements, evadable = actual.elements, actual.evadable_bytes
+    reads, writes = actual.read_bytes, actual.write_bytes
+    if elements is None or evadable is None or reads is None or writes is None:
         return None
-    requested = [text_fact(point.requested, key) for key in _NAMED]
-    words = [word for word in requested if word not in {"", "double"}]
     gpu = gpu_of(point)
+    named = [
+        CountedRequested.of(point.requested).label,
+        gpu or format_count(point.threads, "thread"),
+    ]
     return Kernel(
-        name=", ".join([*words, gpu or format_count(point.threads, "thread")]),
+        name=", ".join(filter(None, named)),
+        elements=elements,
+        read_bytes=reads,
+        write_bytes=writes,
+        evadable_bytes=evadable,
+        streams=actual.store == "non-temporal",
         gpu=gpu,
-        streams=text_fact(facts, "store") == "non-temporal",
-        **numbers,
     )
 
 

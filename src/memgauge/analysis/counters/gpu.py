@@ -65,7 +65,7 @@ def ratio_of(found: HardwareBandwidth, quantity: Quantity) -> Estimate | None:
     return sustained([moved / own for moved in bytes_of_regions(found, (quantity,))], 0.5)
 
 
-def table(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table:
+def table(every: Sequence[HardwareBandwidth], name: str, source: str) -> Table:
     """A row for each kernel."""
     return Table(
         name=f"{name}-bandwidth",
@@ -87,24 +87,24 @@ def table(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table:
         ],
         rows=[_row(found) for found in every],
         note=f"GB/s = 1e9 bytes a second. Software: by STREAM's counting. {name.capitalize()}: "
-        f"{words}, over the same seconds; reads, writes: over those of the kernel. Medians over "
+        f"{source}, over the same seconds; reads, writes: over those of the kernel. Medians over "
         f"regions, the ratio with its 95% interval; the first repetition is left out. A GPU writes "
         f"without reading first. Idle: seen while the GPU was left alone, taken off nowhere here.",
     )
 
 
 def _row(found: HardwareBandwidth) -> list[Cell]:
-    counts, total = found.counts, found.hardware.total
+    counts = found.counts
     return [
         _short(found),
-        found.software.value * RATE if found.software else None,
-        total.value * RATE if total else None,
-        _told(found.ratio),
-        _middle(ratio_of(found, READS)),
-        _middle(ratio_of(found, WRITES)),
+        middle(found.software, RATE),
+        middle(found.hardware.total, RATE),
+        shown(found.ratio),
+        middle(ratio_of(found, READS)),
+        middle(ratio_of(found, WRITES)),
         {"agrees": "yes", "open": "not known"}.get(agreement(found), "no"),
         _bytes_an_element(found),
-        found.hardware.idle.value * RATE if found.hardware.idle else None,
+        middle(found.hardware.idle, RATE),
         len(counts.regions),
         found.repetitions,
         counts.back_end,
@@ -129,15 +129,17 @@ def _short(found: HardwareBandwidth) -> str:
     return kernel.name.removesuffix(f", {kernel.gpu}")
 
 
-def _middle(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.value
+def middle(estimate: Estimate | None, unit: float = 1.0) -> float | None:
+    """In a unit, without its interval, which documents hold."""
+    return None if estimate is None else estimate.value * unit
 
 
-def _told(estimate: Estimate | None) -> Cell:
+def shown(estimate: Estimate | None) -> Cell:
+    """Without an interval where there is none, as of a single region."""
     return estimate if estimate is None or has_interval(estimate) else estimate.value
 
 
-def chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
+def chart(every: Sequence[HardwareBandwidth], name: str, source: str) -> Chart:
     """Two stacked bars for each kernel: what it counts, and what its memory moved."""
     return Chart(
         name=f"{name}-bandwidth",
@@ -146,7 +148,7 @@ def chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
         x=Axis(title="Kernel", unit=""),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
         series=stacked(row for found in every for row in _parts(found, name)),
-        note=f"Software: what the kernel reads and writes. {name.capitalize()}: {words}.",
+        note=f"Software: what the kernel reads and writes. {name.capitalize()}: {source}.",
     )
 
 
@@ -159,16 +161,12 @@ def _parts(found: HardwareBandwidth, name: str) -> Iterator[tuple[str, str, floa
         if bytes_:
             rate = software.value * bytes_ / kernel.counted_bytes
             yield f"{_short(found)}: software", f"program {part}", rate * RATE
-    apart = [("reads", moved.read), ("writes", moved.write)]
-    if moved.read is None and moved.write is None:
-        apart = [("reads and writes", moved.total)]
-    for part, estimate in apart:
-        if estimate is not None:
-            yield f"{_short(found)}: {name}", f"{name} {part}", estimate.value * RATE
+    for part, estimate in moved.by_direction:
+        yield f"{_short(found)}: {name}", f"{name} {part}", estimate.value * RATE
 
 
 def verdicts(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
-    """What the counters say of all kernels that were counted by measurement."""
+    """What the counters show of all kernels that were counted by measurement."""
     for word in ("nothing", "dead"):
         mine = [found for found in every if agreement(found) == word]
         if mine:
@@ -194,8 +192,8 @@ def _silent(mine: Sequence[HardwareBandwidth], word: str) -> Verdict:
 
 def _range(known: Sequence[HardwareBandwidth]) -> Verdict:
     ordered = sorted(known, key=lambda found: found.ratio.value if found.ratio else 0.0)
-    words = [agreement(found) for found in known]
-    good, untold = words.count("agrees"), words.count("open")
+    agreements = [agreement(found) for found in known]
+    good, unknown = agreements.count("agrees"), agreements.count("open")
     ends = {
         f"{found.ratio.value:.4f}": f" ({_short(found)})"
         for found in (ordered[0], ordered[-1])
@@ -208,20 +206,20 @@ def _range(known: Sequence[HardwareBandwidth]) -> Verdict:
         f"By its counters, memory of {gpu} moved {moved} times the bytes that the kernels count: "
         f"{good} of {format_count(len(known), 'kernel')} within 2%"
     )
-    text += f", and for {untold} it is not known." if untold else "."
+    text += f", and for {unknown} it is not known." if unknown else "."
     return Verdict(level="good" if good == len(known) else "note", text=text)
 
 
 def _apart(known: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     """Between what the ratios of reads lie, and those of writes."""
-    said = []
+    ratios = []
     for name, quantity in (("reads", READS), ("writes", WRITES)):
         values = [ratio.value for found in known if (ratio := ratio_of(found, quantity))]
         if values:
             ends = dict.fromkeys((f"{min(values):.3f}", f"{max(values):.3f}"))
-            said.append(f"{name} are {' to '.join(ends)} of the kernels'")
-    if said:
-        yield Verdict(level="note", text=f"Apart: {', '.join(said)}.")
+            ratios.append(f"{name} are {' to '.join(ends)} of the kernels'")
+    if ratios:
+        yield Verdict(level="note", text=f"Apart: {', '.join(ratios)}.")
 
 
 def _beyond(found: HardwareBandwidth) -> Verdict:

@@ -1,4 +1,4 @@
-"""What explains the hardware bandwidth of several kernels, said once for all that are alike."""
+"""What explains the hardware bandwidth of several kernels, once for all that are alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memgauge.analysis.counters.bandwidth import HardwareBandwidth
 from memgauge.analysis.counters.verdicts import (
     IDLE_NOISE,
     allocation_share,
-    allocation_words,
+    allocation_text,
     balance,
     dead,
     excess_writes,
@@ -84,24 +84,24 @@ def _allocations(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     """Kernels by what happened to the lines they write."""
     alike: dict[str, list[str]] = {}
     for found in every:
-        words, share = allocation_words(found), allocation_share(found)
-        if words and share is not None:
-            said = f"{found.counts.kernel.name} ({100 * share.value:.0f}%)"
-            alike.setdefault(words, []).append(said)
-    for words, names in alike.items():
-        text = f"{words[:1].upper()}{words[1:]}: {'; '.join(names)}. In brackets, how many lines "
+        what, share = allocation_text(found), allocation_share(found)
+        if what and share is not None:
+            name = f"{found.counts.kernel.name} ({100 * share.value:.0f}%)"
+            alike.setdefault(what, []).append(name)
+    for what, names in alike.items():
+        text = f"{what[:1].upper()}{what[1:]}: {'; '.join(names)}. In brackets, how many lines "
         yield Verdict(level="note", text=text + "were read first.")
 
 
 def _updates(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
-    said = [
+    beyond_own = [
         f"{found.counts.kernel.name} ({beyond})"
         for found in every
         if (beyond := excess_writes(found))
     ]
-    if said:
+    if beyond_own:
         text = (
-            f"Memory wrote more than the kernels do, beyond idle traffic: {'; '.join(said)}: "
+            f"Memory wrote more than the kernels do, beyond idle traffic: {'; '.join(beyond_own)}: "
             f"directory or ECC updates, page tables, or other programs."
         )
         yield Verdict(level="note", text=text)

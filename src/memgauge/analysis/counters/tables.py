@@ -17,7 +17,6 @@ from memgauge.analysis.counters.bandwidth import (
 from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.figures.run import scaled, stacked
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Table
-from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.counting.events import Basis
 
 QUESTION = "How many bytes does memory itself move for those that the program counts?"
@@ -34,41 +33,41 @@ RATE = 1e-6
 def tables(every: Sequence[HardwareBandwidth]) -> list[Table]:
     """Kernels, sockets and controllers, of each basis in tables of their own."""
     made: list[Table] = []
-    for basis, (name, words) in TITLES.items():
+    for basis, (name, source) in TITLES.items():
         mine = [found for found in every if found.counts.basis == basis]
-        made += _tables([found for found in mine if not found.counts.kernel.gpu], name, words)
+        made += _tables([found for found in mine if not found.counts.kernel.gpu], name, source)
         on_gpu = [found for found in mine if found.counts.kernel.gpu]
         if on_gpu:
-            made.append(hardware_gpu.table(on_gpu, name, _gpu_words(words)))
+            made.append(hardware_gpu.table(on_gpu, name, _on_gpu(source)))
     return made
 
 
-def _tables(mine: Sequence[HardwareBandwidth], name: str, words: str) -> list[Table]:
-    made = [_kernels(mine, name, words)] if mine else []
+def _tables(mine: Sequence[HardwareBandwidth], name: str, source: str) -> list[Table]:
+    made = [_kernels(mine, name, source)] if mine else []
     if any(len(found.places) > 1 for found in mine):
         made += [_sockets(mine, name), _places(mine, name)]
     return made
 
 
-def _gpu_words(words: str) -> str:
-    return words.replace("memory controllers'", "GPU's", 1)
+def _on_gpu(source: str) -> str:
+    return source.replace("memory controllers'", "GPU's", 1)
 
 
 def charts(every: Sequence[HardwareBandwidth]) -> list[Chart]:
     """A picture of each basis."""
     made = []
-    for basis, (name, words) in TITLES.items():
+    for basis, (name, source) in TITLES.items():
         mine = [f for f in every if f.counts.basis == basis and f.hardware.total is not None]
         on_host = [found for found in mine if not found.counts.kernel.gpu]
         on_gpu = [found for found in mine if found.counts.kernel.gpu]
         if on_host:
-            made.append(_chart(on_host, name, words))
+            made.append(_chart(on_host, name, source))
         if on_gpu:
-            made.append(hardware_gpu.chart(on_gpu, name, _gpu_words(words)))
+            made.append(hardware_gpu.chart(on_gpu, name, _on_gpu(source)))
     return made
 
 
-def _kernels(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table:
+def _kernels(every: Sequence[HardwareBandwidth], name: str, source: str) -> Table:
     return Table(
         name=f"{name}-bandwidth",
         title=f"Software and {name} bandwidth",
@@ -89,7 +88,7 @@ def _kernels(every: Sequence[HardwareBandwidth], name: str, words: str) -> Table
         ],
         rows=[_kernel_row(found) for found in every],
         note=f"MB/s = 1e6 bytes a second. Software: by STREAM's counting. {name.capitalize()}: "
-        f"{words}, over the same seconds. Medians over regions with their 95% interval; the "
+        f"{source}, over the same seconds. Medians over regions with their 95% interval; the "
         f"first repetition is left out. Idle: seen while the team slept, taken off nowhere here.",
     )
 
@@ -100,14 +99,14 @@ def _kernel_row(found: HardwareBandwidth) -> list[Cell]:
     apart = reads is not None and writes is not None and writes.value > 0
     return [
         found.counts.kernel.name,
-        _exact(found.software),
-        _exact(found.allocated),
-        _exact(found.hardware.total),
-        _plain(found.ratio),
-        _plain(found.ratio_allocated),
+        hardware_gpu.shown(scaled(found.software, RATE)),
+        hardware_gpu.shown(scaled(found.allocated, RATE)),
+        hardware_gpu.shown(scaled(found.hardware.total, RATE)),
+        hardware_gpu.shown(found.ratio),
+        hardware_gpu.shown(found.ratio_allocated),
         reads.value / writes.value if apart and reads and writes else None,
         total.value / found.counts.kernel.elements if total else None,
-        _middle(found.hardware.idle),
+        hardware_gpu.middle(found.hardware.idle, RATE),
         len(found.counts.regions),
         found.repetitions,
         found.counts.back_end,
@@ -136,11 +135,11 @@ def _traffic_columns() -> list[Column]:
 def _traffic_cells(traffic: Traffic, of: Traffic) -> list[Cell]:
     known = traffic.total is not None and of.total is not None and of.total.value > 0
     return [
-        _middle(traffic.read),
-        _middle(traffic.write),
-        _middle(traffic.total),
+        hardware_gpu.middle(traffic.read, RATE),
+        hardware_gpu.middle(traffic.write, RATE),
+        hardware_gpu.middle(traffic.total, RATE),
         traffic.total.value / of.total.value if known and traffic.total and of.total else None,
-        _middle(traffic.idle),
+        hardware_gpu.middle(traffic.idle, RATE),
     ]
 
 
@@ -207,23 +206,7 @@ def _places(every: Sequence[HardwareBandwidth], name: str) -> Table:
     )
 
 
-def _exact(estimate: Estimate | None) -> Cell:
-    """In MB/s; a single region has no interval, and none is shown."""
-    return _plain(scaled(estimate, RATE))
-
-
-def _middle(estimate: Estimate | None) -> float | None:
-    """In MB/s, without its interval, which documents hold."""
-    return None if estimate is None else estimate.value * RATE
-
-
-def _plain(estimate: Estimate | None) -> Cell:
-    if estimate is None or estimate.high != float("inf"):
-        return estimate
-    return estimate.value
-
-
-def _chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
+def _chart(every: Sequence[HardwareBandwidth], name: str, source: str) -> Chart:
     """Three stacked bars for each kernel: program, program with write-allocate, hardware."""
     return Chart(
         name=f"{name}-bandwidth",
@@ -233,7 +216,7 @@ def _chart(every: Sequence[HardwareBandwidth], name: str, words: str) -> Chart:
         y=Axis(title="Bandwidth", unit="MB/s", from_zero=True),
         series=stacked(row for found in every for row in _parts(found, name)),
         note=f"Software: what the program reads and writes; with write-allocate: also each line "
-        f"that ordinary stores read first. {name.capitalize()}: {words}, by socket.",
+        f"that ordinary stores read first. {name.capitalize()}: {source}, by socket.",
     )
 
 
@@ -253,12 +236,7 @@ def _parts(found: HardwareBandwidth, name: str) -> list[tuple[str, str, float]]:
                 rows.append((f"{kernel.name}: {bar}", part, rate * RATE))
     for socket in found.sockets:
         where = "" if socket.socket is None else f", socket {socket.socket}"
-        traffic = socket.traffic
-        ways = [("reads", traffic.read), ("writes", traffic.write)]
-        if traffic.read is None and traffic.write is None:
-            ways = [("reads and writes", traffic.total)]
-        for way, estimate in ways:
-            if estimate is not None:
-                rate = estimate.value * RATE
-                rows.append((f"{kernel.name}: {name}", f"{name} {way}{where}", rate))
+        for way, estimate in socket.traffic.by_direction:
+            rate = estimate.value * RATE
+            rows.append((f"{kernel.name}: {name}", f"{name} {way}{where}", rate))
     return rows

@@ -1,4 +1,4 @@
-"""Whether the counters that a run's figures rest on were verified, said beside those figures."""
+"""Whether the counters that a run's figures rest on were verified, shown beside the figures."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Reads and writes of one repetition are set against what the kernel reads and writes by itself and
 against what it would read besides, were each written line read first (write-allocate). What idle
-regions saw is taken off for these comparisons where it is known, and the words say so. What then
+regions saw is taken off for these comparisons where it is known, and the verdicts say so. What then
 remains of writes is nobody's store: directory and ECC updates, or other programs that were quiet
 when the team slept.
 """
@@ -41,7 +41,7 @@ IDLE_NOISE = 0.1
 
 
 def explain(found: HardwareBandwidth) -> list[Verdict]:
-    """All there is to say about one kernel."""
+    """All that is known about one kernel."""
     if found.counts.basis != "measured":
         return []
     if found.ratio is None:
@@ -130,13 +130,13 @@ def nearest_factor(found: HardwareBandwidth) -> float | None:
 
 def _allocation(found: HardwareBandwidth) -> Iterator[Verdict]:
     """Whether lines were read before they were written."""
-    what = allocation_words(found)
+    what = allocation_text(found)
     if what:
         text = f"{found.counts.kernel.name}: {what}{_detail(found)}."
         yield Verdict(level="note", text=text)
 
 
-def allocation_words(found: HardwareBandwidth) -> str:
+def allocation_text(found: HardwareBandwidth) -> str:
     """What happened to lines that are written and not read; empty where it cannot be determined."""
     kernel = found.counts.kernel
     seen = allocation_share(found)
@@ -180,22 +180,22 @@ def _detail(found: HardwareBandwidth) -> str:
     kernel = found.counts.kernel
     reads, writes = (bytes_per_repetition(found, (way,)) for way in (READS, WRITES))
     total = bytes_per_repetition(found, (READS, WRITES, BOTH))
-    words = ""
+    text = ""
     if reads is not None and writes is not None and writes.value and kernel.write_bytes:
         alone = kernel.read_bytes / kernel.write_bytes
         first = (kernel.read_bytes + kernel.evadable_bytes) / kernel.write_bytes
-        words += (
+        text += (
             f"; reads to writes are {reads.value / writes.value:.2f} : 1, where the kernel alone "
             f"has {alone:g} : 1 and with write-allocate {first:g} : 1"
         )
     if total is not None and kernel.elements:
         alone = kernel.counted_bytes / kernel.elements
         first = (kernel.counted_bytes + kernel.evadable_bytes) / kernel.elements
-        words += (
+        text += (
             f"; {total.value / kernel.elements:.2f} bytes moved for an element, where the kernel "
             f"alone has {alone:g} and with write-allocate {first:g}"
         )
-    return words
+    return text
 
 
 def _is_whole(found: HardwareBandwidth) -> bool:
@@ -237,12 +237,12 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
 
 
 def _taken_off(found: HardwareBandwidth, quantity: Quantity) -> str:
-    """What is said where idle traffic is known and was subtracted."""
+    """What is added where idle traffic is known and was subtracted."""
     return ", idle traffic taken off" if idle_rate(found, (quantity,)) is not None else ""
 
 
 def excess_writes(found: HardwareBandwidth) -> str:
-    """Writes that are none of the kernel's, in words; empty where there are hardly any."""
+    """Share of writes that are none of the kernel's, as text; empty where there are hardly any."""
     kernel = found.counts.kernel
     writes = bytes_per_repetition(found, (WRITES,), less_idle=True)
     if writes is None or not _is_whole(found):
@@ -342,9 +342,9 @@ def faults(found: HardwareBandwidth) -> Iterator[Verdict]:
 
 def notes(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     """What opening the counters fell back to, once for all kernels."""
-    said: dict[str, None] = {}
+    known: dict[str, None] = {}
     for found in every:
         if found.counts.basis == "measured" and not found.counts.published:
-            said |= dict.fromkeys(found.counts.notes)
-    if said:
-        yield Verdict(level="note", text=f"Of the counters: {'; '.join(said)}.")
+            known |= dict.fromkeys(found.counts.notes)
+    if known:
+        yield Verdict(level="note", text=f"Of the counters: {'; '.join(known)}.")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.counters_verify.figures import (
-    EventSeries,
-    RoundCount,
-    event_series,
-)
+from memgauge.analysis.counters_verify.figures import EventSeries, event_series
 from memgauge.analysis.counters_verify.messages import factor_text
 from memgauge.analysis.counters_verify.rules import agrees, signature
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.section import (
     Axis,
     Cell,
@@ -24,6 +20,7 @@ from memgauge.analysis.section import (
     Series,
     Table,
     Verdict,
+    section_of,
 )
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import LEAST_ROUNDS, paired
@@ -32,10 +29,9 @@ from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
 from memgauge.model.run import Run
 
 NAME = "counters_compare"
-QUESTION = "Do two ways to the same counters give the same figures?"
 IDLE = "idle"
 CLOSE = 0.02
-"""Half of an interval up to which two routes are said to agree, or to differ."""
+"""Half of an interval up to which two routes are reported to agree, or to differ."""
 
 UNPRIVILEGED = ("pcp",)
 """Routes that need no privilege of whoever measures."""
@@ -65,14 +61,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def analyse(figures: Figures) -> Section:
-    """Tables, a picture and what they say."""
+    """Tables, a picture and what they show."""
     run = figures.run
     routes = route_names(run)
     rows = rows_of(run)
-    return Section(
-        name=NAME,
-        title="Two routes to the same counters",
-        question=QUESTION,
+    return section_of(
+        NAME,
         verdicts=[*_verdicts(rows, routes)],
         tables=[_table(rows, routes)] if rows else [],
         charts=[_chart(rows, routes)] if rows else [],
@@ -92,30 +86,30 @@ def route_names(run: Run) -> tuple[str, str]:
 def rows_of(run: Run) -> list[Row]:
     """Each quantity that both routes count: all loads, each load, idle; then each socket."""
     one, other = route_names(run)
-    series = event_series(run, NAME)
+    events = event_series(run, NAME)
     rows: list[Row] = []
     for quantity in _NAMES:
-        pair = [_of(series, route, quantity) for route in (one, other)]
+        pair = [_of(events, route, quantity) for route in (one, other)]
         if not all(pair):
             continue
         loads = [load for load in _LOADS[quantity] if any(s.under(load) for s in pair[0])]
-        everything = _pairs(pair, loads, _loaded)
+        everything = _pairs(pair, loads)
         rows.append(_row(quantity, "all loads", None, everything))
-        rows += [_row(quantity, load, None, _pairs(pair, [load], _loaded)) for load in loads]
-        rows.append(_row(quantity, IDLE, None, _pairs(pair, loads, _idle)))
+        rows += [_row(quantity, load, None, _pairs(pair, [load])) for load in loads]
+        rows.append(_row(quantity, IDLE, None, _pairs(pair, loads, idle=True)))
         rows += [
-            _row(quantity, "all loads", socket, _pairs(pair, loads, _loaded, socket))
+            _row(quantity, "all loads", socket, _pairs(pair, loads, socket=socket))
             for socket in _sockets(pair)
         ]
     return rows
 
 
-def _of(series: Sequence[EventSeries], route: str, quantity: str) -> list[EventSeries]:
-    return [one for one in series if one.counters[0].back_end == route and one.quantity == quantity]
+def _of(events: Sequence[EventSeries], route: str, quantity: str) -> list[EventSeries]:
+    return [one for one in events if one.counters[0].back_end == route and one.quantity == quantity]
 
 
 def _sockets(pair: Sequence[Sequence[EventSeries]]) -> list[int]:
-    """Sockets that both routes tell apart, where there are several."""
+    """Sockets that both routes distinguish, where there are several."""
     reported = [{c.socket for one in side for c in one.counters} for side in pair]
     both = sorted(socket for socket in reported[0] & reported[1] if socket is not None)
     return both if len(both) > 1 else []
@@ -123,52 +117,41 @@ def _sockets(pair: Sequence[Sequence[EventSeries]]) -> list[int]:
 
 Rates = dict[tuple[str, int], float]
 """Bytes a second, by point and round."""
-Part = Callable[[RoundCount, Sequence[str]], float | None]
-
-
-def _loaded(count: RoundCount, names: Sequence[str]) -> float | None:
-    return _sum(count.loaded, names)
-
-
-def _idle(count: RoundCount, names: Sequence[str]) -> float | None:
-    return _sum(count.idle, names)
-
-
-def _sum(values: Mapping[str, float], names: Sequence[str]) -> float | None:
-    return sum(values[n] for n in names) if all(n in values for n in names) else None
 
 
 def _pairs(
     pair: Sequence[Sequence[EventSeries]],
     loads: Sequence[str],
-    part: Part,
+    *,
+    idle: bool = False,
     socket: int | None = None,
 ) -> list[tuple[float, float]]:
     """Rates of the two routes in each region that both were read around."""
-    one, other = (_rates(side, loads, part, socket) for side in pair)
+    one, other = (_rates(side, loads, idle=idle, socket=socket) for side in pair)
     return [(one[key], other[key]) for key in one if key in other]
 
 
 def _rates(
-    side: Sequence[EventSeries], loads: Sequence[str], part: Part, socket: int | None
+    side: Sequence[EventSeries], loads: Sequence[str], *, idle: bool, socket: int | None
 ) -> Rates:
     """Sums over a route's events of one quantity."""
     rates: Rates = {}
     broken: set[tuple[str, int]] = set()
     for events in side:
         names = [c.name for c in events.counters if _is_on(c, socket)]
-        for series in events.of:
-            where = series.where
+        for load in events.of:
+            where = load.where
             if where.load not in loads:
                 continue
             place = f"{where.load}/{where.cpu_node}/{where.memory_node}"
-            for count in series.rounds:
-                total = part(count, names)
+            for count in load.rounds:
+                bytes_ = count.idle if idle else count.loaded
                 key = (place, count.round)
-                if total is None:
-                    broken.add(key)
-                else:
+                if all(name in bytes_ for name in names):
+                    total = sum(bytes_[name] for name in names)
                     rates[key] = rates.get(key, 0.0) + total / count.region_s
+                else:
+                    broken.add(key)
     return {key: rate for key, rate in rates.items() if key not in broken}
 
 
@@ -249,8 +232,8 @@ def _table(rows: Sequence[Row], routes: tuple[str, str]) -> Table:
                 _NAMES[row.quantity],
                 row.load,
                 "all" if row.socket is None else row.socket,
-                _told(row.one),
-                _told(row.other),
+                _cell(row.one),
+                _cell(row.other),
                 row.ratio,
             ]
             for row in rows
@@ -260,7 +243,7 @@ def _table(rows: Sequence[Row], routes: tuple[str, str]) -> Table:
     )
 
 
-def _told(rate: Estimate | None) -> Cell:
+def _cell(rate: Estimate | None) -> Cell:
     """Without an interval where nothing was counted: a share of zero means nothing."""
     return rate.value if rate is not None and rate.low <= 0 else rate
 
@@ -283,11 +266,4 @@ def _chart(rows: Sequence[Row], routes: tuple[str, str]) -> Chart:
 
 def _bars(rows: Sequence[Row], quantity: str, loads: Sequence[str]) -> Series:
     by_load = {row.load: row.ratio for row in rows if row.quantity == quantity}
-    ratios = [by_load.get(load) for load in loads]
-    return Series(
-        name=_NAMES[quantity],
-        x=list(loads),
-        y=[None if ratio is None else ratio.value for ratio in ratios],
-        low=[None if ratio is None else ratio.low for ratio in ratios],
-        high=[None if ratio is None else ratio.high for ratio in ratios],
-    )
+    return series(_NAMES[quantity], [*loads], [by_load.get(load) for load in loads])

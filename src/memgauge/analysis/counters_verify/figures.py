@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import number_fact, text_fact
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import paired
 from memgauge.model.counting.events import Counter, Quantity
 from memgauge.model.counting.readings import counted
 from memgauge.model.loads import COPY, READ
+from memgauge.model.points.counters_verify import VerifyActual, VerifyRequested
 from memgauge.model.records import CounterSet, Point, RegionReading, Sample
 from memgauge.model.run import Run
 
@@ -24,7 +24,7 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     cpu_node: int
     memory_node: int
     socket: int | None
-    """Of the memory; None where the system does not tell, and of a GPU's."""
+    """Of the memory; None where the system does not report it, and of a GPU's."""
     gpu: str = ""
     """The placement of the GPU that made it in its own memory; empty: CPUs did."""
     bytes: int | None = None
@@ -218,22 +218,15 @@ def duration_ns(reading: RegionReading) -> float:
 
 
 def where_of(run: Run, point: Point) -> Where:
-    """What a point says of its place."""
-    gpu = gpu_of(point)
-    if gpu:
-        return Where(
-            load=text_fact(point.requested, "load"),
-            cpu_node=0,
-            memory_node=0,
-            socket=None,
-            gpu=gpu,
-            bytes=number_fact(point.actual, "traffic_bytes"),
-        )
-    memory_node = number_fact(point.requested, "memory_node") or 0
+    """Who made the load of a point, and in which memory."""
+    requested, gpu = VerifyRequested.of(point.requested), gpu_of(point)
+    memory_node = requested.memory_node or 0
     sockets = {cpu.socket for cpu in run.start.system.cpus if cpu.node == memory_node}
     return Where(
-        load=text_fact(point.requested, "load"),
-        cpu_node=number_fact(point.requested, "cpu_node") or 0,
+        load=requested.load,
+        cpu_node=requested.cpu_node or 0,
         memory_node=memory_node,
-        socket=sockets.pop() if len(sockets) == 1 else None,
+        socket=sockets.pop() if len(sockets) == 1 and not gpu else None,
+        gpu=gpu,
+        bytes=VerifyActual.of(point.actual).traffic_bytes if gpu else None,
     )

@@ -1,4 +1,4 @@
-"""How verdicts on counters are put in words, here and beside every later figure."""
+"""Verdicts on counters as text, here and beside every later figure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def verdict_text(counter: Counter | EventVerdict | None) -> str:
 
 
 def trust_in(counters: Iterable[Counter]) -> str:
-    """What verification said of counters that make one figure: the worst of it, in a few words."""
+    """What verification found of counters that make one figure: the worst of it, in brief."""
     verdicts = [counter.verdict for counter in counters]
     for word in ("dead", "absent", "mis-scaled", "partial", "noisy"):
         worst = next((one for one in verdicts if one is not None and one.verdict == word), None)

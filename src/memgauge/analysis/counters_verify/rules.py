@@ -136,7 +136,7 @@ def agrees(ratio: Estimate, factor: float) -> bool:
 
 
 def _without_ratio(event: EventSeries, loads: Sequence[Series]) -> Finding:
-    """One that gave no value in any round is absent; else too little was seen to tell."""
+    """One that gave no value in any round is absent; else too little was seen."""
     rounds = [count for load in loads for count in load.rounds]
     read = {name for count in rounds for name in count.loaded if name in count.idle}
     unread = [event.shown(name) for name in event.names if name not in read]
@@ -158,7 +158,7 @@ def _is_dead(event: EventSeries, loads: Sequence[Series], overall: Estimate) -> 
 
 
 def _partial(overall: Estimate, parts: Parts, evidence: _Evidence) -> Finding:
-    """Some count nothing; where whole sockets do, the others tell whether the scale is right."""
+    """Some count nothing; where whole sockets do, the others show whether the scale is right."""
     rest = parts.rest if parts.whole_places else None
     factor = None if rest is None or agrees(rest, 1.0) else signature(rest)
     return Finding(
@@ -186,7 +186,7 @@ def _scaled(overall: Estimate, evidence: _Evidence, also: str | None) -> Finding
 
 
 def _other_way(event: EventSeries) -> str | None:
-    """That an event of one direction counts the other one too, in words."""
+    """That an event of one direction counts the other one too, as part of a sentence."""
     if event.quantity == "traffic_bytes":
         return None
     if event.quantity == "read_bytes":
@@ -200,7 +200,7 @@ def _other_way(event: EventSeries) -> str | None:
 
 
 class _Evidence:
-    """The words of a verdict, with the figures they rest on."""
+    """The text of a verdict, with the figures that it rests on."""
 
     def __init__(
         self, event: EventSeries, loads: Sequence[Series], overall: Estimate, parts: Parts
@@ -211,10 +211,10 @@ class _Evidence:
         self._parts = parts
 
     def verified(self) -> str:
-        return self._words([self._counts(), *self._beside(), *self._empty()])
+        return self._text([self._counts(), *self._beside(), *self._empty()])
 
     def with_other(self, also: str) -> str:
-        return self._words([self._counts(), f"but {also}"])
+        return self._text([self._counts(), f"but {also}"])
 
     def scaled(self, factor: float | None) -> str:
         known = (
@@ -222,11 +222,11 @@ class _Evidence:
             if factor is not None
             else "no known signature"
         )
-        return self._words([self._counts(), known, *self._empty()])
+        return self._text([self._counts(), known, *self._empty()])
 
     def noisy(self) -> str:
         idle = self._idle()
-        return self._words(
+        return self._text(
             [
                 f"{self._counts()}: too wide to decide",
                 f"{idle} while idle" if idle else "",
@@ -239,7 +239,7 @@ class _Evidence:
         zero = all(load.counts_nothing(self._event.names) for load in self._loads)
         counted = "zero" if zero else f"at most {share_text(most)}, which idle traffic explains,"
         other = _other_way(self._event)
-        return self._words([f"counted {counted} of {self._known()}", other or ""])
+        return self._text([f"counted {counted} of {self._known()}", other or ""])
 
     def partial(self, rest: Estimate | None, factor: float | None) -> str:
         names = ", ".join(self._silent())
@@ -249,7 +249,7 @@ class _Evidence:
         if rest is not None and not agrees(rest, 1.0):
             off = f"by {factor_text(factor)}" if factor is not None else "by no known signature"
             words.append(f"what counts is off too: {ratio_text(rest)}, {off}")
-        return self._words(words)
+        return self._text(words)
 
     def shown(self) -> list[str]:
         """The silent ones."""
@@ -298,7 +298,7 @@ class _Evidence:
         kind = "a write-allocate" if seen > 0.5 else "hardly a write-allocate"
         return [f"ordinary writes cause {kind} ({share_text(seen)} of them is read first)"]
 
-    def _words(self, parts: Sequence[str]) -> str:
+    def _text(self, parts: Sequence[str]) -> str:
         words = [part for part in parts if part]
         if len(self._event.events) > 1:
             words.append(f"judged together, as they add up: {', '.join(self._event.events)}")

@@ -1,4 +1,4 @@
-"""What the `verify` points say: a verdict on each event of memory traffic, with its evidence."""
+"""What the `counters_verify` points show: a verdict on each event, with its evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from memgauge.analysis.counters_verify.figures import EventSeries, Where, event_series
 from memgauge.analysis.counters_verify.rules import Finding, judge, judged_loads, pooled, verdict_of
 from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import Figures, text_fact
+from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.section import (
     Axis,
     Cell,
@@ -21,15 +21,15 @@ from memgauge.analysis.section import (
     Series,
     Table,
     Verdict,
+    section_of,
 )
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.model.counting.events import EventVerdict, VerdictWord
 from memgauge.model.loads import LOADS
+from memgauge.model.points.gpu import GpuDevice
 from memgauge.model.run import Run
 from memgauge.model.units import format_bytes
 
-QUESTION = "Do the counters of memory traffic count what memory really moves?"
 NAME = "counters_verify"
 
 _LOADS_OF_CPUS = "Of ordinary writes, reads are between 0 (write-allocate evaded) and 1."
@@ -55,13 +55,13 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judged_events(run: Run) -> list[Judged]:
-    """All events that `verify` was asked for, those that could not be opened last."""
+    """All events that were to be verified, those that could not be opened last."""
     if not run.points_of(NAME):
         return []
-    series = event_series(run, NAME)
+    opened = event_series(run, NAME)
     found = []
-    for one in series:
-        finding = judge(one, [peer for peer in series if peer is not one])
+    for one in opened:
+        finding = judge(one, [peer for peer in opened if peer is not one])
         found += [Judged(event=event, finding=finding, series=one) for event in one.events]
     refused = {event: why for made in run.counters.values() for event, why in made.refused.items()}
     absent = [
@@ -95,19 +95,16 @@ def _gpu(run: Run, one: Judged) -> str | None:
     points = run.points_of(NAME)
     if one.series is None or not any(of.where.gpu for of in one.series.of):
         return None
-    facts = next(point.actual for point in points if gpu_of(point))
-    words = (text_fact(facts, key) for key in ("gpu", "gpu_uuid"))
-    return ", ".join(word for word in words if word) or None
+    device = GpuDevice.of(next(point.actual for point in points if gpu_of(point)))
+    return ", ".join(filter(None, (device.gpu, device.gpu_uuid))) or None
 
 
 def analyse(figures: Figures) -> Section:
     """Verdicts, tables and a picture."""
     found = judged_events(figures.run)
     opened = [one for one in found if one.series is not None]
-    return Section(
-        name=NAME,
-        title="Verification of counters",
-        question=QUESTION,
+    return section_of(
+        NAME,
         verdicts=[*_summary(found), *(_verdict(one) for one in found)],
         tables=[_verdict_table(found), *([_load_table(opened)] if opened else [])],
         charts=[_chart(opened)] if opened else [],
@@ -151,25 +148,25 @@ def _verdict_table(found: Sequence[Judged]) -> Table:
 
 
 def _verdict_row(one: Judged) -> list[Cell]:
-    series = one.series
-    if series is None:
+    counted = one.series
+    if counted is None:
         return [one.event, one.finding.verdict, None, None, None, None, None]
     missing = ", ".join(one.finding.missing) or None
     return [
         one.event,
         one.finding.verdict,
         one.finding.ratio,
-        _idle(series),
-        len(series.counters),
+        _idle(counted),
+        len(counted.counters),
         missing,
-        series.counters[0].route,
+        counted.counters[0].route,
     ]
 
 
-def _idle(series: EventSeries) -> Cell:
-    rates = [load.idle_gb_per_s(series.names) for load in judged_loads(series)]
+def _idle(event: EventSeries) -> Cell:
+    rates = [load.idle_gb_per_s(event.names) for load in judged_loads(event)]
     known = [rate for rate in rates if rate is not None]
-    return _told(max(known, key=lambda rate: rate.value, default=None))
+    return _cell(max(known, key=lambda rate: rate.value, default=None))
 
 
 def _load_table(opened: Sequence[Judged]) -> Table:
@@ -185,7 +182,7 @@ def _load_table(opened: Sequence[Judged]) -> Table:
             Column(title="rounds", narrow=False),
             Column(title="estimated", narrow=False),
         ],
-        rows=[row for series in _series(opened) for row in _load_rows(series)],
+        rows=[row for event in _event_series(opened) for row in _load_rows(event)],
         note="Moved: bytes read by a load of reads, bytes written by one of writes. "
         f"{_LOADS_OF_GPUS if _on_gpu(opened) else _LOADS_OF_CPUS} Estimated: the counter shared "
         "its hardware and counted for a part of the time.",
@@ -196,19 +193,19 @@ def _on_gpu(found: Sequence[Judged]) -> bool:
     return any(of.where.gpu for one in found if one.series for of in one.series.of)
 
 
-def _series(opened: Sequence[Judged]) -> list[EventSeries]:
+def _event_series(opened: Sequence[Judged]) -> list[EventSeries]:
     """Each once, where several events are judged together."""
     return list({id(one.series): one.series for one in opened if one.series}.values())
 
 
-def _load_rows(series: EventSeries) -> Iterator[list[Cell]]:
-    for of in series.of:
+def _load_rows(event: EventSeries) -> Iterator[list[Cell]]:
+    for of in event.of:
         yield [
-            " + ".join(series.events),
+            " + ".join(event.events),
             of.where.load,
             _place(of.where),
-            _told(of.ratio(series.names)),
-            _told(of.idle_gb_per_s(series.names)),
+            _cell(of.ratio(event.names)),
+            _cell(of.idle_gb_per_s(event.names)),
             len(of.rounds),
             of.is_estimate,
         ]
@@ -222,14 +219,14 @@ def _place(where: Where) -> str:
     return f"node {where.memory_node}, from {where.cpu_node}"
 
 
-def _told(ratio: Estimate | None) -> Cell:
+def _cell(ratio: Estimate | None) -> Cell:
     """Without an interval where it holds zero: a share of nothing means nothing."""
     return ratio.value if ratio is not None and ratio.low <= 0 <= ratio.high else ratio
 
 
 def _chart(opened: Sequence[Judged]) -> Chart:
     """A set of bars for each load, an event beside the other."""
-    events = _series(opened)
+    events = _event_series(opened)
     return Chart(
         name="verify-ratios",
         title="Counted over known bytes",
@@ -243,18 +240,11 @@ def _chart(opened: Sequence[Judged]) -> Chart:
 
 
 def _bars(load: str, events: Sequence[EventSeries]) -> Series:
-    cells = [pooled(one.under(load), one.names) for one in events]
-    return Series(
-        name=load,
-        x=_labels(events),
-        y=[None if cell is None else cell.value for cell in cells],
-        low=[_bound(cell, "low") for cell in cells],
-        high=[_bound(cell, "high") for cell in cells],
-    )
+    return series(load, _labels(events), [pooled(one.under(load), one.names) for one in events])
 
 
 def _labels(events: Sequence[EventSeries]) -> list[float | str]:
-    """Short names where they tell the events apart: a picture has little room."""
+    """Short names where they distinguish the events: a picture has little room."""
     whole = [" + ".join(one.events) for one in events]
     short = [" + ".join(map(_short, one.events)) for one in events]
     return [*(short if len(set(short)) == len(short) else whole)]
@@ -265,7 +255,3 @@ def _short(event: str) -> str:
     text = event.partition(":")[2]
     parts = [part for part in text.split("/") if part]
     return parts[1] if event.startswith("perf:") and len(parts) > 1 else text
-
-
-def _bound(cell: Estimate | None, end: str) -> float | None:
-    return getattr(cell, end) if has_interval(cell) else None

@@ -54,7 +54,7 @@ class JobFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def job_figures(run: Run) -> JobFigures | None:
-    """None for a run of something else, or one that does not say what it did."""
+    """None for another kind of run, or one without its parameters."""
     facts = facts_of(run) if is_job(run) else None
     if facts is None or not facts.steps:
         return None

@@ -129,7 +129,7 @@ def title_of(phase: Phase) -> str:
 
 
 def why_not_measured(ranks: Sequence[Rank]) -> str | None:
-    """Of the first rank that says it; None: nothing says so."""
+    """The fact of the first rank that records it; None without any."""
     for rank in ranks:
         for warning in rank.run.warnings if rank.run is not None else []:
             component, _, reason = warning.message.partition(": ")

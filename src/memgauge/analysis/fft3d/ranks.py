@@ -1,4 +1,4 @@
-"""The ranks of a job of the mini-app: their runs as far as they are there, and when phases ran."""
+"""The ranks of a job of the mini-app: their runs, as far as present, and when phases ran."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memgauge.model.run import Run
 from memgauge.model.storage.run_file import read_run
 
 MOST_RANKS = 65_536
-NO_RUN = "no run is there"
+NO_RUN = "its run is missing"
 """The problem of a rank that recorded nothing here."""
 
 
@@ -51,13 +51,13 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
     directory: Path
     run: Run | None
     problem: str | None
-    """What is missing of its run, in words; None: it is whole."""
+    """What is missing of its run; None if it is complete."""
     transforms: list[Transformed]
     """Those that ended, in their order."""
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job was asked for, as its run says."""
+    """The request of a job, as its run records it."""
 
     ranks: int
     steps: list[Pencils]
@@ -78,7 +78,7 @@ def is_job(run: Run) -> bool:
 
 
 def facts_of(run: Run) -> JobFacts | None:
-    """None where the run does not say them in a way that can be."""
+    """The facts of a job; None if the run's facts are missing or impossible."""
     requested = run.parameters.get(NAME, {})
     ranks = requested.get("ranks")
     if not isinstance(ranks, int) or not 0 < ranks <= MOST_RANKS:
@@ -97,14 +97,14 @@ def facts_of(run: Run) -> JobFacts | None:
 
 
 def ranks_of(run: Run, facts: JobFacts) -> list[Rank]:
-    """All ranks, also those of which nothing is there."""
+    """All ranks, including those without a run."""
     return [
         _rank(run.directory, number, facts.nodes.get(number, "")) for number in range(facts.ranks)
     ]
 
 
 def transforms_of(regions: Sequence[Region]) -> list[Transformed]:
-    """What a rank's regions say of its transforms; those that did not end are left out."""
+    """A rank's transforms, from its regions; those that did not end are left out."""
     ordered = sorted(regions, key=lambda region: (region.begin_ns, -(region.end_ns or 0)))
     found: list[Transformed] = []
     for at, region in enumerate(ordered):

@@ -1,4 +1,4 @@
-"""What a job of the mini-app says: whether it was right, what each phase took, how it scales."""
+"""Section on a job of the mini-app: correctness, time of each phase, scaling."""
 
 from __future__ import annotations
 
@@ -21,20 +21,17 @@ from memgauge.analysis.fft3d.tables import (
 )
 from memgauge.analysis.fft3d.timeline import transform_chart
 from memgauge.analysis.figures.run import Figures
-from memgauge.analysis.section import Chart, Section, Verdict
+from memgauge.analysis.section import Chart, Section, Verdict, section_of
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 from memgauge.model.units import format_bytes, format_count
 
-TITLE = "Distributed 3-D FFT"
-QUESTION = "How long does each phase take on each rank, and what should it move?"
-
 
 def analyse(figures: Figures) -> Section:
     """The section of a job; works on one that was killed at any moment."""
     run = figures.run
-    section = Section(name=NAME, title=TITLE, question=QUESTION)
+    section = section_of(NAME)
     facts = facts_of(run)
     if facts is None or not facts.steps:
         text = "The run does not record which transforms were requested."
@@ -73,7 +70,7 @@ def _timeline(ranks: Sequence[Rank], step: Pencils, timelines: Timelines) -> Ite
 
 
 def _checked(run: Run) -> Iterator[Verdict]:
-    """Of each step; what failed the run's own verdicts tell too."""
+    """Verdicts on the checks of each step; failures are also in the run's own verdicts."""
     if not run.validations:
         yield Verdict(level="warning", text="The result was not checked: the job did not end.")
     for one in run.validations:
@@ -96,7 +93,7 @@ def _missing(ranks: Sequence[Rank]) -> Iterator[Verdict]:
             level="problem",
             text=f"Rank{'s' * (len(numbers) > 1)} {format_cpu_list(numbers)} of {len(ranks)}: "
             f"{plain(problem)}.",
-            remedy="copy them here from their nodes, or name an --output that all nodes see"
+            remedy="copy them here from their nodes, or use an --output that all nodes share"
             if problem == NO_RUN
             else None,
         )
@@ -116,8 +113,8 @@ def _crowded(run: Run, facts: JobFacts) -> Iterator[Verdict]:
     if there > cpus > 0:
         yield Verdict(
             level="warning",
-            text=f"{there} ranks shared {format_count(cpus, 'CPU')}: times hold waiting for a CPU, "
-            "and All2Alls most.",
+            text=f"{there} ranks shared {format_count(cpus, 'CPU')}: times include waiting for a "
+            "CPU, those of All2Alls most of all.",
             remedy="start no more ranks on a node than it has CPUs",
         )
 
@@ -133,9 +130,10 @@ def _cached(run: Run, facts: JobFacts) -> Iterator[Verdict]:
     if 0 < held_bytes <= room_bytes:
         yield Verdict(
             level="note",
-            text=f"The arrays of a node's ranks ({format_bytes(held_bytes)}) fit its L{level} "
-            f"caches ({format_bytes(room_bytes)}): memory need not see the expected traffic.",
-            remedy="ask for a larger --size",
+            text=f"The arrays of a node's ranks ({format_bytes(held_bytes)}) fit into its "
+            f"L{level} caches ({format_bytes(room_bytes)}): the expected traffic need not reach "
+            "memory.",
+            remedy="use a larger --size",
         )
 
 

@@ -50,11 +50,12 @@ def phase_table(
         title=f"Phases of {step.size}^3 on {step.grid}",
         columns=[columns[at] for at in kept],
         rows=[[row[at] for at in kept] for row in rows],
-        note=f"Least, median and most{over}, of each rank's median over transforms; bytes are "
-        f"those of one rank. Expected: the closed form of the re-sorting loops while caches hold "
-        f"what they come back to: {_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
-        "bytes / measured time: those over the median time, with its 95% interval over transforms; "
-        "not a bandwidth that was measured. An All2All also waits for the slowest rank."
+        note=f"Minimum, median and maximum{over} of each rank's median over transforms; bytes "
+        "are those of one rank. Expected: the closed form of the re-sorting loops, provided "
+        "that caches keep the lines that are used again: "
+        f"{_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
+        "bytes / measured time: expected bytes over the median time, with its 95% interval over "
+        "transforms; this is not a measured bandwidth. An All2All also waits for the slowest rank."
         + (f" {_ON_GPU}" if _has_copies(phases) else "")
         + (f" {_tiles(tile)}" if tile else ""),
     )
@@ -65,19 +66,24 @@ def _has_copies(phases: Sequence[PhaseTimes]) -> bool:
 
 
 _ON_GPU = (
-    "Of copies to and from a GPU: the array once. GPU power: the mean of all GPUs of the first "
-    "rank's node, of phases that last three readings of it."
+    "Copies to and from a GPU move the array once. GPU power: the mean of all GPUs of the first "
+    "rank's node, for phases that last at least three readings."
 )
-_WITH_ALLOCATE = "each element read, its place read before it is written, and written"
+_WITH_ALLOCATE = (
+    "each element is read once and written once, and its destination is read before the write"
+)
 _WITH_BYPASS = (
-    "each element read and written; its place read before where stores are in strides, in re-sort "
-    "1 and 3, and not where they are in order and bypass the caches"
+    "each element is read once and written once; the destination is read before the write in "
+    "re-sort 1 and 3, where stores are strided, but not where stores are in order and bypass the "
+    "caches"
 )
 
 
 def _tiles(tile: int) -> str:
     at_a_time = format_count(tile, "element")
-    return f"Re-sort 1 and 3 read {at_a_time} of each row at a time (--tile), which moves as much."
+    return (
+        f"Re-sort 1 and 3 read {at_a_time} of each row at a time (--tile); the traffic is the same."
+    )
 
 
 def _phase_row(one: PhaseTimes) -> list[Cell]:
@@ -135,7 +141,7 @@ def ranks_table(ranks: Sequence[Rank], step: Pencils, gpus: Mapping[int, str]) -
             *([Column(title="GPU")] if gpus else []),
         ],
         rows=rows,
-        note=f"Transform: the median of those on {format_count(step.grid.ranks, 'rank')}.",
+        note=f"Transform: the median over transforms on {format_count(step.grid.ranks, 'rank')}.",
     )
 
 
@@ -168,9 +174,9 @@ def scaling_table(steps: Sequence[StepFigures], facts: JobFacts) -> Table:
             for step in steps
         ],
         note=f"Time of the slowest rank, over {format_count(first.transforms, 'transform')} in "
-        "rounds over all numbers of ranks. Speed-up: operations a second (5 n log2 n of n points) "
-        "over those of one rank"
-        + (", for sizes can only come near the same work a rank." if weak else "."),
+        "rounds over all numbers of ranks. Speed-up: operations per second (5 n log2 n for n "
+        "points) relative to those of one rank"
+        + (", because sizes only approximate equal work per rank." if weak else "."),
     )
 
 
@@ -192,8 +198,8 @@ def scaling_phases_table(steps: Sequence[StepFigures]) -> Table:
             ]
             for step in steps
         ],
-        note="All phases of a kind in one transform, of the rank that took longest; each a median "
-        "over transforms, so they need not add up.",
+        note="All phases of a kind in one transform, on the slowest rank; each is a median over "
+        "transforms, so they need not add up.",
     )
 
 
@@ -220,7 +226,7 @@ def ranks_chart(ranks: Sequence[Rank], step: Pencils) -> Chart:
             )
             for name in names
         ],
-        note="Medians over transforms; all FFTs and both All2Alls are added."
+        note="Medians over transforms; all FFTs are added up, and so are both All2Alls."
         + (f" The first {MOST_BARS} ranks." if len(shown) == MOST_BARS else ""),
     )
 
@@ -263,5 +269,5 @@ def scaling_chart(steps: Sequence[StepFigures], facts: JobFacts) -> Chart:
                 dashed=True,
             ),
         ],
-        note="Bars from the slowest to the fastest transform.",
+        note="Whiskers extend from the slowest to the fastest transform.",
     )

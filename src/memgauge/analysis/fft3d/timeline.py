@@ -49,8 +49,8 @@ def transform_chart(rank: Rank, step: Pencils, timelines: Timelines) -> Chart | 
             )
             for phase, begin, end in sorted(spans, key=lambda span: span[1])
         ],
-        note="The last transform of the rank; its whole timeline is in its own run. Shaded: least "
-        "to most between readings.",
+        note="The last transform of the rank; the whole timeline is in the rank's own run. "
+        "Shaded: minimum to maximum between readings.",
     )
 
 

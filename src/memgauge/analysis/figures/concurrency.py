@@ -1,4 +1,4 @@
-"""How many lines are on their way at once, by Little's law.
+"""How many lines are in flight at the same time, by Little's law.
 
 In a system that neither gains nor loses requests over the time observed, their mean number is their
 rate times the mean time each takes (Little, "A proof for the queuing formula L = lambda W",
@@ -45,7 +45,7 @@ def bytes_in_flight(
 
 
 USUAL_LINE_BYTES = 64
-"""Taken where a figure needs one and the system tells of none."""
+"""Assumed line size if the system reports none."""
 
 
 def usual_line_bytes(system: System) -> int:
@@ -54,6 +54,6 @@ def usual_line_bytes(system: System) -> int:
 
 
 def line_bytes_of(system: System) -> int | None:
-    """Bytes of a line of the cache next to memory; None where the system does not tell."""
+    """Bytes of a line of the cache next to memory; None if the system does not report it."""
     known = [(cache.level, cache.line_bytes) for cache in system.caches if cache.line_bytes > 0]
     return max(known)[1] if known else None

@@ -11,10 +11,15 @@ from collections.abc import Iterator
 
 from memgauge.analysis.figures.concurrency import bytes_in_flight
 from memgauge.analysis.figures.gpu_points import GPU_MEMORY, gpu_of, l2_bytes
-from memgauge.analysis.figures.run import Figures, number_fact, share_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.model.points.gpu import GpuDevice
+from memgauge.model.points.latency import LatencyRequested
+from memgauge.model.points.mix import MixRequested
+from memgauge.model.points.stream import StreamRequested
+from memgauge.model.points.workingset import WorkingsetRequested
 from memgauge.model.records import Point
 
 BEYOND_L2 = 4
@@ -36,20 +41,25 @@ def in_flight_verdict(figures: Figures, section: str) -> Iterator[Verdict]:
         f"{waited[1].value:.0f} ns, at least {_size(held.value)} must be on their way at once "
         "(Little's law)"
     )
-    many = number_fact(waited[0].actual, "multiprocessors")
+    many = GpuDevice.of(waited[0].actual).multiprocessors
     if many and many > 0:
         text += f", {_size(held.value / many)} for each of {many} multiprocessors"
     yield Verdict(level="note", text=f"{text}.")
 
 
+def _measured(figures: Figures, experiment: str) -> Iterator[Figure]:
+    """Points of an experiment that GPUs measured."""
+    for point, summary in figures.slices(experiment):
+        if summary.sustained is not None and gpu_of(point):
+            yield point, summary.sustained
+
+
 def _latency(figures: Figures) -> Figure | None:
     """Of `latency`, else of the largest footprint of `workingset`."""
     idle = [
-        (point, summary.sustained)
-        for point, summary in figures.slices("latency")
-        if gpu_of(point)
-        and summary.sustained is not None
-        and text_fact(point.requested, "level") == "DRAM"
+        (point, estimate)
+        for point, estimate in _measured(figures, "latency")
+        if LatencyRequested.of(point.requested).level == "DRAM"
     ]
     if idle:
         return min(idle, key=lambda entry: entry[1].value)
@@ -59,10 +69,10 @@ def _latency(figures: Figures) -> Figure | None:
 def _bandwidth(figures: Figures) -> Figure | None:
     """The best of what read device memory alone, of those whose interval is known if any is."""
     reads = [
-        (point, summary.sustained)
+        (point, estimate)
         for experiment in ("stream", "mix")
-        for point, summary in figures.slices(experiment)
-        if gpu_of(point) and summary.sustained is not None and _reads_alone(point)
+        for point, estimate in _measured(figures, experiment)
+        if _reads_alone(point)
     ]
     footprint = largest_footprint(figures, "read")
     reads += [footprint] if footprint is not None else []
@@ -72,26 +82,19 @@ def _bandwidth(figures: Figures) -> Figure | None:
 
 def _reads_alone(point: Point) -> bool:
     if point.experiment == "mix":
-        return share_fact(point.requested, "read_share") == 1
-    return text_fact(point.requested, "kernel") == "read"
+        return MixRequested.of(point.requested).read_share == 1
+    return StreamRequested.of(point.requested).kernel == "read"
 
 
 def largest_footprint(figures: Figures, access: str) -> Figure | None:
     """The GPU's working set that lies farthest beyond its L2; None: none does."""
-    found = [
-        (size, point, summary.sustained)
-        for point, summary in figures.slices("workingset")
-        if gpu_of(point)
-        and summary.sustained is not None
-        and text_fact(point.requested, "access") == access
-        and (size := number_fact(point.requested, "footprint_bytes"))
-        and (cache := l2_bytes([point]))
-        and size >= BEYOND_L2 * cache
-    ]
-    if not found:
-        return None
-    _, point, estimate = max(found, key=lambda entry: entry[0])
-    return point, estimate
+    found: list[tuple[int, Figure]] = []
+    for point, estimate in _measured(figures, "workingset"):
+        requested, cache = WorkingsetRequested.of(point.requested), l2_bytes([point])
+        size = requested.footprint_bytes or 0
+        if requested.access == access and cache and size >= BEYOND_L2 * cache:
+            found.append((size, (point, estimate)))
+    return max(found, key=lambda entry: entry[0], default=(0, None))[1]
 
 
 def _size(count: float) -> str:

@@ -1,4 +1,4 @@
-"""Regimes: which distance the threads' cores had while a sample was taken.
+"""Regimes: the distance between the threads' cores while a sample was taken.
 
 A hypervisor moves virtual CPUs between core complexes, and what two threads reach then differs by
 up to two times. A core-to-core ping-pong beside each sample tells which it was. The logs of all
@@ -29,7 +29,7 @@ TeamKey = tuple[int, str]
 
 
 class Regime(msgspec.Struct, frozen=True):
-    """One of the distances a team's threads were seen at."""
+    """One of the distances at which a team's threads were observed."""
 
     name: str
     """`same complex (27 ns)`, `across complexes (175 ns)`, `one regime`, or empty: not known."""
@@ -83,7 +83,7 @@ def regime_kind(regime: str) -> str:
 
 
 def team_of(point: Point) -> TeamKey:
-    """What tells the point's team from others: its size and CPUs."""
+    """What identifies the point's team: its size and CPUs."""
     cpus = point.actual.get("cpus", point.actual.get("cpu"))
     return point.threads, str(cpus)
 

@@ -1,7 +1,9 @@
 """A run with the figures of all its points: what the analysis of each experiment starts from."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import TypeVar
 
 import msgspec
 
@@ -14,9 +16,11 @@ from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.model.records import Point, Scalar
 from memgauge.model.run import Run
 
+Made = TypeVar("Made")
 
-class Figures(msgspec.Struct, frozen=True):
-    """A run and what is known of each point in each regime."""
+
+class Figures(msgspec.Struct, frozen=True, dict=True):
+    """A run and what is known of each point in each regime, with all that was computed from it."""
 
     run: Run
     summaries: dict[str, list[PointSummary]]
@@ -55,6 +59,20 @@ def figures_of(run: Run) -> Figures:
         teams,
         run_to_run_drift(run.points, run.samples, run.rounds),
     )
+
+
+def once(compute: Callable[[Figures], Made]) -> Callable[[Figures], Made]:
+    """Compute it once for a run, whoever asks first: its section, a headline or the document."""
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def computed(figures: Figures) -> Made:
+        known: dict[str, Made] = vars(figures)
+        if name not in known:
+            known[name] = compute(figures)
+        return known[name]
+
+    return computed
 
 
 def text_fact(facts: dict[str, Scalar], key: str) -> str:

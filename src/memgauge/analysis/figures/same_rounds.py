@@ -1,4 +1,4 @@
-"""Two points by the rounds that visited both, so that what drifts reaches either alike."""
+"""Compares two points by the rounds that sampled both, so that drift affects both alike."""
 
 from __future__ import annotations
 

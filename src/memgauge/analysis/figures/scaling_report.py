@@ -19,13 +19,13 @@ COLUMNS = [
     Column(title="siblings", unit="%", narrow=False),
     Column(title="threads of best", narrow=False),
 ]
-"""Beside what tells rows apart."""
+"""Column titles after those that identify rows."""
 
 NOTE = (
-    "In threads. Bends of the line of straight pieces that fits best, among teams of whole cores; "
-    "near best: the smallest team within 5%; siblings: bandwidth of the smallest team that "
-    "shares cores over that of one thread a core. Fewer than "
-    f"{LEAST_POINTS} team sizes show no bend."
+    "In threads. Bends: of the best-fitting piecewise linear curve, over teams of whole cores. "
+    f"Near best: the smallest team within 5% of the best. Siblings: bandwidth of the smallest "
+    f"team that shares cores, relative to one thread per core. Bends need at least {LEAST_POINTS} "
+    "team sizes."
 )
 
 
@@ -76,7 +76,7 @@ def verdicts(what: str, scaling: Scaling) -> list[Verdict]:
             f"Bandwidth drops by {1 - drop.ratio.value:.0%} from {drop.before} to {drop.threads} "
             f"threads ({what})."
         )
-        remedy = f"use {drop.before} threads, or look at where the others are pinned"
+        remedy = f"use {drop.before} threads, or check where the others are pinned"
         found.append(Verdict(level="warning", text=text, remedy=remedy))
     return found
 
@@ -139,11 +139,11 @@ def _bends(scaling: Scaling) -> str:
     if taper == saturation:
         return f"Bandwidth grows up to {_place(taper)} threads and hardly beyond"
     text = (
-        f"Bandwidth tapers from {_place(taper)} threads on (a thread more brings "
-        f"{taper.gain_after:.1f} GB/s, before {taper.gain_before:.1f})"
+        f"Bandwidth tapers from {_place(taper)} threads on (each further thread adds "
+        f"{taper.gain_after:.1f} GB/s, below that {taper.gain_before:.1f})"
     )
     if saturation is None:
-        return f"{text} and does not saturate with those measured"
+        return f"{text} and does not saturate within the measured range"
     return f"{text} and saturates at {_place(saturation)}"
 
 
@@ -154,8 +154,11 @@ def _enough(scaling: Scaling) -> str:
             f"No team smaller than the best, {format_count(size, 'thread')}, comes within 5% of it."
         )
     low, high = scaling.enough_low, scaling.enough_high
-    unsure = "" if low == high else f" ({low} to {high} by the intervals)"
-    return f"{format_count(size, 'thread')}{unsure} reach the best of {best.threads} within 5%."
+    unsure = "" if low == high else f" ({low} to {high}, given the intervals)"
+    return (
+        f"{format_count(size, 'thread')}{unsure} come within 5% of the best, which has "
+        f"{best.threads}."
+    )
 
 
 def _sibling(sibling: Drop, what: str) -> Verdict:
@@ -173,7 +176,7 @@ def _sibling(sibling: Drop, what: str) -> Verdict:
     if _surely(change, below=False):
         text = f"{who} add{s} {change.value - 1:.1%} to bandwidth"
     else:
-        text = f"{who} change{s} nothing beyond the intervals"
+        text = f"{who} make{s} no difference beyond the intervals"
     return Verdict(level="note", text=f"{text} ({teams}).")
 
 

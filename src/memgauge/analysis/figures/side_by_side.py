@@ -1,7 +1,7 @@
-"""What both groups did in each visit of a split, in the time in which all threads were steady.
+"""Bandwidths of both groups in each sampling pass of a split, while all threads were steady.
 
-The sum of a visit is that of its two groups over the same time; sums, and each group's bandwidth,
-are never made of different visits.
+The sum of a pass adds its two groups over the same time; sums, and each group's bandwidth, never
+combine different passes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
 
 MOST_ITERATIONS = 4096
-"""Of a group, of which its spread is taken, spread evenly over the visits."""
+"""Of a group, of which its spread is taken, spread evenly over the passes."""
 LEAST_ITERATIONS = 20
 """Below it no spread is reported."""
 
 Groups = dict[str, Point]
-"""The points that one visit gives samples of, by group: a, b or both."""
+"""The points that one pass samples, by group: a, b or both."""
 
 
 class PassResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One visit of one split."""
+    """One sampling pass of one split."""
 
     samples: dict[str, Sample]
     """By group."""
@@ -49,7 +49,7 @@ class PassResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Visits(msgspec.Struct, frozen=True):
-    """Clean visits of a split in one regime, in order of time, and how many were set aside."""
+    """Clean passes of a split in one regime, in order of time, and how many were set aside."""
 
     clean: list[PassResult]
     set_aside: int
@@ -58,13 +58,13 @@ class Visits(msgspec.Struct, frozen=True):
 
 
 def leader_of(groups: Groups) -> Point:
-    """The point that is visited; the other is measured with it."""
+    """The point that is sampled; the other is measured with it."""
     first = next(iter(groups.values()))
     return next((point for point in groups.values() if point.measured_with is None), first)
 
 
 def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits:
-    """All visits of a split in one regime; a visit in which a group lacks a value is set aside."""
+    """All passes of a split in one regime; a pass in which a group lacks a value is set aside."""
     found, set_aside = [], 0
     leader = leader_of(groups)
     others = {name: _by_time(run, point) for name, point in groups.items() if point is not leader}
@@ -76,11 +76,11 @@ def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits
             continue
         together = {own: sample} | {n: s[key] for n, s in others.items() if key in s}
         is_kept = keeps_all or _is_clean(groups, together)
-        visit = _visit(groups, together) if is_kept else None
-        if seen is None or visit is None:
+        one_pass = _pass_result(groups, together) if is_kept else None
+        if seen is None or one_pass is None:
             set_aside += 1
         else:
-            found.append(visit)
+            found.append(one_pass)
     return Visits(found, set_aside, {name: p.bytes_counted for name, p in groups.items()})
 
 
@@ -96,7 +96,7 @@ def _is_clean(groups: Groups, samples: dict[str, Sample]) -> bool:
     )
 
 
-def _visit(groups: Groups, samples: dict[str, Sample]) -> PassResult | None:
+def _pass_result(groups: Groups, samples: dict[str, Sample]) -> PassResult | None:
     window = steady_window(list(samples.values()))
     if window is None or len(samples) < len(groups):
         return None
@@ -107,12 +107,12 @@ def _visit(groups: Groups, samples: dict[str, Sample]) -> PassResult | None:
     return PassResult(samples=samples, window=window, bandwidth=known)
 
 
-def spread_of(visits: Sequence[PassResult], group: str) -> Estimate | None:
+def spread_of(passes: Sequence[PassResult], group: str) -> Estimate | None:
     """Bandwidth of single iterations of a group's threads over their median: 5%, 1 and 95%.
 
     `low` and `high` are the quantiles, not an interval. None below twenty iterations.
     """
-    took = sorted(_durations(visits, group))
+    took = sorted(_durations(passes, group))
     if len(took) < LEAST_ITERATIONS:
         return None
     middle = took[len(took) // 2]
@@ -120,22 +120,25 @@ def spread_of(visits: Sequence[PassResult], group: str) -> Estimate | None:
     return Estimate(1.0, middle / slow, middle / fast) if fast else None
 
 
-def _durations(visits: Sequence[PassResult], group: str) -> Iterator[int]:
-    """Of iterations wholly inside the time that counts; of many visits some."""
-    with_group = [visit for visit in visits if group in visit.samples]
+def _durations(passes: Sequence[PassResult], group: str) -> Iterator[int]:
+    """Bandwidths of iterations wholly inside the counted time.
+
+    A selection if there are many passes.
+    """
+    with_group = [one_pass for one_pass in passes if group in one_pass.samples]
     share = MOST_ITERATIONS // max(1, len(with_group))
-    for visit in with_group:
+    for one_pass in with_group:
         durations = [
             took
-            for thread in visit.samples[group].threads
-            for took in durations_in(thread, visit.window)
+            for thread in one_pass.samples[group].threads
+            for took in durations_in(thread, one_pass.window)
         ]
         step = max(1, -(-len(durations) // max(share, 1)))
         yield from islice(durations, None, None, step)
 
 
 class Shares(msgspec.Struct, frozen=True):
-    """Of visits: what lies outside of the time that counts."""
+    """Time of passes: what lies outside of the time that counts."""
 
     outside: float
     """Of the time of all iterations: before or after all threads were at work."""
@@ -143,9 +146,9 @@ class Shares(msgspec.Struct, frozen=True):
     """Iterations left out as warm-up, for each that counts."""
 
 
-def shares_of(visits: Sequence[PassResult]) -> Shares | None:
-    """Over all these visits; None without any."""
-    known = [one for visit in visits if (one := iterations(list(visit.samples.values())))]
+def shares_of(passes: Sequence[PassResult]) -> Shares | None:
+    """Over all these passes; None without any."""
+    known = [one for one_pass in passes if (one := iterations(list(one_pass.samples.values())))]
     all_ns, inside = sum(one.all_ns for one in known), sum(one.inside for one in known)
     if not all_ns or not inside:
         return None
@@ -155,7 +158,7 @@ def shares_of(visits: Sequence[PassResult]) -> Shares | None:
     )
 
 
-def typical(visits: Sequence[PassResult]) -> PassResult | None:
-    """The visit whose sum is the median of all; None without visits."""
-    ordered = sorted(visits, key=lambda visit: visit.total)
+def typical(passes: Sequence[PassResult]) -> PassResult | None:
+    """The pass whose sum is the median of all; None without passes."""
+    ordered = sorted(passes, key=lambda one_pass: one_pass.total)
     return ordered[len(ordered) // 2] if ordered else None

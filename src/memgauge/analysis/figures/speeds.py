@@ -3,8 +3,8 @@
 One sample gives one value: all the work of its iterations over all their time, from the first
 thread's first begin to the last thread's last end, as STREAM times a parallel loop (McCalpin 1995).
 Where threads make as many iterations as they can, what counts lies in the time in which all were at
-work, see `windows`. Samples that something else than memory slowed down are set aside and counted,
-never dropped in silence.
+work, see `windows`. Samples that something other than memory slowed down are set aside and counted,
+never dropped silently.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ SLOW_SIDE = 0.1
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What one clean sample says."""
+    """The values of one clean sample."""
 
     round: int
     value: float
@@ -70,7 +70,7 @@ def iteration_seconds(sample: Sample) -> list[float]:
 
 
 def sample_value(point: Point, sample: Sample) -> float | None:
-    """GB/s or ns an access of one sample; None when its stamps tell nothing."""
+    """GB/s, or ns per access, of one sample; None if its stamps are unusable."""
     if point.work == "window":
         return window_value(point, sample)
     counts = {len(stamps) for t in sample.threads for stamps in (t.begin_ns, t.end_ns)}

@@ -37,7 +37,7 @@ class Growth(msgspec.Struct, frozen=True):
 
 
 def growth(values: Sequence[float]) -> Growth | None:
-    """The change of spread over values in order of time; None where they are too few to tell."""
+    """The change of spread over values in order of time; None if there are too few."""
     third = len(values) // 3
     if third < LEAST_VALUES:
         return None

@@ -1,4 +1,4 @@
-"""The figures of each point, and whether they reached the asked precision."""
+"""The figures of each point, and whether they reached the requested precision."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -21,16 +21,16 @@ from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.records import Point, Sample
 
 LEAST_SHARE = 0.2
-"""A regime seen in less of the samples than this is reported, but need not be precise."""
+"""A regime with a smaller share of the samples is reported, but need not be precise."""
 
 
 class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one point in one regime. Values are GB/s or ns, see `unit`."""
+    """The figures of one point in one regime. Values are GB/s or ns, see `unit`."""
 
     point: str
     unit: str
     regime: str
-    """Name of the regime; empty where there is only one or none is known."""
+    """Name of the regime; empty if there is only one or none is known."""
     pingpong_ns: float | None
     """Median of the regime."""
     share: float | None
@@ -54,7 +54,7 @@ class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Latency in core cycles, where every sample measured the core clock."""
     requested_precision: float
     reached: bool
-    """The sustained figure's interval is within the asked precision."""
+    """Whether the sustained figure's interval is within the requested precision."""
 
     @property
     def has_figures(self) -> bool:
@@ -65,7 +65,7 @@ class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
 def worst_precision(values: Iterable[Value], regimes: Regimes, quantile: float = 0.9) -> float:
     """Precision of the least precise regime that has its share of the samples, infinite if none.
 
-    For the runner: which point to visit next.
+    For the runner, to choose the point to sample next.
     """
     groups = by_regime(list(values), regimes)
     total = sum(map(len, groups.values()))

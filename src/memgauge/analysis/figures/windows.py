@@ -1,4 +1,4 @@
-"""What threads did in the time in which all of them were at work, once each had become steady.
+"""Bandwidth of threads while all of them were at work and steady.
 
 Threads of a competition make as many iterations as they can, each of the same bytes, so they stamp
 unequally often. What counts lies inside `Sample.window_ns`: an iteration that straddles an end of
@@ -13,7 +13,7 @@ so that a thread that warms up and now and then is slow besides is seen through.
 the last thread has become steady.
 
 The kernel takes every CPU away for a moment now and then, and of many threads at work for 10 ms
-hardly any visit is spared. A visit is spoiled only where that took time: as many of the thread's
+hardly any pass is spared. A pass is spoiled only where that took time: as many of the thread's
 longest iterations as it was switched out, beyond its median one, and more than 2% of the window.
 
 What would invalidate it: a warm-up that lasts longer than half of the window, which then looks like
@@ -47,7 +47,7 @@ Window = tuple[int, int]
 
 
 class Iterations(msgspec.Struct, frozen=True):
-    """How the iterations of a visit's threads lie about the time that counts."""
+    """How the iterations of a pass's threads lie relative to the counted time."""
 
     inside: float
     """Iterations inside, straddling ones by their share."""
@@ -72,7 +72,7 @@ def value_in(point: Point, sample: Sample, window: Window) -> float | None:
 
 
 def steady_window(samples: Sequence[Sample]) -> Window | None:
-    """From when all threads of these samples of one visit are steady, to when the first ends."""
+    """From when all threads of these samples of one pass are steady to when the first ends."""
     common, threads = _common(samples), _threads(samples)
     if common is None:
         return None
@@ -80,7 +80,7 @@ def steady_window(samples: Sequence[Sample]) -> Window | None:
 
 
 def iterations(samples: Sequence[Sample]) -> Iterations | None:
-    """How much of a visit counts; None where its threads were never all at work."""
+    """How much of a pass counts; None if its threads were never all at work."""
     common, threads = _common(samples), _threads(samples)
     if common is None:
         return None
@@ -146,7 +146,7 @@ def _unlike(levels: Sequence[int]) -> int:
 
 
 def _common(samples: Sequence[Sample]) -> Window | None:
-    """The time in which all were at work, as every sample of the visit tells it."""
+    """The time in which all were at work, as every sample of the pass records it."""
     windows = [sample.window_ns for sample in samples if sample.window_ns is not None]
     if not windows or len(windows) < len(samples):
         return None

@@ -1,4 +1,4 @@
-"""What ordinary stores make memory move besides what a program counts, in words.
+"""Describes the memory traffic of ordinary stores beyond what a program counts.
 
 A processor that reads a line before it writes it (write-allocate) moves it twice. That is a model:
 some processors leave the read out when all of a line is written, which shows where the model asks
@@ -19,11 +19,14 @@ def words(counted: Estimate, moved: Estimate | None, most_gb_per_s: float) -> st
     """
     if moved is None or moved.value <= counted.value:
         return ""
-    text = f"; with each line read first, {counted.value:.1f} GB/s of these move {moved.value:.1f}"
+    text = (
+        f"; if each line is read before it is written, {counted.value:.1f} GB/s of these move "
+        f"{moved.value:.1f}"
+    )
     if bounds(moved)[0] <= AVOIDED * most_gb_per_s:
         return text
     return (
-        f"; were each line read first, {counted.value:.1f} GB/s of these would move "
-        f"{moved.value:.1f}, more than any mix reaches here ({most_gb_per_s:.1f}): some of those "
-        f"reads are left out or served by a cache"
+        f"; if each line were read before it is written, {counted.value:.1f} GB/s of these would "
+        f"move {moved.value:.1f}, more than any mix reaches here ({most_gb_per_s:.1f}): some of "
+        "those reads are omitted or served by a cache"
     )

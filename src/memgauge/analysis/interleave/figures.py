@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.same_rounds import ratio_in_rounds
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.model.interleave_weights import Weights, placement, reduced
 from memgauge.model.memory import MAX_WEIGHT, MemoryPlacement
+from memgauge.model.points.interleave import InterleaveActual, InterleaveRequested
 from memgauge.model.records import Point
 from memgauge.model.system import System
 
@@ -22,7 +23,6 @@ ALIKE = 0.01
 LINUX_WEIGHTINESS = 32
 """About the sum of the weights that Linux 6.16 makes of the firmware's bandwidths."""
 
-Weights = tuple[int, ...]
 Contest = tuple[str, int, str, tuple[int, ...]]
 """Kernel, threads, regime and nodes."""
 
@@ -31,6 +31,7 @@ class WeightsResult(msgspec.Struct, frozen=True, kw_only=True):
     """One point in one regime."""
 
     point: Point
+    actual: InterleaveActual
     summary: PointSummary
     kernel: str
     nodes: tuple[int, ...]
@@ -55,23 +56,20 @@ class WeightsResult(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.used) == 1
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Such as `3:1`, or `node 0 alone`."""
-        return words(self.nodes, self.weights)
+        return weights_text(self.nodes, self.weights)
 
     @property
     def placement(self) -> MemoryPlacement:
         """As `--memory` takes it."""
-        used = self.used
-        if self.is_alone:
-            return MemoryPlacement("node", tuple(used))
-        return MemoryPlacement("interleave", tuple(used), tuple(used.values()))
+        return placement(self.nodes, self.weights)
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one contest. Ratios are of the same rounds."""
 
-    cells: list[WeightsResult]
+    results: list[WeightsResult]
     best: WeightsResult
     """The fastest: by the same rounds as the best node alone, where there are enough."""
     chosen: WeightsResult
@@ -90,11 +88,11 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether there were rounds enough to tell any weights from the best node alone."""
+        """Whether there were rounds enough to compare any weights with the best node alone."""
         return any(has_interval(over) for over in self.over_alone.values())
 
 
-def words(nodes: Sequence[int], weights: Weights) -> str:
+def weights_text(nodes: Sequence[int], weights: Weights) -> str:
     """Weights as read aloud; nodes without pages are left out where others are named."""
     used = [node for node, weight in zip(nodes, weights, strict=True) if weight]
     if len(used) == 1:
@@ -103,21 +101,21 @@ def words(nodes: Sequence[int], weights: Weights) -> str:
     return ratio if len(used) == len(nodes) else f"{ratio} of nodes {', '.join(map(str, used))}"
 
 
-def weights_cells(figures: Figures) -> list[WeightsResult]:
-    """All points that say what they are of and were measured."""
+def _results(figures: Figures) -> list[WeightsResult]:
+    """All points whose weights are known and that were measured."""
     found = []
     for point, summary in figures.slices("interleave"):
-        nodes = _numbers(text_fact(point.requested, "nodes"))
-        weights = _numbers(text_fact(point.requested, "weights"))
-        if summary.sustained is None or len(nodes) != len(weights) or not any(weights):
+        requested = InterleaveRequested.of(point.requested)
+        if summary.sustained is None or not requested.node_weights:
             continue
         found.append(
             WeightsResult(
                 point=point,
+                actual=InterleaveActual.of(point.actual),
                 summary=summary,
-                kernel=text_fact(point.requested, "kernel"),
-                nodes=nodes,
-                weights=weights,
+                kernel=requested.kernel,
+                nodes=requested.node_numbers,
+                weights=requested.node_weights,
                 bandwidth=summary.sustained,
             )
         )
@@ -127,33 +125,33 @@ def weights_cells(figures: Figures) -> list[WeightsResult]:
 def choices(figures: Figures) -> list[Choice]:
     """One for each kernel, team and regime."""
     contests: dict[Contest, list[WeightsResult]] = {}
-    for cell in weights_cells(figures):
-        contests.setdefault(cell.contest, []).append(cell)
-    return [_choice(figures, cells) for cells in contests.values()]
+    for result in _results(figures):
+        contests.setdefault(result.contest, []).append(result)
+    return [_choice(figures, results) for results in contests.values()]
 
 
-def _choice(figures: Figures, cells: list[WeightsResult]) -> Choice:
-    fastest = max(cells, key=_sustained)
-    alone = max((cell for cell in cells if cell.is_alone), key=_sustained, default=None)
+def _choice(figures: Figures, results: list[WeightsResult]) -> Choice:
+    fastest = max(results, key=_sustained)
+    alone = max((one for one in results if one.is_alone), key=_sustained, default=None)
     if alone is None:
         return Choice(
-            cells=cells,
+            results=results,
             best=fastest,
             chosen=fastest,
             alone=None,
             over_alone={},
-            over_best=_over(figures, cells, fastest),
+            over_best=_over(figures, results, fastest),
         )
-    over_alone = _over(figures, cells, alone)
-    known = [cell for cell in cells if has_interval(over_alone.get(cell.weights))]
-    best = max([alone, *known], key=lambda cell: _value(over_alone, cell)) if known else fastest
+    over_alone = _over(figures, results, alone)
+    known = [one for one in results if has_interval(over_alone.get(one.weights))]
+    best = max([alone, *known], key=lambda one: _value(over_alone, one)) if known else fastest
     return Choice(
-        cells=cells,
+        results=results,
         best=best,
         chosen=_smallest(figures, known, over_alone) or alone,
         alone=alone,
         over_alone=over_alone,
-        over_best=_over(figures, cells, best),
+        over_best=_over(figures, results, best),
     )
 
 
@@ -161,51 +159,42 @@ def _smallest(
     figures: Figures, known: Sequence[WeightsResult], over_alone: dict[Weights, Estimate]
 ) -> WeightsResult | None:
     """Of those that beat the best node alone, the smallest that may be as fast as the fastest."""
-    beating = [cell for cell in known if over_alone[cell.weights].low > 1]
-    top = max(beating, key=lambda cell: _value(over_alone, cell), default=None)
+    beating = [one for one in known if over_alone[one.weights].low > 1]
+    top = max(beating, key=lambda one: _value(over_alone, one), default=None)
     if top is None:
         return None
     behind = _over(figures, beating, top)
     as_good = [
-        cell
-        for cell in beating
-        if cell is top or (cell.weights in behind and _reaches(behind[cell.weights]))
+        one
+        for one in beating
+        if one is top or (one.weights in behind and _reaches(behind[one.weights]))
     ]
-    return min(as_good, key=lambda cell: (sum(cell.weights), -cell.bandwidth.value))
+    return min(as_good, key=lambda one: (sum(one.weights), -one.bandwidth.value))
 
 
 def _reaches(over: Estimate) -> bool:
     return has_interval(over) and over.high >= 1 - ALIKE
 
 
-def _sustained(cell: WeightsResult) -> float:
-    return cell.bandwidth.value
+def _sustained(result: WeightsResult) -> float:
+    return result.bandwidth.value
 
 
-def _value(ratios: dict[Weights, Estimate], cell: WeightsResult) -> float:
+def _value(ratios: dict[Weights, Estimate], result: WeightsResult) -> float:
     """Of the node itself 1."""
-    found = ratios.get(cell.weights)
+    found = ratios.get(result.weights)
     return 1.0 if found is None else found.value
 
 
 def _over(
-    figures: Figures, cells: Sequence[WeightsResult], base: WeightsResult
+    figures: Figures, results: Sequence[WeightsResult], base: WeightsResult
 ) -> dict[Weights, Estimate]:
     ratios = {
-        cell.weights: ratio_in_rounds(
-            figures, (cell.point, cell.summary), (base.point, base.summary)
-        )
-        for cell in cells
-        if cell is not base
+        one.weights: ratio_in_rounds(figures, (one.point, one.summary), (base.point, base.summary))
+        for one in results
+        if one is not base
     }
     return {weights: ratio for weights, ratio in ratios.items() if ratio is not None}
-
-
-def kernels_weights(nodes: Sequence[int], system: System) -> Weights | None:
-    """Of Linux's weighted interleave when the run began; None: not known for every node."""
-    found = [_tier_of(node, system, "interleave_weight") for node in nodes]
-    known = [int(weight) for weight in found if weight]
-    return _reduced(known) if len(known) == len(nodes) else None
 
 
 def firmware_weights(nodes: Sequence[int], system: System) -> Weights | None:
@@ -218,7 +207,7 @@ def firmware_weights(nodes: Sequence[int], system: System) -> Weights | None:
     if len(known) < len(nodes):
         return None
     total = sum(known)
-    return _reduced(
+    return reduced(
         [min(MAX_WEIGHT, max(1, int(LINUX_WEIGHTINESS * speed / total))) for speed in known]
     )
 
@@ -232,20 +221,3 @@ def _firmware(node: int, system: System, name: str) -> float | None:
     firmware = [t.firmware for t in system.tiers if node in t.nodes and t.firmware is not None]
     found = (getattr(one, name) for one in firmware)
     return next((float(speed) for speed in found if speed), None)
-
-
-def _tier_of(node: int, system: System, name: str) -> int | None:
-    tiers = sorted((t for t in system.tiers if node in t.nodes), key=lambda tier: len(tier.nodes))
-    return next((value for tier in tiers if (value := getattr(tier, name))), None)
-
-
-def _reduced(weights: Sequence[int]) -> Weights:
-    divisor = gcd(*weights)
-    return tuple(weight // divisor for weight in weights)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    """A list of numbers as a point says it; empty where it is none."""
-    parts = text.split(",")
-    good = all(part.isascii() and part.isdigit() and len(part) <= 6 for part in parts)
-    return tuple(map(int, parts)) if good else ()

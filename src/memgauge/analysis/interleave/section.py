@@ -1,27 +1,35 @@
-"""What the `interleave` points say: weights for the most bandwidth, and how to set them."""
+"""What the `interleave` points show: weights for the most bandwidth, and how to set them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.figures.regimes import regime_kind
-from memgauge.analysis.figures.run import Figures, number_fact, series, text_fact
+from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.interleave.figures import (
     Choice,
-    Weights,
     WeightsResult,
     choices,
     firmware_weights,
-    kernels_weights,
-    words,
+    weights_text,
 )
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Mark, Section, Table, Verdict
+from memgauge.analysis.section import (
+    Axis,
+    Cell,
+    Chart,
+    Column,
+    Mark,
+    Section,
+    Table,
+    Verdict,
+    section_of,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.model.interleave_weights import Weights, kernels_weights
 from memgauge.model.system import System
 from memgauge.model.units import format_count
 
-QUESTION = "By which weights should pages be dealt out to nodes for the most bandwidth?"
 SYSFS = "/sys/kernel/mm/mempolicy/weighted_interleave"
 MOST_LINES = 7
 CLOSE = 0.05
@@ -31,12 +39,10 @@ FINE_SUM = 8
 
 
 def analyse(figures: Figures) -> Section:
-    """Tables, pictures and what they say."""
+    """Tables, charts and what they show."""
     found = choices(figures)
-    return Section(
-        name="interleave",
-        title="Interleave weights",
-        question=QUESTION,
+    return section_of(
+        "interleave",
         verdicts=[*_verdicts(found, figures.run.start.system)],
         tables=[*_commands([c for c in found if c.is_known]), _table(found)] if found else [],
         charts=_charts(found),
@@ -49,17 +55,18 @@ def _verdicts(found: Sequence[Choice], system: System) -> Iterator[Verdict]:
     yield from _coarse(found)
     for choice in found:
         yield _advice(choice)
-        yield from _compared(choice, kernels_weights(choice.best.nodes, system), "kernel's present")
+        nodes = choice.best.nodes
+        yield from _compared(choice, kernels_weights(nodes, system), "The kernel's present weights")
         yield from _compared(
             choice,
-            firmware_weights(choice.best.nodes, system),
-            "weights that Linux would make of the bandwidths claimed by the firmware (HMAT)",
+            firmware_weights(nodes, system),
+            "The weights that Linux would make of the bandwidths claimed by the firmware (HMAT)",
         )
 
 
 def _coarse(found: Sequence[Choice]) -> Iterator[Verdict]:
     """That pages were too few for finer weights."""
-    sums = [number_fact(choice.best.point.actual, "largest_sum") for choice in found]
+    sums = [choice.best.actual.largest_sum for choice in found]
     most = min((one for one in sums if one is not None), default=FINE_SUM)
     if most < FINE_SUM:
         yield Verdict(
@@ -70,9 +77,9 @@ def _coarse(found: Sequence[Choice]) -> Iterator[Verdict]:
         )
 
 
-def _where(cell: WeightsResult) -> str:
-    team = format_count(cell.point.threads, "thread")
-    return ", ".join(filter(None, (cell.kernel, team, regime_kind(cell.summary.regime))))
+def _where(result: WeightsResult) -> str:
+    team = format_count(result.point.threads, "thread")
+    return ", ".join(filter(None, (result.kernel, team, regime_kind(result.summary.regime))))
 
 
 def times(ratio: Estimate) -> str:
@@ -86,14 +93,14 @@ def _advice(choice: Choice) -> Verdict:
     chosen, alone, gain = choice.chosen, choice.alone, choice.gain
     where = _where(chosen)
     if alone is None:
-        text = f"{chosen.words} gives {chosen.bandwidth.value:.1f} GB/s ({where}); no node was "
+        text = f"{chosen.text} gives {chosen.bandwidth.value:.1f} GB/s ({where}); no node was "
         return Verdict(level="warning", text=text + "measured alone to compare it with.")
     if chosen is alone or gain is None:
         return _no_gain(choice, alone)
     nodes = ", ".join(map(str, chosen.used))
     text = (
-        f"Weights {chosen.words} of nodes {nodes} give {times(gain)} the bandwidth of "
-        f"{alone.words}: {chosen.bandwidth.value:.1f} GB/s ({where})"
+        f"Weights {chosen.text} of nodes {nodes} give {times(gain)} the bandwidth of "
+        f"{alone.text}: {chosen.bandwidth.value:.1f} GB/s ({where})"
         f"{_equal(choice)}{_finer(choice)}."
     )
     return Verdict(level="good", text=text, remedy="the table shows how to set them")
@@ -102,22 +109,22 @@ def _advice(choice: Choice) -> Verdict:
 def _no_gain(choice: Choice, alone: WeightsResult) -> Verdict:
     """No weights are known to be faster than a node alone."""
     over, best = _best_rival(choice)
-    text = f"No weights beat {alone.words} by more than noise"
+    text = f"No weights beat {alone.text} by more than noise"
     if best is not None and over is not None:
-        text += f": the best, {best.words}, gives {times(over)} its bandwidth"
+        text += f": the best, {best.text}, gives {times(over)} its bandwidth"
     text += f" of {alone.bandwidth.value:.1f} GB/s ({_where(alone)})."
     few = not choice.is_known
     undecided = few or (over is not None and over.high > 1 + CLOSE)
-    remedy = "give more --budget" if undecided else None
+    remedy = "increase --budget" if undecided else None
     return Verdict(level="warning" if few else "note", text=text, remedy=remedy)
 
 
 def _best_rival(choice: Choice) -> tuple[Estimate | None, WeightsResult | None]:
     """Of the weights that use several nodes, by the rounds they share with the best node alone."""
     rivals = [
-        (over, cell)
-        for cell in choice.cells
-        if not cell.is_alone and (over := choice.over_alone.get(cell.weights)) is not None
+        (over, one)
+        for one in choice.results
+        if not one.is_alone and (over := choice.over_alone.get(one.weights)) is not None
     ]
     known = [rival for rival in rivals if has_interval(rival[0])]
     return max(known or rivals, key=lambda rival: rival[0].value, default=(None, None))
@@ -129,23 +136,22 @@ def _equal(choice: Choice) -> str:
     ratio = choice.over_alone.get(equal)
     if ratio is None or choice.chosen.weights == equal:
         return ""
-    return f"; {words(choice.best.nodes, equal)} gives {times(ratio)} it"
+    return f"; {weights_text(choice.best.nodes, equal)} gives {times(ratio)} it"
 
 
 def _finer(choice: Choice) -> str:
-    """That the fastest weights are others, which noise does not tell from those chosen."""
+    """That the fastest weights are others, but within noise of those chosen."""
     if choice.best is choice.chosen:
         return ""
-    return f"; {choice.best.words} was fastest, but not beyond noise"
+    return f"; {choice.best.text} was fastest, but not beyond noise"
 
 
-def _compared(choice: Choice, weights: Weights | None, what: str) -> Iterator[Verdict]:
-    """Weights that others hold for right, beside those chosen."""
+def _compared(choice: Choice, weights: Weights | None, name: str) -> Iterator[Verdict]:
+    """Weights from another source beside those chosen."""
     if weights is None:
         return
     chosen, theirs = choice.chosen, choice.over_best.get(weights)
-    name = f"The {what}" if what.startswith("weights") else f"The {what} weights"
-    text = f"{name}, {words(choice.best.nodes, weights)}, "
+    text = f"{name}, {weights_text(choice.best.nodes, weights)}, "
     if weights == chosen.weights:
         text += f"are those chosen here ({_where(chosen)})."
     elif weights == choice.best.weights:
@@ -153,7 +159,7 @@ def _compared(choice: Choice, weights: Weights | None, what: str) -> Iterator[Ve
     elif theirs is None:
         text += f"were not measured ({_where(chosen)})."
     else:
-        text += f"give {times(theirs)} the bandwidth of the best, {choice.best.words}"
+        text += f"give {times(theirs)} the bandwidth of the best, {choice.best.text}"
         text += f" ({_where(chosen)})."
     yield Verdict(level="note", text=text)
 
@@ -164,10 +170,10 @@ def _commands(found: Sequence[Choice]) -> list[Table]:
         return []
     rows: list[list[Cell]] = []
     distinct = {choice.chosen.placement: choice.chosen for choice in found}
-    for placement, cell in distinct.items():
+    for placement, chosen in distinct.items():
         kernels = [c.chosen.kernel for c in found if c.chosen.placement == placement]
-        whose = f"{cell.words} ({', '.join(dict.fromkeys(kernels))})"
-        rows += [[whose, *row] for row in _ways(cell)]
+        whose = f"{chosen.text} ({', '.join(dict.fromkeys(kernels))})"
+        rows += [[whose, *row] for row in _ways(chosen)]
     return [
         Table(
             name="interleave-commands",
@@ -185,15 +191,15 @@ def _commands(found: Sequence[Choice]) -> list[Table]:
     ]
 
 
-def _ways(cell: WeightsResult) -> Iterator[list[Cell]]:
-    nodes = ",".join(map(str, cell.used))
-    if cell.is_alone:
+def _ways(chosen: WeightsResult) -> Iterator[list[Cell]]:
+    nodes = ",".join(map(str, chosen.used))
+    if chosen.is_alone:
         yield ["numactl", f"numactl --membind={nodes} program"]
     else:
-        for node, weight in cell.used.items():
+        for node, weight in chosen.used.items():
             yield ["root", f"echo {weight} > {SYSFS}/node{node}"]
         yield ["numactl", f"numactl --weighted-interleave={nodes} program"]
-    yield ["memgauge", f"memgauge stream --memory {cell.placement}"]
+    yield ["memgauge", f"memgauge stream --memory {chosen.placement}"]
 
 
 def _table(found: Sequence[Choice]) -> Table:
@@ -218,38 +224,33 @@ def _table(found: Sequence[Choice]) -> Table:
         name="interleave",
         title="Bandwidth by weights",
         columns=columns,
-        rows=[_row(choice, cell) for choice in found for cell in _ordered(choice.cells)],
+        rows=[_row(choice, one) for choice in found for one in _ordered(choice.results)],
         note=f"Weights of nodes {nodes}, in this order. The 90th percentile of speed and its 95% "
         "interval; ratios are medians over the rounds in which both were visited.",
     )
 
 
-def _ordered(cells: Sequence[WeightsResult]) -> list[WeightsResult]:
+def _ordered(results: Sequence[WeightsResult]) -> list[WeightsResult]:
     """From all pages on the first node to all on the last."""
-    return sorted(cells, key=lambda cell: [-w / sum(cell.weights) for w in cell.weights])
+    return sorted(results, key=lambda one: [-w / sum(one.weights) for w in one.weights])
 
 
-def _row(choice: Choice, cell: WeightsResult) -> list[Cell]:
+def _row(choice: Choice, result: WeightsResult) -> list[Cell]:
     return [
-        cell.words,
-        cell.kernel,
-        cell.point.threads,
-        regime_kind(cell.summary.regime) or None,
-        cell.bandwidth,
-        choice.over_alone.get(cell.weights),
-        choice.over_best.get(cell.weights),
-        "chosen" if cell is choice.chosen and choice.is_known else None,
-        cell.summary.median,
-        text_fact(cell.point.actual, "shares") or None,
-        text_fact(cell.point.actual, "pages") or None,
-        _bytes(cell),
-        cell.summary.samples,
+        result.text,
+        result.kernel,
+        result.point.threads,
+        regime_kind(result.summary.regime) or None,
+        result.bandwidth,
+        choice.over_alone.get(result.weights),
+        choice.over_best.get(result.weights),
+        "chosen" if result is choice.chosen and choice.is_known else None,
+        result.summary.median,
+        result.actual.shares or None,
+        result.actual.pages or None,
+        result.actual.array_bytes,
+        result.summary.samples,
     ]
-
-
-def _bytes(cell: WeightsResult) -> Cell:
-    size = cell.point.actual.get("array_bytes")
-    return size if isinstance(size, int) and not isinstance(size, bool) else None
 
 
 def _charts(found: Sequence[Choice]) -> list[Chart]:
@@ -263,13 +264,13 @@ def _name(choice: Choice) -> str:
     return _where(choice.best)
 
 
-def _second(cell: WeightsResult) -> float:
-    return cell.weights[1] / sum(cell.weights)
+def _second(result: WeightsResult) -> float:
+    return result.weights[1] / sum(result.weights)
 
 
 def _lines(found: Sequence[Choice]) -> Chart:
     first, second = found[0].best.nodes
-    lines = {_name(choice): _ordered(choice.cells) for choice in found[:MOST_LINES]}
+    lines = {_name(choice): _ordered(choice.results) for choice in found[:MOST_LINES]}
     return Chart(
         name="interleave",
         title=f"Bandwidth over the share of node {second}",
@@ -277,12 +278,12 @@ def _lines(found: Sequence[Choice]) -> Chart:
         x=Axis(title=f"Pages on node {second}, the others on node {first}", unit="%"),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
         series=[
-            series(name, [*map(_second, cells)], [cell.bandwidth for cell in cells])
-            for name, cells in lines.items()
+            series(name, [*map(_second, results)], [one.bandwidth for one in results])
+            for name, results in lines.items()
         ],
         marks=[
             Mark(
-                label=f"{choice.best.kernel}: {choice.chosen.words}",
+                label=f"{choice.best.kernel}: {choice.chosen.text}",
                 x=_second(choice.chosen),
                 y=choice.chosen.bandwidth.value,
             )
@@ -294,9 +295,9 @@ def _lines(found: Sequence[Choice]) -> Chart:
 
 
 def _bars(found: Sequence[Choice]) -> Chart:
-    labels = list(dict.fromkeys(cell.words for c in found for cell in _ordered(c.cells)))
+    labels = list(dict.fromkeys(one.text for c in found for one in _ordered(c.results)))
     bars = {
-        _name(choice): {cell.words: cell.bandwidth for cell in choice.cells}
+        _name(choice): {one.text: one.bandwidth for one in choice.results}
         for choice in found[:MOST_LINES]
     }
     nodes = ", ".join(map(str, found[0].best.nodes))

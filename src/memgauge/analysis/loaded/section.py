@@ -8,10 +8,9 @@ from memgauge.analysis.figures.scaling import scaling_of
 from memgauge.analysis.loaded.charts import charts, generators_chart
 from memgauge.analysis.loaded.figures import LoadedCurve, LoadedPoint, loaded_curves
 from memgauge.analysis.loaded.verdicts import full_speed_teams, main_curves, verdicts
-from memgauge.analysis.section import Cell, Column, Section, Table
+from memgauge.analysis.section import Cell, Column, Section, Table, section_of
 from memgauge.analysis.statistics.knee import share_of
 
-QUESTION = "How long does a load wait while others use the memory, and how much do they get?"
 NOTE = (
     "NT: non-temporal stores, others are ordinary. By: generating threads. Idle: latency beside "
     "the longest pause. Most: the largest bandwidth, by the generators' own count. Knee (Kneedle): "
@@ -37,10 +36,8 @@ def analyse(figures: Figures) -> Section:
     teams = full_speed_teams(curves, mains[0], system) if mains else []
     scaling = scaling_of(teams)
     over_threads = generators_chart(teams, scaling)
-    return Section(
-        name="loaded",
-        title="Latency under load",
-        question=QUESTION,
+    return section_of(
+        "loaded",
         verdicts=verdicts(curves, mains, scaling),
         tables=[_table(curves, peak_gb_per_s), _points(curves)] if curves else [],
         charts=[*charts(curves, peak_gb_per_s), *([over_threads] if over_threads else [])],

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from memgauge.analysis.machine.gpus import gpu_titles
 from memgauge.analysis.section import Verdict
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.memory_facts import FACTS, ROLES, requested_placement
-from memgauge.model.records import Point, Scalar
+from memgauge.model.points.memory import AreaFacts, ComparedNodes, RequestedMemory, placement_of
+from memgauge.model.records import Point
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 
 IN_MEMORY = frozenset({"tmpfs", "hugetlbfs", "ramfs", "devtmpfs"})
 """File systems that have no medium but memory."""
 
-Facts = Mapping[str, Scalar]
-
 
 def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict]:
-    """One for each memory but plain DRAM, and a warning where it was not what its name says.
+    """One for each memory but plain DRAM, and a warning where it was not what its name suggests.
 
     Nodes that an experiment compares are named by its own tables.
     """
@@ -29,11 +27,10 @@ def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict
     for point in points:
         if point.experiment in compared:
             continue
-        for role, prefix in ROLES.items():
-            placement = requested_placement(point.requested.get(role))
-            if placement is None or placement.kind == "dram":
+        for role, placement in RequestedMemory.of(point.requested).placements().items():
+            if placement.kind == "dram":
                 continue
-            facts = facts_of(point.actual, prefix)
+            facts = AreaFacts.of_role(point.actual, role)
             verdict = _of_gpu(point) if placement.is_gpu else _verdict(placement, facts, system)
             seen.setdefault(verdict.text, verdict)
     yield from seen.values()
@@ -41,78 +38,73 @@ def memory_verdicts(points: Iterable[Point], system: System) -> Iterator[Verdict
 
 def _comparing_nodes(points: Iterable[Point]) -> set[str]:
     """Experiments whose points differ in the nodes that they name."""
-    memories: dict[str, set[Scalar]] = {}
+    memories: dict[str, set[str]] = {}
     for point in points:
-        if any(point.requested.get(name) is not None for name in ("memory_node", "nodes")):
-            memories.setdefault(point.experiment, set()).add(point.requested.get("memory"))
+        requested = ComparedNodes.of(point.requested)
+        if requested.memory_node is not None or requested.nodes:
+            memories.setdefault(point.experiment, set()).add(requested.memory)
     return {experiment for experiment, found in memories.items() if len(found) > 1}
 
 
-def facts_of(actual: Facts, prefix: str = "") -> dict[str, Scalar]:
-    """Facts of the memory of one role, without their prefix."""
-    return {name: actual.get(prefix + name) for name in FACTS}
-
-
-def described(placement: str, facts: Facts) -> str:
+def described(placement: str, facts: AreaFacts) -> str:
     """A memory with what was found of it, such as `file:/mnt/x (ext4, DAX, MAP_SYNC granted)`."""
-    parsed = requested_placement(placement)
-    if parsed is None or not parsed.is_area or all(fact is None for fact in facts.values()):
+    parsed = placement_of(placement)
+    if parsed is None or not parsed.is_area or facts == AreaFacts():
         return placement
     if parsed.kind == "shm":
         return f"{placement} (DRAM)"
-    known = [_file_system(facts), _dax(facts), _sync(facts), _pages(facts)]
+    known = [_file_system(facts), "DAX" if facts.dax else "", _sync(facts), _pages(facts)]
     return f"{placement} ({', '.join(filter(None, known))})"
 
 
-def _verdict(placement: MemoryPlacement, facts: Facts, system: System) -> Verdict:
-    said = described(str(placement), facts)
+def _verdict(placement: MemoryPlacement, facts: AreaFacts, system: System) -> Verdict:
+    memory = described(str(placement), facts)
     if not placement.is_area:
         return Verdict(
-            level="note", text=f"The arrays were in {said}{_made_of(placement, system)}."
+            level="note", text=f"The arrays were in {memory}{_made_of(placement, system)}."
         )
     if placement.kind in {"shm", "devdax"}:
-        return Verdict(level="note", text=f"The arrays were in {said}.")
-    if facts.get("dax"):
+        return Verdict(level="note", text=f"The arrays were in {memory}.")
+    if facts.dax:
         how = "loads and stores reached the medium itself, without the page cache"
-        return Verdict(level="note", text=f"The arrays were in {said}: {how}.")
-    if facts.get("file_system") in IN_MEMORY:
-        text = f"The arrays were in {said}: that file system is in DRAM, which was measured."
+        return Verdict(level="note", text=f"The arrays were in {memory}: {how}.")
+    if facts.file_system in IN_MEMORY:
+        text = f"The arrays were in {memory}: that file system is in DRAM, which was measured."
         return Verdict(level="note", text=text)
-    return _not_the_medium(said, facts)
+    return _not_the_medium(memory, facts)
 
 
 def _of_gpu(point: Point) -> Verdict:
     """Which device the number meant: it depends on the environment."""
-    said = ", ".join(gpu_titles([point]))
-    return Verdict(level="note", text=f"The GPU was {said}.")
+    return Verdict(level="note", text=f"The GPU was {', '.join(gpu_titles([point]))}.")
 
 
-def _not_the_medium(said: str, facts: Facts) -> Verdict:
-    if facts.get("dax") is None:
+def _not_the_medium(memory: str, facts: AreaFacts) -> Verdict:
+    if facts.dax is None:
         return Verdict(
             level="warning",
-            text=f"The arrays were in {said}: nothing shows whether DAX was in effect, so this may "
-            "be the page cache, that is DRAM, and not the medium.",
+            text=f"The arrays were in {memory}: nothing shows whether DAX was in effect, so this "
+            "may be the page cache, that is DRAM, and not the medium.",
             remedy="mount it with -o dax=always, on a device that memgauge system shows",
         )
     return Verdict(
         level="warning",
-        text=f"The arrays were in {said}: the page cache, that is DRAM, was measured, and not the "
-        "file's medium.",
+        text=f"The arrays were in {memory}: the page cache, that is DRAM, was measured, and not "
+        "the file's medium.",
         remedy="to measure persistent memory, name a file on a file system mounted with "
         "-o dax=always, or a devdax device",
     )
 
 
 def _made_of(placement: MemoryPlacement, system: System) -> str:
-    """What the tiers of the machine say of its nodes, where it is no ordinary DRAM."""
+    """What the tiers of the machine show of its nodes, where they are no ordinary DRAM."""
     kinds = {
         tier.nodes[0]: tier.kind
         for tier in system.tiers
         if len(tier.nodes) == 1 and tier.placement != "dram"
     }
-    said = [f"node {node} is {_KINDS[kinds[node]]}" for node in placement.nodes if node in kinds]
-    return f": {', '.join(said)}" if said else ""
+    nodes = [f"node {node} is {_KINDS[kinds[node]]}" for node in placement.nodes if node in kinds]
+    return f": {', '.join(nodes)}" if nodes else ""
 
 
 _KINDS = {
@@ -125,25 +117,17 @@ _KINDS = {
 }
 
 
-def _file_system(facts: Facts) -> str:
-    name = facts.get("file_system")
-    if name is None:
+def _file_system(facts: AreaFacts) -> str:
+    bare = facts.dax is False and facts.file_system not in IN_MEMORY
+    return f"{facts.file_system} without DAX" if facts.file_system and bare else facts.file_system
+
+
+def _sync(facts: AreaFacts) -> str:
+    if facts.map_sync is None or facts.file_system in IN_MEMORY:
         return ""
-    bare = facts.get("dax") is False and name not in IN_MEMORY
-    return f"{name} without DAX" if bare else str(name)
+    return "MAP_SYNC granted" if facts.map_sync else "MAP_SYNC refused"
 
 
-def _dax(facts: Facts) -> str:
-    return "DAX" if facts.get("dax") else ""
-
-
-def _sync(facts: Facts) -> str:
-    granted = facts.get("map_sync")
-    if granted is None or facts.get("file_system") in IN_MEMORY:
-        return ""
-    return "MAP_SYNC granted" if granted else "MAP_SYNC refused"
-
-
-def _pages(facts: Facts) -> str:
-    size = facts.get("medium_page_bytes")
-    return f"pages of {format_bytes(size)}" if isinstance(size, int) else ""
+def _pages(facts: AreaFacts) -> str:
+    size = facts.medium_page_bytes
+    return "" if size is None else f"pages of {format_bytes(size)}"

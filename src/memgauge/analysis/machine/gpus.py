@@ -7,73 +7,62 @@ from collections.abc import Iterable
 import msgspec
 
 from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import float_fact, number_fact, text_fact
 from memgauge.analysis.section import Table
-from memgauge.model.records import Point, Scalar
+from memgauge.model.points.gpu import GpuDevice
+from memgauge.model.records import Point
 from memgauge.model.units import format_bytes
-
-Facts = dict[str, Scalar]
 
 
 def gpu_titles(points: Iterable[Point]) -> list[str]:
     """Each as `NVIDIA H100 (cuda:0, 0000:3b:00.0)`; or the number alone, if that is all."""
-    return [_title(memory, facts) for memory, facts in _gpus(points).items()]
+    return [_title(memory, device) for memory, device in _gpus(points).items()]
 
 
 def with_gpus(table: Table, points: Iterable[Point]) -> Table:
     """The table of a machine, with what the driver reported about each GPU that was measured."""
-    rows = [row for memory, facts in _gpus(points).items() for row in _rows(memory, facts)]
+    rows = [row for memory, device in _gpus(points).items() for row in _rows(memory, device)]
     return msgspec.structs.replace(table, rows=[*table.rows, *rows]) if rows else table
 
 
-def _gpus(points: Iterable[Point]) -> dict[str, Facts]:
-    """Facts by memory; of several points those of the first that tells its device."""
-    found: dict[str, Facts] = {}
+def _gpus(points: Iterable[Point]) -> dict[str, GpuDevice]:
+    """Devices by memory; of several points that of the first that names its device."""
+    found: dict[str, GpuDevice] = {}
     for point in points:
         memory = gpu_of(point)
-        if memory and not text_fact(found.get(memory, {}), "gpu"):
-            found[memory] = point.actual
+        if memory and not (memory in found and found[memory].gpu):
+            found[memory] = GpuDevice.of(point.actual)
     return found
 
 
-def _title(memory: str, facts: Facts) -> str:
-    name, place = text_fact(facts, "gpu"), text_fact(facts, "gpu_bus_id")
-    if not name:
+def _title(memory: str, device: GpuDevice) -> str:
+    if not device.gpu:
         return memory
-    return f"{name} ({', '.join(filter(None, (memory, place)))})"
+    return f"{device.gpu} ({', '.join(filter(None, (memory, device.gpu_bus_id)))})"
 
 
-def _rows(memory: str, facts: Facts) -> list[list[str | float | int | bool | None]]:
-    name = text_fact(facts, "gpu")
-    if not name:
+def _rows(memory: str, device: GpuDevice) -> list[list[str | float | int | bool | None]]:
+    if not device.gpu:
         return []
-    rate = float_fact(facts, "theoretical_bytes_per_s")
-    versions = [text_fact(facts, "cuda"), text_fact(facts, "compiler")]
-    known = [
-        (f"GPU {memory}", ", ".join([name, *_size(facts)])),
-        (f"{memory} is", ", ".join(filter(None, _identity(facts)))),
-        (
+    rate = device.theoretical_bytes_per_s
+    identity = (device.gpu_bus_id, device.gpu_uuid)
+    return [
+        [f"GPU {memory}", ", ".join([device.gpu, *_size(device)])],
+        [f"{memory} is", ", ".join(filter(None, identity))],
+        [
             f"{memory} theoretical bandwidth",
             "not reported by the driver" if rate is None else f"{rate / 1e9:.1f} GB/s",
-        ),
-        (f"{memory} driver", ", ".join(filter(None, [f"CUDA {versions[0]}", versions[1]]))),
+        ],
+        [f"{memory} driver", ", ".join(filter(None, (f"CUDA {device.cuda}", device.compiler)))],
     ]
-    return [[what, found] for what, found in known]
 
 
-def _size(facts: Facts) -> list[str]:
-    many, memory = number_fact(facts, "multiprocessors"), number_fact(facts, "memory_bytes")
-    cache, ecc = number_fact(facts, "l2_bytes"), facts.get("ecc")
+def _size(device: GpuDevice) -> list[str]:
     known = [
-        f"compute capability {text_fact(facts, 'compute')}" if facts.get("compute") else "",
-        f"{many} multiprocessors" if many else "",
-        f"{format_bytes(memory)} of memory" if memory else "",
-        f"L2 {format_bytes(cache)}" if cache else "",
-        {True: "ECC on", False: "ECC off"}.get(ecc, "") if isinstance(ecc, bool) else "",
-        "a MIG instance" if facts.get("mig") is True else "",
+        f"compute capability {device.compute}" if device.compute else "",
+        f"{device.multiprocessors} multiprocessors" if device.multiprocessors else "",
+        f"{format_bytes(device.memory_bytes)} of memory" if device.memory_bytes else "",
+        f"L2 {format_bytes(device.l2_bytes)}" if device.l2_bytes else "",
+        {True: "ECC on", False: "ECC off", None: ""}[device.ecc],
+        "a MIG instance" if device.mig else "",
     ]
     return [part for part in known if part]
-
-
-def _identity(facts: Facts) -> tuple[str, str]:
-    return text_fact(facts, "gpu_bus_id"), text_fact(facts, "gpu_uuid")

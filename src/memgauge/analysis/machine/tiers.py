@@ -1,4 +1,4 @@
-"""The kinds of memory of a machine, as the table a renderer shows, and what is said of each."""
+"""The kinds of memory of a machine, as the table a renderer shows, and notes on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTE = (
 )
 
 
-class Said(NamedTuple):
+class TierNote(NamedTuple):
     """One sentence about a tier."""
 
     kind: str
@@ -24,9 +24,9 @@ class Said(NamedTuple):
 
 
 def tiers_table(system: System) -> Table | None:
-    """One row for each kind of memory; None where there is nothing to tell beside its size.
+    """One row for each kind of memory; None where nothing is known beside its size.
 
-    Columns of which no tier tells anything are left out.
+    Columns that are empty for all tiers are left out.
     """
     if len(system.tiers) < 2 and not any(tier.firmware for tier in system.tiers):
         return None
@@ -54,10 +54,10 @@ def tiers_table(system: System) -> Table | None:
     )
 
 
-def said_of_tiers(system: System) -> list[Said]:
-    """How the kind of each further tier is known, and what has to be said or done about it."""
+def tier_notes(system: System) -> list[TierNote]:
+    """How the kind of each further tier is known, and what has to be known or done about it."""
     return [
-        Said(tier.kind, f"{_called(tier)}: {'; '.join(_facts(tier))}", tier.remedy)
+        TierNote(tier.kind, f"{_called(tier)}: {'; '.join(_facts(tier))}", tier.remedy)
         for tier in system.tiers
         if tier.kind != "dram" or tier.notes or tier.remedy or tier.side_caches
     ]

@@ -1,4 +1,4 @@
-"""The walks of `misses` with the level latencies measured beside them, and what the model says."""
+"""The walks of `misses`: what was measured, and what a model of the caches predicts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from math import prod
 import msgspec
 
 from memgauge.analysis.figures.concurrency import usual_line_bytes
-from memgauge.analysis.figures.run import Figures, number_fact, scaled, text_fact
+from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.amat import MemoryLevel, miss_rates, modelled
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
-from memgauge.model.records import Point
+from memgauge.model.points.misses import MissesActual, MissesRequested
 from memgauge.model.units import format_bytes
 
 MEMORY = "DRAM"
@@ -22,7 +22,7 @@ LOADS = 2
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One walk: what was measured, and what the model says of it."""
+    """One walk: what was measured, and what the model predicts."""
 
     pattern: str
     level: str
@@ -58,15 +58,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 def levels_of(figures: Figures) -> list[MemoryLevel]:
     """Levels whose latency was measured beside the walks, nearest first, memory last."""
-    found = [
-        MemoryLevel(
-            text_fact(point.requested, "level"),
-            summary.sustained,
-            number_fact(point.actual, "capacity_bytes"),
-        )
-        for point, summary in figures.slices("misses")
-        if text_fact(point.requested, "pattern") == "dependent" and summary.sustained is not None
-    ]
+    found = []
+    for point, summary in figures.slices("misses"):
+        requested = MissesRequested.of(point.requested)
+        if requested.pattern == "dependent" and summary.sustained is not None:
+            capacity = MissesActual.of(point.actual).capacity_bytes
+            found.append(MemoryLevel(requested.level, summary.sustained, capacity))
     caches = [level for level in found if (level.capacity_bytes or 0) > 0]
     memory = [level for level in found if level.name == MEMORY and level.capacity_bytes is None]
     return [*sorted(caches, key=lambda level: level.capacity_bytes or 0), *memory[:1]]
@@ -74,17 +71,18 @@ def levels_of(figures: Figures) -> list[MemoryLevel]:
 
 def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
     """All walks that were measured, in the order of declaration."""
-    found = []
-    for point, summary in figures.slices("misses"):
-        footprint = number_fact(point.requested, "footprint_bytes") or 0
-        stride = number_fact(point.requested, "stride_bytes") or 0
-        pattern = text_fact(point.requested, "pattern")
-        if pattern == "dependent" or min(footprint, stride) <= 0 or summary.sustained is None:
-            continue
-        line_bytes = usual_line_bytes(figures.run.start.system)
-        share = new_line_share(pattern, stride, line_bytes)
-        found.append(_case(point, summary, (pattern, footprint, stride, share), levels))
-    return found
+    line_bytes = usual_line_bytes(figures.run.start.system)
+    found = (
+        _case(
+            MissesRequested.of(point.requested),
+            MissesActual.of(point.actual),
+            summary,
+            line_bytes,
+            levels,
+        )
+        for point, summary in figures.slices("misses")
+    )
+    return [case for case in found if case is not None]
 
 
 def new_line_share(pattern: str, stride_bytes: int, line_bytes: int) -> float:
@@ -96,23 +94,29 @@ def new_line_share(pattern: str, stride_bytes: int, line_bytes: int) -> float:
 
 
 def _case(
-    point: Point,
+    requested: MissesRequested,
+    actual: MissesActual,
     summary: PointSummary,
-    walk: tuple[str, int, int, float],
+    line_bytes: int,
     levels: Sequence[MemoryLevel],
-) -> Case:
-    pattern, footprint, stride, share = walk
-    touched = max(0, number_fact(point.actual, "touched_bytes") or footprint)
+) -> Case | None:
+    """None of dependent loads, and of what was not measured."""
+    pattern, measured = requested.pattern, summary.sustained
+    footprint, stride = requested.footprint_bytes or 0, requested.stride_bytes or 0
+    if pattern == "dependent" or min(footprint, stride) <= 0 or measured is None:
+        return None
+    touched = max(0, actual.touched_bytes or footprint)
     known = len(levels) > 1 and levels[-1].capacity_bytes is None
     capacities = [level.capacity_bytes for level in levels if level.capacity_bytes is not None]
+    share = new_line_share(pattern, stride, line_bytes)
     rates = miss_rates(capacities, touched, share) if known else []
     return Case(
         pattern=pattern,
-        level=text_fact(point.requested, "level"),
+        level=requested.level,
         footprint_bytes=footprint,
         stride_bytes=stride,
         touched_bytes=touched,
-        measured=summary.sustained or Estimate(0.0, 0.0, 0.0),
+        measured=measured,
         rates=rates,
         amat=scaled(modelled(levels, rates), LOADS) if known else None,
         summary=summary,

@@ -1,4 +1,4 @@
-"""What the `misses` points say: the cost of an element where data sits, against modelled AMAT."""
+"""What the `misses` points show: the cost of an element where data sits, against modelled AMAT."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from memgauge.analysis.section import (
     Series,
     Table,
     Verdict,
+    section_of,
 )
 from memgauge.analysis.statistics.amat import MemoryLevel
 from memgauge.analysis.statistics.estimate import Estimate
@@ -25,7 +26,6 @@ from memgauge.model.records import Point
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 
-QUESTION = "What does a cache miss cost, and how much of it do overlap and prefetch hide?"
 COUNTERS = "performance counters"
 """Name of the capability."""
 
@@ -34,10 +34,8 @@ def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of what misses cost."""
     levels = levels_of(figures)
     cases = cases_of(figures, levels)
-    return Section(
-        name="misses",
-        title="Cost of cache misses",
-        question=QUESTION,
+    return section_of(
+        "misses",
         verdicts=_verdicts(levels, cases, figures),
         tables=[
             *([_table(cases, levels)] if cases else []),
@@ -172,7 +170,7 @@ def _sizes(found: Sequence[Case]) -> list[float | str]:
 
 
 def _modelled(lines: Mapping[str, Sequence[Case]]) -> list[Series]:
-    """One line for all patterns of which the model says the same."""
+    """One line for all patterns of which the model predicts the same."""
     alike: dict[tuple[object, ...], list[str]] = {}
     for name, found in lines.items():
         if any(case.amat is not None for case in found):
@@ -190,7 +188,7 @@ def _modelled(lines: Mapping[str, Sequence[Case]]) -> list[Series]:
 
 
 def _bands(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> list[Band]:
-    """Where the topology says that each level ends, within the footprints measured."""
+    """Where the topology claims that each level ends, within the footprints measured."""
     sizes = [case.footprint_bytes for case in cases]
     start, last = float(min(sizes)), float(max(sizes))
     bands = []

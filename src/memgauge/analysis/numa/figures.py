@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.figures.regimes import team_of
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.same_rounds import ratio_in_rounds
 from memgauge.analysis.figures.side_by_side import visits_of
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import sustained
+from memgauge.model.points.numa import NumaActual, NumaRequested
 from memgauge.model.records import Point
 from memgauge.model.system import System
 
@@ -25,13 +26,10 @@ Pair = tuple[int, int]
 class PairResult(msgspec.Struct, frozen=True, kw_only=True):
     """One pair."""
 
+    pair: Pair
     point: Point
+    actual: NumaActual
     summary: PointSummary
-
-    @property
-    def pair(self) -> Pair:
-        """CPU node and memory node."""
-        return _pair(self.point) or (-1, -1)
 
     @property
     def figure(self) -> Estimate | None:
@@ -45,17 +43,17 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     """A kernel, or `latency`."""
     at_once: bool
-    cells: dict[Pair, PairResult]
+    results: dict[Pair, PairResult]
 
     @property
     def rows(self) -> list[int]:
         """CPU nodes."""
-        return sorted({pair[0] for pair in self.cells})
+        return sorted({pair[0] for pair in self.results})
 
     @property
     def columns(self) -> list[int]:
         """Memory nodes."""
-        return sorted({pair[1] for pair in self.cells})
+        return sorted({pair[1] for pair in self.results})
 
     @property
     def is_latency(self) -> bool:
@@ -64,31 +62,26 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
     def local(self, cpu_node: int) -> PairResult | None:
         """The pair of a node with itself."""
-        return self.cells.get((cpu_node, cpu_node))
+        return self.results.get((cpu_node, cpu_node))
 
 
 def matrices(figures: Figures) -> list[Matrix]:
     """Latency first, then each kernel alone and at once; of several regimes the most frequent."""
     found: dict[tuple[str, bool], dict[Pair, PairResult]] = {}
     for point, summary in figures.slices("numa"):
-        pair, what = _pair(point), _what(point)
-        if pair is None or not what or summary.sustained is None:
+        requested = NumaRequested.of(point.requested)
+        what = LATENCY if point.quantity == "latency" else requested.kernel
+        cpu_node, memory_node = requested.cpu_node, requested.memory_node
+        if cpu_node is None or memory_node is None or not what or summary.sustained is None:
             continue
-        cells = found.setdefault((what, point.requested.get("at_once") is True), {})
-        before = cells.get(pair)
+        pair = cpu_node, memory_node
+        results = found.setdefault((what, requested.at_once is True), {})
+        before = results.get(pair)
         if before is None or (before.summary.share or 0) < (summary.share or 0):
-            cells[pair] = PairResult(point=point, summary=summary)
+            actual = NumaActual.of(point.actual)
+            results[pair] = PairResult(pair=pair, point=point, actual=actual, summary=summary)
     ordered = sorted(found, key=lambda key: key[0] != LATENCY)
-    return [Matrix(what=key[0], at_once=key[1], cells=found[key]) for key in ordered]
-
-
-def _what(point: Point) -> str:
-    return LATENCY if point.quantity == "latency" else text_fact(point.requested, "kernel")
-
-
-def _pair(point: Point) -> Pair | None:
-    cpu, memory = (number_fact(point.requested, key) for key in ("cpu_node", "memory_node"))
-    return None if cpu is None or memory is None else (cpu, memory)
+    return [Matrix(what=key[0], at_once=key[1], results=found[key]) for key in ordered]
 
 
 def over_local(figures: Figures, matrix: Matrix) -> dict[Pair, Estimate]:
@@ -97,11 +90,11 @@ def over_local(figures: Figures, matrix: Matrix) -> dict[Pair, Estimate]:
     Of a CPU node without memory the base is its best one.
     """
     found = {}
-    for pair, cell in matrix.cells.items():
+    for pair, result in matrix.results.items():
         base = base_of(matrix, pair[0])
         if base is None or base.pair == pair:
             continue
-        ratio = ratio_in_rounds(figures, (cell.point, cell.summary), (base.point, base.summary))
+        ratio = _ratio(figures, result, base)
         if ratio is not None:
             found[pair] = ratio
     return found
@@ -112,30 +105,34 @@ def base_of(matrix: Matrix, cpu_node: int) -> PairResult | None:
     local = matrix.local(cpu_node)
     if local is not None:
         return local
-    of_node = [cell for pair, cell in matrix.cells.items() if pair[0] == cpu_node]
+    of_node = [one for pair, one in matrix.results.items() if pair[0] == cpu_node]
     best = min if matrix.is_latency else max
     return best(of_node, key=_value, default=None)
 
 
-def _value(cell: PairResult) -> float:
-    return cell.figure.value if cell.figure is not None else 0.0
+def _value(result: PairResult) -> float:
+    return result.figure.value if result.figure is not None else 0.0
+
+
+def _ratio(figures: Figures, result: PairResult, base: PairResult) -> Estimate | None:
+    return ratio_in_rounds(figures, (result.point, result.summary), (base.point, base.summary))
 
 
 def both_ways(figures: Figures, matrix: Matrix) -> dict[Pair, Estimate]:
     """Of each two nodes, there over back, in the same rounds."""
     found = {}
-    for (one, other), cell in matrix.cells.items():
-        back = matrix.cells.get((other, one))
+    for (one, other), there in matrix.results.items():
+        back = matrix.results.get((other, one))
         if one < other and back is not None:
-            ratio = ratio_in_rounds(figures, (cell.point, cell.summary), (back.point, back.summary))
+            ratio = _ratio(figures, there, back)
             if ratio is not None:
                 found[one, other] = ratio
     return found
 
 
 def total_at_once(figures: Figures, matrix: Matrix) -> Estimate | None:
-    """GB/s of all pairs together, summed in each visit over the time all were at work."""
-    groups = {f"n{pair[0]}-n{pair[1]}": cell.point for pair, cell in matrix.cells.items()}
+    """GB/s of all pairs together, summed in each sampling pass over the time all were at work."""
+    groups = {f"n{pair[0]}-n{pair[1]}": one.point for pair, one in matrix.results.items()}
     if not any(point.measured_with is None for point in groups.values()):
         return None  # the pair that leads was not read
     leader = next(point for point in groups.values() if point.measured_with is None)
@@ -145,14 +142,19 @@ def total_at_once(figures: Figures, matrix: Matrix) -> Estimate | None:
     if most is None:
         return None
     name = most.regime or regimes.regimes[0].name
-    visits = visits_of(figures.run, groups, regimes, name).clean
-    return sustained([visit.total for visit in visits])
+    passes = visits_of(figures.run, groups, regimes, name).clean
+    return sustained([one.total for one in passes])
 
 
-def sum_of(cells: Sequence[PairResult]) -> Estimate | None:
-    """Of figures measured apart: values and bounds added, so that the interval is a wide one."""
-    figures = [cell.figure for cell in cells if cell.figure is not None]
-    if len(figures) < len(cells) or not figures:
+def sum_of_local(found: Sequence[Matrix], kernel: str) -> Estimate | None:
+    """What nodes reach on their own memory one at a time, added; None: of one that is not known.
+
+    They were measured apart: values and bounds are added, so that the interval is a wide one.
+    """
+    alone = next((one for one in found if one.what == kernel and not one.at_once), None)
+    local = [] if alone is None else [one for n in alone.rows if (one := alone.local(n))]
+    figures = [one.figure for one in local if one.figure is not None]
+    if len(figures) < len(local) or not figures:
         return None
     return Estimate(
         sum(one.value for one in figures),
@@ -162,14 +164,14 @@ def sum_of(cells: Sequence[PairResult]) -> Estimate | None:
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """What the firmware says of a pair; None: nothing. Nobody has measured it."""
+    """What the firmware claims about a pair; None: nothing. Nobody has measured it."""
 
     distance: int | None
     """ACPI SLIT: 10 is local; a ratio of latencies by its definition."""
     latency_ns: float | None
     read_gb_per_s: float | None
     write_gb_per_s: float | None
-    """ACPI HMAT, which Linux shows of the nearest CPU nodes only."""
+    """ACPI HMAT, which Linux shows for the nearest CPU nodes only."""
 
 
 def claim_of(pair: Pair, system: System) -> Claim:

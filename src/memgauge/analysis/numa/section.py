@@ -1,34 +1,40 @@
-"""What the `numa` points say: matrices of latency and bandwidth, and what remote memory costs."""
+"""What the `numa` points show: matrices of latency and bandwidth, and what remote memory costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from memgauge.analysis.figures.run import Figures, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.numa.figures import (
     Matrix,
     Pair,
     claim_of,
     matrices,
     over_local,
-    sum_of,
+    sum_of_local,
     total_at_once,
 )
 from memgauge.analysis.numa.verdicts import verdicts
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Section, Series, Table, Verdict
+from memgauge.analysis.section import (
+    Axis,
+    Cell,
+    Chart,
+    Column,
+    Section,
+    Series,
+    Table,
+    Verdict,
+    section_of,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
 
-QUESTION = "How fast is each memory node from each CPU node, alone and with all pairs at once?"
-
 
 def analyse(figures: Figures) -> Section:
-    """Tables, heat maps and what they say."""
+    """Tables, heat maps and what they show."""
     found = matrices(figures)
-    return Section(
-        name="numa",
-        title="NUMA matrices",
-        question=QUESTION,
+    return section_of(
+        "numa",
         verdicts=[*verdicts(figures, found)] if found else [_nothing()],
         tables=[_pairs(figures, found), *_totals(figures, found)] if found else [],
         charts=[_heat_map(matrix) for matrix in found],
@@ -50,7 +56,7 @@ def _unit(matrix: Matrix) -> str:
 def _pairs(figures: Figures, found: Sequence[Matrix]) -> Table:
     """A row for each pair."""
     system = figures.run.start.system
-    pairs = sorted({pair for matrix in found for pair in matrix.cells})
+    pairs = sorted({pair for matrix in found for pair in matrix.results})
     ratios = {_name(m): over_local(figures, m) for m in found if not m.at_once}
     claims = {pair: claim_of(pair, system) for pair in pairs}
     columns = [
@@ -91,27 +97,26 @@ def _pairs(figures: Figures, found: Sequence[Matrix]) -> Table:
 
 
 def _figure(matrix: Matrix, pair: Pair) -> Estimate | None:
-    cell = matrix.cells.get(pair)
-    return None if cell is None else cell.figure
+    result = matrix.results.get(pair)
+    return None if result is None else result.figure
 
 
 def _conditions(found: Sequence[Matrix], pair: Pair) -> list[Cell]:
     """Of the bandwidth alone, where there is one."""
-    there = [m for m in found if pair in m.cells and not m.at_once]
-    cells = [m.cells[pair] for m in sorted(there, key=lambda m: m.is_latency)]
-    if not cells:
+    there = [m for m in found if pair in m.results and not m.at_once]
+    results = [m.results[pair] for m in sorted(there, key=lambda m: m.is_latency)]
+    if not results:
         return [None, None, None]
-    facts = cells[0].point.actual
-    samples = min(cell.summary.samples for cell in cells)
-    return [text_fact(facts, "cpus") or None, text_fact(facts, "pages") or None, samples]
+    actual = results[0].actual
+    samples = min(one.summary.samples for one in results)
+    return [actual.cpus or None, actual.pages or None, samples]
 
 
 def _totals(figures: Figures, found: Sequence[Matrix]) -> list[Table]:
     """Of each kernel that was also run on all pairs at once."""
     rows: list[list[Cell]] = []
     for at_once in (matrix for matrix in found if matrix.at_once):
-        alone = next((m for m in found if m.what == at_once.what and not m.at_once), None)
-        total, local = total_at_once(figures, at_once), _sum_of_local(alone)
+        total, local = total_at_once(figures, at_once), sum_of_local(found, at_once.what)
         rows.append([at_once.what, total, local, ratio(total, local)])
     if not rows:
         return []
@@ -132,13 +137,6 @@ def _totals(figures: Figures, found: Sequence[Matrix]) -> list[Table]:
     ]
 
 
-def _sum_of_local(alone: Matrix | None) -> Estimate | None:
-    if alone is None:
-        return None
-    local = [cell for node in alone.rows if (cell := alone.local(node)) is not None]
-    return sum_of(local)
-
-
 def _heat_map(matrix: Matrix) -> Chart:
     """Rows are CPU nodes, columns memory nodes."""
     what = "Latency" if matrix.is_latency else f"Bandwidth, {matrix.what}"
@@ -157,10 +155,7 @@ def _heat_map(matrix: Matrix) -> Chart:
 
 
 def _row(matrix: Matrix, node: int) -> Series:
-    cells: Mapping[Pair, Estimate | None] = {
-        pair: cell.figure for pair, cell in matrix.cells.items() if pair[0] == node
-    }
-    found = [cells.get((node, column)) for column in matrix.columns]
+    found = [_figure(matrix, (node, column)) for column in matrix.columns]
     return Series(
         name=f"node {node}",
         x=[*map(str, matrix.columns)],

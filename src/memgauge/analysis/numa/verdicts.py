@@ -1,4 +1,4 @@
-"""What the matrices mean in words: the cost of remote memory, asymmetry, what all get at once."""
+"""What the matrices mean: the cost of remote memory, asymmetry, what all get at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memgauge.analysis.numa.figures import (
     both_ways,
     claim_of,
     over_local,
-    sum_of,
+    sum_of_local,
     total_at_once,
 )
 from memgauge.analysis.section import Verdict
@@ -22,7 +22,7 @@ from memgauge.analysis.statistics.ratios import ratio
 ASYMMETRIC = 0.05
 """Two directions that differ by more, by the whole interval, are called unlike."""
 CLAIM_OFF = 0.25
-"""SLIT's ratios are coarse: only further off is said as a warning."""
+"""SLIT's ratios are coarse: only those further off are called far from what was measured."""
 SLIT_LOCAL = 10
 
 
@@ -59,7 +59,7 @@ def _remote(figures: Figures, matrix: Matrix) -> Iterator[Verdict]:
     least = (min if matrix.is_latency else max)(ratios, key=lambda pair: ratios[pair].value)
     local = matrix.local(worst[0])
     of_what = "that of " + ("the node's own memory" if local is not None else "its best memory")
-    figure = matrix.cells[worst].figure
+    figure = matrix.results[worst].figure
     unit = "ns" if matrix.is_latency else "GB/s"
     value = f": {figure.value:.1f} {unit}" if figure is not None else ""
     text = f"Remote {_noun(matrix)} is at worst {_times(ratios[worst])} {of_what}"
@@ -70,7 +70,7 @@ def _remote(figures: Figures, matrix: Matrix) -> Iterator[Verdict]:
     yield Verdict(
         level="warning" if few else "good",
         text=f"{text}.",
-        remedy="give more --budget" if few else None,
+        remedy="increase --budget" if few else None,
     )
     if matrix.is_latency:
         yield from _slit(figures, worst, ratios[worst])
@@ -113,9 +113,7 @@ def _at_once(figures: Figures, matrix: Matrix, found: Sequence[Matrix]) -> Itera
     if total is None:
         return
     text = f"All pairs at once reach {total.value:.1f} GB/s ({matrix.what})"
-    alone = next((m for m in found if m.what == matrix.what and not m.at_once), None)
-    local = [] if alone is None else [c for n in alone.rows if (c := alone.local(n)) is not None]
-    added = sum_of(local)
+    added = sum_of_local(found, matrix.what)
     share = ratio(total, added)
     if added is not None and share is not None:
         text += (

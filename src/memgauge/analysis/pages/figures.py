@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.statistics.tlb import TlbLevel, extra, find_tlb_levels, spread_of
+from memgauge.model.points.pages import PagesActual, PagesRequested
 from memgauge.model.units import format_bytes
 
 HUGE = ("thp", "2m", "1g")
@@ -19,7 +20,7 @@ class PagesCurve(msgspec.Struct, frozen=True, kw_only=True):
     """Accesses to lines so far apart, in pages of one kind, by the number of lines."""
 
     pages: str
-    """That were got: `4k`, `thp`, `mixed` where huge pages back only a part."""
+    """That back them: `4k`, `thp`, `mixed` where huge pages back only a part."""
     stride_bytes: int
     page_bytes: int
     times: dict[int, Estimate]
@@ -39,7 +40,7 @@ class PagesCurve(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_huge(self) -> bool:
-        """Whether huge pages were asked for and got."""
+        """Whether huge pages were requested and back them."""
         return self.pages in HUGE
 
     @property
@@ -58,7 +59,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Translation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a curve says about translation."""
+    """What a curve shows of translation."""
 
     curve: PagesCurve
     costs: dict[int, Estimate]
@@ -85,25 +86,23 @@ def curves_of(figures: Figures) -> list[PagesCurve]:
     """All curves of a run, packed lines first."""
     found: dict[tuple[str, int], PagesCurve] = {}
     for point, summary in figures.slices("pages"):
-        stride = number_fact(point.requested, "stride_bytes")
-        count = number_fact(point.requested, "accesses_distinct")
-        requested = text_fact(point.requested, "pages")
+        requested, actual = PagesRequested.of(point.requested), PagesActual.of(point.actual)
+        stride, count = requested.stride_bytes, requested.accesses_distinct
         if not stride or not count or summary.sustained is None:
             continue
         curve = found.setdefault(
-            (requested, stride),
+            (requested.pages, stride),
             PagesCurve(
-                pages=text_fact(point.actual, "pages") or requested,
+                pages=actual.pages or requested.pages,
                 stride_bytes=stride,
-                page_bytes=number_fact(point.actual, "page_bytes") or 0,
+                page_bytes=actual.page_bytes or 0,
                 times={},
                 touched={},
             ),
         )
         curve.times[count] = summary.sustained
-        touched = number_fact(point.actual, "pages_touched")
-        if touched is not None:
-            curve.touched[count] = touched
+        if actual.pages_touched is not None:
+            curve.touched[count] = actual.pages_touched
     ordered = sorted(found.values(), key=lambda curve: curve.stride_bytes)
     return [
         msgspec.structs.replace(curve, times=dict(sorted(curve.times.items()))) for curve in ordered

@@ -1,4 +1,4 @@
-"""What the `pages` points say: how far the TLB reaches, and what its misses cost."""
+"""What the `pages` points show: how far the TLB reaches, and what its misses cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from memgauge.analysis.counters import core_counts
-from memgauge.analysis.figures.run import Figures, number_fact, series, text_fact
+from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.pages.figures import (
     TLB_LEVELS,
     PagesCurve,
@@ -17,13 +17,22 @@ from memgauge.analysis.pages.figures import (
     translations_of,
 )
 from memgauge.analysis.pages.verdicts import split_kinds, verdicts
-from memgauge.analysis.section import Axis, Band, Cell, Chart, Column, Section, Table, Verdict
+from memgauge.analysis.section import (
+    Axis,
+    Band,
+    Cell,
+    Chart,
+    Column,
+    Section,
+    Table,
+    Verdict,
+    section_of,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import bounds, has_interval
+from memgauge.model.points.pages import PagesRequested
 from memgauge.model.records import Point
 
-QUESTION = "How far does each level of the TLB reach, and what does a miss of it cost?"
-_LINES = "accesses_distinct"
 NARROW_CURVES = 4
 """Columns that fit a terminal; all are in HTML and export."""
 
@@ -32,10 +41,9 @@ def analyse(figures: Figures) -> Section:
     """Curves, reaches and verdicts of the `pages` points of a run."""
     curves = curves_of(figures)
     found = translations_of(curves)
-    return Section(
-        name="pages",
+    return section_of(
+        "pages",
         title="Pages and address translation",
-        question=QUESTION,
         verdicts=[*verdicts(figures, curves, found), *_counters(figures)],
         tables=[
             *([_reach_table(found)] if any(one.levels for one in found) else []),
@@ -130,8 +138,8 @@ def _counted_table(figures: Figures) -> list[Table]:
     ]
 
     def label(point: Point) -> list[Cell]:
-        stride, lines = (number_fact(point.requested, key) for key in ("stride_bytes", _LINES))
-        return [text_fact(point.requested, "pages"), stride, lines]
+        requested = PagesRequested.of(point.requested)
+        return [requested.pages, requested.stride_bytes, requested.accesses_distinct]
 
     found = core_counts.core_counts(figures, "pages")
     return core_counts.table(found, "pages", "access", heads, label)

@@ -1,15 +1,16 @@
-"""What the `pages` curves say in plain words."""
+"""What the `pages` curves mean in plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memgauge.analysis.figures.run import Figures, number_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.pages.comparability import Case, comparability
 from memgauge.analysis.pages.figures import PagesCurve, Translation, gains, packed_of
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.model.points.pages import PagesActual
 from memgauge.model.units import format_bytes, format_count
 
 SPLIT_PAGES = 8
@@ -64,7 +65,7 @@ def _reaches(one: Translation, *, whole: bool) -> Iterator[Verdict]:
 
 
 def _range(cost: Estimate) -> str:
-    """The spread over the numbers of pages says more than the middle."""
+    """The spread over the numbers of pages shows more than the middle."""
     if not has_interval(cost):
         return f"about {cost.value:.1f} ns"
     if cost.high - cost.low < SAME_SHARE * cost.value:
@@ -141,7 +142,7 @@ def _cases(figures: Figures) -> list[Case]:
         Case(
             name=point.point,
             accesses=point.accesses,
-            pages=number_fact(point.actual, "pages_touched") or 0,
+            pages=PagesActual.of(point.actual).pages_touched or 0,
         )
         for point, _ in figures.slices("pages")
     ]

@@ -1,4 +1,4 @@
-"""What changes from one phase to the next, where the phases themselves look like nothing known."""
+"""Describes changes from one phase to the next, for phases that match no known pattern."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ def chart_of(timeline: Timeline, phases: Sequence[Phase]) -> Chart:
 
 def _note(regions: Sequence[Band], left_out: int) -> str:
     said = (
-        "Drag to move along the run, turn the wheel with Ctrl or Alt held to zoom, double-click to "
-        "see all of it; all tracks follow. Shaded: least to most, of windows as below. Numbers "
-        "above are phases"
+        "Drag to move along the run, turn the wheel while holding Ctrl or Alt to zoom, "
+        "double-click to see the whole run; all tracks follow. Shaded: minimum to maximum, over "
+        "the windows explained below. Numbers above are phases"
     )
     if regions:
         said += ", names are regions that the program marked"
-    return said + (f" ({left_out} short ones are left out)." if left_out else ".")
+    return said + (f" ({left_out} short ones are omitted)." if left_out else ".")
 
 
 def _regions(timeline: Timeline) -> list[Band]:

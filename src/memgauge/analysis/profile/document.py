@@ -24,7 +24,7 @@ class PhaseFigures(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float
     activity: Activity
     looks_like: str | None
-    """A guess in words from these figures; None: they do not tell."""
+    """A guess from these figures; None if they match no known pattern."""
 
 
 class TrackFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class TrackFigures(msgspec.Struct, frozen=True, kw_only=True):
     basis: str
     counters: list[str]
     verdicts: list[str]
-    """What verification said of its events; empty: nothing."""
+    """Verdict of the verification of its events; empty without one."""
     mean: float | None
     least: float | None
     """Between two readings."""

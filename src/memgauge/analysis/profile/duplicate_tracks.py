@@ -1,4 +1,4 @@
-"""Tracks that say the same twice: one is shown, the other is its check.
+"""Tracks that report the same twice: one is shown, the other serves as a check.
 
 The kernel's accounts in /proc and perf's software events count the same of a process tree. perf's
 are exact, need no look at each process, and are read faster: where they are watched they are shown.
@@ -56,7 +56,7 @@ def shown_for(track: Track) -> str | None:
 
 
 def named(tracks: Sequence[Track], sets: Sequence[str]) -> list[Track]:
-    """The tracks with names that tell them apart, those that others stand for marked as doubles.
+    """The tracks with unique names; those that another track represents are marked as duplicates.
 
     `sets`: of each track the name of its set of counters.
     """

@@ -17,9 +17,9 @@ from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import BEGIN, END, LaneReader
 
 MOST_TRACKS = 200
-"""What is beyond is left out and said."""
+"""Most tracks; further ones are left out with a note."""
 LATE = 2.0
-"""A reading is late when the one before is this many asked intervals ago."""
+"""A reading is late if the previous one is this many requested intervals ago."""
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     requested_ns: int
     span_ns: int
     late: int
-    """Readings that came more than twice the asked interval after the one before."""
+    """Readings that came more than twice the requested interval after the previous one."""
     longest_ns: int
     """Between two readings."""
     reading_ns: float

@@ -1,4 +1,4 @@
-"""What the tracks of a profile stand at now, from its latest raw readings: for a live view."""
+"""Current values of a profile's tracks, from its latest raw readings, for a live view."""
 
 from __future__ import annotations
 

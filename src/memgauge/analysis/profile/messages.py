@@ -1,4 +1,4 @@
-"""What a phase looks like, in words: hedged, and only from tracks that the run has.
+"""Describes what a phase looks like: cautiously, and only from tracks that the run has.
 
 Ratios of reads to writes: a write to a line that is not cached reads it first (write-allocate), so
 that kernels leave a signature: copying with write-allocate and strided writes read two lines for
@@ -57,7 +57,7 @@ _RATIOS = (
 
 
 def looks_like(phases: Sequence[Phase], at: int) -> str | None:
-    """One line for the phase; None where its tracks do not tell."""
+    """One line for the phase; None if its tracks match no pattern."""
     copying = [*_copying(phases, at)]
     rules = _RULES if not copying else [rule for rule in _RULES if rule is not _ratio]
     found = copying + [words for rule in rules for words in rule(phases, at)]
@@ -89,7 +89,7 @@ def _exchange(phases: Sequence[Phase], at: int) -> Iterator[str]:
     rate = phases[at].activity.network_bytes_per_s
     busiest = _most(phases, lambda activity: activity.network_bytes_per_s)
     if rate is not None and rate >= max(LEAST_NETWORK, NETWORK_SHARE * busiest):
-        yield "network busy: like an exchange with other nodes"
+        yield "network busy: like communication with other nodes"
 
 
 def _gpu_is_busy(phases: Sequence[Phase], at: int) -> bool:
@@ -147,9 +147,11 @@ def _first_touch(phases: Sequence[Phase], at: int) -> Iterator[str]:
         if growth >= LEAST_GROWTH:
             yield "page faults while resident memory grows: like allocating and first touch"
         elif _touched_bytes(phases[at]) >= OVER_AND_OVER * (activity.resident_bytes or 0.0):
-            yield "page faults without growth: like memory taken and given back over and over"
+            yield (
+                "page faults without growth: like memory that is allocated and released repeatedly"
+            )
     elif growth is not None and growth <= -LEAST_GROWTH and _gave_back(phases[at], -growth):
-        yield "resident memory shrinks: memory is given back"
+        yield "resident memory shrinks: memory is released"
 
 
 def _gave_back(phase: Phase, lost_bytes_per_s: float) -> bool:

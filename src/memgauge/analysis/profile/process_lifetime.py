@@ -1,4 +1,4 @@
-"""What a program's own counters say of the time in which it ran, and of no other.
+"""Limits a program's own counters to the time in which it ran.
 
 Before its first instruction its process is a copy of memgauge's, and after its end there is none:
 levels read then are not the program's, and are missing. What its own counters counted between a
@@ -38,7 +38,7 @@ def life_of(run: Run) -> Life:
 
 
 def is_own(track: Track) -> bool:
-    """Whether it tells of the program's processes alone; a control group may hold others."""
+    """Whether it covers only the program's processes; a control group may contain others."""
     return all(
         counter.scope in {"process", "thread"} and counter.back_end != "cgroup"
         for counter in track.counters

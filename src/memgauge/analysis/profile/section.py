@@ -1,4 +1,4 @@
-"""What a profile says: its timeline, phases, totals of regions, and what spoils them."""
+"""Section on a profile: timeline, phases, totals of regions, and what impairs them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from memgauge.analysis.profile.tables import (
 )
 from memgauge.analysis.profile.timeline import Timeline, timeline_of
 from memgauge.analysis.profile.verdicts import verdicts_of
-from memgauge.analysis.section import Section
+from memgauge.analysis.section import Section, section_of
 from memgauge.model.run import Run
 
 NAME = "profile"
-TITLE = "Profile of a program"
-QUESTION = "What did the machine do while the program ran, and which phases does it have?"
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -47,7 +45,7 @@ def analyse(figures: Figures) -> Section:
     found = profile_of(figures.run)
     timeline = found.timeline
     verdicts = verdicts_of(figures.run, timeline, found.phases, found.notes)
-    section = Section(name=NAME, title=TITLE, question=QUESTION, verdicts=verdicts)
+    section = section_of(NAME, verdicts=verdicts)
     if timeline is None:
         return section
     return msgspec.structs.replace(

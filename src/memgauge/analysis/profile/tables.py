@@ -94,9 +94,9 @@ def phase_table(phases: Sequence[Phase]) -> Table:
             for at, phase in enumerate(phases)
         ],
         note="Means over each phase. Memory, power and network are those of the whole machine, "
-        "whoever caused them; CPU, page faults and resident memory are the program's own. What a "
-        "phase looks like is a guess from these figures, not an observation of the program; where "
-        "they tell nothing, it is what changed since the phase before.",
+        "including other programs; CPU, page faults and resident memory are the program's own. "
+        "What a phase looks like is a guess from these figures, not an observation of the "
+        "program; where the figures allow no guess, the change from the previous phase is shown.",
     )
 
 
@@ -130,9 +130,10 @@ def totals_table(timeline: Timeline, roles: Roles) -> Table:
         title="Totals" if not groups else "Totals of marked regions",
         columns=[columns[at] for at in kept],
         rows=[[row[at] for at in kept] for row in rows],
-        note="Taken as even between two readings: at a mark, a figure is uncertain by what one "
-        "interval of sampling counts. Regions of one name are added, also where they overlap in "
-        "time, as those of several threads do. A dash: not counted throughout.",
+        note="Counts are assumed to be spread evenly between two readings, so the figure at a "
+        "mark is uncertain by what one sampling interval counts. Regions of the same name are "
+        "added up, even where they overlap in time, as those of several threads do. A dash means "
+        "not counted throughout.",
     )
 
 
@@ -193,11 +194,12 @@ def tracks_table(timeline: Timeline) -> Table:
             Column(title="estimates", narrow=False),
         ],
         rows=[_track_row(timeline, traced) for traced in timeline.tracks],
-        note=f"Over time: the mean of each {SPARK_COLUMNS}th of the run, from 0 to the highest; "
-        f"{GAP} where nothing is known. Most and least: of windows in which at least ten steps of "
-        "the counter were counted (ten events; ten ticks of 10 ms of the kernel's accounts of CPU "
-        "time), or of a second where there are fewer. Known: share of the time. Estimates: "
-        "intervals scaled up because the counter shared its hardware.",
+        note=f"Over time: the mean of each {SPARK_COLUMNS}th of the run, drawn from 0 to the "
+        f"highest; {GAP} marks missing data. Most and least: over windows that contain at least "
+        "ten steps of the counter (ten events, or ten 10 ms ticks of the kernel's CPU time "
+        "accounting), or that last a second if there are fewer. Known: share of the time with "
+        "data. Estimates: intervals whose counts were scaled up because the counter shared its "
+        "hardware.",
     )
 
 
@@ -243,7 +245,7 @@ def bars_of(means: Sequence[float | None]) -> str:
 
 
 def counters_table(timeline: Timeline) -> Table:
-    """Where each figure comes from, and what verification said of it."""
+    """The source of each figure, and the verdict of its verification."""
     rows: list[list[Cell]] = []
     for traced in timeline.tracks:
         events: dict[str, list[Cell]] = {}

@@ -27,7 +27,7 @@ from memgauge.model.run import Run
 
 MOST_BINS = 2000
 MOST_REGIONS = 20_000
-"""What is beyond is left out and said."""
+"""Most regions; further ones are left out with a note."""
 LEAST_COVERED = 0.01
 """Of a bin: where less of it was counted its rate is not known."""
 
@@ -79,7 +79,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     end_ns: int
     tracks: list[Traced]
     doubles: list[Traced]
-    """What other tracks say too, and are checked by."""
+    """Tracks that another track also reports, and that serve as checks."""
     marks_ns: list[int]
     """Where sums are known exactly: begins and ends of regions, sorted."""
     regions: list[Region]
@@ -108,7 +108,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def timeline_of(run: Run, most_bins: int = MOST_BINS) -> tuple[Timeline | None, list[str]]:
-    """The timeline, None where no reading can be used, and what had to be left out, in words."""
+    """The timeline, or None without usable readings, and notes on what was left out."""
     lanes, notes = lanes_of(run)
     made = _timeline(run, lanes, notes, most_bins) if lanes else None
     return made, notes

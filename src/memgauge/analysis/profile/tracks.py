@@ -87,7 +87,7 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     """`socket 0`, `eth0`; empty: the whole machine or process tree."""
     counters: list[Counter]
     double: bool = False
-    """Another track says the same and is shown in its place (`profile_doubles`)."""
+    """Whether another track reports the same and is shown instead (`duplicate_tracks`)."""
 
 
 def tracks_of(counters: CounterSet) -> list[Track]:
@@ -100,7 +100,7 @@ def tracks_of(counters: CounterSet) -> list[Track]:
 
 
 def distinct(tracks: Sequence[Track]) -> list[Track]:
-    """The tracks with names that tell them apart."""
+    """The tracks with unique names."""
     for by_name in (False, True):
         often = Tally(track.name for track in tracks)
         tracks = [

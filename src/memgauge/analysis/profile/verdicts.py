@@ -1,4 +1,4 @@
-"""What a reader must know beside a profile: its program's end, what is missing, what to doubt."""
+"""Verdicts on a profile: its program's end, missing data, and doubtful figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def verdicts_of(
     """All of a profile, whether or not anything could be read."""
     found = [*_processes(run), *_unfinished(run)]
     if timeline is None:
-        text = "No reading can be used: there is no timeline."
+        text = "No reading is usable, so there is no timeline."
         found.append(Verdict(level="problem", text=text))
     else:
         found += _phases(phases)
@@ -60,7 +60,7 @@ def command_of(process: Process) -> str:
 
 
 def ending_of(process: Process) -> str:
-    """How a process ended, in words."""
+    """Description of how a process ended."""
     if process.end_ns is None:
         return "still ran when profiling ended"
     lasted = format_duration((process.end_ns - process.begin_ns) * 1e-9)
@@ -85,7 +85,7 @@ def _processes(run: Run) -> Iterator[Verdict]:
 def _unfinished(run: Run) -> Iterator[Verdict]:
     if run.end is None:
         text = (
-            "Profiling was killed, or still goes on: up to the last second of readings, and how "
+            "Profiling was killed or is still running: up to the last second of readings, and how "
             "the program ended, may be missing."
         )
         yield Verdict(level="warning", text=text)
@@ -115,13 +115,16 @@ def _pace(pace: Pace) -> Iterator[Verdict]:
         f"{format_duration(pace.longest_ns * 1e-9)}; a reading took "
         f"{format_duration(pace.reading_ns * 1e-9)}, {busy:.1%} of the time."
     )
-    remedy = None if kept else "sample less often, or leave a CPU free for the sampler"
+    remedy = None if kept else "sample less often (--rate), or leave a CPU free for the sampler"
     yield Verdict(level="good" if kept else "warning", text=text, remedy=remedy)
 
 
 def _modelled(tracks: Sequence[Traced]) -> Iterator[Verdict]:
     if any(traced.track.basis != "measured" for traced in tracks):
-        text = "Some memory traffic on this timeline is modelled, not measured, and labelled so."
+        text = (
+            "Some memory traffic on this timeline is modelled, not measured, and is labelled as "
+            "modelled."
+        )
         yield Verdict(level="warning", text=text)
 
 
@@ -130,16 +133,16 @@ def _track(traced: Traced) -> Iterator[Verdict]:
     if traced.went_back:
         yield Verdict(
             level="warning",
-            text=f"{name}: the counter went back {format_count(traced.went_back, 'time')}, as when "
-            "its device or daemon was restarted; there the track has gaps.",
+            text=f"{name}: the counter decreased {format_count(traced.went_back, 'time')}, as "
+            "after a restart of its device or daemon; the track has gaps there.",
         )
     intervals = sum(1 for high in traced.high if high is not None)
     if traced.estimates > ESTIMATES_SHARE * max(1, intervals):
         yield Verdict(
             level="warning",
-            text=f"{name}: in {traced.estimates:,} intervals the counter shared its hardware with "
-            "others; there its values are estimates.",
-            remedy="ask for fewer events at once",
+            text=f"{name}: in {traced.estimates:,} intervals the counter shared its hardware "
+            "with others; its values are estimates there.",
+            remedy="request fewer events at once",
         )
     if traced.known_s <= 0:
         yield _never(name, traced.track)
@@ -147,9 +150,9 @@ def _track(traced: Traced) -> Iterator[Verdict]:
 
 def _never(name: str, track: Track) -> Verdict:
     if track.gauge and is_own(track):
-        text = f"{name}: not read twice while the program ran: not known."
+        text = f"{name}: not read twice while the program ran, so no rate is known."
         return Verdict(level="note", text=text, remedy="sample more often (--rate)")
-    return Verdict(level="warning", text=f"{name}: could never be read.")
+    return Verdict(level="warning", text=f"{name}: could not be read at any time.")
 
 
 def _agreement(timeline: Timeline) -> Iterator[Verdict]:
@@ -170,7 +173,7 @@ def _agreement(timeline: Timeline) -> Iterator[Verdict]:
         how = "agree within" if fine else "differ by"
         yield Verdict(
             level="good" if fine else "warning",
-            text=f"{what} {how} {max(apart, 0.001):.1%}; that by perf is shown.",
+            text=f"{what} {how} {max(apart, 0.001):.1%}; the figure from perf is shown.",
         )
 
 

@@ -49,7 +49,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """What cannot be: a window of more goes on."""
 
     def holds(self, window: Window) -> bool:
-        """Whether the rate over a window says something."""
+        """Whether the rate over a window is meaningful."""
         if not self.can_be(window):
             return False
         enough = window.amount >= LEAST_STEPS * self.step and window.seconds >= self.least_s
@@ -67,7 +67,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rule_of(track: Track, cpus: int) -> Rule | None:
-    """None for a gauge: a level says what it says."""
+    """The window for a track; None for a gauge, whose levels need none."""
     if track.gauge:
         return None
     step = max(counter.scale for counter in track.counters)

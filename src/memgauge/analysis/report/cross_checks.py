@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from memgauge.analysis.figures.concurrency import usual_line_bytes
 from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import Figures, number_fact, share_fact, text_fact
+from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.report.checks import (
     Check,
@@ -22,12 +24,16 @@ from memgauge.analysis.report.checks import (
     latency_check,
     untold,
 )
-from memgauge.analysis.report.gpu_checks import footprint_checks
+from memgauge.analysis.report.gpu_checks import footprint_checks, is_tuned_read
 from memgauge.analysis.report.level_checks import level_checks
 from memgauge.analysis.report.numa_checks import pair_checks
 from memgauge.analysis.section import Column, Section, Table, Verdict
 from memgauge.analysis.workingset.claims import Finding
 from memgauge.analysis.workingset.section import find
+from memgauge.model.points.latency import LatencyRequested
+from memgauge.model.points.loaded import LoadedActual, LoadedRequested
+from memgauge.model.points.rings import RingActual
+from memgauge.model.points.shared import Backing, TrafficMix
 from memgauge.model.records import Point
 from memgauge.model.units import format_count
 
@@ -40,6 +46,37 @@ Measured = tuple[Point, list[PointSummary]]
 """A point and its figures in every regime that has its share of the samples."""
 
 
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """Accesses to memory, with what was measured: of the same load bandwidths must be the same."""
+
+    point: Point
+    summaries: list[PointSummary]
+    gpu: str
+    """Empty: the host's threads."""
+    pages: str
+    mix: TrafficMix
+    share: float
+    """Reads among all accesses."""
+
+    @property
+    def label(self) -> str:
+        """Such as `50r-temporal`, with the order where that is not sequential."""
+        reads, writes = self.mix.reads or 0, self.mix.writes or 0
+        share = reads / (reads + writes) if reads + writes else self.share
+        percent = f"{100 * share:.1f}".removesuffix(".0") + "r"
+        mix = "-".join(filter(None, (percent, self.mix.store)))
+        return mix if self.mix.order == "sequential" else f"{mix}, {self.mix.order}"
+
+    def is_same(self, other: Load) -> bool:
+        """As many threads or the same GPU, the same accesses in the same order and pages."""
+        mine, its = (
+            (one.point.threads, one.gpu, one.pages, one.mix.order) for one in (self, other)
+        )
+        stores_alike = self.share == 1 or self.mix.store == other.mix.store
+        return mine == its and stores_alike and abs(self.share - other.share) <= SAME_SHARE
+
+
+@once
 def crosschecks(figures: Figures) -> list[Check]:
     """All checks that a run holds both sides of; empty for a run of one experiment."""
     return [
@@ -73,77 +110,77 @@ def _findings(figures: Figures) -> list[Finding]:
 def _unloaded(figures: Figures) -> Iterator[Check]:
     """Loaded latency at the longest delay against idle latency."""
     probes = [
-        (point, summaries)
+        (_team_and_delay(requested), point, summaries)
         for point, summaries in _measured(figures, "loaded")
         if point.quantity == "latency"
-        and _share(point) == 1
-        and text_fact(point.requested, "order") == "sequential"
+        and (requested := LoadedRequested.of(point.requested)).read_share == 1
+        and requested.order == "sequential"
     ]
     idle = [
         (point, summaries)
         for point, summaries in _measured(figures, "latency")
-        if text_fact(point.requested, "level") == "DRAM"
-        and text_fact(point.requested, "order") == "block-random"
+        if _is_idle_memory(LatencyRequested.of(point.requested))
     ]
     if not probes or not idle:
         return
-    longest = max(probes, key=lambda entry: _team_and_delay(entry[0]))
+    _, longest, probed = max(probes, key=lambda entry: entry[0])
     what = "loaded, longest delay"
-    name = longest[0].point
-    alike = [entry for entry in idle if _same_place(longest[0], entry[0])]
+    alike = [entry for entry in idle if _same_place(longest, entry[0])]
     if not alike:
         why = "no figure of idle latency from the same CPU, node and pages"
-        yield untold(what, name, "latency", "ns", why)
+        yield untold(what, longest.point, "latency", "ns", why)
         return
-    for summary in longest[1]:
+    for summary in probed:
         other = Side(alike[0][0].point, alike[0][1][0])
-        yield latency_check(what, Side(name, summary), other, figures.run_to_run_drift or 0.0)
+        drift = figures.run_to_run_drift or 0.0
+        yield latency_check(what, Side(longest.point, summary), other, drift)
 
 
 def _full_load(figures: Figures) -> Iterator[Check]:
     """Bandwidth of the generators without delay against that of as many threads without a probe."""
     latencies = dict(_by_name(figures, "loaded"))
-    alone = [*_measured(figures, "mix"), *_stream_reads(figures)]
-    for point, summaries in _measured(figures, "loaded"):
-        if point.quantity != "bandwidth" or _delay(point) != 0:
+    alone = [*_loads(figures, "mix"), *_loads(figures, "stream")]
+    for load in _loads(figures, "loaded"):
+        point = load.point
+        if point.quantity != "bandwidth" or LoadedRequested.of(point.requested).delay != 0:
             continue
-        what = f"loaded, {_load(point)}"
-        found = [entry for entry in alone if _same_load(point, entry[0])]
-        if not found:
-            yield from _without_figure(figures, what, point)
+        what = f"loaded, {load.label}"
+        other = next((one for one in alone if load.is_same(one)), None)
+        if other is None:
+            yield from _without_figure(figures, what, load)
             continue
-        other = found[0]
         probes = latencies.get(point.measured_with or "", [])
-        for one, against in by_kind(summaries, other[1]):
-            lost = _probe_gb_per_s(figures, probes, one.regime)
-            sides = (Side(point.point, one), Side(other[0].point, against))
+        for mine, against in by_kind(load.summaries, other.summaries):
+            lost = _probe_gb_per_s(figures, probes, mine.regime)
+            sides = (Side(point.point, mine), Side(other.point.point, against))
             yield bandwidth_check(what, *sides, beside_gb_per_s=lost)
 
 
 def _all_reads(figures: Figures) -> Iterator[Check]:
     """`mix` of reads alone against `stream`'s tuned read, each team."""
-    streams = _stream_reads(figures)
-    for point, summaries in _measured(figures, "mix"):
-        if _share(point) != 1 or text_fact(point.requested, "order") != "sequential":
+    streams = _loads(figures, "stream")
+    for load in _loads(figures, "mix"):
+        if load.share != 1 or load.mix.order != "sequential":
             continue
-        team = "GPU" if gpu_of(point) else format_count(point.threads, "thread")
-        what = f"mix, {_load(point)}, {team}"
-        found = [entry for entry in streams if _same_load(point, entry[0])]
-        if not found:
-            yield from _without_figure(figures, what, point)
+        what = f"mix, {load.label}, "
+        what += "GPU" if load.gpu else format_count(load.point.threads, "thread")
+        other = next((one for one in streams if load.is_same(one)), None)
+        if other is None:
+            yield from _without_figure(figures, what, load)
             continue
-        other, against = found[0]
-        for one, two in by_kind(summaries, against):
-            yield bandwidth_check(what, Side(point.point, one), Side(other.point, two))
+        for mine, against in by_kind(load.summaries, other.summaries):
+            sides = (Side(load.point.point, mine), Side(other.point.point, against))
+            yield bandwidth_check(what, *sides)
 
 
-def _without_figure(figures: Figures, what: str, point: Point) -> Iterator[Check]:
-    """Said where the other side was to be measured; nothing where it never was."""
+def _without_figure(figures: Figures, what: str, load: Load) -> Iterator[Check]:
+    """A check without outcome where the other side was to be measured; else none."""
     planned = [*figures.run.points_of("mix"), *figures.run.points_of("stream")]
-    others = [p for p in planned if p.experiment != point.experiment and _same_load(point, p)]
-    if others:
+    others = [one for p in planned if p.experiment != load.point.experiment for one in _load_of(p)]
+    same = next((one.point.point for one in others if load.is_same(one)), None)
+    if same is not None:
         why = "one side has no figure: all its samples were set aside"
-        yield untold(what, point.point, others[0].point, "GB/s", why)
+        yield untold(what, load.point.point, same, "GB/s", why)
 
 
 def _measured(figures: Figures, experiment: str) -> list[Measured]:
@@ -154,73 +191,48 @@ def _measured(figures: Figures, experiment: str) -> list[Measured]:
 def _by_name(figures: Figures, experiment: str) -> list[tuple[str, list[PointSummary]]]:
     found: dict[str, list[PointSummary]] = {}
     for point, summary in figures.slices(experiment):
-        if (summary.share or 0) >= LEAST_SHARE and "candidate" not in point.requested:
+        if (summary.share or 0) >= LEAST_SHARE:
             found.setdefault(point.point, []).append(summary)
     return [*found.items()]
 
 
-def _stream_reads(figures: Figures) -> list[Measured]:
-    return [entry for entry in _measured(figures, "stream") if _is_tuned_read(entry[0])]
+def _loads(figures: Figures, experiment: str) -> list[Load]:
+    measured = _measured(figures, experiment)
+    return [load for point, summaries in measured for load in _load_of(point, summaries)]
 
 
-def _share(point: Point) -> float | None:
-    return share_fact(point.requested, "read_share")
+def _load_of(point: Point, summaries: Sequence[PointSummary] = ()) -> Iterator[Load]:
+    """Nothing where it is not known, and of all kernels of `stream` but tuned reads."""
+    mix = TrafficMix.of(point.requested)
+    if point.experiment == "stream":
+        mix = TrafficMix(read_share=1.0 if is_tuned_read(point) else None, order="sequential")
+    if mix.read_share is not None:
+        yield Load(
+            point=point,
+            summaries=[*summaries],
+            gpu=gpu_of(point),
+            pages=Backing.of(point.actual).pages,
+            mix=mix,
+            share=mix.read_share,
+        )
 
 
-def _delay(point: Point) -> int | None:
-    return number_fact(point.requested, "delay")
+def _is_idle_memory(requested: LatencyRequested) -> bool:
+    return (requested.level, requested.order) == ("DRAM", "block-random")
 
 
-def _team_and_delay(point: Point) -> tuple[int, int]:
-    generators, delay = number_fact(point.requested, "generators"), _delay(point)
-    return generators or 0, -1 if delay is None else delay
-
-
-def _load(point: Point) -> str:
-    """As the name of the point says it, such as `50r-temporal`."""
-    load = "/".join(point.point.split("/")[1:2])
-    order = text_fact(point.requested, "order")
-    return load if order == "sequential" else f"{load}, {order}"
-
-
-def _same_load(point: Point, other: Point) -> bool:
-    """As many threads or the same GPU, the same accesses in the same order, the same pages."""
-    if point.threads != other.threads or not _same_pages(point, other):
-        return False
-    if gpu_of(point) != gpu_of(other):
-        return False
-    if other.experiment == "stream":
-        reads = _share(point) == 1 and text_fact(point.requested, "order") == "sequential"
-        return reads and _is_tuned_read(other)
-    mine, its = _share(point), _share(other)
-    if mine is None or its is None or abs(mine - its) > SAME_SHARE:
-        return False
-    keys = ("order",) if mine == 1 else ("order", "store")
-    return all(text_fact(point.requested, key) == text_fact(other.requested, key) for key in keys)
-
-
-def _is_tuned_read(point: Point) -> bool:
-    requested = (text_fact(point.requested, "kernel"), text_fact(point.requested, "variant"))
-    return (
-        requested == ("read", "tuned")
-        and "candidate" not in point.requested
-        and point.role == "slice"
-    )
-
-
-def _same_pages(one: Point, other: Point) -> bool:
-    return text_fact(one.actual, "pages") == text_fact(other.actual, "pages")
+def _team_and_delay(requested: LoadedRequested) -> tuple[int, int]:
+    return requested.generators or 0, -1 if requested.delay is None else requested.delay
 
 
 def _same_place(probe: Point, idle: Point) -> bool:
-    """The same CPU waits for the same memory in the same pages, as far as both tell."""
-    places = [
-        (text_fact(probe.actual, "probe_cpu"), text_fact(idle.actual, "cpus")),
-        (text_fact(probe.actual, "node"), text_fact(idle.actual, "node")),
-    ]
-    if gpu_of(probe) != gpu_of(idle):
+    """The same CPU waits for the same memory in the same pages, as far as both are known."""
+    here, there = LoadedActual.of(probe.actual), RingActual.of(idle.actual)
+    if gpu_of(probe) != gpu_of(idle) or here.pages != there.pages:
         return False
-    return _same_pages(probe, idle) and all(a == b for a, b in places if a and b)
+    same_node = None in {here.node, there.node} or here.node == there.node
+    same_cpu = here.probe_cpu is None or there.cpus in {"", str(here.probe_cpu)}
+    return same_node and same_cpu
 
 
 def _probe_gb_per_s(figures: Figures, probes: Sequence[PointSummary], regime: str) -> float:

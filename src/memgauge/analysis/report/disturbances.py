@@ -1,4 +1,4 @@
-"""What disturbed the samples of each experiment: said beside the figures it spoils.
+"""What disturbed the samples of each experiment: reported beside the figures it spoils.
 
 A sample is disturbed when the stretch of about a second that it ended in saw more steal or more of
 other programs than is usual, or a slower clock.
@@ -18,9 +18,10 @@ from memgauge.analysis.figures.spread import Growth, growth
 from memgauge.analysis.figures.summary import by_regime
 from memgauge.analysis.report.conditions import Stretches, stretch_at, stretches_of
 from memgauge.analysis.section import Verdict
+from memgauge.model.points.stream import StreamRequested
 from memgauge.model.records import Point
 
-SAID_SHARE = 0.01
+REPORTED_SHARE = 0.01
 """Of an experiment's samples: fewer disturbed ones are not worth a sentence."""
 SPOILED_SHARE = 0.1
 """From here on it is a warning: the 90th percentile of speed stands on a tenth of the samples."""
@@ -89,7 +90,7 @@ def _points(figures: Figures, experiment: str) -> list[Point]:
     return [
         point
         for point in figures.run.points_of(experiment)
-        if "candidate" not in point.requested and not is_timed_by_gpu(point)
+        if not StreamRequested.of(point.requested).candidate and not is_timed_by_gpu(point)
     ]
 
 
@@ -98,8 +99,8 @@ def _disturbed_verdict(found: Sequence[Disturbed]) -> Iterator[Verdict]:
     share = sum(one.disturbed for one in found) / known if known else 0.0
     aside = sum(one.switched_out for one in found)
     aside_share = aside / taken if taken else 0.0
-    parts = [_share_text(found, known, share)] if share >= SAID_SHARE else []
-    if aside_share >= SAID_SHARE:
+    parts = [_share_text(found, known, share)] if share >= REPORTED_SHARE else []
+    if aside_share >= REPORTED_SHARE:
         named = _worst({o.point: o.switched_out / o.taken for o in found if o.taken}, aside_share)
         text = f"{aside} of {taken} samples were set aside because a thread was switched out"
         parts.append(text + named)

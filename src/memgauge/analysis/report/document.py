@@ -167,7 +167,12 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 def json_document(run: Run) -> Document:
     """The figures of a run; of one that was killed, those of what was measured."""
-    figures = figures_of(run)
+    return document_of(figures_of(run))
+
+
+def document_of(figures: Figures) -> Document:
+    """The same, of a run whose figures are known."""
+    run = figures.run
     start = run.start
     return Document(
         format_version=DOCUMENT_VERSION,

@@ -12,9 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.figures.gpu_concurrency import BEYOND_L2
 from memgauge.analysis.figures.gpu_points import gpu_of, l2_bytes
-from memgauge.analysis.figures.run import Figures, number_fact, share_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.report.checks import Check, Side, bandwidth_check, untold
+from memgauge.model.points.shared import TrafficMix
+from memgauge.model.points.stream import StreamRequested
+from memgauge.model.points.workingset import WorkingsetRequested
 from memgauge.model.records import Point
 
 Measured = Sequence[tuple[Point, PointSummary]]
@@ -29,7 +32,7 @@ def footprint_checks(figures: Figures) -> Iterator[Check]:
     if largest is None or not reads:
         return
     point, summary = reads[0]
-    other, against = largest
+    size, other, against = largest
     what = WHAT[point.experiment]
     if gpu_of(point) != gpu_of(other):
         return
@@ -37,7 +40,7 @@ def footprint_checks(figures: Figures) -> Iterator[Check]:
         why = "one side has no figure: all its samples were set aside"
         yield untold(what, point.point, other.point, "GB/s", why)
         return
-    held = (l2_bytes([other]) or 0) / (number_fact(other.requested, "footprint_bytes") or 1)
+    held = (l2_bytes([other]) or 0) / size
     beside = against.sustained.value * held
     sides = (Side(point.point, summary), Side(other.point, against))
     yield bandwidth_check(what, *sides, beside_gb_per_s=beside)
@@ -47,27 +50,32 @@ def _reads(figures: Figures, experiment: str) -> Measured:
     return [
         (point, summary)
         for point, summary in figures.slices(experiment)
-        if gpu_of(point) and is_read(point)
+        if gpu_of(point) and _reads_alone(point)
     ]
 
 
-def is_read(point: Point) -> bool:
-    """Whether it reads memory alone, as fast as can be."""
+def _reads_alone(point: Point) -> bool:
     if point.experiment == "mix":
-        return share_fact(point.requested, "read_share") == 1
-    requested = (text_fact(point.requested, "kernel"), text_fact(point.requested, "variant"))
-    return requested == ("read", "tuned") and "candidate" not in point.requested
+        return TrafficMix.of(point.requested).read_share == 1
+    return is_tuned_read(point)
 
 
-def _largest(figures: Figures) -> tuple[Point, PointSummary] | None:
-    """The largest footprint that was read; None: none lies far beyond the L2."""
+def is_tuned_read(point: Point) -> bool:
+    """Whether a point of `stream` reads memory alone, as fast as can be, and is no candidate."""
+    requested = StreamRequested.of(point.requested)
+    kernel = (requested.kernel, requested.variant, requested.candidate)
+    return kernel == ("read", "tuned", "") and point.role == "slice"
+
+
+def _largest(figures: Figures) -> tuple[int, Point, PointSummary] | None:
+    """The largest footprint that was read, with its bytes; None: none lies far beyond the L2."""
     found = [
-        (number_fact(point.requested, "footprint_bytes") or 0, point, summary)
+        (requested.footprint_bytes or 0, point, summary)
         for point, summary in figures.of("workingset")
-        if gpu_of(point) and text_fact(point.requested, "access") == "read"
+        if gpu_of(point) and (requested := WorkingsetRequested.of(point.requested)).access == "read"
     ]
     if not found:
         return None
-    size, point, summary = max(found, key=lambda entry: entry[0])
-    cache = l2_bytes([point])
-    return (point, summary) if cache and size >= BEYOND_L2 * cache else None
+    largest = max(found, key=lambda entry: entry[0])
+    cache = l2_bytes([largest[1]])
+    return largest if cache and largest[0] >= BEYOND_L2 * cache else None

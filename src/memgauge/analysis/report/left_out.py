@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from memgauge.analysis.section import Section, Verdict
+from memgauge.model.experiments import title_of
 from memgauge.model.records import Warning
 from memgauge.model.run import Run
 
@@ -17,7 +16,7 @@ def is_left_out(warning: Warning) -> bool:
     return warning.code == LEFT_OUT and warning.experiment is not None
 
 
-def left_out(run: Run, titles: Mapping[str, str]) -> Section | None:
+def left_out(run: Run) -> Section | None:
     """Experiments by their titles, with the reason and how to name what they lack.
 
     Those with the same reason share a sentence.
@@ -25,7 +24,7 @@ def left_out(run: Run, titles: Mapping[str, str]) -> Section | None:
     reasons: dict[str, dict[str, None]] = {}
     for warning in run.warnings:
         if is_left_out(warning):
-            reasons.setdefault(_reason(warning), {})[_title(warning, titles)] = None
+            reasons.setdefault(_reason(warning), {})[title_of(warning.experiment or "")] = None
     if not reasons:
         return None
     return Section(
@@ -37,11 +36,6 @@ def left_out(run: Run, titles: Mapping[str, str]) -> Section | None:
             for reason, named in reasons.items()
         ],
     )
-
-
-def _title(warning: Warning, titles: Mapping[str, str]) -> str:
-    name = warning.experiment or ""
-    return titles.get(name, name)
 
 
 def _reason(warning: Warning) -> str:

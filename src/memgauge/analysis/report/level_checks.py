@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.report.checks import (
     LATENCY_CAUSES,
     NO_INTERVAL,
@@ -25,7 +25,12 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.levels import Level
 from memgauge.analysis.workingset.claims import Finding
-from memgauge.model.records import Point
+from memgauge.model.points.latency import LatencyRequested
+from memgauge.model.points.rings import RingActual
+from memgauge.model.points.workingset import WorkingsetRequested
+
+_Idle = tuple[str, LatencyRequested, Estimate]
+"""What `latency` measured of a level: name of the point, ring, latency."""
 
 UNNAMED = "unnamed"
 """A level that the topology does not have: `latency` knows nothing of it."""
@@ -34,9 +39,9 @@ UNNAMED = "unnamed"
 def level_checks(figures: Figures, findings: Sequence[Finding]) -> Iterator[Check]:
     """One for each level that both found."""
     pages = {
-        text_fact(point.actual, "pages")
+        RingActual.of(point.actual).pages
         for point, _ in figures.slices("workingset")
-        if text_fact(point.requested, "access") == "latency"
+        if WorkingsetRequested.of(point.requested).access == "latency"
     }
     above: Level | None = None
     for finding in findings:
@@ -51,31 +56,27 @@ def level_checks(figures: Figures, findings: Sequence[Finding]) -> Iterator[Chec
         above = finding.level
 
 
-def _latency_of(figures: Figures, name: str, pages: set[str]) -> tuple[Point, Estimate] | None:
+def _latency_of(figures: Figures, name: str, pages: set[str]) -> _Idle | None:
     """The random walk of that level in the pages that the working sets lie in."""
     level = "DRAM" if name == "memory" else name
     for point, summary in figures.slices("latency"):
-        requested = (text_fact(point.requested, "level"), text_fact(point.requested, "order"))
-        if requested == (level, "random") and text_fact(point.actual, "pages") in pages:
-            local = text_fact(point.requested, "memory_node") in {"", _node(point)}
-            if local and summary.sustained is not None:
-                return point, summary.sustained
+        requested = LatencyRequested.of(point.requested)
+        is_local = requested.memory_node in {None, requested.cpu_node}
+        is_alike = (requested.level, requested.order) == (level, "random") and is_local
+        if is_alike and summary.sustained and RingActual.of(point.actual).pages in pages:
+            return point.point, requested, summary.sustained
     return None
-
-
-def _node(point: Point) -> str:
-    return text_fact(point.requested, "cpu_node")
 
 
 def _check(
     name: str,
-    found: tuple[Point, Estimate],
+    found: _Idle,
     level: Level,
     above: Level | None,
     drift: float,
 ) -> Check:
-    point, idle = found
-    ceiling_ns = ceiling(level, above, number_fact(point.requested, "footprint_bytes"))
+    point, requested, idle = found
+    ceiling_ns = ceiling(level, above, requested.footprint_bytes)
     plateau = Estimate(level.latency_ns, level.latency_low_ns, ceiling_ns)
     known = has_interval(idle)
     bounds = idle if known else Estimate(idle.value, idle.value, idle.value)
@@ -83,7 +84,7 @@ def _check(
         Check(
             what=_what(name),
             unit="ns",
-            one_name=point.point,
+            one_name=point,
             other_name=_where(name),
             one=idle,
             other=plateau,

@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
-from memgauge.analysis.figures.summary import PointSummary
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.report.checks import Check, Side, latency_check
+from memgauge.model.points.latency import LatencyRequested
+from memgauge.model.points.rings import RingActual
 from memgauge.model.records import Point
-
-Measured = tuple[Point, PointSummary]
 
 
 def pair_checks(figures: Figures) -> Iterator[Check]:
     """Latency of each pair by either experiment, of the same CPU, order and pages."""
     by_place = {place: entry for entry in figures.slices("latency") if (place := _place(entry[0]))}
     for point, summary in figures.slices("numa"):
-        other = by_place.get(_place(point) or ())
-        if point.quantity != "latency" or other is None:
+        place = _place(point)
+        if point.quantity != "latency" or place is None or place not in by_place:
             continue
-        pair = f"node {point.requested['cpu_node']} to node {point.requested['memory_node']}"
+        other, against = by_place[place]
         yield latency_check(
-            f"numa, latency of {pair}",
+            f"numa, latency of node {place[0]} to node {place[1]}",
             Side(point.point, summary),
-            Side(other[0].point, other[1]),
+            Side(other.point, against),
             figures.run_to_run_drift or 0.0,
         )
 
 
-def _place(point: Point) -> tuple[object, ...] | None:
-    """What must be alike; None of what is no pair of nodes in memory."""
-    nodes = [number_fact(point.requested, key) for key in ("cpu_node", "memory_node")]
-    level = text_fact(point.requested, "level") or "DRAM"
-    if None in nodes or level != "DRAM":
+def _place(point: Point) -> tuple[int, int, str, str, str] | None:
+    """Both nodes, and what else must be alike; None of what is no pair of nodes in memory.
+
+    What `numa` records of it is what `latency` records.
+    """
+    requested, actual = LatencyRequested.of(point.requested), RingActual.of(point.actual)
+    cpu_node, memory_node = requested.cpu_node, requested.memory_node
+    if cpu_node is None or memory_node is None or requested.level not in {"", "DRAM"}:
         return None
-    order, pages = text_fact(point.requested, "order"), text_fact(point.actual, "pages")
-    return (*nodes, order, pages, text_fact(point.actual, "cpus"))
+    return cpu_node, memory_node, requested.order, actual.pages, actual.cpus

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from memgauge.model.points.traffic import TrafficActual, TrafficRequested
+from memgauge.model.records import Point
 from memgauge.model.run import Run
 
 
 def is_only_simulated(run: Run) -> bool:
     """Whether no point was to be executed: none has CPUs or regions."""
-    return bool(run.points) and all(
-        point.role == "counted" and "cpus" not in point.actual and point.actual.get("regions") == 0
-        for point in run.points.values()
-    )
+    return bool(run.points) and not any(map(_is_executed, run.points.values()))
+
+
+def _is_executed(point: Point) -> bool:
+    actual = TrafficActual.of(point.actual)
+    return point.role != "counted" or bool(actual.cpus) or actual.regions != 0
 
 
 def simulated_counts(run: Run) -> tuple[int, int]:
-    """Simulations that there are of what was asked for: each point on each machine."""
-    requested = sum(
-        len(_machines(point.requested.get("machines"))) for point in run.points.values()
-    )
+    """Simulations that there are of what was requested: each point on each machine."""
+    machines = (TrafficRequested.of(point.requested).machines for point in run.points.values())
+    requested = sum(len(names.split(",")) for names in machines if names not in {"", "none"})
     return sum(map(len, run.simulated.values())), requested
-
-
-def _machines(known: object) -> list[str]:
-    return [] if known in {None, "none"} else str(known).split(",")

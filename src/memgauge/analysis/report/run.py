@@ -1,49 +1,30 @@
 """A run, analysed: sections of the experiments in it, verdicts, headlines, machine and status."""
 
+from importlib import import_module
+
 import msgspec
 
-from memgauge.analysis.fft3d.ranks import is_job
 from memgauge.analysis.figures.gpu_points import gpu_name
-from memgauge.analysis.figures.run import Figures, figures_of
-from memgauge.analysis.latency.section import conditions, memory_latency
+from memgauge.analysis.figures.run import Figures, figures_of, once
+from memgauge.analysis.latency.figures import conditions, memory_latency
 from memgauge.analysis.machine.actual_memory import memory_verdicts
 from memgauge.analysis.machine.gpus import gpu_titles, with_gpus
 from memgauge.analysis.machine.table import machine_line, system_table
 from memgauge.analysis.machine.tiers import tiers_table
-from memgauge.analysis.profile.section import is_profile
 from memgauge.analysis.report import cross_checks as crosschecks
 from memgauge.analysis.report.disturbances import with_disturbances
 from memgauge.analysis.report.left_out import left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated, simulated_counts
-from memgauge.analysis.report.registry import ANALYSES
 from memgauge.analysis.report.verdicts import peak_share, reached_counts, run_verdicts
 from memgauge.analysis.section import Cell, Headline, Report, Section, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.stream.figures import best, stream_cells
 from memgauge.analysis.transfers.section import best_transfers
 from memgauge.analysis.workingset.section import claims_for, find
+from memgauge.model.experiments import DESCRIPTORS, title_of
 from memgauge.model.run import Run
 from memgauge.model.units import format_bytes, format_count, format_duration
 
-TITLES = {
-    "stream": "Memory bandwidth",
-    "latency": "Memory latency",
-    "workingset": "Working sets",
-    "loaded": "Latency under load",
-    "mix": "Read-write mixes",
-    "stride": "Pattern, stride and granularity",
-    "pages": "Address translation",
-    "misses": "Cost of cache misses",
-    "profile": "Profile of a program",
-    "fft3d": "Distributed 3-D FFT",
-    "counters_verify": "Verification of counters",
-    "tiers": "Two memories in competition",
-    "numa": "NUMA matrices",
-    "interleave": "Interleave weights",
-    "counters_compare": "Two routes to the same counters",
-    "traffic": "Expected, simulated, measured",
-    "transfers": "Transfers to and from a GPU",
-}
 MOST_HEADLINES = 4
 ENDINGS = {
     "complete": "complete",
@@ -55,9 +36,14 @@ ENDINGS = {
 
 def analyse_run(run: Run) -> Report:
     """Everything a renderer needs. Works on a run that was killed at any moment."""
-    figures = figures_of(run)
+    return report_of(figures_of(run))
+
+
+def report_of(figures: Figures) -> Report:
+    """The same, of a run whose figures are known."""
+    run = figures.run
     names = experiments_of(run)
-    title = TITLES.get(names[0], names[0]) if len(names) == 1 else "Memory survey"
+    title = title_of(names[0]) if len(names) == 1 else "Memory survey"
     return Report(
         run_id=run.start.run_id,
         started_at=run.start.started_at,
@@ -84,19 +70,31 @@ def experiments_of(run: Run) -> list[str]:
     return list(dict.fromkeys([*requested, *(p.experiment for p in run.points.values())]))
 
 
+@once
 def sections_of(figures: Figures) -> list[Section]:
     """A section for each experiment with points, one of those left out, then cross-checks.
 
     What disturbed the samples of an experiment is said in its own section.
     """
     present = {point.experiment for point in figures.run.points.values()}
-    present |= {"profile"} if is_profile(figures.run) else set()
-    present |= {"fft3d"} if is_job(figures.run) else set()
-    names = [name for name in experiments_of(figures.run) if name in present & ANALYSES.keys()]
+    present = (present | _without_points(figures.run)) & DESCRIPTORS.keys()
+    names = [name for name in experiments_of(figures.run) if name in present]
     disturbed = with_disturbances(figures, names)
-    sections = [_with(ANALYSES[name](figures), disturbed[name]) for name in names]
-    further = (left_out(figures.run, TITLES), crosschecks.section(figures))
+    sections = [_with(_section_of(name, figures), disturbed[name]) for name in names]
+    further = (left_out(figures.run), crosschecks.section(figures))
     return [*sections, *(section for section in further if section is not None)]
+
+
+def _without_points(run: Run) -> set[str]:
+    """What was recorded over time by a runner of its own, such as a profile."""
+    requested = {name for start in run.starts for name in start.experiments}
+    return {name for name in requested & DESCRIPTORS.keys() if DESCRIPTORS[name].host is None}
+
+
+def _section_of(name: str, figures: Figures) -> Section:
+    """Of an experiment that has a descriptor; its package is loaded now."""
+    section: Section = import_module(f"memgauge.analysis.{name}.section").analyse(figures)
+    return section
 
 
 def _with(section: Section, verdicts: list[Verdict]) -> Section:
@@ -118,7 +116,7 @@ def _measured(figures: Figures) -> list[str]:
     run = figures.run
     reached, points = reached_counts(figures)
     known = [f"{reached} of {points} points within {100 * figures.precision:g}%"] if points else []
-    if run.points or not (is_profile(run) or is_job(run)):
+    if run.points or not _without_points(run):
         known.append(format_count(run.rounds, "round"))
     return known
 
@@ -146,7 +144,7 @@ def _unknown(names: list[str]) -> list[Verdict]:
             remedy="render it with the version that wrote it",
         )
         for name in names
-        if name not in ANALYSES
+        if name not in DESCRIPTORS
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the run as a whole says in plain words: what spoiled it, what is missing, what to change."""
+"""The run as a whole, in plain words: what spoiled it, what is missing, what to change."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -7,14 +7,15 @@ from typing import NamedTuple
 from memgauge.analysis.counters.trust import counter_verdicts
 from memgauge.analysis.figures.gpu_points import gpu_of, gpu_peak_gb_per_s
 from memgauge.analysis.figures.regimes import Regimes, TeamKey, team_of
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.speeds import is_timed_by_gpu
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.report.left_out import is_left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.stream.figures import best, stream_cells
-from memgauge.model.records import NOT_WATCHED, Environment
+from memgauge.model.points.stream import StreamRequested
+from memgauge.model.records import NOT_WATCHED, Environment, Point
 from memgauge.model.run import Run
 from memgauge.model.system import System
 
@@ -26,6 +27,7 @@ NOISY = 0.1
 """Above these a verdict mentions it."""
 
 
+@once
 def run_verdicts(figures: Figures) -> list[Verdict]:
     """All verdicts that are not one experiment's own.
 
@@ -122,7 +124,7 @@ def _regimes(figures: Figures) -> Iterator[Verdict]:
 
 
 def _regime_counts(run: Run, teams: Mapping[TeamKey, Regimes]) -> Counter[int]:
-    """Samples of all these teams in their nearer and their farther regime, visits counted once."""
+    """Samples of all these teams in their nearer and their farther regime, each pass once."""
     counts: Counter[int] = Counter()
     for point in run.points.values():
         regimes = teams.get(team_of(point))
@@ -153,7 +155,7 @@ def _others(figures: Figures) -> Iterator[Verdict]:
 
 
 def _share(figures: Figures, seconds: Callable[[Environment], float | None]) -> float | None:
-    """Of the time of all CPUs over the run; None where the kernel did not tell."""
+    """Of the time of all CPUs over the run; None where the kernel did not report it."""
     known = [(seconds(r), r.interval_s) for r in figures.run.environment]
     used = sum(value for value, _ in known if value is not None)
     time = sum(interval for value, interval in known if value is not None)
@@ -260,24 +262,27 @@ def _noise(figures: Figures) -> Iterator[Verdict]:
 
 
 def _slices(figures: Figures) -> Iterator[PointSummary]:
-    for point in figures.run.points.values():
-        if point.role == "slice" and "candidate" not in point.requested:
-            for summary in figures.summaries[point.point]:
-                if summary.samples and (summary.share or 0) >= LEAST_SHARE:
-                    yield summary
+    for point in _sliced(figures):
+        for summary in figures.summaries[point.point]:
+            if summary.samples and (summary.share or 0) >= LEAST_SHARE:
+                yield summary
+
+
+def _sliced(figures: Figures) -> list[Point]:
+    """Points measured in slices, without the candidates of a search."""
+    return [
+        point
+        for point in figures.run.points.values()
+        if point.role == "slice" and not StreamRequested.of(point.requested).candidate
+    ]
 
 
 def reached_counts(figures: Figures) -> tuple[int, int]:
-    """Points within the asked precision in all regimes that matter, and points there are."""
-    names = {
-        point.point
-        for point in figures.run.points.values()
-        if point.role == "slice" and "candidate" not in point.requested
-    }
+    """Points within the requested precision in all regimes that matter, and points there are."""
     done: dict[str, bool] = {}
     for summary in _slices(figures):
         done[summary.point] = done.get(summary.point, True) and summary.reached
-    return sum(done.values()), len(names)
+    return sum(done.values()), len(_sliced(figures))
 
 
 def _precision(figures: Figures) -> Iterator[Verdict]:
@@ -350,7 +355,7 @@ OF_GPUS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _precision,
     _recorded,
 )
-"""Of what is said of the host's processors and pages nothing is in a GPU's own times."""
+"""Nothing that may disturb the host's processors and pages is in a GPU's own times."""
 OF_MODELS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (_recorded,)
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,

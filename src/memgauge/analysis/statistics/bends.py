@@ -25,7 +25,7 @@ LEAST_POINTS = 5
 """For one bend; each further one takes two more."""
 MOST_BENDS = 2
 LEAST_ERROR = 0.003
-"""Of the largest value: straight pieces are not asked to fit any closer."""
+"""Share of the largest value: straight pieces need not fit any closer."""
 LEAST_CHANGE = 0.2
 """Of the slope before: a bend takes away at least as much of it."""
 _CHI2 = 3.84

@@ -11,14 +11,14 @@ from memgauge.analysis.stream.figures import KernelResult
 
 
 def kernel_bars(
-    title: str, cells: Iterable[tuple[str, KernelResult]], rules: Sequence[Rule] = ()
+    title: str, results: Iterable[tuple[str, KernelResult]], rules: Sequence[Rule] = ()
 ) -> Chart:
     """Cells side by side for each kernel; each with the name of the bars that it belongs to."""
     bars: dict[str, dict[float | str, Estimate | None]] = {}
     kernels: dict[float | str, None] = {}
-    for name, cell in cells:
-        kernels.setdefault(cell.kernel)
-        bars.setdefault(name, {})[cell.kernel] = cell.sustained
+    for name, result in results:
+        kernels.setdefault(result.kernel)
+        bars.setdefault(name, {})[result.kernel] = result.sustained
     return Chart(
         name="stream-kernels",
         title=title,

@@ -1,12 +1,16 @@
 """The `stream` points of a run, joined by kernel, variant, team and regime."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, scaled, text_fact
+from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.ratios import ratio
+from memgauge.model.points.stream import StreamActual, StreamRequested
 from memgauge.model.records import Point
 
 STANDARD, TUNED = "standard", "tuned"
@@ -28,6 +32,7 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     store: str
     """Empty: as the variant does it."""
     point: Point
+    actual: StreamActual
     slice: PointSummary | None
     whole: PointSummary | None
     """Figures of the whole passes."""
@@ -61,49 +66,112 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
         return None if passes is None else passes.best_gb_per_s
 
 
-Key = tuple[str, str, int, str]
-"""Kernel, element, threads and regime."""
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Both variants of one kernel as they go without saying, for one team in one regime."""
+
+    of: KernelResult
+    """Either of them, or the winner of a search."""
+    standard: KernelResult | None
+    tuned: KernelResult | None
+    candidates: int = 0
+    """Of the search."""
+
+    @property
+    def plain(self) -> Estimate | None:
+        """GB/s of the standard variant."""
+        return self.standard.sustained if self.standard else None
+
+    @property
+    def fast(self) -> Estimate | None:
+        """GB/s of the tuned variant."""
+        return self.tuned.sustained if self.tuned else None
+
+    @property
+    def gain(self) -> Estimate | None:
+        """Tuned over standard."""
+        return ratio(self.fast, self.plain)
+
+    @property
+    def over_standard(self) -> Estimate | None:
+        """The winner over the standard variant."""
+        return ratio(self.of.sustained, self.plain)
+
+    @property
+    def over_tuned(self) -> Estimate | None:
+        """The winner over the tuned variant."""
+        return ratio(self.of.sustained, self.fast)
+
+    @property
+    def whole(self) -> float | None:
+        """STREAM's best of N passes with the standard variant."""
+        return self.standard.best_gb_per_s if self.standard else None
 
 
 def stream_cells(figures: Figures) -> list[KernelResult]:
     """Slices and passes of a run, joined; only where one of them was measured."""
-    joined: dict[tuple[str, ...], dict[str, tuple[Point, PointSummary]]] = {}
+    joined: dict[tuple[StreamRequested, int, str], dict[str, tuple[Point, PointSummary]]] = {}
     for point, summary in figures.of("stream"):
         if summary.has_figures and point.role != "counted":
-            requested = [text_fact(point.requested, key) for key in _REQUESTED]
-            key = (*requested, str(point.threads), summary.regime)
+            key = (StreamRequested.of(point.requested), point.threads, summary.regime)
             joined.setdefault(key, {})[point.role] = (point, summary)
-    return [_joined(roles) for roles in joined.values()]
+    return [_joined(requested, roles) for (requested, *_), roles in joined.items()]
 
 
-_REQUESTED = ("kernel", "variant", "element", "candidate", "access", "store")
-
-
-def _joined(roles: dict[str, tuple[Point, PointSummary]]) -> KernelResult:
+def _joined(
+    requested: StreamRequested, roles: dict[str, tuple[Point, PointSummary]]
+) -> KernelResult:
     point, summary = roles.get("slice") or roles["pass"]
     return KernelResult(
-        **{key: text_fact(point.requested, key) for key in _REQUESTED},
+        kernel=requested.kernel,
+        variant=requested.variant,
+        element=requested.element,
+        candidate=requested.candidate,
+        access=requested.access,
+        store=requested.store,
         threads=point.threads,
         regime=summary.regime,
         point=point,
+        actual=StreamActual.of(point.actual),
         slice=roles["slice"][1] if "slice" in roles else None,
         whole=roles["pass"][1] if "pass" in roles else None,
     )
 
 
-def best(cells: Iterable[KernelResult]) -> KernelResult | None:
-    """The cell with the highest sustained bandwidth, of those with enough samples if any has."""
-    measured = [cell for cell in cells if cell.sustained is not None]
-    known = [c for c in measured if c.slice is not None and c.slice.samples >= LEAST_SAMPLES]
+def best(results: Iterable[KernelResult]) -> KernelResult | None:
+    """The highest sustained bandwidth, of results with enough samples if any has."""
+    measured = [result for result in results if result.sustained is not None]
+    known = [r for r in measured if r.slice is not None and r.slice.samples >= LEAST_SAMPLES]
     return max(
-        known or measured, key=lambda c: c.sustained.value if c.sustained else 0.0, default=None
+        known or measured, key=lambda r: r.sustained.value if r.sustained else 0.0, default=None
     )
 
 
-def by_key(cells: Iterable[KernelResult]) -> dict[Key, dict[str, KernelResult]]:
-    """Cells by kernel, element, threads and regime, then by variant."""
-    groups: dict[Key, dict[str, KernelResult]] = {}
-    for cell in cells:
-        key = (cell.kernel, cell.element, cell.threads, cell.regime)
-        groups.setdefault(key, {})[cell.variant] = cell
-    return groups
+def comparisons(results: Iterable[KernelResult]) -> list[Comparison]:
+    """Standard beside tuned, for each kernel, team and regime."""
+    return [_beside(members, members[0]) for members in _grouped(results)]
+
+
+def searches(results: Iterable[KernelResult]) -> list[Comparison]:
+    """The winner of each search beside both variants."""
+    found = []
+    for members in _grouped(results):
+        candidates = [result for result in members if result.candidate]
+        winner = best(candidates)
+        if winner is not None:
+            found.append(_beside(members, winner, len(candidates)))
+    return found
+
+
+def _grouped(results: Iterable[KernelResult]) -> list[list[KernelResult]]:
+    groups: dict[tuple[str, str, int, str], list[KernelResult]] = {}
+    for result in results:
+        key = (result.kernel, result.element, result.threads, result.regime)
+        groups.setdefault(key, []).append(result)
+    return list(groups.values())
+
+
+def _beside(members: Iterable[KernelResult], of: KernelResult, candidates: int = 0) -> Comparison:
+    variants = {result.variant: result for result in members if result.is_plain}
+    return Comparison(
+        of=of, standard=variants.get(STANDARD), tuned=variants.get(TUNED), candidates=candidates
+    )

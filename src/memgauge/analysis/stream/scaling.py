@@ -1,4 +1,4 @@
-"""What the `stream` points say about threads: how bandwidth grows with the team."""
+"""What the `stream` points show about threads: how bandwidth grows with the team."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import msgspec
 
 from memgauge.analysis.figures import scaling_report
 from memgauge.analysis.figures.regimes import regime_kind
-from memgauge.analysis.figures.run import series, text_fact
+from memgauge.analysis.figures.run import series
 from memgauge.analysis.figures.scaling import Scaling, Team, scaling_of
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Rule, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
@@ -37,15 +37,15 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         return ", ".join(filter(None, (self.kernel, self.variant, element)))
 
 
-def lines(cells: Sequence[KernelResult], system: System) -> list[Line]:
+def lines(results: Sequence[KernelResult], system: System) -> list[Line]:
     """Every kernel and variant with at least two team sizes."""
-    usual = usual_regime(cells)
+    usual = usual_regime(results)
     teams: dict[tuple[str, str, str], list[Team]] = {}
-    for cell in cells:
-        if cell.sustained is not None and regime_kind(cell.regime) in {"", usual}:
-            cores = scaling_report.cores_used(system, text_fact(cell.point.actual, "cpus"))
-            key = (cell.kernel, cell.variant, cell.element)
-            teams.setdefault(key, []).append(Team(cell.threads, cell.sustained, cores))
+    for result in results:
+        if result.sustained is not None and regime_kind(result.regime) in {"", usual}:
+            cores = scaling_report.cores_used(system, result.actual.cpus)
+            key = (result.kernel, result.variant, result.element)
+            teams.setdefault(key, []).append(Team(result.threads, result.sustained, cores))
     found = []
     for (kernel, variant, element), members in teams.items():
         scaling = scaling_of(members)
@@ -113,10 +113,10 @@ def _over(line: Line, sizes: Sequence[int]) -> list[Estimate | None]:
     return [by_threads.get(size) for size in sizes]
 
 
-def usual_regime(cells: Sequence[KernelResult]) -> str:
+def usual_regime(results: Sequence[KernelResult]) -> str:
     """The regime with most samples; empty where no team was seen in two."""
     seen: Counter[str] = Counter()
-    for cell in cells:
-        if cell.regime and cell.slice is not None:
-            seen[regime_kind(cell.regime)] += cell.slice.samples
+    for result in results:
+        if result.regime and result.slice is not None:
+            seen[regime_kind(result.regime)] += result.slice.samples
     return seen.most_common(1)[0][0] if seen else ""

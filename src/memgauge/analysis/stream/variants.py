@@ -32,48 +32,48 @@ NOTE = (
 class VariantComparison(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel accessed or stored another way, and as it goes without saying."""
 
-    cell: KernelResult
+    result: KernelResult
     own: KernelResult | None
     """None: it was not measured."""
 
     @property
     def share(self) -> Estimate | None:
         """Bandwidth of this way over the kernel's own."""
-        return None if self.own is None else ratio(self.cell.sustained, self.own.sustained)
+        return None if self.own is None else ratio(self.result.sustained, self.own.sustained)
 
 
-def compared(cells: Iterable[KernelResult]) -> list[VariantComparison]:
+def compared(results: Iterable[KernelResult]) -> list[VariantComparison]:
     """Every way that is not a kernel's own, beside that."""
-    known = list(cells)
-    own = {_key(cell): cell for cell in known if cell.is_plain}
+    known = list(results)
+    own = {_key(result): result for result in known if result.is_plain}
     return [
-        VariantComparison(cell=cell, own=own.get(_key(cell)))
-        for cell in known
-        if (cell.access or cell.store) and not cell.candidate
+        VariantComparison(result=result, own=own.get(_key(result)))
+        for result in known
+        if (result.access or result.store) and not result.candidate
     ]
 
 
-def _key(cell: KernelResult) -> tuple[str, str, str, int, str]:
-    return (cell.kernel, cell.variant, cell.element, cell.threads, cell.regime)
+def _key(result: KernelResult) -> tuple[str, str, str, int, str]:
+    return (result.kernel, result.variant, result.element, result.threads, result.regime)
 
 
 def table(ways: Sequence[VariantComparison]) -> Table | None:
     """A row for each; none where there are none."""
     rows: list[list[Cell]] = [
         [
-            way.cell.kernel,
-            way.cell.variant,
-            way.cell.threads,
-            regime_kind(way.cell.regime) or None,
-            " ".join(filter(None, (way.cell.access, way.cell.store))),
-            way.cell.access or "direct",
-            str(way.cell.point.actual.get("store") or way.cell.store) or None,
+            way.result.kernel,
+            way.result.variant,
+            way.result.threads,
+            regime_kind(way.result.regime) or None,
+            " ".join(filter(None, (way.result.access, way.result.store))),
+            way.result.access or "direct",
+            way.result.actual.store or way.result.store or None,
             way.own.sustained if way.own else None,
-            way.cell.sustained,
+            way.result.sustained,
             way.share,
         ]
         for way in ways
-        if way.cell.sustained is not None
+        if way.result.sustained is not None
     ]
     if not rows:
         return None
@@ -102,12 +102,12 @@ def verdicts(ways: Sequence[VariantComparison]) -> list[Verdict]:
     """What each way costs one kernel, with the smallest and the largest team."""
     found: list[Verdict] = []
     for variant, access, store in dict.fromkeys(
-        (way.cell.variant, way.cell.access, way.cell.store) for way in ways
+        (way.result.variant, way.result.access, way.result.store) for way in ways
     ):
         mine = [
             way
             for way in ways
-            if (way.cell.variant, way.cell.access, way.cell.store) == (variant, access, store)
+            if (way.result.variant, way.result.access, way.result.store) == (variant, access, store)
             and has_interval(way.share)
         ]
         judged = _judged(mine)
@@ -119,14 +119,14 @@ def verdicts(ways: Sequence[VariantComparison]) -> list[Verdict]:
 
 def _judged(ways: Sequence[VariantComparison]) -> list[VariantComparison]:
     """Of one kernel, the smallest and the largest team, in the regime seen most in each."""
-    for kernel in (*JUDGED_KERNELS, *(way.cell.kernel for way in ways)):
-        of_kernel = [way for way in ways if way.cell.kernel == kernel]
+    for kernel in (*JUDGED_KERNELS, *(way.result.kernel for way in ways)):
+        of_kernel = [way for way in ways if way.result.kernel == kernel]
         if of_kernel:
-            ends = sorted({way.cell.threads for way in of_kernel})
+            ends = sorted({way.result.threads for way in of_kernel})
             return [
                 max(
-                    (way for way in of_kernel if way.cell.threads == threads),
-                    key=lambda way: way.cell.slice.samples if way.cell.slice else 0,
+                    (way for way in of_kernel if way.result.threads == threads),
+                    key=lambda way: way.result.slice.samples if way.result.slice else 0,
                 )
                 for threads in dict.fromkeys((ends[0], ends[-1]))
             ]
@@ -134,14 +134,16 @@ def _judged(ways: Sequence[VariantComparison]) -> list[VariantComparison]:
 
 
 def _verdict(what: str, ways: Sequence[VariantComparison]) -> Verdict:
-    cell = ways[0].cell
+    result = ways[0].result
     words = [_effect(way) for way in ways]
-    return Verdict(level="note", text=f"{what} {'; '.join(words)} ({cell.kernel}, {cell.variant}).")
+    return Verdict(
+        level="note", text=f"{what} {'; '.join(words)} ({result.kernel}, {result.variant})."
+    )
 
 
 def _effect(way: VariantComparison) -> str:
     share = way.share
-    team = f"with {format_count(way.cell.threads, 'thread')}"
+    team = f"with {format_count(way.result.threads, 'thread')}"
     if share is None:
         return f"was not compared {team}"
     if share.high < 1:

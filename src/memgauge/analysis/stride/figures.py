@@ -8,9 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
+from memgauge.model.points.stride import StrideActual, StrideRequested
 
 KINDS = ("dependent", "independent")
 ORDERS = ("sequential", "random")
@@ -34,38 +35,39 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     moved_bytes: int
     """By the count of cache lines: not measured at the memory controller."""
 
-    lines: int
-
 
 Costs = Mapping[Pattern, Cost]
-Cell = tuple[int, int]
+Sizes = tuple[int, int]
 """Bytes of an access and of a stride."""
 
 
 def costs_of(figures: Figures) -> dict[Pattern, Cost]:
-    """All patterns of a run that were measured and say what they are."""
+    """All patterns of a run that were measured and are known."""
     found: dict[Pattern, Cost] = {}
     for point, summary in figures.slices("stride"):
-        access = number_fact(point.requested, "access_bytes") or 0
-        stride = number_fact(point.requested, "stride_bytes") or 0
-        moved = number_fact(point.actual, "moved_bytes_per_access") or 0
-        lines = number_fact(point.actual, "lines_per_access") or 0
-        kind, order = text_fact(point.requested, "kind"), text_fact(point.requested, "order")
-        known = min(access, stride, moved, lines) > 0 and kind in KINDS and order in ORDERS
+        requested, actual = StrideRequested.of(point.requested), StrideActual.of(point.actual)
+        pattern = Pattern(
+            requested.access_bytes or 0,
+            requested.stride_bytes or 0,
+            requested.kind,
+            requested.order,
+        )
+        moved, lines = actual.moved_bytes_per_access or 0, actual.lines_per_access or 0
+        known = min(pattern.access_bytes, pattern.stride_bytes, moved, lines) > 0
+        known &= pattern.kind in KINDS and pattern.order in ORDERS
         if known and summary.sustained is not None and summary.sustained.value > 0:
-            pattern = Pattern(access, stride, kind, order)
-            found[pattern] = Cost(ns=summary.sustained, moved_bytes=moved, lines=lines)
+            found[pattern] = Cost(ns=summary.sustained, moved_bytes=moved)
     return dict(sorted(found.items()))
 
 
-def cells_of(costs: Costs) -> list[Cell]:
+def sizes_of(costs: Costs) -> list[Sizes]:
     """Accesses and strides that were measured, ascending."""
     return sorted({(pattern.access_bytes, pattern.stride_bytes) for pattern in costs})
 
 
-def ns_of(costs: Costs, cell: Cell, kind: str, order: str) -> Estimate | None:
+def ns_of(costs: Costs, sizes: Sizes, kind: str, order: str) -> Estimate | None:
     """Time of one access; None where it was not measured."""
-    cost = costs.get(Pattern(*cell, kind, order))
+    cost = costs.get(Pattern(*sizes, kind, order))
     return None if cost is None else cost.ns
 
 
@@ -76,34 +78,34 @@ def rate(amount: float, ns: Estimate) -> Estimate:
     return Estimate(amount / ns.value, low, high)
 
 
-def useful(costs: Costs, cell: Cell, kind: str, order: str) -> Estimate | None:
-    """GB/s of the bytes that are asked for."""
-    ns = ns_of(costs, cell, kind, order)
-    return None if ns is None else rate(cell[0], ns)
+def useful(costs: Costs, sizes: Sizes, kind: str, order: str) -> Estimate | None:
+    """GB/s of the bytes that are requested."""
+    ns = ns_of(costs, sizes, kind, order)
+    return None if ns is None else rate(sizes[0], ns)
 
 
-def moved(costs: Costs, cell: Cell, kind: str, order: str) -> Estimate | None:
+def moved(costs: Costs, sizes: Sizes, kind: str, order: str) -> Estimate | None:
     """GB/s of the lines they lie on."""
-    cost = costs.get(Pattern(*cell, kind, order))
+    cost = costs.get(Pattern(*sizes, kind, order))
     return None if cost is None else rate(cost.moved_bytes, cost.ns)
 
 
-def overlap(costs: Costs, cell: Cell, order: str) -> Estimate | None:
+def overlap(costs: Costs, sizes: Sizes, order: str) -> Estimate | None:
     """Accesses in flight: what one costs that waits over what one costs that does not."""
-    return ratio(ns_of(costs, cell, "dependent", order), ns_of(costs, cell, "independent", order))
+    return ratio(ns_of(costs, sizes, "dependent", order), ns_of(costs, sizes, "independent", order))
 
 
-def prefetch_share(costs: Costs, cell: Cell) -> Estimate | None:
+def prefetch_share(costs: Costs, sizes: Sizes) -> Estimate | None:
     """Cost of a dependent access in order over that of one in random order."""
     return ratio(
-        ns_of(costs, cell, "dependent", "sequential"), ns_of(costs, cell, "dependent", "random")
+        ns_of(costs, sizes, "dependent", "sequential"), ns_of(costs, sizes, "dependent", "random")
     )
 
 
-def prefetch_gain(costs: Costs, cell: Cell) -> Estimate | None:
+def prefetch_gain(costs: Costs, sizes: Sizes) -> Estimate | None:
     """How many times as long random order takes, of dependent accesses."""
     return ratio(
-        ns_of(costs, cell, "dependent", "random"), ns_of(costs, cell, "dependent", "sequential")
+        ns_of(costs, sizes, "dependent", "random"), ns_of(costs, sizes, "dependent", "sequential")
     )
 
 
@@ -134,11 +136,11 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
 
 def reaches(costs: Costs) -> Iterator[Reach]:
     """One for each size of access that was measured in both orders, ascending."""
-    cells = cells_of(costs)
-    for access in dict.fromkeys(access for access, _ in cells):
+    measured = sizes_of(costs)
+    for access in dict.fromkeys(access for access, _ in measured):
         shares = [
             (stride, share)
-            for size, stride in cells
+            for size, stride in measured
             if size == access and (share := prefetch_share(costs, (size, stride))) is not None
         ]
         if shares:

@@ -1,28 +1,31 @@
-"""What the `stride` points say: latency and throughput by size, distance and order of accesses."""
+"""What the `stride` points show: latency and throughput by size, distance and order of accesses."""
 
 from __future__ import annotations
 
 from memgauge.analysis.figures.run import Figures, series
-from memgauge.analysis.section import Axis, Cell, Chart, Column, Section, Series, Table
+from memgauge.analysis.section import Axis, Cell, Chart, Column, Section, Series, Table, section_of
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.stride.figures import (
     HELPED_SHARE,
     KINDS,
     ORDERS,
     Costs,
-    cells_of,
+    Sizes,
     costs_of,
     moved,
     ns_of,
     overlap,
     prefetch_gain,
+    sizes_of,
     useful,
 )
 from memgauge.analysis.stride.verdicts import verdicts
 from memgauge.model.units import format_bytes
 
-QUESTION = "What does an access cost by its size, by the distance to the next and by order?"
-SAYS = {"dependent": "Latency of dependent accesses", "independent": "Time of independent accesses"}
+TITLES = {
+    "dependent": "Latency of dependent accesses",
+    "independent": "Time of independent accesses",
+}
 COUNTED = (
     "Useful: the bytes asked for. Lines: the whole cache lines they lie on, as software counts "
     "them, not as measured at the memory controller."
@@ -32,10 +35,8 @@ COUNTED = (
 def analyse(figures: Figures) -> Section:
     """Tables, pictures and verdicts of the `stride` points of a run."""
     costs = costs_of(figures)
-    return Section(
-        name="stride",
-        title="Pattern, stride and granularity",
-        question=QUESTION,
+    return section_of(
+        "stride",
         verdicts=list(verdicts(figures, costs)),
         tables=[_dependent_table(costs), _independent_table(costs)] if costs else [],
         charts=_charts(costs),
@@ -45,7 +46,7 @@ def analyse(figures: Figures) -> Section:
 def _dependent_table(costs: Costs) -> Table:
     return Table(
         name="stride-dependent",
-        title=SAYS["dependent"],
+        title=TITLES["dependent"],
         columns=[
             Column(title="access", unit="B"),
             Column(title="stride", unit="B"),
@@ -56,12 +57,12 @@ def _dependent_table(costs: Costs) -> Table:
         ],
         rows=[
             [
-                *cell,
-                *(ns_of(costs, cell, "dependent", order) for order in ORDERS),
-                prefetch_gain(costs, cell),
-                *_rates(costs, cell, "dependent"),
+                *sizes,
+                *(ns_of(costs, sizes, "dependent", order) for order in ORDERS),
+                prefetch_gain(costs, sizes),
+                *_rates(costs, sizes, "dependent"),
             ]
-            for cell in cells_of(costs)
+            for sizes in sizes_of(costs)
         ],
         note=f"Each waits for all lines of the one before. Gain: the time in random order over the "
         f"sequential one; above {1 / HELPED_SHARE:.2f} prefetchers help. {COUNTED}",
@@ -71,7 +72,7 @@ def _dependent_table(costs: Costs) -> Table:
 def _independent_table(costs: Costs) -> Table:
     return Table(
         name="stride-independent",
-        title=SAYS["independent"],
+        title=TITLES["independent"],
         columns=[
             Column(title="access", unit="B"),
             Column(title="stride", unit="B"),
@@ -83,13 +84,13 @@ def _independent_table(costs: Costs) -> Table:
         ],
         rows=[
             [
-                *cell,
-                *(ns_of(costs, cell, "independent", order) for order in ORDERS),
-                overlap(costs, cell, "random"),
-                overlap(costs, cell, "sequential"),
-                *_rates(costs, cell, "independent"),
+                *sizes,
+                *(ns_of(costs, sizes, "independent", order) for order in ORDERS),
+                overlap(costs, sizes, "random"),
+                overlap(costs, sizes, "sequential"),
+                *_rates(costs, sizes, "independent"),
             ]
-            for cell in cells_of(costs)
+            for sizes in sizes_of(costs)
         ],
         note=f"None waits for another. In flight: the time of a dependent access over that of an "
         f"independent one, in random order. {COUNTED}",
@@ -109,8 +110,8 @@ def _rate_columns(*, narrow: bool) -> list[Column]:
     ]
 
 
-def _rates(costs: Costs, cell: tuple[int, int], kind: str) -> list[Cell]:
-    return [measure(costs, cell, kind, order) for measure in (useful, moved) for order in ORDERS]
+def _rates(costs: Costs, sizes: Sizes, kind: str) -> list[Cell]:
+    return [measure(costs, sizes, kind, order) for measure in (useful, moved) for order in ORDERS]
 
 
 def _charts(costs: Costs) -> list[Chart]:
@@ -121,9 +122,9 @@ def _charts(costs: Costs) -> list[Chart]:
 
 def _curves(costs: Costs) -> Chart:
     """The smallest access over stride: where the lines of an order meet, prefetch has ended."""
-    cells = cells_of(costs)
-    access = cells[0][0]
-    strides = [stride for size, stride in cells if size == access]
+    measured = sizes_of(costs)
+    access = measured[0][0]
+    strides = [stride for size, stride in measured if size == access]
     lines = [
         series(
             f"{kind}, {order}",
@@ -146,8 +147,8 @@ def _curves(costs: Costs) -> Chart:
 
 
 def _map(costs: Costs, kind: str) -> Chart:
-    strides = sorted({stride for _, stride in cells_of(costs)})
-    accesses = list(dict.fromkeys(access for access, _ in cells_of(costs)))
+    strides = sorted({stride for _, stride in sizes_of(costs)})
+    accesses = list(dict.fromkeys(access for access, _ in sizes_of(costs)))
     rows = [
         Series(
             name=f"{order}, {format_bytes(access)}",
@@ -159,7 +160,7 @@ def _map(costs: Costs, kind: str) -> Chart:
     ]
     return Chart(
         name=f"stride-{kind}",
-        title=f"{SAYS[kind]} by size and stride",
+        title=f"{TITLES[kind]} by size and stride",
         kind="heatmap",
         x=Axis(title="Stride", unit="B", scale="log2"),
         y=Axis(title="Time per access", unit="ns", scale="log10"),

@@ -1,10 +1,10 @@
-"""What the `stride` costs say in plain words."""
+"""What the `stride` costs mean in plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memgauge.analysis.figures.run import Figures, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
@@ -13,13 +13,14 @@ from memgauge.analysis.stride.figures import (
     ORDERS,
     Costs,
     Reach,
-    cells_of,
     moved,
     ns_of,
     overlap,
     prefetch_gain,
     reaches,
+    sizes_of,
 )
+from memgauge.model.points.shared import Backing
 from memgauge.model.units import format_bytes
 
 
@@ -68,9 +69,9 @@ def _reach_verdict(reach: Reach, costs: Costs) -> Verdict:
             return Verdict(level="note", text=text)
         text = f"Whether prefetchers help {what} is not known: the intervals are too wide."
         return Verdict(level="note", text=text, remedy="give it more time: --budget")
-    cell = (reach.access_bytes, reach.helped)
-    in_order = ns_of(costs, cell, "dependent", "sequential")
-    random = ns_of(costs, cell, "dependent", "random")
+    sizes = (reach.access_bytes, reach.helped)
+    in_order = ns_of(costs, sizes, "dependent", "sequential")
+    random = ns_of(costs, sizes, "dependent", "random")
     gain = f"{_ns(in_order)} instead of {_ns(random)} each there"
     text = f"Prefetchers help {what} up to a stride of {format_bytes(reach.helped)} ({gain})"
     if reach.stops is not None:
@@ -91,23 +92,22 @@ def _ns(estimate: Estimate | None) -> str:
 
 def _overlap_verdict(costs: Costs) -> Iterator[Verdict]:
     """For the smallest access: the one that leaves most to overlap."""
-    cells = cells_of(costs)
+    measured = sizes_of(costs)
     found = [
-        (cell, flight)
-        for cell in cells
-        if cell[0] == cells[0][0]
-        and (flight := overlap(costs, cell, "random")) is not None
+        (sizes, flight)
+        for sizes in measured
+        if sizes[0] == measured[0][0]
+        and (flight := overlap(costs, sizes, "random")) is not None
         and has_interval(flight)
     ]
     if not found:
         return
-    (access, stride), flight = max(found, key=lambda one: one[1].value)
-    cell = (access, stride)
-    waits, runs = (ns_of(costs, cell, kind, "random") for kind in KINDS)
+    sizes, flight = max(found, key=lambda one: one[1].value)
+    waits, runs = (ns_of(costs, sizes, kind, "random") for kind in KINDS)
     yield Verdict(
         level="note",
-        text=f"A random access of {format_bytes(access)} costs {_ns(waits)} when it waits for the "
-        f"one before and {_ns(runs)} when it does not: the core keeps {flight.low:.1f} to "
+        text=f"A random access of {format_bytes(sizes[0])} costs {_ns(waits)} when it waits for "
+        f"the one before and {_ns(runs)} when it does not: the core keeps {flight.low:.1f} to "
         f"{flight.high:.1f} in flight.",
     )
 
@@ -115,12 +115,12 @@ def _overlap_verdict(costs: Costs) -> Iterator[Verdict]:
 def _granularity_verdict(costs: Costs) -> Iterator[Verdict]:
     """What larger accesses gain in random order, beside the best of all patterns."""
     rates = {
-        (order, cell): rate.value
+        (order, sizes): rate.value
         for order in ORDERS
-        for cell in cells_of(costs)
-        if (rate := moved(costs, cell, "independent", order)) is not None
+        for sizes in sizes_of(costs)
+        if (rate := moved(costs, sizes, "independent", order)) is not None
     }
-    random = [(cell[0], rate) for (order, cell), rate in rates.items() if order == "random"]
+    random = [(sizes[0], rate) for (order, sizes), rate in rates.items() if order == "random"]
     if len(random) in {0, len(rates)}:
         return
     least, most = random[0], max(random, key=lambda one: one[1])
@@ -133,7 +133,7 @@ def _granularity_verdict(costs: Costs) -> Iterator[Verdict]:
 
 
 def _pages_verdict(figures: Figures) -> list[Verdict]:
-    pages = {text_fact(p.actual, "pages") for p, _ in figures.slices("stride")}
+    pages = {Backing.of(point.actual).pages for point, _ in figures.slices("stride")}
     if not any(name.endswith("k") or name == "mixed" for name in pages):
         return []
     text = "The memory lies in base pages: wide strides and random order also pay for translation."

@@ -14,7 +14,7 @@ from memgauge.model.units import format_count
 
 MORE_BUDGET = "give more --budget, or measure on a quiet machine"
 MORE_SPLITS = "give two --threads or more, and leave --split out"
-LEAST_TOLD = 3
+LEAST_SPLITS = 3
 """Splits: with two there is none between the two memories alone, or nothing to set it beside."""
 
 
@@ -60,14 +60,14 @@ def why_not(contest: Contest, shape: Shape) -> str:
     """What hides how the sum goes."""
     if math.isfinite(shape.margin):
         return f"the sums are known to {shape.margin:.0%} only"
-    if len(contest.splits) < LEAST_TOLD:
+    if len(contest.splits) < LEAST_SPLITS:
         return "two splits are too few"
     return "too few visits for intervals"
 
 
 def remedy_for(contest: Contest) -> str:
-    """What makes it possible to tell how the sum goes: more time does not make more splits."""
-    return MORE_BUDGET if len(contest.splits) >= LEAST_TOLD else MORE_SPLITS
+    """What makes it known how the sum goes: more time does not make more splits."""
+    return MORE_BUDGET if len(contest.splits) >= LEAST_SPLITS else MORE_SPLITS
 
 
 def _give_best(contest: Contest, won: Sequence[int]) -> str:

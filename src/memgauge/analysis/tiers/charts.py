@@ -1,4 +1,4 @@
-"""Pictures of a competition: both groups over the split, threads over time, interference maps."""
+"""Charts of a competition: both groups over the split, threads over time, interference maps."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,8 +10,8 @@ from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.tiers.figures import Contest, Split, loss_of
 from memgauge.analysis.tiers.threads import threads_chart
 
-MOST_PICTURES = 4
-"""Kinds of work with a picture of their own; all are in the maps."""
+MOST_CHARTS = 4
+"""Kinds of work with a chart of their own; all are in the maps."""
 LEAST_SPLITS = 2
 SPLIT_AXIS = Axis(title="Threads in B", unit="")
 
@@ -21,8 +21,8 @@ Pick = Callable[[Contest, Split], Estimate | None]
 def charts(contests: Sequence[Contest]) -> list[Chart]:
     """Bandwidth and latency over the split, each thread over time, then the maps."""
     swept = [contest for contest in contests if len(contest.splits) >= LEAST_SPLITS]
-    found = [_bandwidth(contest) for contest in swept[:MOST_PICTURES]]
-    for contest in swept[:MOST_PICTURES]:
+    found = [_bandwidth(contest) for contest in swept[:MOST_CHARTS]]
+    for contest in swept[:MOST_CHARTS]:
         found += _latency(contest)
     over_time = threads_chart(contests[0]) if contests else None
     return [*found, *([over_time] if over_time else []), *_maps(swept)]
@@ -47,18 +47,18 @@ def _bandwidth(contest: Contest) -> Chart:
         kind="line",
         x=SPLIT_AXIS,
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[_line(name, x, cells, contest) for name, cells in lines.items() if any(cells)],
+        series=[_line(name, x, found, contest) for name, found in lines.items() if any(found)],
         rules=[Rule(label=contest.alone_is, axis="y", value=alone.value)] if alone else [],
         note="Dotted: published, not measured by memgauge." if contest.published else None,
     )
 
 
 def _line(
-    name: str, x: list[float | str], cells: Sequence[Estimate | None], contest: Contest
+    name: str, x: list[float | str], found: Sequence[Estimate | None], contest: Contest
 ) -> Series:
     """Without the splits at which the group has no thread."""
-    there = [at for at, cell in enumerate(cells) if cell is not None]
-    bare = series(name, [x[at] for at in there], [cells[at] for at in there])
+    there = [at for at, one in enumerate(found) if one is not None]
+    bare = series(name, [x[at] for at in there], [found[at] for at in there])
     return Series(
         name=bare.name, x=bare.x, y=bare.y, low=bare.low, high=bare.high, dashed=contest.published
     )
@@ -71,7 +71,7 @@ def _latency(contest: Contest) -> list[Chart]:
         f"A: {contest.a}": [split.latency_a for split in splits],
         f"B: {contest.b}": [split.latency_b for split in splits],
     }
-    if not any(any(cells) for cells in lines.values()):
+    if not any(any(found) for found in lines.values()):
         return []
     x: list[float | str] = [float(split.k) for split in splits]
     return [
@@ -81,7 +81,7 @@ def _latency(contest: Contest) -> list[Chart]:
             kind="line",
             x=SPLIT_AXIS,
             y=Axis(title="Latency", unit="ns", from_zero=True),
-            series=[_line(n, x, cells, contest) for n, cells in lines.items() if any(cells)],
+            series=[_line(n, x, found, contest) for n, found in lines.items() if any(found)],
             note="A walk of dependent loads from what the group reads; medians over visits.",
         )
     ]
@@ -140,6 +140,6 @@ def _map(members: Sequence[Contest], name: str, title: str, unit: str, pick: Pic
 
 
 def _map_row(contest: Contest, pick: Pick) -> Series:
-    cells = [(split.k, pick(contest, split)) for split in contest.splits]
-    known = [(k, cell) for k, cell in cells if cell is not None]
-    return series(contest.words, [float(k) for k, _ in known], [cell for _, cell in known])
+    found = [(split.k, pick(contest, split)) for split in contest.splits]
+    known = [(k, one) for k, one in found if one is not None]
+    return series(contest.label, [float(k) for k, _ in known], [one for _, one in known])

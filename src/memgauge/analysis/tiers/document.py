@@ -23,7 +23,7 @@ class SpreadFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SplitFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """So many of the threads in group B. Bandwidth in GB/s, medians over visits."""
+    """So many of the threads in group B. Bandwidth in GB/s, medians over sampling passes."""
 
     b_threads: int
     a: Figure | None
@@ -31,7 +31,7 @@ class SplitFigures(msgspec.Struct, frozen=True, kw_only=True):
     b: Figure | None
     sum: Figure | None
     sum_sustained: Figure | None
-    """90th percentile of the sum over visits."""
+    """90th percentile of the sum over sampling passes."""
     each_of_a: Figure | None
     each_of_b: Figure | None
     sum_over_a_alone: Figure | None
@@ -81,7 +81,7 @@ class TierFigures(msgspec.Struct, frozen=True, kw_only=True):
     costs_least: int | None
     """Of splits with threads in both groups;"""
     like_it: list[int]
-    """and those that noise cannot tell from it."""
+    """and those within noise of it."""
     loses_little_up_to: int | None
     """Threads in B with which A loses less than 5%; None: not even with the fewest."""
     loses_more_from: int | None

@@ -1,19 +1,18 @@
-"""Two groups of threads side by side, split by split: what measured and published runs have alike.
+"""Two groups of threads side by side, split by split: what measured and published runs share.
 
-Bandwidth, latency and sums are medians over visits, and those of a split all of the same visits:
+Bandwidth, latency and sums are medians over sampling passes, those of a split all of the same ones:
 the 90th percentile of one group would be that of the rounds in which the other was slow.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 import msgspec
 
 from memgauge.analysis.figures.regimes import Regime, Regimes, find_regimes, regime_kind
-from memgauge.analysis.figures.run import Figures, number_fact, share_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.side_by_side import (
     Groups,
     Shares,
@@ -27,13 +26,10 @@ from memgauge.analysis.loaded.figures import share_words
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval, sustained
 from memgauge.analysis.statistics.ratios import ratio
+from memgauge.model.points.tiers import TiersRequested
 from memgauge.model.records import Point
 from memgauge.model.units import format_count
 
-NAME = re.compile(
-    r"tiers/(?P<what>.+)/(?P<threads>[0-9]{1,6})t/k(?P<k>[0-9]{1,6})/"
-    r"(?P<part>a|b|latency-a|latency-b)"
-)
 MEDIAN = 0.5
 
 
@@ -46,7 +42,7 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     total: Estimate
     """Of both groups, over the same time."""
     sustained: Estimate | None = None
-    """The 90th percentile of the sum over visits."""
+    """The 90th percentile of the sum over sampling passes."""
     spread_a: Estimate | None = None
     """Bandwidth of single iterations over their median: `low`, `high`: 5% and 95% quantiles."""
     spread_b: Estimate | None = None
@@ -64,12 +60,12 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
 
     what: str
     """Kernel or mix, as in the names of points: `copy`, `75r/d0-200`,"""
-    words: str
+    label: str
     """and for a reader: `75% reads, pauses 0 and 200 ns`."""
     threads: int
     """Of both groups."""
     a: str
-    """Memory of group A, in words: `dram`, `dram to node:2`."""
+    """Memory of group A: `dram`, `dram to node:2`."""
     b: str
     regime: str = ""
     fixed_iterations: int | None = None
@@ -85,9 +81,9 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Such as `copy, 16 threads`, to tell it from others."""
+        """Such as `copy, 16 threads`, to distinguish it from others."""
         team = format_count(self.threads, "thread")
-        return ", ".join(filter(None, (self.words, team, self.regime)))
+        return ", ".join(filter(None, (self.label, team, self.regime)))
 
     @property
     def sums(self) -> list[tuple[int, Estimate]]:
@@ -127,6 +123,8 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
 
     what: str
     threads: int
+    requested: dict[str, TiersRequested]
+    """Of the first point of each group."""
     groups: dict[int, Groups]
     """Bandwidth, by number of threads in B."""
     probes: dict[int, dict[str, Point]]
@@ -148,27 +146,33 @@ def contests(figures: Figures) -> list[Contest]:
 def _teams(figures: Figures) -> list[Team]:
     found: dict[tuple[str, int], Team] = {}
     for point in figures.run.points_of("tiers"):
-        match = NAME.fullmatch(point.point)
-        if match is None or not _is_sound(point, match):
+        requested = TiersRequested.of(point.requested)
+        what, threads, k = requested.name, requested.threads, requested.b_threads
+        if not what or threads is None or k is None:
             continue
-        key = match["what"], int(match["threads"])
-        team = found.setdefault(key, Team(what=key[0], threads=key[1], groups={}, probes={}))
-        kind = team.probes if point.quantity == "latency" else team.groups
-        kind.setdefault(int(match["k"]), {})[match["part"].removeprefix("latency-")] = point
+        if not _is_sound(point, requested.group, threads, k):
+            continue
+        team = found.setdefault(
+            (what, threads), Team(what=what, threads=threads, requested={}, groups={}, probes={})
+        )
+        if point.quantity == "latency":
+            team.probes.setdefault(k, {})[requested.group] = point
+        else:
+            team.groups.setdefault(k, {})[requested.group] = point
+            team.requested.setdefault(requested.group, requested)
     return [team for team in found.values() if team.groups]
 
 
-def _is_sound(point: Point, match: re.Match[str]) -> bool:
-    """Whether a point is what its name says."""
-    threads, k = int(match["threads"]), int(match["k"])
-    if match["part"] in {"a", "b"}:
-        in_group = k if match["part"] == "b" else threads - k
-        return point.work == "window" and point.threads == in_group and k <= threads
-    return point.quantity == "latency" and k <= threads
+def _is_sound(point: Point, group: str, threads: int, k: int) -> bool:
+    """Whether a point is what its facts state."""
+    if group not in {"a", "b"} or not 0 <= k <= threads:
+        return False
+    in_group = k if group == "b" else threads - k
+    return point.quantity == "latency" or (point.work == "window" and point.threads == in_group)
 
 
 def _regimes(figures: Figures, teams: Sequence[Team], size: int) -> Regimes:
-    """Of all visits by the threads of one team, whatever they did."""
+    """Of all sampling passes by the threads of one team, whatever they did."""
     points = [
         point.point
         for team in teams
@@ -192,51 +196,47 @@ def _contest(figures: Figures, team: Team, regimes: Regimes, regime: Regime) -> 
         if (split := _split(k, found, _latencies(figures, team.probes.get(k, {}), regime.name)))
     ]
     alone = next((split.a for split in splits if split.k == 0), None)
-    first = next(point for groups in team.groups.values() for point in groups.values())
+    first = next(iter(team.requested.values()))
     return Contest(
         what=team.what,
-        words=_words(first),
+        label=_label(first),
         threads=team.threads,
         a=_memory(team, "a"),
         b=_memory(team, "b"),
         regime=shown,
-        fixed_iterations=number_fact(first.requested, "fixed_iterations"),
+        fixed_iterations=first.fixed_iterations,
         splits=splits,
         alone=alone,
         visits=visits,
     )
 
 
-def _words(point: Point) -> str:
+def _label(requested: TiersRequested) -> str:
     """What the threads do; pauses of A and of B after every few lines, where there are any."""
-    share = share_fact(point.requested, "read_share")
-    if share is None:
-        access = text_fact(point.requested, "access")
-        plain = access in {"", "direct"}
-        return text_fact(point.requested, "kernel") + ("" if plain else f", {access}")
-    pauses = [number_fact(point.requested, f"delay_{group}_ns") or 0 for group in "ab"]
-    said = f", pauses {pauses[0]} and {pauses[1]} ns" if any(pauses) else ""
-    return share_words(share) + said
+    if requested.read_share is None:
+        is_plain = requested.access in {"", "direct"}
+        return requested.kernel + ("" if is_plain else f", {requested.access}")
+    a_ns, b_ns = requested.delay_a_ns or 0, requested.delay_b_ns or 0
+    pauses = f", pauses {a_ns} and {b_ns} ns" if requested.has_pauses else ""
+    return share_words(requested.read_share) + pauses
 
 
 def _memory(team: Team, group: str) -> str:
     """What a group reads from and writes to; empty where it never had a thread."""
-    points = [groups[group] for groups in team.groups.values() if group in groups]
-    if not points:
-        return ""
-    source, destination = (text_fact(points[0].requested, key) for key in ("source", "destination"))
+    requested = team.requested.get(group, TiersRequested())
+    source, destination = requested.source, requested.destination
     return source if source == destination else f"{source} to {destination}"
 
 
 def _split(k: int, found: Visits, latencies: dict[str, Estimate]) -> Split | None:
-    """None without a clean visit."""
+    """None without a clean sampling pass."""
     clean = found.clean
-    totals = [visit.total for visit in clean]
+    totals = [one.total for one in clean]
     middle = sustained(totals, MEDIAN)
     if middle is None:
         return None
     by_group = {
-        group: sustained([visit.bandwidth[group] for visit in clean], MEDIAN)
+        group: sustained([one.bandwidth[group] for one in clean], MEDIAN)
         for group in clean[0].bandwidth
     }
     return Split(
@@ -256,7 +256,7 @@ def _split(k: int, found: Visits, latencies: dict[str, Estimate]) -> Split | Non
 
 
 def _latencies(figures: Figures, probes: dict[str, Point], regime: str) -> dict[str, Estimate]:
-    """Medians by group, of visits at the same distance where there are two."""
+    """Medians by group, of passes at the same distance where there are two."""
     found: dict[str, Estimate] = {}
     for group, point in probes.items():
         summaries = figures.summaries[point.point]

@@ -42,7 +42,7 @@ LEAST_RESIDUALS = 3
 LEAST_FALLEN = 2
 """Sums of a fall where noise is only guessed from the curve."""
 COARSE = 0.05
-"""A margin beyond it tells too little to call a curve level."""
+"""A margin beyond it is too wide to call a curve level."""
 
 Sums = Sequence[tuple[int, Estimate]]
 """Number of threads in group B, rising, and what both groups reach together."""
@@ -165,7 +165,7 @@ def _highest_from(values: Sequence[float]) -> list[float]:
 
 
 def best_splits(sums: Sums, *, guess: bool) -> tuple[int, list[int]] | None:
-    """The split with the largest sum, and the others that noise cannot tell from it.
+    """The split with the largest sum, and the others within noise of it.
 
     None without sums; and where no noise is known, for then all may be the best.
     """

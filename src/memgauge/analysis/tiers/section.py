@@ -1,10 +1,10 @@
-"""What the `tiers` points say: two groups of threads beside each other, and how to split them."""
+"""What the `tiers` points show: two groups of threads beside each other, and how to split them."""
 
 from collections.abc import Sequence
 
 from memgauge.analysis.figures.regimes import regime_kind
 from memgauge.analysis.figures.run import Figures, scaled
-from memgauge.analysis.section import Cell, Column, Section, Table
+from memgauge.analysis.section import Cell, Column, Section, Table, section_of
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.tiers.charts import charts
@@ -12,9 +12,8 @@ from memgauge.analysis.tiers.figures import Contest, Split, contests
 from memgauge.analysis.tiers.verdicts import verdicts, width
 from memgauge.analysis.transfers import beside_section as tiers_transfers_report
 from memgauge.analysis.transfers.beside import is_beside_transfers
+from memgauge.model.experiments import DESCRIPTORS
 
-TITLE = "Two memories in competition"
-QUESTION = "What happens when some threads use one memory and the others another?"
 NOTE = (
     "GB/s, medians over visits and their 95% interval, over the time in which all threads were at "
     "work and steady; A and B of the same visits. A loses: of what all threads reach on its memory."
@@ -26,15 +25,14 @@ def analyse(figures: Figures) -> Section:
     """Table, charts and verdicts of the competitions of a run."""
     if is_beside_transfers(figures.run):
         return tiers_transfers_report.section(figures)
-    return section_of(contests(figures))
+    return section_of_contests(contests(figures))
 
 
-def section_of(found: Sequence[Contest]) -> Section:
+def section_of_contests(found: Sequence[Contest]) -> Section:
     """Of measured or published ones alike."""
-    return Section(
-        name="tiers",
-        title=TITLE,
-        question=f"{QUESTION} {_groups(found)}".strip(),
+    return section_of(
+        "tiers",
+        question=f"{DESCRIPTORS['tiers'].question} {_groups(found)}".strip(),
         verdicts=verdicts(found),
         tables=[table(found)] if found else [],
         charts=charts(found),
@@ -102,7 +100,7 @@ def _row(contest: Contest, split: Split) -> list[Cell]:
     kept = ratio(split.a, contest.alone) if split.k else None
     shares = split.shares
     return [
-        contest.words,
+        contest.label,
         contest.threads,
         regime_kind(contest.regime) or None,
         split.k,

@@ -1,4 +1,4 @@
-"""Each thread's bandwidth over the time of one visit, coloured by its group."""
+"""Each thread's bandwidth over the time of one sampling pass, coloured by its group."""
 
 from collections.abc import Sequence
 
@@ -13,25 +13,25 @@ from memgauge.model.records import Sample, ThreadSample
 MOST_POINTS = 3000
 """Of one picture, over all threads."""
 WORTH_A_BAND = 0.1
-"""Share of a visit that is left out of the figures."""
+"""Share of a sampling pass that is left out of the figures."""
 FAR_MORE = 1.5
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
 
 
 def threads_chart(contest: Contest) -> Chart | None:
-    """Of one split, the visit whose sum is the median of all.
+    """Of one split, the sampling pass whose sum is the median of all.
 
     None where no split has threads in both groups, or none of them was measured.
     """
     split = _chosen(contest)
     visits = None if split is None else contest.visits.get(split.k)
-    visit = None if visits is None else typical(visits.clean)
-    if split is None or visits is None or visit is None:
+    shown = None if visits is None else typical(visits.clean)
+    if split is None or visits is None or shown is None:
         return None
-    begin, end = _span(visit)
+    begin, end = _span(shown)
     unit_ns, unit = (NS_PER_S, "s") if end - begin >= NS_PER_S else (NS_PER_MS, "ms")
-    threads = [thread for sample in visit.samples.values() for thread in sample.threads]
+    threads = [thread for sample in shown.samples.values() for thread in sample.threads]
     most = max(4, MOST_POINTS // (2 * len(threads)))
     longest = max(len(thread.begin_ns) for thread in threads)
     regime = regime_kind(contest.regime).replace(" ", "-")
@@ -43,9 +43,9 @@ def threads_chart(contest: Contest) -> Chart | None:
         y=Axis(title="Bandwidth of a thread", unit="GB/s", from_zero=True),
         series=[
             _group(group, sample, visits.iteration_bytes[group], most, (begin, unit_ns))
-            for group, sample in sorted(visit.samples.items())
+            for group, sample in sorted(shown.samples.items())
         ],
-        bands=_bands(visit.window, (begin, end), unit_ns),
+        bands=_bands(shown.window, (begin, end), unit_ns),
         note=_note(longest, most),
     )
 
@@ -64,8 +64,8 @@ def _unevenness(split: Split) -> float:
     return max((width(one) for one in (split.spread_a, split.spread_b) if one), default=0.0)
 
 
-def _span(visit: PassResult) -> Window:
-    threads = [thread for sample in visit.samples.values() for thread in sample.threads]
+def _span(shown: PassResult) -> Window:
+    threads = [thread for sample in shown.samples.values() for thread in sample.threads]
     return min(t.begin_ns[0] for t in threads), max(t.end_ns[-1] for t in threads)
 
 

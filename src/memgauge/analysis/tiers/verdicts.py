@@ -1,4 +1,4 @@
-"""What two competing groups of threads mean for who must split threads between them, in words."""
+"""What two competing groups of threads mean for who must split threads between them."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -23,9 +23,9 @@ SLIGHT = 0.05
 """A fall that never goes deeper is slight."""
 MUCH_WIDER = 2.0
 WIDE = 0.1
-"""Of the median: below it a spread is nobody's trouble."""
+"""Of the median: a smaller spread matters to nobody."""
 OUTSIDE = 0.01
-"""Share of a visit that is worth a sentence."""
+"""Share of a sampling pass that is worth a sentence."""
 MOST_ADVICE = 8
 
 
@@ -156,9 +156,9 @@ def _latency(contest: Contest) -> Iterator[Verdict]:
 
 
 def _latency_of(
-    group: str, memory: str, cells: Sequence[tuple[int, Estimate | None]]
+    group: str, memory: str, latencies: Sequence[tuple[int, Estimate | None]]
 ) -> Iterator[Verdict]:
-    known = [(one.value, k) for k, one in cells if one is not None]
+    known = [(one.value, k) for k, one in latencies if one is not None]
     if len(known) > 1:
         (low, low_k), (high, high_k) = min(known), max(known)
         yield Verdict(

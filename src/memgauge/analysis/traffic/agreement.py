@@ -17,15 +17,15 @@ def agreement(curve: Curve) -> Iterator[Verdict]:
     """Whether what was simulated of this machine is what was measured on it."""
     for way in WAYS:
         pairs = [
-            (cell, measured / simulated)
-            for cell in curve.cells
-            if not cell.is_drowned(way)
-            and (measured := cell.moved(MEASURED, way)) is not None
-            and (simulated := cell.moved(THIS, way))
+            (result, measured / simulated)
+            for result in curve.results
+            if not result.is_drowned(way)
+            and (measured := result.moved(MEASURED, way)) is not None
+            and (simulated := result.moved(THIS, way))
         ]
         if not pairs:
             continue
-        off = [(cell, ratio) for cell, ratio in pairs if abs(ratio - 1) > TOLERANCE]
+        off = [(result, ratio) for result, ratio in pairs if abs(ratio - 1) > TOLERANCE]
         what = f"Measured {way}"
         if not off:
             near = f"within {TOLERANCE:.0%} of the simulated ones"
@@ -42,9 +42,9 @@ def agreement(curve: Curve) -> Iterator[Verdict]:
 def _lacks(curve: Curve, off: Sequence[tuple[SizeResult, float]]) -> str:
     """What the model may lack, by the side on which it is wrong."""
     machine = curve.machines[THIS]
-    less = [cell for cell, ratio in off if ratio < 1]
+    less = [result for result, ratio in off if ratio < 1]
     if len(less) == len(off):
-        shares = [share for cell in less if (share := allocated_share(cell)) is not None]
+        shares = [share for result in less if (share := allocated_share(result)) is not None]
         if shares and median(shares) < LITTLE and not machine.store_streams.lines:
             return (
                 "The model reads each line before it is stored; this machine seems not to, and its "
@@ -53,7 +53,7 @@ def _lacks(curve: Curve, off: Sequence[tuple[SizeResult, float]]) -> str:
         return "This machine's caches seem to hold more than its model's."
     if less:
         return "It moves more at some sizes and less at others: caches end elsewhere than modelled."
-    first = min(cell.size for cell, _ in off)
+    first = min(result.size for result, _ in off)
     band = curve.band(THIS)
     if band is not None and first <= band.all_fit:
         return (

@@ -1,6 +1,6 @@
 """Why a simulated nest reads and writes what it does: from what the model counted, by cause.
 
-Nothing here knows a kernel by its name. What is looked at: reads by what asked for them, reads by
+Nothing here knows a kernel by its name. What is looked at: reads by what caused them, reads by
 array, writes that bypass, and what the machine is made of.
 """
 
@@ -68,18 +68,18 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 def store_spans(curve: Curve, machine: str) -> list[StoreSpan]:
     """How stores are treated, over the sizes."""
     found: list[StoreSpan] = []
-    for cell in curve.cells:
-        span = _stores(cell, machine)
+    for result in curve.results:
+        span = _stores(result, machine)
         if span is None:
             continue
         if found and found[-1].kind == span.kind:
-            span = msgspec.structs.replace(found.pop(), last=cell.size)
+            span = msgspec.structs.replace(found.pop(), last=result.size)
         found.append(span)
     return found
 
 
-def _stores(cell: SizeResult, name: str) -> StoreSpan | None:
-    simulated, stored = cell.simulated.get(name), cell.expected.write_bytes
+def _stores(result: SizeResult, name: str) -> StoreSpan | None:
+    simulated, stored = result.simulated.get(name), result.expected.write_bytes
     if simulated is None or not stored:
         return None
     allocated = simulated.allocate_read_bytes / simulated.cores / stored
@@ -95,8 +95,8 @@ def _stores(cell: SizeResult, name: str) -> StoreSpan | None:
         kind = "allocate"
     return StoreSpan(
         kind=kind,
-        first=cell.size,
-        last=cell.size,
+        first=result.size,
+        last=result.size,
         allocated=allocated,
         prefetched=prefetched,
         bypassed=bypassed,
@@ -105,14 +105,14 @@ def _stores(cell: SizeResult, name: str) -> StoreSpan | None:
 
 def rereads(curve: Curve, machine: CacheMachine) -> list[Reread]:
     """Arrays of which more than expected is read from some size on, the most first."""
-    cells = [cell for cell in curve.cells if machine.name in cell.simulated]
-    names = dict.fromkeys(name for cell in cells for name in cell.expected.arrays)
-    found = [one for name in names if (one := _reread(cells, machine, name)) is not None]
+    results = [result for result in curve.results if machine.name in result.simulated]
+    names = dict.fromkeys(name for result in results for name in result.expected.arrays)
+    found = [one for name in names if (one := _reread(results, machine, name)) is not None]
     return sorted(found, key=lambda one: -one.last_times)
 
 
-def _reread(cells: Sequence[SizeResult], machine: CacheMachine, array: str) -> Reread | None:
-    gone = tail_of(cells, lambda cell: _times_expected(cell, machine.name, array) > 1 + TOLERANCE)
+def _reread(results: Sequence[SizeResult], machine: CacheMachine, array: str) -> Reread | None:
+    gone = tail_of(results, lambda one: _times_expected(one, machine.name, array) > 1 + TOLERANCE)
     if not gone:
         return None
     last = gone[-1]
@@ -132,16 +132,16 @@ def _reread(cells: Sequence[SizeResult], machine: CacheMachine, array: str) -> R
 
 def kept(curve: Curve, machine: CacheMachine) -> list[Kept]:
     """Arrays that stay in the caches though they were expected to be read again."""
-    cells = [cell for cell in curve.cells if machine.name in cell.simulated]
+    results = [result for result in curve.results if machine.name in result.simulated]
     loaded = {
         name: None
-        for cell in cells
-        for name, array in cell.expected.arrays.items()
+        for result in results
+        for name, array in result.expected.arrays.items()
         if not array.write_bytes
     }
     found = []
     for name in loaded:
-        gone = _below(cells, machine.name, name)
+        gone = _below(results, machine.name, name)
         if gone:
             found.append(
                 Kept(
@@ -153,33 +153,33 @@ def kept(curve: Curve, machine: CacheMachine) -> list[Kept]:
     return found
 
 
-def _below(cells: Sequence[SizeResult], machine: str, array: str) -> list[SizeResult]:
-    return tail_of(cells, lambda cell: _times_expected(cell, machine, array) < 1 - TOLERANCE)
+def _below(results: Sequence[SizeResult], machine: str, array: str) -> list[SizeResult]:
+    return tail_of(results, lambda result: _times_expected(result, machine, array) < 1 - TOLERANCE)
 
 
-def tail_of(cells: Sequence[SizeResult], holds: Callable[[SizeResult], bool]) -> list[SizeResult]:
+def tail_of(results: Sequence[SizeResult], holds: Callable[[SizeResult], bool]) -> list[SizeResult]:
     """The largest sizes of which all hold."""
     kept: list[SizeResult] = []
-    for cell in reversed(cells):
-        if not holds(cell):
+    for result in reversed(results):
+        if not holds(result):
             break
-        kept.insert(0, cell)
+        kept.insert(0, result)
     return kept
 
 
-def read_of(cell: SizeResult, machine: str, array: str) -> float:
+def read_of(result: SizeResult, machine: str, array: str) -> float:
     """Bytes of an array that memory gives in one execution by one core."""
-    simulated = cell.simulated[machine]
+    simulated = result.simulated[machine]
     return simulated.array_read_bytes.get(array, 0) / simulated.cores
 
 
-def _times(cell: SizeResult, machine: str, array: str) -> float:
-    return read_of(cell, machine, array) / cell.expected.arrays[array].bytes
+def _times(result: SizeResult, machine: str, array: str) -> float:
+    return read_of(result, machine, array) / result.expected.arrays[array].bytes
 
 
-def _times_expected(cell: SizeResult, machine: str, array: str) -> float:
-    expected = cell.expected.arrays[array].read_bytes
-    return read_of(cell, machine, array) / expected if expected else 0.0
+def _times_expected(result: SizeResult, machine: str, array: str) -> float:
+    expected = result.expected.arrays[array].read_bytes
+    return read_of(result, machine, array) / expected if expected else 0.0
 
 
 def power_of_two(size: int) -> int:

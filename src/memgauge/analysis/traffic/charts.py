@@ -32,7 +32,7 @@ def charts(curves: Sequence[Curve]) -> list[Chart]:
         _chart(curve, sources)
         for curve in curves
         for sources in _together(curve.sources)
-        if len(curve.cells) > 1
+        if len(curve.results) > 1
     ]
 
 
@@ -49,7 +49,7 @@ def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
         name="-".join([curve.slug, sources[0]]),
         title=f"{curve.title}: {_title(sources)}",
         kind="line",
-        x=Axis(title="N", unit="", scale=_x_scale(curve.cells)),
+        x=Axis(title="N", unit="", scale=_x_scale(curve.results)),
         y=_y(curve, each=each),
         series=[
             *(_source(curve, source, way, each=each) for source in sources for way in WAYS),
@@ -70,24 +70,24 @@ def _title(sources: Sequence[str]) -> str:
 
 def _y(curve: Curve, *, each: bool) -> Axis:
     if each:
-        element = format_bytes(curve.cells[0].expected.element_bytes)
+        element = format_bytes(curve.results[0].expected.element_bytes)
         title = f"Elements of {element} moved per element of the result"
         return Axis(title=title, unit="", from_zero=True)
     by = "" if curve.gpu else " by one core"
     return Axis(title=f"Bytes of one execution{by}", unit="B", scale="log2")
 
 
-def _x_scale(cells: Sequence[SizeResult]) -> Literal["linear", "log2"]:
-    return "log2" if cells[-1].size >= WIDE_RANGE * cells[0].size else "linear"
+def _x_scale(results: Sequence[SizeResult]) -> Literal["linear", "log2"]:
+    return "log2" if results[-1].size >= WIDE_RANGE * results[0].size else "linear"
 
 
 def _most(curve: Curve, sources: Sequence[str]) -> float:
     """The most that is moved for each element of the result."""
     return max(
-        cell.per_element(bytes_)
-        for cell in curve.cells
+        result.per_element(bytes_)
+        for result in curve.results
         for way in WAYS
-        for bytes_ in (cell.expected_bytes(way), *(cell.moved(one, way) for one in sources))
+        for bytes_ in (result.expected_bytes(way), *(result.moved(one, way) for one in sources))
         if bytes_ is not None
     )
 
@@ -95,34 +95,34 @@ def _most(curve: Curve, sources: Sequence[str]) -> float:
 def _expected(curve: Curve, way: Way, *, each: bool) -> Series:
     return Series(
         name=f"expected {way}",
-        x=[float(cell.size) for cell in curve.cells],
-        y=[_drawn(cell, cell.expected_bytes(way), each=each) for cell in curve.cells],
+        x=[float(result.size) for result in curve.results],
+        y=[_drawn(result, result.expected_bytes(way), each=each) for result in curve.results],
         dashed=True,
     )
 
 
 def _source(curve: Curve, source: str, way: Way, *, each: bool) -> Series:
     simulated = source != MEASURED
-    flows = [None if simulated else cell.flow(way) for cell in curve.cells]
+    flows = [None if simulated else result.flow(way) for result in curve.results]
     return Series(
         name=f"{way} simulated on {machine_name(source)}" if simulated else f"measured {way}",
-        x=[float(cell.size) for cell in curve.cells],
-        y=[_drawn(cell, cell.moved(source, way), each=each) for cell in curve.cells],
+        x=[float(result.size) for result in curve.results],
+        y=[_drawn(result, result.moved(source, way), each=each) for result in curve.results],
         low=[
-            None if flow is None else _drawn(cell, flow.least, each=each)
-            for cell, flow in zip(curve.cells, flows, strict=True)
+            None if flow is None else _drawn(result, flow.least, each=each)
+            for result, flow in zip(curve.results, flows, strict=True)
         ],
         high=[
-            None if flow is None else _drawn(cell, flow.most, each=each)
-            for cell, flow in zip(curve.cells, flows, strict=True)
+            None if flow is None else _drawn(result, flow.most, each=each)
+            for result, flow in zip(curve.results, flows, strict=True)
         ],
     )
 
 
-def _drawn(cell: SizeResult, bytes_: float | None, *, each: bool) -> float | None:
+def _drawn(result: SizeResult, bytes_: float | None, *, each: bool) -> float | None:
     if bytes_ is None or not each:
         return bytes_
-    return cell.per_element(bytes_)
+    return result.per_element(bytes_)
 
 
 def _bands(curve: Curve, source: str) -> list[Shade]:

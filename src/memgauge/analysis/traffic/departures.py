@@ -78,7 +78,7 @@ def place(departure: Departure, band: tuple[float, float]) -> Place | None:
 
     It begins above `before` and at `first` at the latest: before the band where `first` lies
     clearly below it, behind where `before` is already past its end. None: no size was looked at
-    that would tell.
+    that would show it.
     """
     low, high = band
     if departure.first < low * (1 - UNEVEN):

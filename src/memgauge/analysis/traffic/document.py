@@ -143,7 +143,7 @@ def _curve(curve: Curve) -> NestFigures:
         grid=curve.grid or None,
         store_prefetch=curve.prefetched,
         sources=[_source(curve, source) for source in curve.sources],
-        sizes=[_size(cell) for cell in curve.cells],
+        sizes=[_size(result) for result in curve.results],
     )
 
 
@@ -173,11 +173,11 @@ def _source(curve: Curve, source: str) -> SourceFigures:
     )
 
 
-def _size(cell: SizeResult) -> SizeFigures:
-    expected = cell.expected
+def _size(result: SizeResult) -> SizeFigures:
+    expected = result.expected
     return SizeFigures(
-        size=cell.size,
-        point=cell.point.point,
+        size=result.size,
+        point=result.point,
         expected=ExpectedFigures(
             read_bytes=expected.read_bytes,
             load_read_bytes=expected.load_bytes,
@@ -185,13 +185,13 @@ def _size(cell: SizeResult) -> SizeFigures:
             elements=expected.elements,
             element_bytes=expected.element_bytes,
         ),
-        simulated=[_simulated(cell, name) for name in cell.simulated],
-        measured=_measured(cell),
+        simulated=[_simulated(result, name) for name in result.simulated],
+        measured=_measured(result),
     )
 
 
-def _simulated(cell: SizeResult, name: str) -> SimulatedFigures:
-    one = cell.simulated[name]
+def _simulated(result: SizeResult, name: str) -> SimulatedFigures:
+    one = result.simulated[name]
     arrays = {array: bytes_ / one.cores for array, bytes_ in one.array_read_bytes.items()}
     return SimulatedFigures(
         machine=name,
@@ -203,18 +203,18 @@ def _simulated(cell: SizeResult, name: str) -> SimulatedFigures:
         array_read_bytes=arrays,
         write_bytes=one.write_bytes / one.cores,
         bypass_write_bytes=one.bypass_write_bytes / one.cores,
-        reads_to_expected=cell.ratio(name, "reads"),
-        writes_to_expected=cell.ratio(name, "writes"),
+        reads_to_expected=result.ratio(name, "reads"),
+        writes_to_expected=result.ratio(name, "writes"),
     )
 
 
-def _measured(cell: SizeResult) -> MeasuredFigures | None:
-    measured = cell.measured
+def _measured(result: SizeResult) -> MeasuredFigures | None:
+    measured = result.measured
     if measured is None:
         return None
     return MeasuredFigures(
-        read=_flow(cell, "reads", measured.read),
-        write=_flow(cell, "writes", measured.write),
+        read=_flow(result, "reads", measured.read),
+        write=_flow(result, "writes", measured.write),
         regions=measured.regions,
         executions=measured.executions,
         region_s=measured.region_s,
@@ -224,7 +224,7 @@ def _measured(cell: SizeResult) -> MeasuredFigures | None:
     )
 
 
-def _flow(cell: SizeResult, way: Way, flow: Flow | None) -> FlowFigures | None:
+def _flow(result: SizeResult, way: Way, flow: Flow | None) -> FlowFigures | None:
     if flow is None:
         return None
     return FlowFigures(
@@ -232,6 +232,6 @@ def _flow(cell: SizeResult, way: Way, flow: Flow | None) -> FlowFigures | None:
         least_bytes=flow.least,
         most_bytes=flow.most,
         idle_share=flow.idle_share,
-        to_expected=cell.ratio(MEASURED, way),
+        to_expected=result.ratio(MEASURED, way),
         is_conclusive=not flow.is_drowned,
     )

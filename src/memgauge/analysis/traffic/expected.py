@@ -27,13 +27,13 @@ from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.model.grid import grid_of
 from memgauge.model.nests import (
     COMPLEX_BYTES,
-    EXTENTS,
     KINDS,
     REAL_BYTES,
     Extents,
     arrays_of,
     trips_of,
 )
+from memgauge.model.points.traffic import NestExtents, TrafficRequested
 from memgauge.model.records import Point
 
 SECTOR_BYTES = 64
@@ -44,6 +44,20 @@ GPU_SECTOR_BYTES = 32
 
 LARGEST_SIZE = 1 << 40
 """A band that begins beyond is none."""
+
+
+class Nest(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop nest of one size, as a point of `traffic` describes it."""
+
+    kernel: str
+    extents: Extents
+    grid: str = ""
+    """Of ranks, of a re-sorting routine."""
+    cap: int | None = None
+    prefetched: bool = False
+    """Stores are."""
+    gpu: str = ""
+    """The GPU that executes it in its memory, such as `cuda:0`; empty: cores do."""
 
 
 class ExpectedArray(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,24 +167,35 @@ def expected(  # noqa: PLR0913 - all but two by name
     )
 
 
-def expected_of(
-    point: Point, *, bypass: bool = False, sector_bytes: int = SECTOR_BYTES
-) -> Expected | None:
-    """Of a point of `traffic`; None where it does not say what its nest is."""
-    kernel = point.requested.get("kernel")
-    facts = point.actual
-    extents = {name: int(str(facts[name])) for name in EXTENTS if facts.get(name) is not None}
-    kind = KINDS.get(str(kernel))
+def nest_of(point: Point) -> Nest | None:
+    """What a point of `traffic` executes; None where it describes no nest that there can be."""
+    requested = TrafficRequested.of(point.requested)
+    extents = NestExtents.of(point.actual).known
+    kind = KINDS.get(requested.kernel)
     if kind is None or not set(kind.extents) <= set(extents):
         return None
-    on_gpu = bool(gpu_of(point))
+    cap = 1 if requested.cap is None else requested.cap
+    if min(cap, *extents.values()) < 1 or (requested.grid and grid_of(requested.grid) is None):
+        return None
+    return Nest(
+        kernel=kind.name,
+        extents=extents,
+        grid=requested.grid,
+        cap=requested.cap,
+        prefetched=requested.store_prefetch is True,
+        gpu=gpu_of(point),
+    )
+
+
+def expected_of(nest: Nest, *, bypass: bool = False) -> Expected:
+    """What a nest must move."""
     return expected(
-        kind.name,
-        extents,
+        nest.kernel,
+        nest.extents,
         bypass=bypass,
-        prefetched=point.requested.get("store_prefetch") is True,
-        allocates=not on_gpu,
-        sector_bytes=GPU_SECTOR_BYTES if on_gpu else sector_bytes,
+        prefetched=nest.prefetched,
+        allocates=not nest.gpu,
+        sector_bytes=GPU_SECTOR_BYTES if nest.gpu else SECTOR_BYTES,
     )
 
 
@@ -214,20 +239,18 @@ def _past_first_resort(kernel: str, array: str, extents: Extents, sector_bytes: 
     return walks * min(each * sector_bytes, whole)
 
 
-def band_of(point: Point, cached_bytes: int, *, sector_bytes: int = SECTOR_BYTES) -> Band | None:
+def band_of(nest: Nest, cached_bytes: int, *, sector_bytes: int = SECTOR_BYTES) -> Band | None:
     """Sizes over which caches that keep so many bytes for a core cease to hold what is needed.
 
     None for nests that never come back to anything, such as plain copies, and where no size of the
     nest is too large, as with a capped GEMV of a small cap.
     """
-    requested = point.requested
-    grid = grid_of(str(requested.get("grid")))
-    cap = requested.get("cap")
+    grid = grid_of(nest.grid)
     return band(
-        str(requested.get("kernel")),
+        nest.kernel,
         cached_bytes,
         ranks=grid.ranks if grid else 1,
-        cap=None if cap is None else int(str(cap)),
+        cap=nest.cap,
         sector_bytes=sector_bytes,
     )
 

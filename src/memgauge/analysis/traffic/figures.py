@@ -12,21 +12,21 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.counters.figures import Kernel, counts_of_point
-from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.traffic.expected import (
     GPU_SECTOR_BYTES,
     LARGEST_SIZE,
     Band,
     Expected,
+    Nest,
     band_of,
     expected_of,
+    nest_of,
 )
 from memgauge.analysis.traffic.measured import Flow, Measured, measured
 from memgauge.model.cache_machine import THIS, CacheMachine, with_cores
-from memgauge.model.grid import grid_of
-from memgauge.model.nests import EXTENTS
+from memgauge.model.points.traffic import TrafficActual, TrafficRequested
 from memgauge.model.records import Point, Simulated
 from memgauge.model.units import format_count
 
@@ -42,9 +42,11 @@ WAYS: tuple[Way, Way] = ("reads", "writes")
 class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
     """One nest of one size."""
 
-    point: Point
+    point: str
     size: int
     cores: int
+    nest: Nest
+    actual: TrafficActual
     expected: Expected
     simulated: dict[str, Simulated]
     """By machine."""
@@ -53,11 +55,6 @@ class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of the counters; where there are some and nothing is measured, all were set aside."""
     speed: Estimate | None
     """GB/s of the elements that all cores read and write by themselves; None: nothing was run."""
-
-    @property
-    def not_counted(self) -> str:
-        """Why no counter was read, where a point says so."""
-        return text_fact(self.point.actual, "not_counted")
 
     def flow(self, way: Way) -> Flow | None:
         """What was measured one way."""
@@ -87,8 +84,7 @@ class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bypassing_bytes(self) -> int:
         """Reads as expected where stores that may bypass the caches do."""
-        bypassing = expected_of(self.point, bypass=True)
-        return (bypassing or self.expected).read_bytes
+        return expected_of(self.nest, bypass=True).read_bytes
 
     def ratio(self, source: str, way: Way) -> float | None:
         """To the expectation; None where nothing is known or expected."""
@@ -100,7 +96,7 @@ class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
         return bytes_ / (self.expected.elements * self.expected.element_bytes)
 
     def is_drowned(self, way: Way) -> bool:
-        """Whether what was measured is mostly others' or too uncertain to tell anything."""
+        """Whether what was measured is mostly others' or too uncertain to show anything."""
         flow = self.flow(way)
         return flow is not None and flow.is_drowned
 
@@ -112,7 +108,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     threads: int
     prefetched: bool
     grid: str
-    cells: list[SizeResult]
+    results: list[SizeResult]
     """By size."""
     machines: dict[str, CacheMachine]
     gpu: str = ""
@@ -140,27 +136,27 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sources(self) -> list[str]:
         """Machines whose caches were simulated, then what was measured, where anything is."""
-        simulated = {name: None for cell in self.cells for name in cell.simulated}
-        counted = any(cell.measured is not None for cell in self.cells)
+        simulated = {name: None for result in self.results for name in result.simulated}
+        counted = any(result.measured is not None for result in self.results)
         return [*simulated, *([MEASURED] if counted else [])]
 
     def ratios(self, source: str, way: Way) -> list[tuple[int, float]]:
-        """Sizes and ratios to the expectation; without measured ones that tell nothing."""
+        """Sizes and ratios to the expectation; without measured ones that show nothing."""
         return [
-            (cell.size, ratio)
-            for cell in self.cells
-            if (ratio := cell.ratio(source, way)) is not None
-            and not (source == MEASURED and cell.is_drowned(way))
+            (result.size, ratio)
+            for result in self.results
+            if (ratio := result.ratio(source, way)) is not None
+            and not (source == MEASURED and result.is_drowned(way))
         ]
 
-    def cell(self, size: int) -> SizeResult:
+    def result(self, size: int) -> SizeResult:
         """Of that size, which there is."""
-        return next(cell for cell in self.cells if cell.size == size)
+        return next(result for result in self.results if result.size == size)
 
     def cached_bytes(self, source: str) -> int | None:
         """What a core may keep of its data; None where the system hides it."""
         if source == MEASURED:
-            return number_fact(self.cells[-1].point.actual, "cached_bytes")
+            return self.results[-1].actual.cached_bytes
         return self.machines[source].cached_bytes
 
     def band(self, source: str) -> Band | None:
@@ -185,11 +181,11 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         if not cached_bytes:
             return None
         sector = sector_bytes or self.line_bytes
-        return band_of(self.cells[-1].point, cached_bytes, sector_bytes=sector)
+        return band_of(self.results[-1].nest, cached_bytes, sector_bytes=sector)
 
     @property
     def line_bytes(self) -> int:
-        """What this machine's memory gives at a time, as far as its model tells."""
+        """What this machine's memory gives at a time, as far as its model shows it."""
         if self.gpu:
             return GPU_SECTOR_BYTES
         this = self.machines.get(THIS)
@@ -200,17 +196,11 @@ def curves_of(figures: Figures) -> list[Curve]:
     """All nests of a run, in the order of their points."""
     grouped: dict[tuple[str, int, bool, str, str], list[SizeResult]] = {}
     for point in figures.run.points_of(NAME):
-        cell = _cell(point, figures)
-        if cell is not None:
-            requested = point.requested
-            key = (
-                text_fact(requested, "kernel"),
-                point.threads,
-                requested.get("store_prefetch") is True,
-                text_fact(requested, "grid"),
-                gpu_of(point),
-            )
-            grouped.setdefault(key, []).append(cell)
+        result = _result(point, figures)
+        if result is not None:
+            nest = result.nest
+            key = (nest.kernel, point.threads, nest.prefetched, nest.grid, nest.gpu)
+            grouped.setdefault(key, []).append(result)
     machines = {name: record.machine for name, record in figures.run.machines.items()}
     return [
         Curve(
@@ -218,24 +208,24 @@ def curves_of(figures: Figures) -> list[Curve]:
             threads=threads,
             prefetched=prefetched,
             grid=grid,
-            cells=sorted(cells, key=lambda cell: cell.size),
-            machines=_used(cells, machines),
+            results=sorted(results, key=lambda result: result.size),
+            machines=_used(results, machines),
             gpu=gpu,
         )
-        for (kernel, threads, prefetched, grid, gpu), cells in grouped.items()
+        for (kernel, threads, prefetched, grid, gpu), results in grouped.items()
     ]
 
 
 def _used(
-    cells: Sequence[SizeResult], machines: dict[str, CacheMachine]
+    results: Sequence[SizeResult], machines: dict[str, CacheMachine]
 ) -> dict[str, CacheMachine]:
-    names = {name for cell in cells for name in cell.simulated}
-    cores = cells[0].cores
+    names = {name for result in results for name in result.simulated}
+    cores = results[0].cores
     return {name: _at_work(machine, cores) for name, machine in machines.items() if name in names}
 
 
 def _at_work(machine: CacheMachine, cores: int) -> CacheMachine:
-    """With so many cores at work: a record holds one machine of a name, whatever was asked of it.
+    """With so many cores at work: a record holds one machine of a name for all numbers of them.
 
     More than a socket has work on several sockets alike.
     """
@@ -243,21 +233,13 @@ def _at_work(machine: CacheMachine, cores: int) -> CacheMachine:
     return with_cores(machine, max(1, cores // sockets))
 
 
-def _is_sound(point: Point) -> bool:
-    """Whether extents and grid, as far as they are known, are what a nest can have."""
-    facts = [*(point.actual.get(name) for name in EXTENTS), point.requested.get("cap")]
-    known = [fact for fact in facts if fact is not None]
-    grid = point.requested.get("grid")
-    return all(type(fact) is int and fact > 0 for fact in known) and (
-        grid is None or grid_of(str(grid)) is not None
-    )
-
-
-def _cell(point: Point, figures: Figures) -> SizeResult | None:
-    """None where a point does not say what its nest is."""
-    size = number_fact(point.requested, "size")
-    expected = expected_of(point) if _is_sound(point) else None
-    if size is None or expected is None or not expected.write_bytes:
+def _result(point: Point, figures: Figures) -> SizeResult | None:
+    """None where a point does not describe its nest."""
+    nest, size = nest_of(point), TrafficRequested.of(point.requested).size
+    if nest is None or size is None:
+        return None
+    expected = expected_of(nest)
+    if not expected.write_bytes:
         return None
     kernel = Kernel(
         name=point.point,
@@ -266,12 +248,14 @@ def _cell(point: Point, figures: Figures) -> SizeResult | None:
         write_bytes=round(expected.write_bytes * point.threads),
         evadable_bytes=0,
         streams=False,
-        gpu=gpu_of(point),
+        gpu=nest.gpu,
     )
     return SizeResult(
-        point=point,
+        point=point.point,
         size=size,
         cores=point.threads,
+        nest=nest,
+        actual=TrafficActual.of(point.actual),
         expected=expected,
         simulated=figures.run.simulated.get(point.point, {}),
         measured=measured(counts_of_point(point, kernel, figures), point.threads),
@@ -294,6 +278,6 @@ def band_text(band: Band) -> str:
     return f"{band.all_fit} to {band.one_fits}"
 
 
-def band_words(band: Band) -> str:
+def band_label(band: Band) -> str:
     """As in a sentence."""
     return f"N = {band_text(band)}"

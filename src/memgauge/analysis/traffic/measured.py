@@ -30,7 +30,7 @@ MOST_IDLE_SHARE = 0.5
 """Of what a region counted: where most of it is others', what the kernel moves is not known."""
 
 WIDEST = 0.1
-"""Half an interval over the figure, from which on it tells nothing of a departure."""
+"""Half an interval over the figure, from which on it shows no departure."""
 
 
 class Flow(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_drowned(self) -> bool:
-        """Whether idle traffic, or the spread of regions, is too much to tell the kernel's."""
+        """Whether idle traffic, or the spread of regions, is too much to show the kernel's."""
         low, high = bounds(self.bytes)
         wide = high - low > 2 * WIDEST * abs(self.bytes.value)
         return wide or (self.idle_share or 0.0) > MOST_IDLE_SHARE
@@ -56,7 +56,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """One nest of one size under counters."""
 
     read: Flow | None
-    """None: no counter tells reads apart, or it could not be read."""
+    """None: no counter distinguishes reads, or it could not be read."""
     write: Flow | None
     regions: int
     executions: int
@@ -70,7 +70,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measured(entries: Sequence[HardwareCounts], cores: int) -> Measured | None:
-    """By the first back end whose counters measured and tell reads and writes apart.
+    """By the first back end whose counters measured and distinguish reads and writes.
 
     None where nothing of the kind was counted.
     """

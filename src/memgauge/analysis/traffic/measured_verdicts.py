@@ -1,7 +1,7 @@
-"""What explains measured traffic, in plain words: without knowing who asked for each byte.
+"""What explains measured traffic, in plain words: without knowing what caused each byte.
 
-Counters tell sums. Reads are set against what loads and stores of the nest are expected to read,
-and against what was simulated of this machine; what that cannot tell is said to be not known.
+Counters hold sums. Reads are set against what loads and stores of the nest are expected to read,
+and against what was simulated of this machine; what that cannot show is reported as not known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memgauge.model.cache_machine import THIS
 from memgauge.model.units import format_bytes, format_duration
 
 OVERREAD = 0.02
-"""Of the expectation: reads beyond it while everything is cached, which are worth a word."""
+"""Of the expectation: reads beyond it while everything is cached, which are reported."""
 
 
 def measured_readings(curve: Curve) -> Iterator[str]:
@@ -36,7 +36,9 @@ def doubts(curve: Curve) -> Iterator[Verdict]:
 
 def _set_aside(curve: Curve) -> Iterator[Verdict]:
     """Sizes of which no region was left."""
-    sizes = [str(cell.size) for cell in curve.cells if cell.readings and cell.measured is None]
+    sizes = [
+        str(result.size) for result in curve.results if result.readings and result.measured is None
+    ]
     if sizes:
         text = (
             f"At N = {', '.join(sizes)} no region can be used: pages came and went in each, whose "
@@ -47,7 +49,9 @@ def _set_aside(curve: Curve) -> Iterator[Verdict]:
 
 def _too_little(curve: Curve) -> Iterator[Verdict]:
     """Sizes at which idle traffic, or the spread of regions, is too much."""
-    drowned = {way: [cell.size for cell in curve.cells if cell.is_drowned(way)] for way in WAYS}
+    drowned = {
+        way: [result.size for result in curve.results if result.is_drowned(way)] for way in WAYS
+    }
     for way, sizes in drowned.items():
         others = [one for one in WAYS if one != way and drowned[one] == sizes]
         if not sizes or (others and way == WAYS[1]):
@@ -56,39 +60,39 @@ def _too_little(curve: Curve) -> Iterator[Verdict]:
         yield Verdict(
             level="warning",
             text=f"Too little work to determine {ways} at N = {', '.join(map(str, sizes))}: "
-            f"{_noise(curve.cell(sizes[-1]), way)}.",
+            f"{_noise(curve.result(sizes[-1]), way)}.",
             remedy="more --repetitions, or larger sizes",
         )
 
 
-def _noise(cell: SizeResult, way: Way) -> str:
+def _noise(result: SizeResult, way: Way) -> str:
     """What drowns a measured size."""
-    flow, found = cell.flow(way), cell.measured
+    flow, found = result.flow(way), result.measured
     if flow is None or found is None:
         return ""
     idle = "" if flow.idle_share is None else f"idle traffic is {flow.idle_share:.0%} of {way}, "
     least, most = (format_bytes(round(max(0.0, end))) for end in (flow.least, flow.most))
     return (
-        f"at N = {cell.size} a region lasts {format_duration(found.region_s)}, {idle}and regions "
+        f"at N = {result.size} a region lasts {format_duration(found.region_s)}, {idle}and regions "
         f"lie between {least} and {most} an execution"
     )
 
 
-def cached_cells(curve: Curve) -> list[SizeResult]:
+def cached_results(curve: Curve) -> list[SizeResult]:
     """Measured sizes that allow a conclusion and have not left the expectation above it."""
     gone = [one for one in departures(curve, MEASURED) if one.way == "reads" and one.above]
     return [
-        cell
-        for cell in curve.cells
-        if cell.flow("reads") is not None
-        and not cell.is_drowned("reads")
-        and not (gone and cell.size >= gone[0].first)
+        result
+        for result in curve.results
+        if result.flow("reads") is not None
+        and not result.is_drowned("reads")
+        and not (gone and result.size >= gone[0].first)
     ]
 
 
-def allocated_share(cell: SizeResult) -> float | None:
+def allocated_share(result: SizeResult) -> float | None:
     """Of what is stored, what was read beyond the loads: 1 where each line is read first."""
-    flow, expected = cell.flow("reads"), cell.expected
+    flow, expected = result.flow("reads"), result.expected
     if flow is None or not expected.write_bytes:
         return None
     return (flow.bytes.value - expected.load_bytes) / expected.write_bytes
@@ -98,28 +102,30 @@ def _stores(curve: Curve) -> Iterator[str]:
     """Only where stores are a larger share of all reads than the reads' uncertainty."""
     shares = [
         share
-        for cell in cached_cells(curve)
-        if (share := allocated_share(cell)) is not None
-        and cell.expected.write_bytes > TOLERANCE * cell.expected.load_bytes
+        for result in cached_results(curve)
+        if (share := allocated_share(result)) is not None
+        and result.expected.write_bytes > TOLERANCE * result.expected.load_bytes
     ]
     if not shares:
         return
     share = median(shares)
-    said = f"{share:.2f} B are read beyond the loads for each B stored"
+    found = f"{share:.2f} B are read beyond the loads for each B stored"
     if share > MOST:
-        yield f"each line is read before it is stored (write-allocate): {said}"
+        yield f"each line is read before it is stored (write-allocate): {found}"
     elif curve.gpu:
-        yield f"nothing is read before it is written, as of a GPU: {said}"
+        yield f"nothing is read before it is written, as of a GPU: {found}"
     elif share < LITTLE:
-        yield f"stores bypass the caches, or their lines are not read first: {said}"
+        yield f"stores bypass the caches, or their lines are not read first: {found}"
     else:
-        yield f"stores are read first in part: {said}"
+        yield f"stores are read first in part: {found}"
 
 
 def _partial_sectors(curve: Curve) -> Iterator[str]:
     """Of a GPU, about as much read beyond the loads as is stored, at every size."""
-    known = [cell for cell in curve.cells if not cell.is_drowned("reads")] if curve.gpu else []
-    shares = [share for cell in known if (share := allocated_share(cell)) is not None]
+    known = (
+        [result for result in curve.results if not result.is_drowned("reads")] if curve.gpu else []
+    )
+    shares = [share for result in known if (share := allocated_share(result)) is not None]
     if shares and min(shares) > LITTLE and max(shares) < 1 + TOLERANCE:
         yield (
             f"up to {max(shares):.2f} B are read beyond the loads for each B stored, as where "
@@ -131,8 +137,8 @@ def _overread(curve: Curve) -> Iterator[str]:
     """More reads than a model without prefetchers has, though all is cached."""
     over = [
         flow.bytes.low / simulated
-        for cell in cached_cells(curve)
-        if (flow := cell.flow("reads")) and (simulated := cell.moved(THIS, "reads"))
+        for result in cached_results(curve)
+        if (flow := result.flow("reads")) and (simulated := result.moved(THIS, "reads"))
     ]
     machine = curve.machines.get(THIS)
     if machine is None or not over or median(over) < 1 + OVERREAD:
@@ -150,36 +156,36 @@ def _whole_lines(curve: Curve) -> Iterator[str]:
     gone = [one for one in departures(curve, MEASURED) if one.way == "reads" and one.above]
     if not gone:
         return
-    cell = curve.cell(gone[0].most)
-    moved, line = cell.moved(MEASURED, "reads") or 0.0, curve.line_bytes
-    each = (moved - cell.expected.read_bytes) / cell.expected.trips
-    most = line - cell.expected.element_bytes
+    result = curve.result(gone[0].most)
+    moved, line = result.moved(MEASURED, "reads") or 0.0, curve.line_bytes
+    each = (moved - result.expected.read_bytes) / result.expected.trips
+    most = line - result.expected.element_bytes
     if each > MOST * most:
         piece = "sector" if curve.gpu else "line"
         yield (
-            f"at N = {cell.size} {each:.0f} B beyond the expectation are read for each trip of the "
-            f"innermost loop, about a {piece} of {line} B: its stride is longer than the caches "
-            f"hold"
+            f"at N = {result.size} {each:.0f} B beyond the expectation are read for each trip of "
+            f"the innermost loop, about a {piece} of {line} B: its stride is longer than the "
+            f"caches hold"
         )
 
 
 def _more_cache(curve: Curve) -> Iterator[str]:
     """Still as expected where one core's share holds no array any more."""
     band = curve.band(MEASURED)
-    cells = cached_cells(curve)
-    if curve.gpu or band is None or not cells or cells[-1].size <= band.one_fits:
+    results = cached_results(curve)
+    if curve.gpu or band is None or not results or results[-1].size <= band.one_fits:
         return
     kept = curve.cached_bytes(MEASURED)
     yield (
-        f"reads stay on the expectation up to N = {cells[-1].size}, past N = {band.one_fits} from "
-        f"which on no array fits the {format_bytes(kept or 0)} of a core: it uses more of the "
+        f"reads stay on the expectation up to N = {results[-1].size}, past N = {band.one_fits} "
+        f"from which on no array fits the {format_bytes(kept or 0)} of a core: it uses more of the "
         f"caches than its share, such as slices of idle cores"
     )
 
 
 def _trust(curve: Curve) -> Iterator[Verdict]:
     """Counters that could not be read, or that are not verified."""
-    counted = [cell.measured for cell in curve.cells if cell.measured is not None]
+    counted = [result.measured for result in curve.results if result.measured is not None]
     missing = sorted({name for one in counted for name in one.missing})
     if missing:
         text = (

@@ -14,10 +14,9 @@ from collections import Counter
 
 import msgspec
 
-from memgauge.analysis.figures.run import number_fact
+from memgauge.analysis.traffic.expected import Nest
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 from memgauge.model.nests import KINDS
-from memgauge.model.records import Point
 
 _COLUMNS = {
     ("gemm", "B"): (("n",), ("n",)),
@@ -56,9 +55,9 @@ class SetConflict(msgspec.Struct, frozen=True, kw_only=True):
     """and how many of its lines these can hold."""
 
 
-def crowd(point: Point, array: str, machine: CacheMachine) -> SetConflict | None:
+def crowd(nest: Nest, array: str, machine: CacheMachine) -> SetConflict | None:
     """None where all levels together have room for the column, or nothing is known of one."""
-    column = _column(point, array)
+    column = _column(nest, array)
     last = machine.levels[-1]
     lends = machine.idle_cores and any(level.borrows_idle for level in machine.levels)
     if column is None or lends or not all(level.ways for level in machine.levels):
@@ -78,15 +77,12 @@ def crowd(point: Point, array: str, machine: CacheMachine) -> SetConflict | None
     )
 
 
-def _column(point: Point, array: str) -> Column | None:
-    kernel = str(point.requested.get("kernel"))
-    found = _COLUMNS.get((kernel, array))
+def _column(nest: Nest, array: str) -> Column | None:
+    found = _COLUMNS.get((nest.kernel, array))
     if found is None:
         return None
-    stride, places = (
-        math.prod(int(number_fact(point.actual, name) or 0) for name in names) for names in found
-    )
-    return Column(stride * KINDS[kernel].element_bytes, places) if stride and places else None
+    stride, places = (math.prod(nest.extents[name] for name in names) for names in found)
+    return Column(stride * KINDS[nest.kernel].element_bytes, places)
 
 
 def _held(lines: list[int], level: CacheLevel, line_bytes: int) -> int:

@@ -21,7 +21,7 @@ from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.units import format_bytes
 
 LEAST_SHARE = 0.01
-"""Of what is read: less of the prefetchers is not worth a word."""
+"""Of what is read: less of the prefetchers is not reported."""
 
 
 def simulated_readings(curve: Curve, name: str) -> Iterator[str]:
@@ -35,17 +35,17 @@ def _stores(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     spans = store_spans(curve, machine.name)
     if not spans:
         return
-    words = [_span_words(span, machine) for span in spans]
+    texts = [_span_text(span, machine) for span in spans]
     if len(spans) == 1:
-        yield words[0]
+        yield texts[0]
         return
     yield "; ".join(
-        f"N = {span.first}{f' to {span.last}' if span.last != span.first else ''}: {said}"
-        for span, said in zip(spans, words, strict=True)
+        f"N = {span.first}{f' to {span.last}' if span.last != span.first else ''}: {text}"
+        for span, text in zip(spans, texts, strict=True)
     )
 
 
-def _span_words(span: StoreSpan, machine: CacheMachine) -> str:
+def _span_text(span: StoreSpan, machine: CacheMachine) -> str:
     allocated = f"{span.allocated:.2f} B read for each B stored"
     if span.kind == "bypass":
         return (
@@ -79,10 +79,10 @@ def _rereads(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     band = curve.band_of_lines(machine.name) or curve.band(machine.name)
     for one in rereads(curve, machine):
         fits = band is not None and one.first < band.all_fit
-        yield _reread_words(one, _conflicts(curve, machine, one) if fits else None)
+        yield _reread_text(one, _conflicts(curve, machine, one) if fits else None)
 
 
-def _reread_words(one: Reread, conflicts: str | None) -> str:
+def _reread_text(one: Reread, conflicts: str | None) -> str:
     text = f"from N = {one.first} on {one.array} is read {times(one.times)}"
     if times(one.last_times) != times(one.times):
         text += f", {times(one.last_times)} at N = {one.last}"
@@ -100,8 +100,7 @@ def _reread_words(one: Reread, conflicts: str | None) -> str:
 def _conflicts(curve: Curve, machine: CacheMachine, one: Reread) -> str:
     """Where there should be room: computed where it follows from sets, else by what is usual."""
     size = one.first
-    point = next(cell.point for cell in curve.cells if cell.size == size)
-    crowded = crowd(point, one.array, machine)
+    crowded = crowd(curve.result(size).nest, one.array, machine)
     if crowded is not None:
         return (
             f"the caches have room for it, but the {crowded.lines} lines of its column, "
@@ -127,7 +126,7 @@ def _kept(curve: Curve, machine: CacheMachine) -> Iterator[str]:
 def _prefetchers(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     if not (machine.prefetchers.next_line or machine.prefetchers.stride):
         return
-    last = [cell for cell in curve.cells if machine.name in cell.simulated][-1]
+    last = [result for result in curve.results if machine.name in result.simulated][-1]
     simulated = last.simulated[machine.name]
     share = simulated.hardware_prefetch_read_bytes / (simulated.read_bytes or 1)
     over = last.ratio(machine.name, "reads") or 0.0
@@ -153,13 +152,13 @@ def _borrowed(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     if not machine.idle_cores or not any(level.borrows_idle for level in machine.levels):
         return
     own = curve.band_for(own_bytes(machine))
-    cells = [cell for cell in curve.cells if machine.name in cell.simulated]
+    results = [result for result in curve.results if machine.name in result.simulated]
     past = [
-        cell
-        for cell in cells
+        result
+        for result in results
         if own is not None
-        and cell.size > own.one_fits
-        and (cell.ratio(machine.name, "reads") or 0.0) <= 1 + TOLERANCE
+        and result.size > own.one_fits
+        and (result.ratio(machine.name, "reads") or 0.0) <= 1 + TOLERANCE
     ]
     if own is None or not past:
         return

@@ -17,7 +17,7 @@ MACHINES_OF_A_TABLE = 2
 """More would not fit a narrow terminal; beside what was measured, one less."""
 
 FIGURES_APART = 100
-"""From here on decimals say nothing."""
+"""From here on decimals mean nothing."""
 
 VERBS: dict[Way, str] = {"reads": "read", "writes": "written"}
 
@@ -71,15 +71,15 @@ def _band_rows(curve: Curve) -> Iterator[list[Cell]]:
             band.all_fit if band else None,
             band.one_fits if band and band.one_fits < LARGEST_SIZE else None,
             reads.first if reads else None,
-            _told(reads.ratio) if reads else None,
-            _told(reads.most_ratio if reads else None),
+            _rounded(reads.ratio) if reads else None,
+            _rounded(reads.most_ratio if reads else None),
             writes.first if writes else None,
             lines.all_fit if lines else None,
         ]
 
 
 def source_name(source: str) -> str:
-    """`measured`, or a machine's name with the word that says that it is none's figure."""
+    """`measured`, or a machine's name with the word `simulated`, for it was not measured."""
     return source if source == MEASURED else f"{machine_name(source)}, simulated"
 
 
@@ -88,7 +88,7 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
     counted = MEASURED in curve.sources
     most = MACHINES_OF_A_TABLE - counted
     chunks = [machines[at : at + most] for at in range(0, len(machines), most)] or [[]]
-    ran = any(cell.speed is not None for cell in curve.cells)
+    ran = any(result.speed is not None for result in curve.results)
     speed = [Column(title="executed at", unit="GB/s", narrow=False)] if ran else []
     for at, some in enumerate(chunks):
         yield Table(
@@ -96,15 +96,15 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
             title=f"{curve.title}: {_unit(curve, way)}" + ", continued" * (at > 0),
             columns=[*_columns(some, counted=counted), *speed],
             rows=[
-                [*_row(cell, some, way, counted=counted), *([cell.speed] if speed else [])]
-                for cell in curve.cells
+                [*_row(result, some, way, counted=counted), *([result.speed] if speed else [])]
+                for result in curve.results
             ],
             note=None if at or way != WAYS[0] else _note(curve, counted=counted),
         )
 
 
 def _unit(curve: Curve, way: Way) -> str:
-    element_bytes = curve.cells[0].expected.element_bytes
+    element_bytes = curve.results[0].expected.element_bytes
     return f"elements of {format_bytes(element_bytes)} {VERBS[way]} per element of the result"
 
 
@@ -131,37 +131,37 @@ def _columns(machines: Sequence[str], *, counted: bool) -> list[Column]:
     return found
 
 
-def _row(cell: SizeResult, machines: Sequence[str], way: Way, *, counted: bool) -> list[Cell]:
-    expected = cell.expected_bytes(way)
-    row: list[Cell] = [cell.size, _told(cell.per_element(expected))]
+def _row(result: SizeResult, machines: Sequence[str], way: Way, *, counted: bool) -> list[Cell]:
+    expected = result.expected_bytes(way)
+    row: list[Cell] = [result.size, _rounded(result.per_element(expected))]
     for name in machines:
-        row += [_each(cell, cell.moved(name, way)), _told(cell.ratio(name, way))]
+        row += [_each(result, result.moved(name, way)), _rounded(result.ratio(name, way))]
     if counted:
-        row += _measured(cell, way)
+        row += _measured(result, way)
     row.append(expected)
-    row += [cell.moved(name, way) for name in machines]
+    row += [result.moved(name, way) for name in machines]
     if counted:
-        row.append(cell.moved(MEASURED, way))
+        row.append(result.moved(MEASURED, way))
     return row
 
 
-def _each(cell: SizeResult, bytes_: float | None) -> float | None:
-    return None if bytes_ is None else _told(cell.per_element(bytes_))
+def _each(result: SizeResult, bytes_: float | None) -> float | None:
+    return None if bytes_ is None else _rounded(result.per_element(bytes_))
 
 
-def _measured(cell: SizeResult, way: Way) -> list[Cell]:
-    flow, measured = cell.flow(way), cell.measured
+def _measured(result: SizeResult, way: Way) -> list[Cell]:
+    flow, measured = result.flow(way), result.measured
     if flow is None or measured is None:
         return [None] * 7
     low, high = flow.bytes.low, flow.bytes.high
-    each: Cell = cell.per_element(flow.bytes.value)
+    each: Cell = result.per_element(flow.bytes.value)
     if has_interval(flow.bytes):
-        each = Estimate(*(cell.per_element(one) for one in (flow.bytes.value, low, high)))
+        each = Estimate(*(result.per_element(one) for one in (flow.bytes.value, low, high)))
     return [
         each,
-        _told(cell.ratio(MEASURED, way)),
-        cell.per_element(flow.least),
-        cell.per_element(flow.most),
+        _rounded(result.ratio(MEASURED, way)),
+        result.per_element(flow.least),
+        result.per_element(flow.most),
         flow.idle_share,
         measured.regions,
         measured.executions,
@@ -174,33 +174,26 @@ def _on_gpu(curves: Sequence[Curve]) -> bool:
 
 def _note(curve: Curve, *, counted: bool) -> str:
     if curve.gpu:
-        return _gpu_note(counted=counted)
-    words = (
-        "Of one execution by one core. Expected: closed form, each array read once while it is "
-        "cached. Simulated: by the cache model, of the machine named; not measured. Ratio: of the "
-        "figure before it to the expectation."
-    )
+        note = (
+            "Of one execution. Expected: closed form, each array read once while it is cached, "
+            "nothing read before it is written."
+        )
+        ratio, counters = " Ratio: of measured to expected.", "the GPU's"
+    else:
+        note = (
+            "Of one execution by one core. Expected: closed form, each array read once while it is "
+            "cached. Simulated: by the cache model, of the machine named; not measured. Ratio: of "
+            "the figure before it to the expectation."
+        )
+        ratio, counters = "", "the memory controllers'"
     if not counted:
-        return words
+        return note
     return (
-        f"{words} Measured: by the memory controllers' counters, median over regions with its 95% "
+        f"{note}{ratio} Measured: by {counters} counters, median over regions with its 95% "
         f"interval, idle traffic taken off."
     )
 
 
-def _gpu_note(*, counted: bool) -> str:
-    words = (
-        "Of one execution. Expected: closed form, each array read once while it is cached, nothing "
-        "read before it is written."
-    )
-    if not counted:
-        return words
-    return (
-        f"{words} Ratio: of measured to expected. Measured: by the GPU's counters, median over "
-        f"regions with its 95% interval, idle traffic taken off."
-    )
-
-
-def _told(value: float | None) -> float | None:
+def _rounded(value: float | None) -> float | None:
     """Large figures without decimals."""
     return value if value is None or abs(value) < FIGURES_APART else round(value)

@@ -1,8 +1,10 @@
-"""What expected, simulated and measured traffic say together, in plain words."""
+"""What expected, simulated and measured traffic show together, in plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.traffic.agreement import agreement
@@ -17,7 +19,7 @@ from memgauge.analysis.traffic.departures import (
     place,
 )
 from memgauge.analysis.traffic.expected import Band
-from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, band_words, times
+from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, band_label, times
 from memgauge.analysis.traffic.measured_verdicts import doubts, measured_readings
 from memgauge.analysis.traffic.sets import crowd
 from memgauge.analysis.traffic.simulated_verdicts import simulated_readings
@@ -39,18 +41,14 @@ def verdicts(curves: Sequence[Curve]) -> Iterator[Verdict]:
         title = f"{curve.title}: " if len(curves) > 1 else ""
         for source in curve.sources:
             yield _verdict(curve, source, title)
-        yield from (_titled(one, title) for one in doubts(curve))
-        yield from (_titled(one, title) for one in agreement(curve))
+        for one in (*doubts(curve), *agreement(curve)):
+            yield msgspec.structs.replace(one, text=title + one.text)
     if curves and not any(curve.sources or curve.gpu for curve in curves):
         text = "Nothing was simulated and nothing was counted."
         yield Verdict(level="warning", text=text if _ran(curves) else "Nothing was simulated.")
     yield from _no_column(curves)
     yield from _no_model(curves)
     yield from _not_executed(curves)
-
-
-def _titled(verdict: Verdict, title: str) -> Verdict:
-    return Verdict(level=verdict.level, text=title + verdict.text, remedy=verdict.remedy)
 
 
 def _verdict(curve: Curve, source: str, title: str) -> Verdict:
@@ -70,13 +68,7 @@ def _by(curve: Curve, source: str) -> str:
     kept = curve.cached_bytes(source)
     caches = "second-level cache" if curve.gpu else "caches a core"
     room = f" ({format_bytes(kept)} of {caches})" if kept else ""
-    return _named(source) + room
-
-
-def _named(source: str) -> str:
-    if source == MEASURED:
-        return "Measured"
-    return f"Simulated on {machine_name(source)}"
+    return ("Measured" if source == MEASURED else f"Simulated on {machine_name(source)}") + room
 
 
 def _where(curve: Curve, source: str) -> tuple[Level, str]:
@@ -115,7 +107,7 @@ def _stays(curve: Curve, source: str) -> str:
     if largest <= band.all_fit:
         return f"{text}; caches hold what is needed again up to N = {band.all_fit}"
     if largest <= band.one_fits:
-        return f"{text}, within the band {band_words(band)}"
+        return f"{text}, within the band {band_label(band)}"
     return f"{text}, past {_where_it_ends(band)}"
 
 
@@ -123,9 +115,10 @@ def _why_alone(curve: Curve, source: str, odd: Sequence[Alone]) -> str:
     """Computed where the caches are known and it follows from their sets; else what is usual."""
     sizes = {one.size for one in odd}
     machine = curve.machines.get(THIS if source == MEASURED else source)
-    cells = [cell for cell in curve.cells if cell.size in sizes]
+    results = [result for result in curve.results if result.size in sizes]
     if machine is not None and all(
-        any(crowd(cell.point, array, machine) for array in cell.expected.arrays) for cell in cells
+        any(crowd(result.nest, array, machine) for array in result.expected.arrays)
+        for result in results
     ):
         return ", where the lines of a column have no room in the sets that they fall into"
     if all(power_of_two(size) >= EVEN for size in sizes):
@@ -134,7 +127,7 @@ def _why_alone(curve: Curve, source: str, odd: Sequence[Alone]) -> str:
 
 
 def _where_it_ends(band: Band) -> str:
-    return f"{band_words(band)}, where caching ends"
+    return f"{band_label(band)}, where caching ends"
 
 
 def _leave(curve: Curve, some: Sequence[Departure]) -> tuple[Level, str]:
@@ -157,7 +150,7 @@ def _leave(curve: Curve, some: Sequence[Departure]) -> tuple[Level, str]:
     if by_lines is not None:
         return "note", f"{text}, {by_lines}"
     level, words = PLACES[where]
-    ends = f"(at {band_words(band)})" if where == "inside" else _where_it_ends(band)
+    ends = f"(at {band_label(band)})" if where == "inside" else _where_it_ends(band)
     return level, f"{text}, {words.format(ends)}"
 
 
@@ -170,9 +163,9 @@ def _by_lines(curve: Curve, one: Departure) -> str | None:
     if place(one, (lines.all_fit, lines.one_fits)) != "inside":
         return None
     return (
-        f"as caching ends (at {band_words(lines)}) where each piece of {machine.sector_bytes} B "
+        f"as caching ends (at {band_label(lines)}) where each piece of {machine.sector_bytes} B "
         f"takes the place of a line of {machine.line_bytes} B; did it not, caching would end at "
-        f"{band_words(band)}"
+        f"{band_label(band)}"
     )
 
 
@@ -186,20 +179,20 @@ def _as_bypassing(curve: Curve, one: Departure) -> bool:
     """Whether reads lie below the expectation as its closed form has it for stores that bypass."""
     if one.above or one.way != "reads":
         return False
-    cells = [cell for cell in curve.cells if cell.size >= one.first]
+    results = [result for result in curve.results if result.size >= one.first]
     return all(
-        (moved := cell.moved(one.source, "reads")) is None
-        or abs(moved - cell.bypassing_bytes) <= TOLERANCE * cell.bypassing_bytes
-        for cell in cells
+        (moved := result.moved(one.source, "reads")) is None
+        or abs(moved - result.bypassing_bytes) <= TOLERANCE * result.bypassing_bytes
+        for result in results
     )
 
 
 def _as_past(curve: Curve, some: Sequence[Departure]) -> str:
     """Whether the largest ratios are those of the closed form past the caches."""
     for one in some:
-        cell = curve.cell(one.most)
-        past = cell.past_bytes(one.way)
-        moved = cell.moved(one.source, one.way)
+        result = curve.result(one.most)
+        past = result.past_bytes(one.way)
+        moved = result.moved(one.source, one.way)
         if not one.above or moved is None or abs(moved - past) > TOLERANCE * past:
             return ""
     return ", up to what the closed form has past the caches"
@@ -213,7 +206,7 @@ def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
         text = "There is no measured column: nothing was run, only simulated."
         yield Verdict(level="note", text=text)
         return
-    reasons = {cell.not_counted for curve in curves for cell in curve.cells} - {""}
+    reasons = {result.actual.not_counted for curve in curves for result in curve.results} - {""}
     why = "; ".join(map(_short, sorted(reasons))) or "no counter of memory traffic was read"
     text = f"There is no measured column: {why.removesuffix('.')}."
     yield Verdict(level="note", text=text, remedy="see 'memgauge counters'")
@@ -231,7 +224,7 @@ def _no_model(curves: Sequence[Curve]) -> Iterator[Verdict]:
 
 def _ran(curves: Sequence[Curve]) -> bool:
     """Whether anything was to be executed on this machine."""
-    return any(curve.gpu or "cpus" in cell.point.actual for curve in curves for cell in curve.cells)
+    return any(curve.gpu or result.actual.cpus for curve in curves for result in curve.results)
 
 
 def _not_executed(curves: Sequence[Curve]) -> Iterator[Verdict]:
@@ -240,9 +233,9 @@ def _not_executed(curves: Sequence[Curve]) -> Iterator[Verdict]:
         if MEASURED in curve.sources or not _ran([curve]):
             continue
         sizes = [
-            str(cell.size)
-            for cell in curve.cells
-            if cell.speed is None and "left_out" not in cell.point.actual
+            str(result.size)
+            for result in curve.results
+            if result.speed is None and not result.actual.left_out
         ]
         if sizes:
             yield Verdict(

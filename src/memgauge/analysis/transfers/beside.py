@@ -1,6 +1,6 @@
-"""The host's threads beside transfers to a GPU: each alone and both at once, visit by visit.
+"""The host's threads beside transfers to a GPU: each alone and both at once, pass by pass.
 
-Figures are medians over visits, as in `tiers`, and those of one visit are of the same time: what
+Figures are medians over passes, as in `tiers`, and those of one pass are of the same time: what
 the threads and the transfers did while all of them were at work. Each byte that is transferred is
 read from the host's memory, or written to it, once; so what both make of that memory's bandwidth is
 the threads' bytes, with the lines that ordinary stores read first, and the transfers' added.
@@ -8,18 +8,19 @@ the threads' bytes, with the lines that ordinary stores read first, and the tran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.figures.regimes import UNTOLD, Regimes, regime_kind, team_of
-from memgauge.analysis.figures.run import Figures, scaled, share_fact, text_fact
+from memgauge.analysis.figures.regimes import UNTOLD, Regimes, team_of
+from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.analysis.figures.side_by_side import Groups, PassResult, visits_of
 from memgauge.analysis.loaded.figures import share_words
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import sustained
 from memgauge.analysis.statistics.ratios import ratio
-from memgauge.analysis.transfers.directions import way_words
+from memgauge.analysis.transfers.directions import way_text
+from memgauge.model.points.tiers_transfers import TiersTransfersRequested
 from memgauge.model.records import Point
 from memgauge.model.run import Run
 from memgauge.model.units import format_count
@@ -32,7 +33,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     """Threads and transfers, in one regime of the threads. Bandwidth in GB/s."""
 
     work: str
-    """In words: `copy`, `67% reads`."""
+    """Such as `copy`, `67% reads`."""
     threads: int
     transfer: str
     """host-to-device, device-to-host or both."""
@@ -63,7 +64,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def way(self) -> str:
         """Such as `host to device`."""
-        return way_words(self.transfer)
+        return way_text(self.transfer)
 
     @property
     def host_keeps(self) -> Estimate | None:
@@ -94,17 +95,15 @@ class _Case(msgspec.Struct, frozen=True):
 
 def is_beside_transfers(run: Run) -> bool:
     """Whether the competition of a run is one of threads and transfers."""
-    return any(_is_ours(point) for point in run.points_of("tiers"))
+    return any(True for _ in _moving(run))
 
 
-def is_told_beside(point: Point) -> bool:
-    """Whether a point says what is transferred meanwhile, or that nothing is."""
-    return "transfer" in point.requested and "gpu" in point.requested
-
-
-def _is_ours(point: Point) -> bool:
-    moved = point.quantity == "bandwidth" and point.work == "window"
-    return moved and is_told_beside(point)
+def _moving(run: Run) -> Iterator[tuple[Point, TiersTransfersRequested]]:
+    """Points of threads and of transfers, and what they request."""
+    for point in run.points_of("tiers"):
+        requested = TiersTransfersRequested.of(point.requested)
+        if requested.gpu and point.quantity == "bandwidth" and point.work == "window":
+            yield point, requested
 
 
 def besides(figures: Figures) -> list[Beside]:
@@ -122,29 +121,23 @@ def besides(figures: Figures) -> list[Beside]:
 
 def _cases(run: Run) -> dict[_Case, Groups]:
     found: dict[_Case, Groups] = {}
-    for point in run.points_of("tiers"):
-        if not _is_ours(point):
-            continue
-        threads, transfer = point.requested.get("threads"), text_fact(point.requested, "transfer")
-        group = (
-            "a" if point.requested.get("group") == "a" else text_fact(point.requested, "direction")
-        )
-        case = _Case(threads if isinstance(threads, int) else 0, work_words(point), transfer)
+    for point, requested in _moving(run):
+        case = _Case(requested.threads or 0, work_text(requested), requested.transfer)
+        group = "a" if requested.group == "a" else requested.direction
         found.setdefault(case, {})[group] = point
     return found
 
 
-def work_words(point: Point) -> str:
+def work_text(requested: TiersTransfersRequested) -> str:
     """What the threads do; empty: nothing."""
-    share = share_fact(point.requested, "read_share")
-    if share is None:
-        return text_fact(point.requested, "kernel")
-    pause = point.requested.get("delay_a_ns")
-    return share_words(share) + (f", pauses {pause} ns" if pause else "")
+    if requested.read_share is None:
+        return requested.kernel
+    pause = requested.delay_a_ns
+    return share_words(requested.read_share) + (f", pauses {pause} ns" if pause else "")
 
 
 class _Both(msgspec.Struct, frozen=True):
-    """Medians over visits of threads and transfers together, GB/s."""
+    """Medians over passes of threads and transfers together, GB/s."""
 
     host: Estimate
     transfers: Estimate
@@ -155,8 +148,9 @@ class _Both(msgspec.Struct, frozen=True):
 def _beside(
     figures: Figures, case: _Case, groups: Groups, alone: dict[_Case, Groups], regime: str
 ) -> Beside | None:
-    """None without a visit that counts."""
+    """None without a pass that counts."""
     point = groups["a"]
+    requested = TiersTransfersRequested.of(point.requested)
     regimes = figures.teams[team_of(point)]
     found = visits_of(figures.run, groups, regimes, regime)
     both = _together(point, found.clean)
@@ -169,8 +163,8 @@ def _beside(
         threads=case.threads,
         transfer=case.transfer,
         regime=regime if len(regimes.regimes) > 1 else "",
-        memory=_memory(point),
-        gpu=text_fact(point.requested, "gpu"),
+        memory=_memory(requested),
+        gpu=requested.gpu,
         host_alone=host_alone,
         host=both.host,
         transfers_alone=_alone(figures, idle, ONE_WAY, UNTOLD.name),
@@ -183,16 +177,16 @@ def _beside(
     )
 
 
-def _together(point: Point, visits: Sequence[PassResult]) -> _Both | None:
-    """`point` is the threads'; None without visits, or where nothing was transferred."""
+def _together(point: Point, passes: Sequence[PassResult]) -> _Both | None:
+    """`point` is the threads'; None without passes, or where nothing was transferred."""
     more = _moved_per_counted(point) - 1
-    directions = [name for name in (visits[0].bandwidth if visits else {}) if name != "a"]
-    host = _median([visit.bandwidth["a"] for visit in visits])
-    transfers = _median([visit.total - visit.bandwidth["a"] for visit in visits])
-    moved = _median([visit.total + more * visit.bandwidth["a"] for visit in visits])
+    directions = [name for name in (passes[0].bandwidth if passes else {}) if name != "a"]
+    host = _median([one.bandwidth["a"] for one in passes])
+    transfers = _median([one.total - one.bandwidth["a"] for one in passes])
+    moved = _median([one.total + more * one.bandwidth["a"] for one in passes])
     if host is None or transfers is None or moved is None or not directions:
         return None
-    found = {name: _median([visit.bandwidth[name] for visit in visits]) for name in directions}
+    found = {name: _median([one.bandwidth[name] for one in passes]) for name in directions}
     known = {name: one for name, one in found.items() if one is not None}
     return _Both(host, transfers, moved, known)
 
@@ -215,11 +209,6 @@ def _median(values: Sequence[float]) -> Estimate | None:
     return sustained(values, MEDIAN)
 
 
-def _memory(point: Point) -> str:
-    source, destination = (text_fact(point.requested, key) for key in ("source", "destination"))
+def _memory(requested: TiersTransfersRequested) -> str:
+    source, destination = requested.source, requested.destination
     return source if source == destination else f"{source} to {destination}"
-
-
-def short_regime(beside: Beside) -> str | None:
-    """Of a table; None where there is one only."""
-    return regime_kind(beside.regime) or None

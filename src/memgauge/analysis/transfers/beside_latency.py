@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Column, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
-from memgauge.analysis.transfers.beside import is_told_beside, work_words
-from memgauge.analysis.transfers.directions import way_words
+from memgauge.analysis.transfers.beside import work_text
+from memgauge.analysis.transfers.directions import way_text
+from memgauge.model.points.tiers_transfers import TiersTransfersRequested
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """Latency of the threads' memory, median over visits."""
+    """Latency of the threads' memory, median over passes."""
 
     work: str
     """Of the threads; empty: they sleep."""
@@ -28,7 +29,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def beside(self) -> str:
         """Such as `copy and transfers both ways`."""
-        way = f"transfers {way_words(self.transfer)}" if self.transfer else ""
+        way = f"transfers {way_text(self.transfer)}" if self.transfer else ""
         return " and ".join(filter(None, (self.work, way))) or "nothing else"
 
 
@@ -36,14 +37,14 @@ def loads_of(figures: Figures) -> list[Load]:
     """Of all that was probed, in the order of declaration."""
     found = []
     for point, summary in figures.of("tiers"):
-        threads = point.requested.get("threads")
-        if point.quantity != "latency" or not is_told_beside(point) or summary.median is None:
+        requested = TiersTransfersRequested.of(point.requested)
+        if point.quantity != "latency" or not requested.gpu or summary.median is None:
             continue
         found.append(
             Load(
-                work=work_words(point),
-                transfer=text_fact(point.requested, "transfer"),
-                threads=threads if isinstance(threads, int) else 0,
+                work=work_text(requested),
+                transfer=requested.transfer,
+                threads=requested.threads or 0,
                 regime=summary.regime,
                 ns=summary.median,
             )
@@ -82,6 +83,6 @@ def latency_verdicts(loads: Sequence[Load]) -> Iterator[Verdict]:
         *(one for one in like if one.work == worst.work and not one.transfer),
         worst,
     ]
-    said = ", ".join(f"{one.ns.value:.0f} ns beside {one.beside}" for one in known)
+    times = ", ".join(f"{one.ns.value:.0f} ns beside {one.beside}" for one in known)
     few = "" if all(has_interval(one.ns) for one in known) else "; too few visits for intervals"
-    yield Verdict(level="note", text=f"A load from the host's memory takes {said}{few}.")
+    yield Verdict(level="note", text=f"A load from the host's memory takes {times}{few}.")

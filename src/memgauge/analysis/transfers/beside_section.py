@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.figures.regimes import regime_kind
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Cell, Column, Section, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
-from memgauge.analysis.transfers.beside import Beside, besides, short_regime
+from memgauge.analysis.transfers.beside import Beside, besides
 from memgauge.analysis.transfers.beside_charts import charts
 from memgauge.analysis.transfers.beside_latency import (
     latency_table,
@@ -16,7 +17,7 @@ from memgauge.analysis.transfers.beside_latency import (
     loads_of,
 )
 from memgauge.analysis.transfers.directions import short_way
-from memgauge.analysis.transfers.verdicts import gb_words, share_interval
+from memgauge.analysis.transfers.verdicts import gb_text, share_interval
 from memgauge.model.units import format_count
 
 TITLE = "The host's bandwidth beside transfers to a GPU"
@@ -82,7 +83,7 @@ def _row(one: Beside) -> list[Cell]:
     return [
         one.work,
         one.threads,
-        short_regime(one),
+        regime_kind(one.regime) or None,
         short_way(one.transfer),
         one.host,
         one.host_keeps,
@@ -130,11 +131,11 @@ def _lost(one: Beside) -> float:
 
 def _cost(one: Beside) -> str:
     """What transfers cost the threads: the answer in one sentence."""
-    rate = f"{gb_words(one.transfers)} are transferred ({one.way})"
+    rate = f"{gb_text(one.transfers)} are transferred ({one.way})"
     keeps = one.host_keeps
     if keeps is None or one.host_alone is None:
-        return f"The threads ({one.team}) reach {gb_words(one.host)} while {rate}."
-    alone = gb_words(one.host_alone)
+        return f"The threads ({one.team}) reach {gb_text(one.host)} while {rate}."
+    alone = gb_text(one.host_alone)
     text = f"{share_interval(keeps)} of its {alone} alone while {rate}"
     if not has_interval(keeps):
         return f"Host STREAM ({one.team}) keeps {text}; too few visits for an interval."
@@ -174,7 +175,7 @@ def _transfers(found: Sequence[Beside]) -> Iterator[Verdict]:
         )
         yield Verdict(
             level="note",
-            text=f"{text} {share_interval(keep)} of their {gb_words(worst.transfers_alone)} alone "
+            text=f"{text} {share_interval(keep)} of their {gb_text(worst.transfers_alone)} alone "
             f"(beside {worst.team}).",
         )
 
@@ -189,7 +190,7 @@ def _shared(one: Beside) -> Iterator[Verdict]:
         return
     share = one.moved.value / one.moved_alone.value
     text = (
-        f"Threads and transfers together move {gb_words(one.moved)} through the host's memory, "
+        f"Threads and transfers together move {gb_text(one.moved)} through the host's memory, "
         f"{share:.0%} of what the threads move alone ({one.team}; {one.way})"
     )
     if share < 1 - NOTHING:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from memgauge.analysis.figures.run import series, slug
 from memgauge.analysis.section import Axis, Chart, Rule, Series
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.transfers.directions import way_words
+from memgauge.analysis.transfers.directions import way_text
 from memgauge.analysis.transfers.figures import Duplex, Line, time_ns
-from memgauge.analysis.transfers.link import carries, link_of
+from memgauge.analysis.transfers.link import claimed_link
 
 SIZE = Axis(title="Bytes of one transfer", unit="B", scale="log2")
 LEAST_SIZES = 2
@@ -22,15 +22,14 @@ def charts(lines: Sequence[Line], duplexes: Sequence[Duplex]) -> list[Chart]:
     for peer in dict.fromkeys(line.way.peer for line in drawn):
         mine = [line for line in drawn if line.way.peer == peer]
         found.append(_bandwidth(mine, peer))
-        ends = dict.fromkeys(line.way.words for line in mine)
-        found += [_time([line for line in mine if line.way.words == end], end) for end in ends]
+        ends = dict.fromkeys(line.way.end for line in mine)
+        found += [_time([line for line in mine if line.way.end == end], end) for end in ends]
     found += [_duplex(one, lines) for one in duplexes if len(one.sizes) >= LEAST_SIZES]
     return found
 
 
 def _bandwidth(lines: Sequence[Line], peer: str) -> Chart:
-    link = link_of(lines[0].facts)
-    claimed = link is not None and not peer and carries(link, lines)
+    link = claimed_link(lines[0], lines)
     return Chart(
         name=slug("transfers-bandwidth", peer),
         title=f"Bandwidth of transfers over their size{_with(peer)}",
@@ -38,8 +37,8 @@ def _bandwidth(lines: Sequence[Line], peer: str) -> Chart:
         x=SIZE,
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
         series=[_line(line) for line in lines],
-        rules=[Rule(label=f"PCIe link, {link.words}", axis="y", value=link.gb_per_s)]
-        if link is not None and claimed
+        rules=[Rule(label=f"PCIe link, {link.text}", axis="y", value=link.gb_per_s)]
+        if link
         else [],
         note="90th percentile of speed; one direction at a time.",
     )
@@ -50,11 +49,11 @@ def _line(line: Line) -> Series:
     return series(line.name, sizes, list(line.speeds.values()))
 
 
-def _time(lines: Sequence[Line], words: str) -> Chart:
+def _time(lines: Sequence[Line], end: str) -> Chart:
     by = "the host's clock" if lines[0].way.host == "pageable" else "the GPU's events"
     return Chart(
-        name=slug("transfers-time", words),
-        title=f"Time of one transfer over its size: {words}",
+        name=slug("transfers-time", end),
+        title=f"Time of one transfer over its size: {end}",
         kind="line",
         x=SIZE,
         y=Axis(title="Time", unit="ns", scale="log10"),
@@ -65,8 +64,8 @@ def _time(lines: Sequence[Line], words: str) -> Chart:
 
 def _times(line: Line) -> list[Series]:
     sizes: list[float | str] = [float(size) for size in line.speeds]
-    cells: list[Estimate | None] = [time_ns(size, one) for size, one in line.speeds.items()]
-    measured = series(line.name, sizes, cells)
+    times: list[Estimate | None] = [time_ns(size, one) for size, one in line.speeds.items()]
+    measured = series(line.name, sizes, times)
     model = line.model
     if model is None:
         return [measured]
@@ -85,20 +84,20 @@ def _duplex(duplex: Duplex, lines: Sequence[Line]) -> Chart:
     way = duplex.way
     alone = [line for line in lines if line.way == way]
     return Chart(
-        name=slug("transfers-both", way.words),
-        title=f"Both directions at once: {way.words}",
+        name=slug("transfers-both", way.end),
+        title=f"Both directions at once: {way.end}",
         kind="line",
         x=SIZE,
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
         series=[
             series("sum", x, [one.total for one in duplex.sizes]),
             *(
-                series(way_words(name), x, [one.by_direction.get(name) for one in duplex.sizes])
+                series(way_text(name), x, [one.by_direction.get(name) for one in duplex.sizes])
                 for name in directions
             ),
             *(
                 series(
-                    f"{way_words(line.direction)} alone",
+                    f"{way_text(line.direction)} alone",
                     [float(size) for size in line.medians],
                     list(line.medians.values()),
                 )

@@ -1,8 +1,8 @@
-"""Directions of transfers in words: in sentences, and at the head of a column."""
+"""What directions of transfers are called: in sentences, and at the head of a column."""
 
 from __future__ import annotations
 
-WORDS = {
+TEXTS = {
     "host-to-device": "host to device",
     "device-to-host": "device to host",
     "both": "both ways",
@@ -17,11 +17,11 @@ SHORT = {
 }
 
 
-def way_words(direction: str) -> str:
+def way_text(direction: str) -> str:
     """Such as `host to device`."""
-    return WORDS.get(direction, direction)
+    return TEXTS.get(direction, direction)
 
 
 def short_way(direction: str) -> str:
     """Such as `to GPU`."""
-    return SHORT.get(direction, way_words(direction))
+    return SHORT.get(direction, way_text(direction))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from memgauge.analysis.document_figure import Figure, figure
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.transfers.beside import Beside, besides
 from memgauge.analysis.transfers.figures import AtOnce, Duplex, Line, duplexes_of, lines_of, time_ns
-from memgauge.analysis.transfers.link import carries, link_of
+from memgauge.analysis.transfers.link import claimed_link
 
 
 class SizeFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class TransferFigures(msgspec.Struct, frozen=True, kw_only=True):
     model: ModelFigures | None
     """None: too few sizes, or they follow none."""
     link: str | None
-    """As sysfs tells it; None: not known, or transfers go another way."""
+    """As sysfs reports it; None: not known, or transfers go another way."""
     link_gb_per_s: float | None
     at_once: list[AtOnceFigures]
     """With the other direction at work too; beside host-to-device and to-peer only."""
@@ -107,17 +107,16 @@ def transfer_figures(figures: Figures) -> list[TransferFigures]:
 
 
 def _line(line: Line, host: list[Line], duplexes: list[Duplex]) -> TransferFigures:
-    top, model, link = line.best, line.model, link_of(line.facts)
-    claimed = link if link is not None and line.way.host and carries(link, host) else None
+    top, model, link = line.best, line.model, claimed_link(line, host)
     first = line.direction in {"host-to-device", "to-peer"}
     return TransferFigures(
         gpu=line.way.gpu,
         host=line.way.host or None,
         peer=line.way.peer or None,
         direction=line.direction,
-        host_memory=text_fact(line.facts, "host_memory") or None,
-        node=number_fact(line.facts, "node"),
-        gpu_node=number_fact(line.facts, "gpu_node"),
+        host_memory=line.requested.host_memory or None,
+        node=line.actual.node,
+        gpu_node=line.place.gpu_node,
         sizes=[
             SizeFigures(bytes=size, bandwidth=figure(one), time_ns=figure(time_ns(size, one)))
             for size, one in line.speeds.items()
@@ -134,8 +133,8 @@ def _line(line: Line, host: list[Line], duplexes: list[Duplex]) -> TransferFigur
             worst=model.worst,
             followed=model.is_followed,
         ),
-        link=claimed.words if claimed else None,
-        link_gb_per_s=claimed.gb_per_s if claimed else None,
+        link=link.text if link else None,
+        link_gb_per_s=link.gb_per_s if link else None,
         at_once=[
             _at_once(one)
             for duplex in duplexes

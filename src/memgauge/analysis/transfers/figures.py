@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from memgauge.analysis.figures.regimes import UNTOLD, Regimes
-from memgauge.analysis.figures.run import Figures, number_fact, text_fact
+from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.side_by_side import Groups, visits_of
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval, sustained
 from memgauge.analysis.statistics.ratios import ratio
-from memgauge.analysis.transfers.directions import way_words
+from memgauge.analysis.transfers.directions import way_text
 from memgauge.analysis.transfers.model import (
     Curve,
     Model,
@@ -23,7 +23,8 @@ from memgauge.analysis.transfers.model import (
     half_of_best,
     steps,
 )
-from memgauge.model.records import Point, Scalar
+from memgauge.model.points.transfers import GpuPlace, TransfersActual, TransfersRequested
+from memgauge.model.records import Point
 
 MEDIAN = 0.5
 
@@ -39,8 +40,8 @@ class TransferPath(msgspec.Struct, frozen=True, order=True):
     """Placement of the other GPU; empty: the other end is the host."""
 
     @property
-    def words(self) -> str:
-        """Of the other end, such as `pinned`, `cuda:1`."""
+    def end(self) -> str:
+        """The other end, such as `pinned`, `cuda:1`."""
         return self.peer or self.host
 
 
@@ -52,8 +53,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     speeds: Curve
     """GB/s, 90th percentile of speed, by size."""
     medians: Curve
-    facts: dict[str, Scalar]
-    """What its first point asked for and got."""
+    requested: TransfersRequested
+    """Of its first point, as are the next two."""
+    actual: TransfersActual
+    place: GpuPlace
     samples: int
 
     @property
@@ -63,7 +66,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
             return (
                 f"{self.way.gpu} {'to' if self.direction == 'to-peer' else 'from'} {self.way.peer}"
             )
-        return f"{way_words(self.direction)}, {self.way.words}"
+        return f"{way_text(self.direction)}, {self.way.end}"
 
     @property
     def begun(self) -> str:
@@ -98,7 +101,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AtOnce(msgspec.Struct, frozen=True, kw_only=True):
-    """Transfers of one size in both directions at once; medians over visits, GB/s."""
+    """Transfers of one size in both directions at once; medians over passes, GB/s."""
 
     size: int
     by_direction: dict[str, Estimate]
@@ -131,18 +134,22 @@ def time_ns(size: int, speed: Estimate) -> Estimate:
 def lines_of(figures: Figures) -> list[Line]:
     """One for each way and direction, in the order of declaration."""
     found: dict[tuple[TransferPath, str], list[tuple[int, Point]]] = {}
-    for point in figures.run.points_of("transfers"):
-        size = number_fact(point.requested, "transfer_bytes")
-        if point.work == "fixed" and point.quantity == "bandwidth" and size and size > 0:
-            key = way_of(point), text_fact(point.requested, "direction")
-            found.setdefault(key, []).append((size, point))
+    for size, point, requested in _sized(figures, "fixed"):
+        found.setdefault((_path(requested), requested.direction), []).append((size, point))
     made = [_line(figures, *key, points) for key, points in found.items()]
     return [line for line in made if line.speeds]
 
 
-def way_of(point: Point) -> TransferPath:
-    """Of one point."""
-    return TransferPath(*(text_fact(point.requested, key) for key in ("memory", "host", "peer")))
+def _sized(figures: Figures, work: str) -> Iterator[tuple[int, Point, TransfersRequested]]:
+    for point in figures.run.points_of("transfers"):
+        requested = TransfersRequested.of(point.requested)
+        size = requested.transfer_bytes or 0
+        if point.work == work and point.quantity == "bandwidth" and size > 0:
+            yield size, point, requested
+
+
+def _path(requested: TransfersRequested) -> TransferPath:
+    return TransferPath(requested.memory, requested.host, requested.peer)
 
 
 def _line(
@@ -162,7 +169,9 @@ def _line(
         direction=direction,
         speeds=speeds,
         medians=medians,
-        facts=first.requested | first.actual,
+        requested=TransfersRequested.of(first.requested),
+        actual=TransfersActual.of(first.actual),
+        place=GpuPlace.of(first.actual),
         samples=samples,
     )
 
@@ -170,11 +179,9 @@ def _line(
 def duplexes_of(figures: Figures, lines: list[Line]) -> list[Duplex]:
     """One for each way whose directions were measured at once."""
     found: dict[TransferPath, dict[int, Groups]] = {}
-    for point in figures.run.points_of("transfers"):
-        size = number_fact(point.requested, "transfer_bytes")
-        if point.work == "window" and point.quantity == "bandwidth" and size and size > 0:
-            groups = found.setdefault(way_of(point), {}).setdefault(size, {})
-            groups[text_fact(point.requested, "direction")] = point
+    for size, point, requested in _sized(figures, "window"):
+        groups = found.setdefault(_path(requested), {}).setdefault(size, {})
+        groups[requested.direction] = point
     alone = {(line.way, line.direction): line.medians for line in lines}
     made = [
         Duplex(
@@ -197,17 +204,17 @@ def _at_once(
     groups: Groups,
     alone: Mapping[tuple[TransferPath, str], Curve],
 ) -> AtOnce | None:
-    """None without a visit that counts of both directions."""
+    """None without a pass that counts of both directions."""
     if len(groups) != 2:
         return None
     clean = visits_of(figures.run, groups, Regimes([UNTOLD]), UNTOLD.name).clean
-    total = sustained([visit.total for visit in clean], MEDIAN)
+    total = sustained([one.total for one in clean], MEDIAN)
     if total is None:
         return None
     by_direction = {
         direction: one
         for direction in groups
-        if (one := sustained([visit.bandwidth[direction] for visit in clean], MEDIAN)) is not None
+        if (one := sustained([p.bandwidth[direction] for p in clean], MEDIAN)) is not None
     }
     single = [alone.get((way, direction), {}).get(size) for direction in groups]
     known = [one for one in single if one is not None]

@@ -1,4 +1,4 @@
-"""What the tree says of a GPU's link and place, as its points recorded it, and what follows."""
+"""A GPU's link and place by sysfs, as its points recorded them, and what follows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.figures.run import float_fact, number_fact, text_fact
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.transfers.figures import Line
-from memgauge.model.records import Scalar
 from memgauge.model.system import System
 
 RATE = 1e-9
@@ -20,27 +18,27 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     """A claim: of one direction."""
 
     gb_per_s: float
-    words: str
+    text: str
     """Such as `16 GT/s x16, 128b/130b`."""
     when: str
     """When it was read."""
     most_gb_per_s: float | None
     """What both ends can do at most; None: not known."""
-    most_words: str
+    most_text: str
 
 
-def link_of(facts: dict[str, Scalar]) -> Link | None:
-    """None where the tree tells no link."""
-    rate = float_fact(facts, "link_bytes_per_s")
+def link_of(line: Line) -> Link | None:
+    """None where sysfs reports no link."""
+    place = line.place
+    rate, most = place.link_bytes_per_s, place.link_max_bytes_per_s
     if not rate or rate <= 0:
         return None
-    most = float_fact(facts, "link_max_bytes_per_s")
     return Link(
         gb_per_s=rate * RATE,
-        words=text_fact(facts, "link"),
-        when=text_fact(facts, "link_read"),
+        text=place.link,
+        when=place.link_read,
         most_gb_per_s=None if most is None else most * RATE,
-        most_words=text_fact(facts, "link_max"),
+        most_text=place.link_max,
     )
 
 
@@ -56,10 +54,16 @@ def carries(link: Link, lines: Sequence[Line]) -> bool:
     return top is None or top.best is None or top.best[1].low <= link.gb_per_s
 
 
+def claimed_link(line: Line, host: Sequence[Line]) -> Link | None:
+    """The link that bounds these transfers, by all those to and from the host; None of a peer."""
+    link = link_of(line) if line.way.host else None
+    return link if link is not None and carries(link, host) else None
+
+
 def link_verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
     """What the fastest transfers reach of the link; of one that is no bound, that it is none."""
     top = fastest(lines)
-    link = link_of(lines[0].facts) if lines else None
+    link = link_of(lines[0]) if lines else None
     if top is None or top.best is None or link is None:
         return
     speed = top.best[1].value
@@ -67,20 +71,20 @@ def link_verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
         yield Verdict(
             level="note",
             text=f"{top.begun}: {speed:.1f} GB/s is more than the {link.gb_per_s:.1f} "
-            f"GB/s that the GPU's PCIe link carries one way ({link.words}): transfers take another "
+            f"GB/s that the GPU's PCIe link carries one way ({link.text}): transfers take another "
             f"way, such as NVLink-C2C, and no theoretical bandwidth is claimed.",
         )
         return
     yield Verdict(
         level="note",
         text=f"The fastest transfers ({top.name}) reach {speed / link.gb_per_s:.0%} of the "
-        f"{link.gb_per_s:.1f} GB/s that the GPU's PCIe link carries one way ({link.words}, by "
+        f"{link.gb_per_s:.1f} GB/s that the GPU's PCIe link carries one way ({link.text}, by "
         f"sysfs, read {link.when}), headers of packets included.",
     )
     if link.most_gb_per_s is not None and link.gb_per_s < 0.99 * link.most_gb_per_s:
         yield Verdict(
             level="warning",
-            text=f"The GPU's link runs at {link.words}, and could at {link.most_words}: "
+            text=f"The GPU's link runs at {link.text}, and could at {link.most_text}: "
             f"{link.gb_per_s:.1f} instead of {link.most_gb_per_s:.1f} GB/s one way.",
             remedy="see whether the slot, a riser or a switch has fewer lanes or is slower "
             "(lspci -vv), or whether power management holds the link down (nvidia-smi -q -d "
@@ -90,22 +94,22 @@ def link_verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
 
 def place_verdicts(lines: Sequence[Line], system: System) -> Iterator[Verdict]:
     """Host memory that is not at the GPU's node, where both are known."""
-    for facts in {str(line.way): line.facts for line in lines if line.way.host}.values():
-        near, got = number_fact(facts, "gpu_node"), number_fact(facts, "node")
-        if near is not None and got is None and len([n for n in system.nodes if n.bytes]) > 1:
+    for line in {line.way: line for line in lines if line.way.host}.values():
+        near, node, host = line.place.gpu_node, line.actual.node, line.way.host
+        if near is not None and node is None and len([n for n in system.nodes if n.bytes]) > 1:
             yield Verdict(
                 level="note",
                 text=f"The GPU is at node {near}; on which node the host's buffers "
-                f"({text_fact(facts, 'host')}) lay is not known.",
+                f"({host}) lay is not known.",
                 remedy=f"--host-memory node:{near}",
             )
-        if near is None or got is None or near == got:
+        if near is None or node is None or near == node:
             continue
-        distance = next((n.distances.get(got) for n in system.nodes if n.node == near), None)
+        distance = next((n.distances.get(node) for n in system.nodes if n.node == near), None)
         far = "" if distance is None else f", at distance {distance} by the firmware"
         yield Verdict(
             level="warning",
-            text=f"The host's buffers ({text_fact(facts, 'host')}) lay on node {got}, the GPU is "
+            text=f"The host's buffers ({host}) lay on node {node}, the GPU is "
             f"at node {near}{far}: transfers crossed from one to the other.",
             remedy=f"--host-memory node:{near}",
         )

@@ -1,4 +1,4 @@
-"""What a curve of transfers over their size says: latency, asymptote and half-bandwidth point.
+"""What a curve of transfers over their size shows: latency, asymptote and half-bandwidth point.
 
 Hockney and Jesshope ("Parallel Computers 2", 1988) describe a transfer of n bytes by
 t = (n + n_1/2) / r_inf: r_inf is the bandwidth of endless transfers, and n_1/2 the size at which
@@ -48,7 +48,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     worst_bytes: int
     """The size that lies furthest from it,"""
     worst: float
-    """by this share of the time that the model says; above 0: it took longer."""
+    """by this share of the time that the model predicts; above 0: it took longer."""
 
     @property
     def is_followed(self) -> bool:
@@ -56,7 +56,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
         return abs(self.worst) <= FOLLOWS
 
     def gb_per_s(self, size: int) -> float:
-        """What it says of transfers of so many bytes."""
+        """What it predicts of transfers of so many bytes."""
         return size / (self.start_up_ns.value + size / self.asymptote.value)
 
 

@@ -1,11 +1,11 @@
-"""What the `transfers` points say: between host and GPU, both ways, and between GPUs."""
+"""What the `transfers` points show: between host and GPU, both ways, and between GPUs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memgauge.analysis.figures.run import Figures, text_fact
-from memgauge.analysis.section import Cell, Column, Headline, Section, Table, digits_for
+from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.section import Cell, Column, Headline, Section, Table, digits_for, section_of
 from memgauge.analysis.transfers.charts import charts
 from memgauge.analysis.transfers.directions import short_way
 from memgauge.analysis.transfers.figures import (
@@ -16,12 +16,10 @@ from memgauge.analysis.transfers.figures import (
     lines_of,
     time_ns,
 )
-from memgauge.analysis.transfers.link import carries, fastest, link_of
+from memgauge.analysis.transfers.link import claimed_link, fastest
 from memgauge.analysis.transfers.verdicts import verdicts
 from memgauge.model.units import format_bytes
 
-TITLE = "Transfers to and from a GPU"
-QUESTION = "How fast does data get to the GPU and back, and from which size on is it worth it?"
 NOTE = (
     "90th percentile of speed and its 95% interval. Half at: the size from which on half of the "
     "best is reached, by the curve; n1/2: the same by a fit of t = (n + n1/2) / r (Hockney and "
@@ -42,10 +40,8 @@ def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of the transfers of a run."""
     lines = lines_of(figures)
     duplexes = duplexes_of(figures, lines)
-    return Section(
-        name="transfers",
-        title=TITLE,
-        question=QUESTION,
+    return section_of(
+        "transfers",
         verdicts=verdicts(lines, duplexes, figures.run.start.system),
         tables=_tables(lines, duplexes),
         charts=charts(lines, duplexes),
@@ -97,7 +93,7 @@ def _summary(lines: Sequence[Line]) -> Table:
 def _row(line: Line, host: Sequence[Line]) -> list[Cell]:
     model, top = line.model, line.best
     size, took = line.smallest
-    node = line.facts.get("node")
+    node = line.actual.node
     return [
         line.name,
         top[1] if top else None,
@@ -110,19 +106,16 @@ def _row(line: Line, host: Sequence[Line]) -> list[Cell]:
         model.worst if model else None,
         size,
         _of_link(line, host),
-        text_fact(line.facts, "host_memory") or None,
-        text_fact(line.facts, "pages") or None,
+        line.requested.host_memory or None,
+        line.actual.pages or None,
         None if node is None else str(node),
         line.samples,
     ]
 
 
 def _of_link(line: Line, host: Sequence[Line]) -> Cell:
-    """None of a peer, and where the link is no bound."""
-    link = link_of(line.facts)
-    if link is None or line.best is None or not line.way.host or not carries(link, host):
-        return None
-    return line.best[1].value / link.gb_per_s
+    link = claimed_link(line, host)
+    return line.best[1].value / link.gb_per_s if link and line.best else None
 
 
 def _sizes(lines: Sequence[Line], peer: str) -> Table:
@@ -172,8 +165,8 @@ def _duplex(duplex: Duplex) -> Table:
         Column(title="of both alone, added", unit="%", narrow=False),
     ]
     return Table(
-        name=f"transfers-both-{duplex.way.words.replace(':', '')}",
-        title=f"Both directions at once, {duplex.way.words}",
+        name=f"transfers-both-{duplex.way.end.replace(':', '')}",
+        title=f"Both directions at once, {duplex.way.end}",
         columns=columns,
         rows=[_at_once(one, directions) for one in duplex.sizes],
         note=DUPLEX_NOTE,

@@ -28,7 +28,7 @@ def verdicts(lines: Sequence[Line], duplexes: Sequence[Duplex], system: System) 
             Verdict(
                 level="warning",
                 text="No transfer was measured.",
-                remedy="give more --budget",
+                remedy="increase --budget",
             )
         ]
     host = [line for line in lines if line.way.host]
@@ -49,7 +49,7 @@ def _speed(line: Line) -> Iterator[Verdict]:
         return
     size, speed = top
     smallest, took = line.smallest
-    text = f"{line.begun}: {gb_words(speed)} at best, with {format_bytes(size)}"
+    text = f"{line.begun}: {gb_text(speed)} at best, with {format_bytes(size)}"
     half = line.half
     if half is not None:
         text += f"; half of it from {_about(half)} a transfer on"
@@ -59,7 +59,7 @@ def _speed(line: Line) -> Iterator[Verdict]:
 
 def _through(line: Line) -> str:
     """Of a peer that is not reached directly."""
-    if line.facts.get("direct") is False:
+    if line.actual.direct is False:
         return " The driver copies through the host: neither GPU reaches the other's memory."
     return ""
 
@@ -71,7 +71,7 @@ def _duplex(duplex: Duplex) -> Iterator[Verdict]:
         return
     ends = duplex.way.peer or f"{duplex.way.host} memory"
     text = (
-        f"Both directions at once ({ends}, {format_bytes(one.size)}) move {gb_words(one.total)}, "
+        f"Both directions at once ({ends}, {format_bytes(one.size)}) move {gb_text(one.total)}, "
         f"{_times(one.over_faster)} the faster one alone"
     )
     if one.over_both is not None:
@@ -145,7 +145,7 @@ def _model(line: Line) -> Iterator[Verdict]:
         )
 
 
-def gb_words(speed: Estimate) -> str:
+def gb_text(speed: Estimate) -> str:
     """Such as `25.1 GB/s`."""
     return f"{speed.value:.3g} GB/s" if speed.value < 10 else f"{speed.value:.1f} GB/s"
 

@@ -58,7 +58,7 @@ def compare(
     """What became of each level and each claim, nearest first; `end_bytes` is where the curve ends.
 
     Levels and claims are paired in order so that their sizes differ least in octaves. `unclaimed`:
-    levels that are known to be there, of a size that nothing tells, nearest first.
+    levels that are known to be there, of unknown size, nearest first.
     """
     caches = [level for level in levels if level.capacity_high_bytes is not None]
     pairs = _pairs(caches, claims)
@@ -81,7 +81,7 @@ def compare(
 def _named(
     findings: Sequence[Finding], claims: Sequence[Claim], names: Sequence[str]
 ) -> list[Finding]:
-    """Levels below all claims that have a name, though nothing tells their size."""
+    """Levels below all claims that have a name, though their size is not known."""
     least = min((claim.bytes for claim in claims), default=math.inf)
     left = [*names]
     found = []

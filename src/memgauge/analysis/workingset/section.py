@@ -1,4 +1,8 @@
-"""What the `workingset` points say: the levels, as large as they are for this program."""
+"""The section of the `workingset` points: the levels, as large as they are for this program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.figures.gpu_concurrency import in_flight_verdict
 from memgauge.analysis.figures.gpu_points import (
@@ -8,51 +12,60 @@ from memgauge.analysis.figures.gpu_points import (
     gpu_peak_gb_per_s,
     l2_bytes,
 )
-from memgauge.analysis.figures.run import Figures, number_fact, series, text_fact
-from memgauge.analysis.figures.summary import PointSummary
-from memgauge.analysis.section import Axis, Band, Cell, Chart, Column, Rule, Section, Table, Verdict
+from memgauge.analysis.figures.run import Figures, series
+from memgauge.analysis.section import (
+    Axis,
+    Band,
+    Cell,
+    Chart,
+    Column,
+    Rule,
+    Section,
+    Table,
+    Verdict,
+    section_of,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.levels import find_levels
 from memgauge.analysis.workingset.claims import Claim, Finding, claims_of, compare
 from memgauge.analysis.workingset.verdicts import Claims, level_verdicts
+from memgauge.model.points.rings import RingActual
+from memgauge.model.points.workingset import WorkingsetRequested
 from memgauge.model.records import Point
 
-QUESTION = "What do latency and read bandwidth become as the data grows?"
-ACCESSES = ("latency", "read")
+NOT_MEASURED = Verdict(level="warning", text="No latency over footprint was measured.")
+
 Curve = dict[int, Estimate]
 """Estimate by footprint in bytes, ascending."""
 
 
 def analyse(figures: Figures) -> Section:
     """Curves, levels and verdicts of the working sets of a run."""
-    measured = list(figures.slices("workingset"))
-    curves = {access: _curve(measured, access) for access in ACCESSES}
-    findings = find(figures)
+    curves = _curves(figures)
     claims = claims_for(figures)
-    return Section(
-        name="workingset",
-        title="Working sets",
-        question=QUESTION,
+    findings = _findings(curves["latency"], claims)
+    return section_of(
+        "workingset",
         verdicts=[
-            *_verdicts(findings, measured, curves["latency"], claims),
+            *(_verdicts(figures, findings, claims) if curves["latency"] else [NOT_MEASURED]),
             *in_flight_verdict(figures, "workingset"),
         ],
         tables=[_levels_table(findings, claims)] if findings else [],
         charts=[
-            _chart(access, curves[access], findings, claims)
-            for access in ACCESSES
-            if curves[access]
+            _chart(access, curve, findings, claims) for access, curve in curves.items() if curve
         ],
     )
 
 
 def find(figures: Figures) -> list[Finding]:
     """Levels found in the latency curve and claimed by the topology; empty without a curve."""
-    curve = _curve(list(figures.slices("workingset")), "latency")
+    return _findings(_curves(figures)["latency"], claims_for(figures))
+
+
+def _findings(curve: Curve, claims: Claims) -> list[Finding]:
     if not curve:
         return []
     levels = find_levels([(size, estimate.value) for size, estimate in curve.items()])
-    claims = claims_for(figures)
     return compare(levels, claims.caches, max(curve), claims.unclaimed)
 
 
@@ -61,9 +74,9 @@ def claims_for(figures: Figures) -> Claims:
     points = figures.run.points_of("workingset")
     if any(gpu_of(point) for point in points):
         return _gpu_claims(points)
-    cpus = [text_fact(p.actual, "cpus") or text_fact(p.actual, "cpu") for p in points]
+    cpus = RingActual.of(points[0].actual).cpus if points else ""
     system = figures.run.start.system
-    cpu = next((c.cpu for c in system.cpus if cpus and str(c.cpu) == cpus[0]), None)
+    cpu = next((one.cpu for one in system.cpus if str(one.cpu) == cpus), None)
     return Claims(caches=claims_of(system, cpu), by="topology")
 
 
@@ -81,20 +94,18 @@ def _gpu_claims(points: list[Point]) -> Claims:
     )
 
 
-def _curve(measured: list[tuple[Point, PointSummary]], access: str) -> Curve:
-    curve: Curve = {}
-    for point, summary in measured:
-        size = number_fact(point.requested, "footprint_bytes")
-        if (
-            size
-            and text_fact(point.requested, "access") == access
-            and summary.sustained is not None
-        ):
-            curve[size] = summary.sustained
-    return dict(sorted(curve.items()))
+def _curves(figures: Figures) -> dict[str, Curve]:
+    """By access."""
+    curves: dict[str, Curve] = {"latency": {}, "read": {}}
+    for point, summary in figures.slices("workingset"):
+        requested = WorkingsetRequested.of(point.requested)
+        size, known = requested.footprint_bytes, requested.access in curves
+        if known and size and summary.sustained is not None:
+            curves[requested.access][size] = summary.sustained
+    return {access: dict(sorted(curve.items())) for access, curve in curves.items()}
 
 
-def _levels_table(findings: list[Finding], claims: Claims) -> Table:
+def _levels_table(findings: Sequence[Finding], claims: Claims) -> Table:
     return Table(
         name="levels",
         title="Levels found and claimed",
@@ -133,7 +144,7 @@ def _levels_row(finding: Finding, name: str) -> list[Cell]:
     ]
 
 
-def _chart(access: str, curve: Curve, findings: list[Finding], claims: Claims) -> Chart:
+def _chart(access: str, curve: Curve, findings: Sequence[Finding], claims: Claims) -> Chart:
     latency = access == "latency"
     y = (
         Axis(title="Latency", unit="ns", scale="log10")
@@ -165,7 +176,7 @@ def _peak(claims: Claims) -> list[Rule]:
     return [Rule(label="theoretical peak", axis="y", value=value)] if value else []
 
 
-def _bands(findings: list[Finding], claims: Claims, least: float) -> list[Band]:
+def _bands(findings: Sequence[Finding], claims: Claims, least: float) -> list[Band]:
     """Each level from its first footprint on the plateau to its end; transitions stay bare.
 
     Levels that end before the curve begins are left out, as an L1 that reads pass by.
@@ -181,21 +192,13 @@ def _bands(findings: list[Finding], claims: Claims, least: float) -> list[Band]:
     ]
 
 
-def _verdicts(
-    findings: list[Finding],
-    measured: list[tuple[Point, PointSummary]],
-    curve: Curve,
-    claims: Claims,
-) -> list[Verdict]:
-    if not curve:
-        return [Verdict(level="warning", text="No latency over footprint was measured.")]
-    return [*level_verdicts(findings, claims), *_pages_verdict(measured)]
-
-
-def _pages_verdict(measured: list[tuple[Point, PointSummary]]) -> list[Verdict]:
-    """Base pages raise the curve beyond the reach of the translation caches."""
-    pages = {text_fact(point.actual, "pages") for point, _ in measured}
-    if not any(name.endswith("k") or name == "mixed" for name in pages):
-        return []
-    text = "Some footprints lie in base pages: the curve also shows the cost of translation there."
-    return [Verdict(level="note", text=text, remedy="measure with --pages thp or 2m")]
+def _verdicts(figures: Figures, findings: Sequence[Finding], claims: Claims) -> Iterator[Verdict]:
+    """Of the levels, and of base pages: they raise the curve beyond the reach of the TLBs."""
+    yield from level_verdicts(findings, claims)
+    points = (point for point, _ in figures.slices("workingset"))
+    pages = {RingActual.of(point.actual).pages for point in points}
+    if any(name.endswith("k") or name == "mixed" for name in pages):
+        text = (
+            "Some footprints lie in base pages: the curve also shows the cost of translation there."
+        )
+        yield Verdict(level="note", text=text, remedy="measure with --pages thp or 2m")

@@ -1,4 +1,4 @@
-"""What the levels that a curve shows are in words: against what is claimed of them."""
+"""What the levels of a curve mean, against what is claimed of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from memgauge.model.units import format_bytes
 
 
 class Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of the caches that a curve should show, and who says it."""
+    """The caches that a curve should show, and who reports them."""
 
     caches: list[Claim]
     by: str
     """topology, or of a GPU the driver."""
     unclaimed: tuple[str, ...] = ()
-    """Caches that are there, of a size that it does not tell, nearest first."""
+    """Caches that are there, of a size that is not reported, nearest first."""
     memory: str = "memory"
     """What is beyond the last of them."""
     readers: str = "one thread"

@@ -1,32 +1,51 @@
-"""One command for each experiment, made from its parameters."""
+"""Commands of experiments, by their descriptors and parameters."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from memgauge.commands.shared.help import GroupedCommand
 from memgauge.commands.shared.measure import measure
-from memgauge.commands.shared.options import given, options_of
-from memgauge.experiments.registry import EXPERIMENTS, load
-from memgauge.model.parameters import RunOptions, build
+from memgauge.commands.shared.options import options_of, requested
+from memgauge.experiments.registry import load
+from memgauge.model.experiments import DESCRIPTORS
+from memgauge.model.parameters import Parameters, RunOptions
 
 
 def command_for(name: str) -> click.Command:
-    """The command of the experiment `name`."""
+    """The command of an experiment that a survey runs too."""
     experiment = load(name)
 
-    @click.command(
-        name,
-        cls=GroupedCommand,
-        help=EXPERIMENTS[name].summary,
-        epilog=f"See docs/{name}.md.",
-    )
-    @options_of(experiment.parameters, RunOptions)
+    @experiment_command(name, experiment.parameters, help_=DESCRIPTORS[name].summary)
     def command(**values: Any) -> int:
-        parameters = build(experiment.parameters, **given(experiment.parameters, values))
-        options = build(RunOptions, **given(RunOptions, values))
-        return measure([(experiment, parameters)], options)
+        parameters = requested(experiment.parameters, values)
+        return measure([(experiment, parameters)], requested(RunOptions, values))
 
     return command
+
+
+def experiment_command(
+    name: str, struct: type[Parameters], *, help_: str | None = None
+) -> Callable[[Callable[..., int]], click.Command]:
+    """Make a function the command of an experiment.
+
+    Args:
+        name: of the experiment.
+        struct: declares the parameters that are options.
+        help_: what --help prints; the docstring of the function if it is None.
+    """
+    described = DESCRIPTORS[name]
+
+    def decorate(function: Callable[..., int]) -> click.Command:
+        made = click.command(
+            described.words[-1],
+            cls=GroupedCommand,
+            help=help_,
+            epilog=f"See {described.page}.",
+        )
+        return made(options_of(struct, RunOptions)(function))
+
+    return decorate

@@ -18,7 +18,7 @@ from memgauge.model.errors import ExitCode
 from memgauge.model.parameters import CommonParameters, RunOptions
 from memgauge.model.records import Warning
 from memgauge.model.text import plain
-from memgauge.results import Result
+from memgauge.results import CORRUPT, Result
 
 
 def measure(
@@ -65,11 +65,7 @@ def present(result: Result, *, as_json: bool) -> int:
     else:
         print_report(result.report, whole=False)
     if result.failed_validations:
-        click.echo(
-            "memgauge: validation failed: the arrays do not hold what the kernels must have left; "
-            "this may be memory corruption: test the memory before you trust this machine",
-            err=True,
-        )
+        click.echo(f"memgauge: validation failed: {CORRUPT}", err=True)
         return ExitCode.VALIDATION_FAILED
     return ExitCode.DONE
 

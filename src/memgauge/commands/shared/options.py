@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from memgauge.commands.shared.help import GroupedOption
-from memgauge.model.parameters import ParameterField, Parameters, fields_of
+from memgauge.model.parameters import (
+    AnyParameters,
+    ParameterField,
+    Parameters,
+    build,
+    fields_of,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,13 +41,20 @@ def options_of(
     return decorate
 
 
-def given(struct: type[Parameters], values: dict[str, Any]) -> dict[str, Any]:
+def given(struct: type[Parameters], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the values that belong to the struct and were given on the command line."""
     return {
         field.name: value
         for field in fields_of(struct)
         if (value := values.get(field.keyword)) is not None
     }
+
+
+def requested(
+    struct: type[AnyParameters], values: Mapping[str, Any], **further: object
+) -> AnyParameters:
+    """The struct, from the values of the command line and what else is known."""
+    return build(struct, **given(struct, values), **further)
 
 
 def run_argument(function: Function) -> Function:
@@ -60,6 +73,24 @@ def form_option(forms: Iterable[str], help_: str) -> Callable[[Function], Functi
         show_default=True,
         help=help_,
     )
+
+
+def page_option(function: Function) -> Function:
+    """Where a command writes an HTML page; None where it was not said."""
+    return click.option(
+        "--html",
+        "page",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="write one self-contained HTML page",
+    )(function)
+
+
+def json_option(function: Function) -> Function:
+    """Whether a command prints its document instead of text."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="print one JSON document and nothing else"
+    )(function)
 
 
 def output_option(help_: str) -> Callable[[Function], Function]:

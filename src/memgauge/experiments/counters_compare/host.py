@@ -18,9 +18,10 @@ from typing import Annotated, Any, ClassVar
 
 from memgauge.counters.host import Host
 from memgauge.counters.opening import find, preferred, why_none
-from memgauge.counters.registry import MEMORY_ORDER, load
+from memgauge.counters.registry import load
 from memgauge.experiments.counters_verify.events import Openable, openable, traffic_events
 from memgauge.experiments.counters_verify.host import CountersVerify, LoadParameters
+from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.counting.events import Event
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.option import choices_option

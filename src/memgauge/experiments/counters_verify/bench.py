@@ -18,13 +18,13 @@ from memgauge.counters.host import Host
 from memgauge.counters.opening import OpenCounters, opened
 from memgauge.experiments.counters_verify.loads import Place
 from memgauge.experiments.shared.base import Bench
-from memgauge.experiments.shared.counted import TeamCounters
+from memgauge.experiments.shared.counted import TeamCounters, Worker
 from memgauge.experiments.shared.native import to_sample, to_validation
 from memgauge.model.counting.events import Event
-from memgauge.model.records import CounterSet, Point, Sample, Scalar, Validation
+from memgauge.model.records import CounterSet, Point, Sample, Validation
 
 STEP_BYTES = 1 << 20
-"""What a thread issues is a multiple of this."""
+"""What a thread or a GPU issues is a multiple of this."""
 
 IDLE = "idle"
 
@@ -44,52 +44,39 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 Stimulus = Callable[[Moved], None]
 
 
-class Generator(msgspec.Struct, kw_only=True):
-    """Memory of one place, and the team that loads it."""
-
-    place: Place
-    team: _core.Team
-    traffic: _core.Traffic
-    lead_in_bytes: int
-    facts: dict[str, Scalar]
-    """What the records say of its memory."""
-
-    def run(self, spec: _core.TrafficSpec, bytes_: int) -> _core.Slice:
-        """Every thread issues so much, after as much as its caches hold."""
-        return self.traffic.run(spec, bytes_, lead_in_bytes=self.lead_in_bytes)
-
-    def bytes_for(self, spec: _core.TrafficSpec, seconds: float) -> int:
-        """What a thread issues in a time, by a short trial."""
-        trial = max(STEP_BYTES, self.lead_in_bytes // STEP_BYTES * STEP_BYTES)
-        taken = self.run(spec, trial)
-        begin = min(thread.begin_ns[0] for thread in taken.threads)
-        took_ns = max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin)
-        steps = -(-int(trial * seconds * 1e9 / took_ns) // STEP_BYTES)
-        return max(1, steps) * STEP_BYTES
-
-
 class Load(msgspec.Struct, frozen=True, kw_only=True):
     """What a point does."""
 
-    load: str
-    spec: _core.TrafficSpec
-    generator: Generator
-    turn: int
-    bytes: int
-    """Issued by each thread."""
+    worker: Worker
+    run: Callable[[], _core.Slice]
+    """Issues its bytes once, after its lead-in."""
+    memory: _core.Traffic | _core.GpuTraffic
+    subject: str
+    """Which memory that is."""
+    moved: Moved | None = None
+    """For a stimulus; None of a GPU, which has none."""
+    turn: int = 0
+    """Which group of counters is read around it."""
 
-    @property
-    def moved(self) -> Moved:
-        """What it is known to move."""
-        total = self.bytes * len(self.generator.place.cpus)
-        reads = total if self.spec.reads else 0
-        lines = (total - reads) // self.spec.line_bytes
-        return Moved(
-            load=self.load,
-            place=self.generator.place,
-            read_bytes=reads,
-            write_bytes=total - reads,
-            allocate_bytes=lines * self.spec.write_allocate_bytes,
+
+def bytes_for(run: Callable[[int], _core.Slice], lead_in_bytes: int, seconds: float) -> int:
+    """What a thread, or a GPU, issues in a time, by a short trial."""
+    taken = run(max(STEP_BYTES, lead_in_bytes // STEP_BYTES * STEP_BYTES))
+    begin = min(thread.begin_ns[0] for thread in taken.threads)
+    took_ns = max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin)
+    issued = taken.threads[0].read_bytes + taken.threads[0].write_bytes
+    steps = -(-int(issued * seconds * 1e9 / took_ns) // STEP_BYTES)
+    return max(1, steps) * STEP_BYTES
+
+
+def in_turns(point: Point, load: Load, turns: int) -> Iterator[tuple[Point, Load]]:
+    """A point for each group of counters that cannot be open together."""
+    yield point, load
+    for turn in range(1, turns):
+        name = f"{point.point}/turn{turn + 1}"
+        yield (
+            msgspec.structs.replace(point, point=name),
+            msgspec.structs.replace(load, turn=turn),
         )
 
 
@@ -109,7 +96,7 @@ class Turns:
 
     @contextmanager
     def ready(self, refused: Mapping[str, str]) -> Iterator[Turns]:
-        """Learn what each group opens as; the last set says what could not be opened."""
+        """Learn what each group opens as; the last set holds what could not be opened."""
         for index in range(len(self._turns)):
             with self._opened(index) as counters:
                 self.sets.append(counters.set)
@@ -129,7 +116,7 @@ class Turns:
         with self._opened(index) as counters:
             yield counters
 
-    def expect(self, moved: Moved) -> None:
+    def expect(self, moved: Moved | None) -> None:
         """Hand this to the stimulus at the closing reading, the second from now."""
         self._pending = [None, moved]
 
@@ -147,14 +134,14 @@ class Turns:
 
 
 class CountersVerifyBench(Bench):
-    """Loads of all places, with the counters they share."""
+    """Loads of all places or of one GPU, with the counters they share."""
 
     def __init__(
-        self, cells: Sequence[tuple[Point, Load]], turns: Turns, experiment: str, idle_s: float
+        self, loads: Sequence[tuple[Point, Load]], turns: Turns, experiment: str, idle_s: float
     ) -> None:
-        self.points = [point for point, _ in cells]
+        self.points = [point for point, _ in loads]
         self.counters = turns.sets
-        self._loads = {point.point: load for point, load in cells}
+        self._loads = {point.point: load for point, load in loads}
         self._turns = turns
         self._experiment = experiment
         self._idle_s = idle_s
@@ -162,20 +149,20 @@ class CountersVerifyBench(Bench):
     def measure(self, point: str, round_: int) -> list[Sample]:
         """Rest, then load, with the counters read around both."""
         load = self._loads[point]
-        generator = load.generator
         with self._turns.turn(load.turn) as counters:
-            reads = TeamCounters(team=generator.team, counters=counters)
-            self._turns.expect(Moved(load=IDLE, place=generator.place))
+            reads = TeamCounters(team=load.worker, counters=counters)
+            if load.moved is not None:
+                self._turns.expect(Moved(load=IDLE, place=load.moved.place))
             idle = reads.idle(self._idle_s)
             self._turns.expect(load.moved)
-            taken, reading = reads.around(lambda: generator.run(load.spec, load.bytes))
+            taken, reading = reads.around(load.run)
         sample = to_sample(point, round_, taken)
         return [msgspec.structs.replace(sample, reading=reading, idle=idle)]
 
     def validate(self) -> list[Validation]:
-        """Every line written holds what it must."""
-        generators = {id(load.generator): load.generator for load in self._loads.values()}
+        """All that was written holds what it must."""
+        memories = {id(load.memory): load for load in self._loads.values()}
         return [
-            to_validation(self._experiment, one.place.name, one.traffic.validate())
-            for one in generators.values()
+            to_validation(self._experiment, load.subject, load.memory.validate())
+            for load in memories.values()
         ]

@@ -8,7 +8,8 @@ import msgspec
 
 from memgauge.counters.host import Host
 from memgauge.counters.opening import find, opened, why_none
-from memgauge.counters.registry import MEMORY_ORDER, load
+from memgauge.counters.registry import load
+from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.counting.event_names import WHOLE
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
 from memgauge.model.errors import CounterRefused, RequestError

@@ -20,34 +20,38 @@ traffic of others that comes and goes with the loads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from memgauge import _core
 from memgauge.counters.host import Host, this_host
-from memgauge.counters.registry import MEMORY_ORDER
 from memgauge.experiments.counters_verify.bench import (
     CountersVerifyBench,
-    Generator,
     Load,
+    Moved,
     Stimulus,
     Turns,
+    bytes_for,
+    in_turns,
 )
 from memgauge.experiments.counters_verify.events import Openable, openable, wanted
 from memgauge.experiments.counters_verify.loads import MOST_THREADS, Place, places, sizes_of, specs
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.native import backing_facts
-from memgauge.experiments.shared.traffic_sizes import size_warnings
+from memgauge.experiments.shared.traffic_sizes import TrafficSizes, size_warnings
+from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.counting.event_names import events_option
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import MemoryPlacement, on_gpu
+from memgauge.model.memory import MemoryPlacement, on_gpu, on_node
 from memgauge.model.option import choices_option, counts_option, duration_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
-from memgauge.model.records import Point, Sample, Scalar, Warning
+from memgauge.model.points.counters_verify import VerifyActual, VerifyRequested
+from memgauge.model.records import Point, Sample, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import POLICIES
@@ -85,7 +89,7 @@ class LoadParameters(CommonParameters, frozen=True, kw_only=True):
         """Refuse what has no meaning here.
 
         Raises:
-            RequestError: teams or memory of the host were asked for, or a region without end.
+            RequestError: teams or memory of the host were requested, or a region without end.
         """
         if self.threads is not None or self.memory != MemoryPlacement():
             raise RequestError(
@@ -117,12 +121,49 @@ class CountersVerifyParameters(LoadParameters, frozen=True, kw_only=True):
 
     @property
     def memories(self) -> tuple[MemoryPlacement, ...]:
-        """A GPU's, where it was asked for or all events that were named are of that GPU."""
+        """A GPU's, where it was requested or all events that were named are of that GPU."""
         on_gpus = [_GPU_EVENT.match(event) for event in self.events or ()]
         devices = {int(found[1]) for found in on_gpus if found}
         if self.memory == MemoryPlacement() and len(devices) == 1 and all(on_gpus):
             return (on_gpu(devices.pop()),)
         return super().memories
+
+
+class PlannedLoad(msgspec.Struct, frozen=True, kw_only=True):
+    """A load of one place."""
+
+    load: str
+    spec: _core.TrafficSpec
+    point: Point
+
+    def moved(self, place: Place, bytes_: int) -> Moved:
+        """What it is known to move where each thread issues so much."""
+        total = bytes_ * len(place.cpus)
+        reads = total if self.spec.reads else 0
+        lines = (total - reads) // self.spec.line_bytes
+        return Moved(
+            load=self.load,
+            place=place,
+            read_bytes=reads,
+            write_bytes=total - reads,
+            allocate_bytes=lines * self.spec.write_allocate_bytes,
+        )
+
+
+class PlannedPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A place with all its loads."""
+
+    place: Place
+    sizes: TrafficSizes
+    nodes: list[int]
+    """That its memory is bound to; empty where there is only one."""
+    loads: list[PlannedLoad]
+
+
+class VerifyGroup(Group, frozen=True, kw_only=True):
+    """All loads of all places."""
+
+    places: list[PlannedPlace]
 
 
 class CountersVerify(Experiment):
@@ -132,26 +173,40 @@ class CountersVerify(Experiment):
     parameters: ClassVar[type[LoadParameters]] = CountersVerifyParameters
 
     stimulus: ClassVar[Stimulus | None] = None
-    """For counters that this machine's memory traffic does not reach: see `verify_bench`."""
+    """For counters that this machine's memory traffic does not reach: see `bench`."""
 
-    def plan(self, parameters: LoadParameters, system: System) -> list[Group]:
-        """One group: all loads share the counters, and every round visits all of them."""
+    def plan(self, parameters: LoadParameters, system: System) -> list[VerifyGroup]:
+        """One group: all loads share the counters, and every round has all of them."""
         parameters.check()
         found = _places(parameters, system)
-        points = [
-            self._point(place, load, spec, parameters)
+        planned = [
+            PlannedPlace(
+                place=place,
+                sizes=sizes_of(place, system, len(found)),
+                nodes=[place.memory_node] if len(system.nodes) > 1 else [],
+                loads=[
+                    PlannedLoad(
+                        load=load, spec=spec, point=self._point(place, load, spec, parameters)
+                    )
+                    for load, spec in specs().items()
+                ],
+            )
             for place in found
-            for load, spec in specs().items()
         ]
-        total = sum(sizes_of(place, system, len(found)).total_bytes for place in found)
-        return [Group(name="known traffic", points=points, bytes=total)]
+        return [
+            VerifyGroup(
+                name="known traffic",
+                points=[load.point for one in planned for load in one.loads],
+                bytes=sum(one.sizes.total_bytes for one in planned),
+                places=planned,
+            )
+        ]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: VerifyGroup,
         parameters: LoadParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Open the counters, then allocate the memory of every place and see how fast it is."""
@@ -161,12 +216,13 @@ class CountersVerify(Experiment):
         turns = Turns(found.turns, self.name, host, type(self).stimulus)
         with ExitStack() as stack:
             stack.enter_context(turns.ready(found.refused))
-            cells: list[tuple[Point, Load]] = []
-            loaded = _places(parameters, system)
-            for place in loaded:
-                generator = _generator(stack, place, parameters, system, len(loaded))
-                cells += self._cells(group, generator, parameters, len(found.turns))
-            yield CountersVerifyBench(cells, turns, self.name, parameters.region_s)
+            loads = [
+                in_turn
+                for planned in group.places
+                for point, load in _prepared(stack, planned, parameters)
+                for in_turn in in_turns(point, load, len(found.turns))
+            ]
+            yield CountersVerifyBench(loads, turns, self.name, parameters.region_s)
 
     def events(self, parameters: Any, host: Host) -> Openable:
         """What to open; raises CounterRefused where nothing can be."""
@@ -181,33 +237,25 @@ class CountersVerify(Experiment):
         self, place: Place, load: str, spec: _core.TrafficSpec, parameters: LoadParameters
     ) -> Point:
         line = spec.line_bytes
+        requested = VerifyRequested(
+            load=load,
+            cpu_node=place.cpu_node,
+            memory_node=place.memory_node,
+            memory=str(on_node(place.memory_node)),
+            pages=parameters.pages,
+        )
         return Point(
             point=f"{self.name}/{load}/{place.name}",
             experiment=self.name,
             quantity="bandwidth",
-            requested={"load": load, **place.requested, "pages": parameters.pages},
-            actual={"cpus": format_cpu_list(place.cpus)},
+            requested=requested.recorded(),
+            actual=VerifyActual(cpus=format_cpu_list(place.cpus)).recorded(),
             bytes_counted=line,
             bytes_moved=line + (spec.write_allocate_bytes if spec.writes else 0),
             threads=len(place.cpus),
             role="counted",
             work="counted",
         )
-
-    def _cells(
-        self, group: Group, generator: Generator, parameters: LoadParameters, turns: int
-    ) -> list[tuple[Point, Load]]:
-        planned = {point.point: point for point in group.points}
-        facts = backing_facts(generator.traffic.backing(), parameters.pages) | generator.facts
-        cells = []
-        for load, spec in specs().items():
-            bytes_ = generator.bytes_for(spec, parameters.region_s)
-            point = planned[f"{self.name}/{load}/{generator.place.name}"]
-            point = _with(point, {**facts, "issued_bytes": bytes_ * point.threads})
-            for turn in range(turns):
-                made = Load(load=load, spec=spec, generator=generator, turn=turn, bytes=bytes_)
-                cells.append((_in_turn(point, turn), made))
-        return cells
 
 
 def _places(parameters: LoadParameters, system: System) -> list[Place]:
@@ -222,32 +270,26 @@ def _places(parameters: LoadParameters, system: System) -> list[Place]:
     return found
 
 
-def _generator(
-    stack: ExitStack, place: Place, parameters: LoadParameters, system: System, share: int
-) -> Generator:
-    sizes = sizes_of(place, system, share)
+def _prepared(
+    stack: ExitStack, planned: PlannedPlace, parameters: LoadParameters
+) -> Iterator[tuple[Point, Load]]:
+    """Allocate the memory of a place, and see how much each load issues in the time."""
+    place, sizes = planned.place, planned.sizes
     team = _core.Team(place.cpus)
-    nodes = [place.memory_node] if len(system.nodes) > 1 else []
     traffic = _core.Traffic(
-        team, sizes.region_bytes, pages=parameters.pages, memory=_core.Memory(nodes)
+        team, sizes.region_bytes, pages=parameters.pages, memory=_core.Memory(planned.nodes)
     )
     stack.callback(traffic.close)
-    return Generator(
-        place=place,
-        team=team,
-        traffic=traffic,
-        lead_in_bytes=sizes.lead_in_bytes,
-        facts=sizes.facts | sizes.notes,
-    )
-
-
-def _in_turn(point: Point, turn: int) -> Point:
-    """A point for each group of counters that cannot be open together."""
-    if not turn:
-        return point
-    name = f"{point.point}/turn{turn + 1}"
-    return msgspec.structs.replace(point, point=name)
-
-
-def _with(point: Point, facts: Mapping[str, Scalar]) -> Point:
-    return msgspec.structs.replace(point, actual={**point.actual, **facts})
+    facts = backing_facts(traffic.backing(), parameters.pages) | sizes.facts | sizes.notes
+    for one in planned.loads:
+        run = partial(traffic.run, one.spec, lead_in_bytes=sizes.lead_in_bytes)
+        bytes_ = bytes_for(run, sizes.lead_in_bytes, parameters.region_s)
+        issued = VerifyActual(issued_bytes=bytes_ * len(place.cpus))
+        load = Load(
+            worker=team,
+            run=partial(run, bytes_),
+            memory=traffic,
+            subject=place.name,
+            moved=one.moved(place, bytes_),
+        )
+        yield one.point.with_actual(facts | issued.recorded()), load

@@ -14,8 +14,6 @@ from memgauge import _core
 from memgauge.experiments.shared.traffic_sizes import TrafficSizes, traffic_sizes
 from memgauge.model.errors import RequestError
 from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
-from memgauge.model.memory import on_node
-from memgauge.model.records import Scalar
 from memgauge.model.system import Node, System
 from memgauge.system.topology.placement import Policy, cpus_for
 
@@ -42,15 +40,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         memory = f"node{self.memory_node}"
         is_local = self.cpu_node == self.memory_node
         return memory if is_local else f"node{self.cpu_node}-{memory}"
-
-    @property
-    def requested(self) -> dict[str, Scalar]:
-        """What the records say of it."""
-        return {
-            "cpu_node": self.cpu_node,
-            "memory_node": self.memory_node,
-            "memory": str(on_node(self.memory_node)),
-        }
 
 
 def specs() -> dict[str, _core.TrafficSpec]:

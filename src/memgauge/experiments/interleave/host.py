@@ -6,10 +6,10 @@ is that than the best node alone gives?
 
 Method: STREAM's kernels (tuned) walk arrays whose pages are dealt out by weights: 3:1 puts three
 pages on the first node, then one on the second. Each node alone, all alike and some steps between
-are visited in rounds, each visit a walk over whole arrays. The weights around the best are refined
-by a coordinate search; those far behind are visited no more. The recommendation is the smallest
-weights that are as fast as the best within noise, in the form that Linux's weighted interleave
-takes (MPOL_WEIGHTED_INTERLEAVE, Linux 6.9).
+are measured in rounds, each time by a walk over whole arrays. The weights around the best are
+refined by a coordinate search; those far behind are measured no more. The recommendation is the
+smallest weights that are as fast as the best within noise, in the form that Linux's weighted
+interleave takes (MPOL_WEIGHTED_INTERLEAVE, Linux 6.9).
 Source: the kernel's Documentation/ABI/testing/sysfs-kernel-mm-mempolicy-weighted-interleave; pages
 are placed here by the buffers themselves, so that any kernel will do and nothing is set.
 
@@ -27,73 +27,22 @@ from typing import ClassVar
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.interleave.parameters import (
-    InterleaveParameters,
-    kernels_weights,
-    memory_nodes,
-    team_sizes,
+from memgauge.experiments.interleave.parameters import InterleaveParameters, team_sizes
+from memgauge.experiments.interleave.plan import (
+    InterleaveGroup,
+    Plan,
+    planned_group,
+    warnings_about,
 )
-from memgauge.experiments.interleave.sizes import FURTHER_SETS, Sizes, sizes
-from memgauge.experiments.interleave.weights import (
-    Search,
-    Weights,
-    behind,
-    fast_side,
-    first_weights,
-    label,
-    placement,
-)
-from memgauge.experiments.shared.base import Bench, Experiment, Group, Values
+from memgauge.experiments.interleave.sizes import FURTHER_SETS
+from memgauge.experiments.interleave.weights import Search, behind, fast_side, label
+from memgauge.experiments.shared.base import Bench, Experiment, Values
 from memgauge.experiments.shared.native import backing_facts, to_sample, to_validation
-from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.interleave_weights import Weights, placement
+from memgauge.model.points.interleave import InterleaveActual, shares_text
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
-from memgauge.model.units import format_count
 from memgauge.system.memory.sources import ORDINARY, Memories
-from memgauge.system.topology.placement import cpus_for
-
-SHARE_OFF = 0.03
-"""By which a node's share of the pages may differ from its weight's."""
-
-
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What one team measures."""
-
-    parameters: InterleaveParameters
-    cpus: list[int]
-    nodes: list[int]
-    first: list[Weights]
-    sizes: Sizes
-
-    def name(self, kernel: str, weights: Weights) -> str:
-        """Of a point."""
-        return f"interleave/{kernel}/{label(self.nodes, weights)}/{len(self.cpus)}t"
-
-    def point(self, kernel: str, weights: Weights) -> Point:
-        """Before its arrays are there."""
-        where = placement(self.nodes, weights)
-        return Point(
-            point=self.name(kernel, weights),
-            experiment="interleave",
-            quantity="bandwidth",
-            requested={
-                "kernel": kernel,
-                "nodes": ",".join(map(str, self.nodes)),
-                "weights": ",".join(map(str, weights)),
-                "element": self.parameters.element,
-                "threads": len(self.cpus),
-                "memory": str(where),
-                "pages": self.parameters.pages,
-                "array_bytes": self.parameters.array_bytes,
-            },
-            actual={
-                "cpus": format_cpu_list(self.cpus),
-                "llc_bytes": self.sizes.shape.llc_bytes,
-                "stream_conformant": self.sizes.shape.conformant,
-                "largest_sum": self.sizes.largest_sum,
-            },
-            threads=len(self.cpus),
-        )
 
 
 class Arrays:
@@ -113,25 +62,27 @@ class Arrays:
         )
 
     def points(self, specs: Mapping[str, _core.KernelSpec]) -> list[Point]:
-        """One for each kernel, with what was got."""
+        """One for each kernel, with its actual facts."""
         backing = self.native.backing()
-        got = backing_facts(backing, self._plan.parameters.pages)
-        got["shares"] = _shares_text(backing)
-        return [self._complete(kernel, spec, got) for kernel, spec in specs.items()]
+        facts = backing_facts(backing, self._plan.parameters.pages)
+        facts |= InterleaveActual(shares=shares_text(_mean_shares(backing))).recorded()
+        return [self._completed(kernel, spec, facts) for kernel, spec in specs.items()]
 
-    def _complete(self, kernel: str, spec: _core.KernelSpec, got: Mapping[str, Scalar]) -> Point:
+    def _completed(
+        self, kernel: str, spec: _core.KernelSpec, backing: Mapping[str, Scalar]
+    ) -> Point:
         shape = self._plan.sizes.shape
         elements = self.native.elements_per_block * shape.blocks * len(self._plan.cpus)
         counted = spec.counted_read_bytes + spec.counted_write_bytes
         point = self._plan.point(kernel, self.weights)
-        facts: dict[str, Scalar] = {
-            "isa": spec.isa,
-            "store": spec.store,
-            "array_bytes": self.native.elements * shape.element_bytes,
-        }
+        facts = InterleaveActual(
+            isa=spec.isa,
+            store=spec.store,
+            array_bytes=self.native.elements * shape.element_bytes,
+        ).recorded()
         return msgspec.structs.replace(
             point,
-            actual=point.actual | facts | dict(got),
+            actual=point.actual | facts | dict(backing),
             bytes_counted=elements * counted,
             bytes_moved=elements * (counted + spec.write_allocate_bytes),
         )
@@ -153,7 +104,7 @@ class InterleaveBench(Bench):
         self._open: dict[Weights, Arrays] = {}
         self._validated: list[Validation] = []
         self._tried: set[Weights] = set()
-        self._visits: dict[str, tuple[Arrays, _core.KernelSpec]] = {}
+        self._walks: dict[str, tuple[Arrays, _core.KernelSpec]] = {}
         self.points = [point for weights in plan.first for point in self._added(weights)]
 
     def _added(self, weights: Weights) -> list[Point]:
@@ -161,12 +112,12 @@ class InterleaveBench(Bench):
         self._open[weights] = arrays
         self._tried.add(weights)
         for kernel, spec in self._specs.items():
-            self._visits[self._plan.name(kernel, weights)] = (arrays, spec)
+            self._walks[self._plan.name(kernel, weights)] = (arrays, spec)
         return arrays.points(self._specs)
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """Walk whole arrays once, after as much as the caches hold."""
-        arrays, spec = self._visits[point]
+        arrays, spec = self._walks[point]
         shape = self._plan.sizes.shape
         taken = arrays.native.run(
             spec,
@@ -195,8 +146,16 @@ class InterleaveBench(Bench):
         )
         return [point for weights in [*wanted][: max(0, room)] for point in self._added(weights)]
 
+    def eliminated(self, values: Values) -> set[str]:
+        """Weights that are clearly behind, of each kernel."""
+        return {
+            self._plan.name(kernel, weights)
+            for kernel in self._specs
+            for weights in behind(_speeds(values, self._plan, kernel, self._tried))
+        }
+
     def _close_lost(self, speeds: Mapping[str, Mapping[Weights, float]]) -> None:
-        """Free the arrays of weights that no kernel visits any more."""
+        """Free the arrays of weights that are eliminated for all kernels."""
         lost = set.intersection(*(behind(known) for known in speeds.values()))
         for weights in [weights for weights in self._open if weights in lost]:
             arrays = self._open.pop(weights)
@@ -223,67 +182,29 @@ class Interleave(Experiment):
     name: ClassVar[str] = "interleave"
     parameters: ClassVar[type[InterleaveParameters]] = InterleaveParameters
 
-    def plan(self, parameters: InterleaveParameters, system: System) -> list[Group]:
+    def plan(self, parameters: InterleaveParameters, system: System) -> list[InterleaveGroup]:
         """One group for each team; its kernels share the arrays of each weights."""
-        return [_group(_plan(parameters, system, n)) for n in team_sizes(parameters, system)]
+        return [planned_group(parameters, system, n) for n in team_sizes(parameters, system)]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: InterleaveGroup,
         parameters: InterleaveParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Pin the team, deal out and fill the arrays of the first weights."""
-        plan = _plan(parameters, system, group.points[0].threads)
-        bench = InterleaveBench(plan, _core.Team(plan.cpus), memories)
+        del parameters
+        bench = InterleaveBench(group.plan, _core.Team(group.plan.cpus), memories)
         try:
             yield bench
         finally:
             bench.close()
 
-    def eliminated(self, values: Values) -> set[str]:
-        """Weights that are clearly behind, of each kernel and team."""
-        contests: dict[tuple[str, str], dict[str, float]] = {}
-        for name, seen in values.items():
-            _, kernel, weights, team = name.split("/")
-            speed = fast_side(seen)
-            if speed is not None:
-                contests.setdefault((kernel, team), {})[weights] = speed
-        return {
-            f"interleave/{kernel}/{weights}/{team}"
-            for (kernel, team), speeds in contests.items()
-            for weights in _labels_behind(speeds)
-        }
-
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Pages that did not come to lie where they were to be, arrays that caches may hold."""
         del samples, system
-        return [*_misplaced(point), *_too_small(point)]
-
-
-def _plan(parameters: InterleaveParameters, system: System, threads: int) -> Plan:
-    nodes = memory_nodes(parameters, system)
-    cpus = cpus_for(parameters.cpus, threads, system)
-    now = kernels_weights(nodes, system)
-    first = first_weights(len(nodes), parameters.first_up_to, [now] if now else [])
-    of_arrays = sizes(parameters, system, cpus, nodes, first)
-    fine_enough = [w for w in first if sum(w) <= max(of_arrays.largest_sum, len(nodes))]
-    return Plan(parameters=parameters, cpus=cpus, nodes=nodes, first=fine_enough, sizes=of_arrays)
-
-
-def _group(plan: Plan) -> Group:
-    return Group(
-        name=format_count(len(plan.cpus), "thread"),
-        points=[
-            plan.point(kernel, weights)
-            for weights in plan.first
-            for kernel in plan.parameters.kernel
-        ],
-        bytes=sum(plan.sizes.bytes_by_node.values()),
-        bytes_in=plan.sizes.bytes_in,
-    )
+        return [*warnings_about(point)]
 
 
 def _speeds(
@@ -294,70 +215,12 @@ def _speeds(
     return {one: speed for one, speed in found.items() if speed is not None}
 
 
-def _labels_behind(speeds: Mapping[str, float]) -> Iterator[str]:
-    """Of weights by their labels, in which nodes without pages do not stand."""
-    reported = {text: _by_node(text) for text in speeds}
-    nodes = sorted({node for weights in reported.values() for node in weights})
-    of_all = {tuple(reported[text].get(node, 0) for node in nodes): text for text in speeds}
-    for weights in behind({weights: speeds[text] for weights, text in of_all.items()}):
-        yield of_all[weights]
-
-
-def _by_node(text: str) -> dict[int, int]:
-    parts = (part.partition("=") for part in text.split(","))
-    return {int(node): int(weight) for node, _, weight in parts}
-
-
-def _shares_text(backings: Sequence[_core.Backing]) -> str | None:
-    """Shares of the pages by node, as the kernel tells: `0=0.75,2=0.25`; None: it does not."""
+def _mean_shares(backings: Sequence[_core.Backing]) -> dict[int, float]:
+    """Shares of the pages by node over all arrays; empty where the kernel does not report them."""
     reported = [dict(backing.nodes) for backing in backings]
     if not all(reported):
-        return None
+        return {}
     nodes = sorted({node for shares in reported for node in shares})
-    means = {
+    return {
         node: sum(shares.get(node, 0.0) for shares in reported) / len(reported) for node in nodes
     }
-    return ",".join(f"{node}={round(mean, 3):g}" for node, mean in means.items())
-
-
-def _misplaced(point: Point) -> Iterator[Warning]:
-    shares = point.actual.get("shares")
-    if not isinstance(shares, str):
-        return
-    got = {
-        int(node): float(share) for node, _, share in (p.partition("=") for p in shares.split(","))
-    }
-    nodes = [int(node) for node in str(point.requested["nodes"]).split(",")]
-    weights = [int(weight) for weight in str(point.requested["weights"]).split(",")]
-    wanted = {node: weight / sum(weights) for node, weight in zip(nodes, weights, strict=True)}
-    off = max(abs(got.get(node, 0.0) - wanted.get(node, 0.0)) for node in {*got, *wanted})
-    if off > SHARE_OFF:
-        yield Warning(
-            code="pages-not-as-dealt",
-            message=(
-                f"the pages of {point.point} are not distributed as its weights require: {shares} "
-                "by the kernel"
-            ),
-            remedy="larger --array-bytes or --pages 4k, where huge pages are too few to be dealt",
-            experiment=point.experiment,
-            point=point.point,
-        )
-
-
-def _too_small(point: Point) -> Iterator[Warning]:
-    if not point.actual["stream_conformant"] and len(_used(point)) == 1:
-        yield Warning(
-            code="arrays-in-caches",
-            message=(
-                f"arrays of {point.actual.get('array_bytes')} B are smaller than four times the "
-                f"last-level caches used ({point.actual['llc_bytes']} B): {point.point} and "
-                "others may come from them"
-            ),
-            remedy="leave --array-bytes out, free memory, or use fewer --threads",
-            experiment=point.experiment,
-            point=point.point,
-        )
-
-
-def _used(point: Point) -> list[str]:
-    return [weight for weight in str(point.requested["weights"]).split(",") if weight != "0"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
-from memgauge.experiments.interleave.weights import Weights
 from memgauge.experiments.stream.parameters import ELEMENTS, KERNELS
 from memgauge.model import units
 from memgauge.model.errors import NotPossibleHere, RequestError
@@ -85,7 +83,7 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
     """Nodes to deal out to, rising.
 
     Raises:
-        NotPossibleHere: only one node has memory, or other memory was asked for.
+        NotPossibleHere: only one node has memory, or other memory was requested.
         RequestError: a node without memory, or one node only.
     """
     if parameters.memory != MemoryPlacement():
@@ -111,21 +109,8 @@ def memory_nodes(parameters: InterleaveParameters, system: System) -> list[int]:
 
 
 def team_sizes(parameters: InterleaveParameters, system: System) -> tuple[int, ...]:
-    """Numbers of threads: those asked for, else one for each core."""
+    """Numbers of threads: those requested, else one for each core."""
     if parameters.threads is not None:
         return parameters.threads
     offered = set(cpus_for(parameters.cpus, None, system))
     return (len({cpu.core for cpu in system.cpus if cpu.cpu in offered}),)
-
-
-def kernels_weights(nodes: Sequence[int], system: System) -> Weights | None:
-    """Those that Linux's weighted interleave has now; None: not known for every node."""
-    found = [_told(node, system) for node in nodes]
-    weights = tuple(weight for weight in found if weight)
-    return weights if len(weights) == len(nodes) else None
-
-
-def _told(node: int, system: System) -> int | None:
-    of_node = [tier for tier in system.tiers if node in tier.nodes and tier.interleave_weight]
-    nearest = min(of_node, key=lambda tier: len(tier.nodes), default=None)
-    return None if nearest is None else nearest.interleave_weight

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.experiments.interleave.parameters import InterleaveParameters
-from memgauge.experiments.interleave.weights import Weights
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.experiments.stream.sizes import Layout, layout
+from memgauge.model.interleave_weights import Weights
 from memgauge.model.memory import MemoryPlacement, on_node
 from memgauge.model.system import System
 from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
@@ -53,7 +53,7 @@ def sizes(
     nodes: Sequence[int],
     first: Sequence[Weights],
 ) -> Sizes:
-    """By the STREAM rule, smaller where memory is short, unless asked otherwise."""
+    """By the STREAM rule, smaller where memory is short, unless requested otherwise."""
     share_of = _shares(nodes, first)
     shape = _shape(parameters, parameters.array_bytes, system, cpus)
     if parameters.array_bytes is None:

@@ -1,19 +1,12 @@
-"""Weights of interleaved nodes: names, what is swept first, and where a search goes on.
-
-Weights are whole numbers, one for each node, 0 where a node has no pages; only their ratios count,
-so that they are kept without a common divisor.
-"""
+"""Weights to measure: their names, what is swept first, and where a search goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import gcd
 from statistics import quantiles
 
-from memgauge.model.memory import MAX_WEIGHT, MemoryPlacement
-
-Weights = tuple[int, ...]
-"""Of each node of the experiment, in their order."""
+from memgauge.model.interleave_weights import Weights, reduced
+from memgauge.model.memory import MAX_WEIGHT
 
 LEAST_SAMPLES = 8
 MARGIN = 0.05
@@ -24,12 +17,6 @@ LEAST_STEP = 0.02
 """In a node's part of the pages."""
 
 
-def reduced(weights: Sequence[int]) -> Weights:
-    """The same ratio in the smallest numbers."""
-    divisor = gcd(*weights)
-    return tuple(weight // divisor for weight in weights) if divisor else tuple(weights)
-
-
 def label(nodes: Sequence[int], weights: Weights) -> str:
     """As Linux's nodes and weights are written: `0=3,2=1`."""
     return ",".join(
@@ -37,17 +24,7 @@ def label(nodes: Sequence[int], weights: Weights) -> str:
     )
 
 
-def placement(nodes: Sequence[int], weights: Weights) -> MemoryPlacement:
-    """Where arrays of these weights are put; of one node alone, bound to it."""
-    used = [(node, weight) for node, weight in zip(nodes, weights, strict=True) if weight]
-    if len(used) == 1:
-        return MemoryPlacement("node", (used[0][0],))
-    return MemoryPlacement(
-        "interleave", tuple(node for node, _ in used), tuple(weight for _, weight in used)
-    )
-
-
-def always_visited(weights: Weights) -> bool:
+def always_measured(weights: Weights) -> bool:
     """What others are compared with: each node alone, and nodes that are given the same."""
     return max(weights) == 1
 
@@ -150,14 +127,9 @@ def fast_side(values: Sequence[float]) -> float | None:
 
 def behind(speeds: Mapping[Weights, float]) -> set[Weights]:
     """Weights clearly behind the best of their contest that nothing is compared with."""
-    if not speeds:
-        return set()
-    best = max(speeds.values())
-    return {
-        weights
-        for weights, speed in speeds.items()
-        if speed < best * (1 - MARGIN) and not always_visited(weights)
-    }
+    limit = max(speeds.values(), default=0.0) * (1 - MARGIN)
+    slow = (weights for weights, speed in speeds.items() if speed < limit)
+    return {weights for weights in slow if not always_measured(weights)}
 
 
 def _unit(count: int, index: int) -> Weights:

@@ -5,32 +5,38 @@ multiprocessor.
 
 Method: one thread follows a ring of addresses, so that each load waits for the one before; timed
 inside the kernel by the GPU's own timer. L1: plain loads over 16 KiB, which every L1 since Volta
-holds (the driver does not tell its size). L2: ld.cg, which passes the L1 by, over an eighth of the
+holds (the driver does not report its size). L2: ld.cg, which bypasses the L1, over an eighth of the
 L2, read by all multiprocessors before, untimed. Memory: ld.cg over six times the L2, nodes 256
-bytes apart, so that three times as many lines as the L2 holds lie between two visits of one; block
+bytes apart, so that three times as many lines as the L2 holds lie between two loads of one; block
 by block of 2 MiB, the driver's page, so that TLB misses are rare, and in fully random order.
 Source: the pointer chase of lmbench (McVoy and Staelin, 1996); X. Mei and X. Chu, "Dissecting GPU
 Memory Hierarchy Through Microbenchmarking", IEEE TPDS 2017; PTX ISA, cache operators and
 %globaltimer.
 
 What would invalidate it: other work on the GPU; a clock that is still rising or that the driver
-lowers between visits (cycles tell); an L2 in partitions, of which one multiprocessor reaches one
-later than the other: the figure is then the mean over both.
+lowers between samples (cycles show it); an L2 in partitions, of which one multiprocessor reaches
+one later than the other: the figure is then the mean over both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-import msgspec
-
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.gpu import BY_TIMER, gpu_facts, refuse_host_options
-from memgauge.experiments.shared.gpu_walks import LINE_BYTES, PAGE_BYTES, Ring, Walk, timer_warnings
-from memgauge.experiments.shared.rings import LatencyParameters
-from memgauge.model.records import Point, Sample, Scalar, Warning
+from memgauge.experiments.shared.gpu_walks import (
+    LINE_BYTES,
+    PAGE_BYTES,
+    GpuRing,
+    GpuWalk,
+    timer_warnings,
+)
+from memgauge.experiments.shared.rings import LatencyParameters, RingBench
+from memgauge.model.points.gpu import GpuDevice
+from memgauge.model.points.latency import LatencyRequested
+from memgauge.model.records import Point, Sample, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -55,22 +61,40 @@ HOPS = {"L1": 32_000, "L2": 4_000, "DRAM": 2_000}
 WARM_HOPS = {"L1": 4 * L1_BYTES // LINE_BYTES, "L2": 200, "DRAM": 200}
 
 
-def walks(facts: _core.GpuFacts) -> dict[str, Walk]:
-    """By name of their points; none through an L2 of which the driver does not tell the size."""
-    found = {"latency/L1/random": _walk("L1", L1_BYTES)}
+class LevelWalk(GpuWalk, frozen=True, kw_only=True):
+    """A ring that is meant to hit one level of a GPU."""
+
+    level: str
+
+    @property
+    def name(self) -> str:
+        """Name of the point."""
+        return f"latency/{self.level}/{self.order}"
+
+
+class GpuLatencyGroup(Group, frozen=True, kw_only=True):
+    """Rings in the memory of one GPU."""
+
+    walks: Sequence[LevelWalk]
+    """One for each point."""
+
+
+def walks(facts: _core.GpuFacts) -> list[LevelWalk]:
+    """One for each level; none through an L2 whose size the driver does not report."""
+    found = [_walk("L1", L1_BYTES)]
     if facts.l2_bytes:
         lines = max(2, facts.l2_bytes // L2_SHARE // LINE_BYTES)
-        found["latency/L2/random"] = _walk("L2", lines * LINE_BYTES)
-    for order in ("block-random", "random"):
-        found[f"latency/DRAM/{order}"] = msgspec.structs.replace(
-            _walk("DRAM", memory_footprint(facts)), node_bytes=MEMORY_NODE_BYTES, order=order
-        )
-    return found
+        found.append(_walk("L2", lines * LINE_BYTES))
+    footprint = memory_footprint(facts)
+    return found + [_walk("DRAM", footprint, order) for order in ("block-random", "random")]
 
 
-def _walk(level: str, footprint_bytes: int) -> Walk:
-    return Walk(
+def _walk(level: str, footprint_bytes: int, order: str = "random") -> LevelWalk:
+    return LevelWalk(
+        level=level,
         footprint_bytes=footprint_bytes,
+        node_bytes=MEMORY_NODE_BYTES if level == "DRAM" else LINE_BYTES,
+        order=order,
         through="l1" if level == "L1" else "l2",
         hops=HOPS[level],
         warm_hops=WARM_HOPS[level],
@@ -86,64 +110,47 @@ def memory_footprint(facts: _core.GpuFacts) -> int:
     )
 
 
-class GpuLatencyBench(Bench):
-    """Rings in the memory of one GPU."""
-
-    def __init__(self, rings: Mapping[str, Ring], points: list[Point]) -> None:
-        self._rings = rings
-        self.points = points
-
-    def measure(self, point: str, round_: int) -> list[Sample]:
-        """Walk a little further."""
-        return [self._rings[point].sample(point, round_)]
-
-
 class GpuLatency(Experiment):
     """The `latency` experiment on a GPU."""
 
     name: ClassVar[str] = "latency"
     parameters: ClassVar[type[LatencyParameters]] = LatencyParameters
 
-    def plan(self, parameters: LatencyParameters, system: System) -> list[Group]:
+    def plan(self, parameters: LatencyParameters, system: System) -> list[GpuLatencyGroup]:
         """One group: few rings."""
         del system
         refuse_host_options(parameters)
-        facts = opened_gpu(parameters.memory).facts
-        planned = walks(facts)
+        planned = walks(opened_gpu(parameters.memory).facts)
         return [
-            Group(
+            GpuLatencyGroup(
                 name=f"{len(planned)} rings on {parameters.memory}",
-                points=[_point(name, walk, parameters, {}) for name, walk in planned.items()],
-                bytes=sum(walk.footprint_bytes for walk in planned.values()),
+                points=[_point(walk, str(parameters.memory)) for walk in planned],
+                bytes=sum(walk.footprint_bytes for walk in planned),
+                walks=planned,
             )
         ]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: GpuLatencyGroup,
         parameters: LatencyParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate and link the rings on the device."""
-        del system, memories
+        del memories
         gpu = opened_gpu(parameters.memory)
         facts = gpu_facts(gpu, BY_TIMER)
-        planned = walks(gpu.facts)
         with ExitStack() as stack:
-            rings = {point.point: Ring(gpu, planned[point.point], stack) for point in group.points}
-            points = [
-                _point(name, planned[name], parameters, facts | ring.facts)
-                for name, ring in rings.items()
-            ]
-            yield GpuLatencyBench(rings, points)
+            rings = [GpuRing(gpu, walk, stack) for walk in group.walks]
+            yield RingBench(group.points, [(facts | ring.facts, ring.sample) for ring in rings])
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """A timer too coarse, and an L2 that could not be measured, said once."""
+        """A timer too coarse, and an L2 that could not be measured, reported once."""
         del system
         found = timer_warnings(point, samples)
-        if point.requested["level"] == "L1" and point.actual.get("l2_bytes") is None:
+        level = LatencyRequested.of(point.requested).level
+        if level == "L1" and GpuDevice.of(point.actual).l2_bytes is None:
             found.append(
                 Warning(
                     code="l2-unknown",
@@ -155,14 +162,13 @@ class GpuLatency(Experiment):
         return found
 
 
-def _point(
-    name: str, walk: Walk, parameters: LatencyParameters, got: Mapping[str, Scalar]
-) -> Point:
+def _point(walk: LevelWalk, memory: str) -> Point:
+    ring = walk.requested(memory)
     return Point(
-        point=name,
+        point=walk.name,
         experiment="latency",
         quantity="latency",
-        requested={"level": name.split("/")[1], **walk.requested, "memory": str(parameters.memory)},
-        actual=dict(got),
+        requested=LatencyRequested(level=walk.level).recorded() | ring.recorded(),
+        actual={},
         accesses=walk.hops,
     )

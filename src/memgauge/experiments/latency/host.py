@@ -4,9 +4,9 @@ Question: load-to-use latency of each cache level and of memory, from each NUMA 
 huge pages and with base pages, in ns and in cycles of the core.
 
 Method: one pinned thread follows a ring of pointers, so that each load waits for the one before.
-For a cache level the ring visits every line of a footprint between that level's capacity and the
+For a cache level the ring reaches every line of a footprint between that level's capacity and the
 one above in random order. For memory the nodes lie 512 bytes apart, because a walk over every line
-of a page also measures the prefetcher; visited block by block (2 MiB), so that TLB misses are rare,
+of a page also measures the prefetcher; linked block by block (2 MiB), so that TLB misses are rare,
 and in fully random order, where each load also pays for its translation.
 Source: the method of lmbench (McVoy and Staelin, 1996) and multichase.
 
@@ -16,39 +16,33 @@ the share reads as memory), a frequency that changes under the walk, pages that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Bench, Experiment, Group
-from memgauge.experiments.shared.native import backing_facts, huge_pages_missing, to_sample
+from memgauge.experiments.shared.native import huge_pages_missing
 from memgauge.experiments.shared.rings import (
-    BLOCK_BYTES,
     LatencyParameters,
+    Ring,
+    RingBench,
     Target,
     targets,
 )
 from memgauge.model.memory import on_node
-from memgauge.model.records import Point, Sample, Scalar, Warning
+from memgauge.model.points.latency import LatencyRequested
+from memgauge.model.points.rings import RingActual
+from memgauge.model.records import Point, Sample, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 
 
-class LatencyBench(Bench):
-    """Rings of one group, each with its own buffer."""
+class LatencyGroup(Group, frozen=True, kw_only=True):
+    """Rings in one kind of pages, from one CPU to one node."""
 
-    def __init__(
-        self, rings: Mapping[str, tuple[Target, _core.Team, _core.ChaseRing]], points: list[Point]
-    ) -> None:
-        self._rings = rings
-        self.points = points
-
-    def measure(self, point: str, round_: int) -> list[Sample]:
-        """Walk a little further, and take the core's clock beside it."""
-        target, team, ring = self._rings[point]
-        taken = ring.run(target.hops, target.warm_hops, sweeps=target.sweeps)
-        return [to_sample(point, round_, taken, cycles_per_ns=team.core_cycles_per_ns())]
+    targets: Sequence[Target]
+    """One for each point."""
 
 
 class Latency(Experiment):
@@ -57,93 +51,73 @@ class Latency(Experiment):
     name: ClassVar[str] = "latency"
     parameters: ClassVar[type[LatencyParameters]] = LatencyParameters
 
-    def plan(self, parameters: LatencyParameters, system: System) -> list[Group]:
+    def plan(self, parameters: LatencyParameters, system: System) -> list[LatencyGroup]:
         """One group for each page policy and pair of nodes."""
         parameters.refuse_teams("latency is measured by one thread at a time")
-        found = targets(parameters, system)
-        keys = dict.fromkeys((one.pages, one.cpu, one.memory_node) for one in found)
-        return [
-            _group([one for one in found if (one.pages, one.cpu, one.memory_node) == key])
-            for key in keys
-        ]
+        groups: dict[tuple[str, int, int | None], list[Target]] = {}
+        for target in targets(parameters, system):
+            key = (target.pages, target.cpu, target.memory_node)
+            groups.setdefault(key, []).append(target)
+        return [_group(members) for members in groups.values()]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: LatencyGroup,
         parameters: LatencyParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate and link the rings."""
-        wanted = {point.point for point in group.points}
-        rings: dict[str, tuple[Target, _core.Team, _core.ChaseRing]] = {}
-        points: list[Point] = []
         with ExitStack() as stack:
-            for target in targets(parameters, system):
-                if target.name not in wanted:
-                    continue
-                team = _core.Team([target.cpu])
-                ring = _core.ChaseRing(
-                    team,
-                    target.footprint_bytes,
-                    node_bytes=target.node_bytes,
-                    block_bytes=BLOCK_BYTES if target.order == "block-random" else 0,
-                    order=target.order,
-                    pages=target.pages,
-                    memory=_source(target, parameters, memories),
-                )
-                stack.callback(ring.close)
-                rings[target.name] = (target, team, ring)
-                got = backing_facts([ring.backing()], target.pages)
-                points.append(_point(target, got))
-            yield LatencyBench(rings, points)
+            rings = [_ring(target, parameters, memories, stack) for target in group.targets]
+            yield RingBench(group.points, [(ring.facts, ring.sample_with_clock) for ring in rings])
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Huge pages asked for and not got."""
+        """Huge pages that were requested and are not there."""
         del samples, system
         return huge_pages_missing(point)
 
 
-def _source(target: Target, parameters: LatencyParameters, memories: Memories) -> _core.Memory:
-    """Of the node that the target is about, where it is about one."""
-    own = target.memory_node
-    return memories.of(parameters.memory if own is None else on_node(own))
+def _ring(
+    target: Target, parameters: LatencyParameters, memories: Memories, stack: ExitStack
+) -> Ring:
+    """In memory of the node that the target is about, where it is about one."""
+    node = target.memory_node
+    memory = memories.of(parameters.memory if node is None else on_node(node))
+    team = _core.Team([target.cpu])
+    return Ring(team, target, stack, pages=target.pages, memory=memory)
 
 
-def _requested_memory(target: Target) -> dict[str, Scalar]:
-    """Nothing where it is what the parameters say."""
-    return {} if target.memory_node is None else {"memory": str(on_node(target.memory_node))}
-
-
-def _group(members: Sequence[Target]) -> Group:
+def _group(members: Sequence[Target]) -> LatencyGroup:
     first = members[0]
     name = f"{first.pages} pages"
     if first.memory_node is not None:
         name += f", node {first.cpu_node} to node {first.memory_node}"
-    total = sum(target.footprint_bytes for target in members)
-    return Group(
+    return LatencyGroup(
         name=name,
-        points=[_point(target, {}) for target in members],
-        bytes=total,
+        points=[_point(target) for target in members],
+        bytes=sum(target.footprint_bytes for target in members),
+        targets=members,
     )
 
 
-def _point(target: Target, got: Mapping[str, Scalar]) -> Point:
+def _point(target: Target) -> Point:
+    node = target.memory_node
+    requested = LatencyRequested(
+        level=target.level,
+        footprint_bytes=target.footprint_bytes,
+        node_bytes=target.node_bytes,
+        order=target.order,
+        pages=target.pages,
+        cpu_node=target.cpu_node,
+        memory_node=node,
+        memory="" if node is None else str(on_node(node)),
+    )
     return Point(
         point=target.name,
         experiment="latency",
         quantity="latency",
-        requested={
-            "level": target.level,
-            "footprint_bytes": target.footprint_bytes,
-            "node_bytes": target.node_bytes,
-            "order": target.order,
-            "pages": target.pages,
-            "cpu_node": target.cpu_node,
-            "memory_node": target.memory_node,
-            **_requested_memory(target),
-        },
-        actual={"cpus": str(target.cpu), **got},
+        requested=requested.recorded(),
+        actual=RingActual(cpus=str(target.cpu)).recorded(),
         accesses=target.hops,
     )

@@ -145,11 +145,9 @@ class Loaded(Experiment):
         self,
         group: LoadedGroup,
         parameters: LoadedParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Pin probe and generators, link the ring, fill the generators' memory."""
-        del system
         plan = group.plan
         memory = memories.of(parameters.memory)
         team = _core.Team(plan.cpus)

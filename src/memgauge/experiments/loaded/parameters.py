@@ -130,7 +130,7 @@ def generator_counts(parameters: LoadedParameters, system: System) -> tuple[int,
         if max(parameters.threads) >= len(order):
             raise RequestError(
                 f"--threads {max(parameters.threads)}: so many generators and the probe need a CPU "
-                f"each, {len(order)} can be used; ask for at most {len(order) - 1}"
+                f"each, {len(order)} can be used; use at most {len(order) - 1}"
             )
         return tuple(sorted(parameters.threads))
     elsewhere = set(order[1:]) - set(siblings(order[0], system))

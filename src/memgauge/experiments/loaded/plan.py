@@ -157,7 +157,7 @@ def pairs_of(plan: TeamPlan, got: PreparedTeam | None = None) -> list[Pair]:
     first, *others = (
         pair(plan, curve.load, delay, got) for curve in plan.curves for delay in curve.delays
     )
-    noted = msgspec.structs.replace(first.latency, actual={**first.latency.actual, **plan.notes})
+    noted = first.latency.with_actual(plan.notes)
     return [msgspec.structs.replace(first, latency=noted), *others]
 
 

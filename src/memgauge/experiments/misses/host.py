@@ -6,10 +6,10 @@ and prefetch?
 
 Method: x and y together have the footprint. Walks: every float in order; one float of each line, in
 order; one float of each line in a scrambled order that is known ahead; and, in memory only, one
-float of each 4 KiB, which touches so few lines that caches hold them. Before each visit what should
-sit in a cache is read in order, untimed, eight times, and then walked until the level above has
-forgotten that. In memory as much is walked first as the last level holds, so that each line that
-comes in pushes a changed one out, as in a long walk; and where a line is walked at a time, the
+float of each 4 KiB, which touches so few lines that caches hold them. Before each sample, what
+should sit in a cache is read in order, untimed, eight times, and then walked until the level above
+has forgotten that. In memory as much is walked first as the last level holds, so that each line
+that comes in pushes a changed one out, as in a long walk; and where a line is walked at a time, the
 lines to be timed are flushed, whichever walk brought them. Beside them each level's latency is
 taken by dependent loads, so that the average memory access time (AMAT) of the model can be set
 against what was measured; counters of the core, where it has some, are read around the timed walks.
@@ -51,7 +51,8 @@ from memgauge.experiments.shared.rings import SWEEPS
 from memgauge.model.counting.event_names import AUTOMATIC
 from memgauge.model.option import size_option
 from memgauge.model.parameters import OneThreadParameters
-from memgauge.model.records import Point, Sample, Scalar
+from memgauge.model.points.misses import MissesActual, MissesRequested
+from memgauge.model.records import Point, Sample
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
@@ -68,6 +69,15 @@ class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
         ),
     ] = None
     counters: Annotated[tuple[str, ...], COUNTERS_OPTION] = (AUTOMATIC,)
+
+
+class MissesGroup(Group, frozen=True, kw_only=True):
+    """All rings and walks, by the names of their points; walks share one buffer."""
+
+    cpu: int
+    rings: dict[str, Ring]
+    walks: dict[str, Walk]
+    buffer_bytes: int
 
 
 class MissesBench(Bench):
@@ -129,97 +139,83 @@ class Misses(Experiment):
     name: ClassVar[str] = "misses"
     parameters: ClassVar[type[MissesParameters]] = MissesParameters
 
-    def plan(self, parameters: MissesParameters, system: System) -> list[Group]:
+    def plan(self, parameters: MissesParameters, system: System) -> list[MissesGroup]:
         """One group: walks and levels belong together."""
         parameters.refuse_teams("what a miss costs is asked of one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
-        found = _walks(parameters, system, cpu)
-        levels = rings(caches_of(cpu, system))
-        points = [_ring_point(ring, parameters, cpu, {}) for ring in levels]
-        points += [_walk_point(walk, parameters, cpu, {}) for walk in found]
-        total = sum(ring.bytes for ring in levels) + max(walk.footprint_bytes for walk in found)
-        return [Group(name="saxpy", points=points, bytes=total + MARGIN_BYTES)]
+        caches, pages = caches_of(cpu, system), parameters.pages
+        largest = memory_footprint(caches, parameters.largest_bytes, system.available_bytes)
+        saxpy = walks(caches, largest, fine=parameters.is_fine)
+        found = {walk.name: walk for walk in (flushed(saxpy), *saxpy)}
+        levels = {ring.name: ring for ring in rings(caches)}
+        buffer_bytes = max(walk.footprint_bytes for walk in saxpy) + MARGIN_BYTES
+        return [
+            MissesGroup(
+                name="saxpy",
+                points=[
+                    *(_ring_point(ring, pages, cpu) for ring in levels.values()),
+                    *(_walk_point(walk, pages, cpu) for walk in found.values()),
+                ],
+                bytes=sum(ring.bytes for ring in levels.values()) + buffer_bytes,
+                cpu=cpu,
+                rings=levels,
+                walks=found,
+                buffer_bytes=buffer_bytes,
+            )
+        ]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: MissesGroup,
         parameters: MissesParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate the arrays and link the rings."""
-        wanted = {point.point for point in group.points}
-        cpu = cpus_for(parameters.cpus, 1, system)[0]
-        team = _core.Team([cpu])
+        team = _core.Team([group.cpu])
         pages, memory = parameters.pages, memories.of(parameters.memory)
-        found = [walk for walk in _walks(parameters, system, cpu) if walk.name in wanted]
-        largest = max(walk.footprint_bytes for walk in found)
         with ExitStack() as stack:
-            buffer = _core.AccessBuffer(team, largest + MARGIN_BYTES, pages=pages, memory=memory)
+            buffer = _core.AccessBuffer(team, group.buffer_bytes, pages=pages, memory=memory)
             stack.callback(buffer.close)
+            backing = dict.fromkeys(group.walks, backing_facts([buffer.backing()], pages))
             ringed: dict[str, tuple[Ring, _core.ChaseRing]] = {}
-            points: list[Point] = []
-            for ring in rings(caches_of(cpu, system)):
+            for name, ring in group.rings.items():
                 opened = _core.ChaseRing(team, ring.bytes, pages=pages, memory=memory)
                 stack.callback(opened.close)
-                ringed[ring.name] = (ring, opened)
-                facts = backing_facts([opened.backing()], pages)
-                points.append(_ring_point(ring, parameters, cpu, facts))
-            facts = backing_facts([buffer.backing()], pages)
-            points += [_walk_point(walk, parameters, cpu, facts) for walk in found]
+                ringed[name] = (ring, opened)
+                backing[name] = backing_facts([opened.backing()], pages)
+            points = [point.with_actual(backing[point.point]) for point in group.points]
             counters = core_counters(team, parameters.counters, name="misses")
             counted = stack.enter_context(counters)
-            walked = {walk.name: walk for walk in found}
-            yield MissesBench(points, buffer, walked, ringed, counted)
+            yield MissesBench(points, buffer, group.walks, ringed, counted)
 
 
-def _walks(parameters: MissesParameters, system: System, cpu: int) -> list[Walk]:
-    caches = caches_of(cpu, system)
-    memory_bytes = memory_footprint(caches, parameters.largest_bytes, system.available_bytes)
-    saxpy = walks(caches, memory_bytes, fine=parameters.is_fine)
-    return [flushed(saxpy), *saxpy]
-
-
-def _ring_point(
-    ring: Ring, parameters: MissesParameters, cpu: int, got: Mapping[str, Scalar]
-) -> Point:
-    return Point(
-        point=ring.name,
-        experiment="misses",
-        quantity="latency",
-        requested={
-            "pattern": "dependent",
-            "level": ring.level,
-            "footprint_bytes": ring.bytes,
-            "pages": parameters.pages,
-        },
-        actual={"cpus": str(cpu), "capacity_bytes": ring.capacity_bytes, **got},
-        accesses=ring.hops,
+def _ring_point(ring: Ring, pages: str, cpu: int) -> Point:
+    requested = MissesRequested(
+        pattern="dependent", level=ring.level, footprint_bytes=ring.bytes, pages=pages
     )
+    actual = MissesActual(cpus=str(cpu), capacity_bytes=ring.capacity_bytes)
+    return _point(ring.name, requested, actual, ring.hops)
 
 
-def _walk_point(
-    walk: Walk, parameters: MissesParameters, cpu: int, got: Mapping[str, Scalar]
-) -> Point:
-    requested: dict[str, Scalar] = {
-        "pattern": walk.pattern,
-        "level": walk.level,
-        "footprint_bytes": walk.footprint_bytes,
-        "stride_bytes": walk.stride_bytes,
-        "pages": parameters.pages,
-    }
-    actual: dict[str, Scalar] = {
-        "cpus": str(cpu),
-        "slots": walk.slots,
-        "touched_bytes": walk.touched_bytes,
-        **got,
-    }
+def _walk_point(walk: Walk, pages: str, cpu: int) -> Point:
+    requested = MissesRequested(
+        pattern=walk.pattern,
+        level=walk.level,
+        footprint_bytes=walk.footprint_bytes,
+        stride_bytes=walk.stride_bytes,
+        pages=pages,
+    )
+    actual = MissesActual(cpus=str(cpu), slots=walk.slots, touched_bytes=walk.touched_bytes)
+    return _point(walk.name, requested, actual, walk.accesses)
+
+
+def _point(name: str, requested: MissesRequested, actual: MissesActual, accesses: int) -> Point:
     return Point(
-        point=walk.name,
+        point=name,
         experiment="misses",
         quantity="latency",
-        requested=requested,
-        actual=actual,
-        accesses=walk.accesses,
+        requested=requested.recorded(),
+        actual=actual.recorded(),
+        accesses=accesses,
     )

@@ -35,14 +35,14 @@ LEAST_BYTES = 4 << 10
 """Of a fine sweep."""
 
 LEAD_IN_MOST_BYTES = 32 * MIB
-"""Walked before each visit: as much as the last level holds, up to this."""
+"""Walked before each sample: as much as the last level holds, up to this."""
 
 LEAD_IN_FLUSHED_BYTES = 4 * MIB
 """Where what is timed is flushed in any case."""
 
 IN_CACHE = {"sequential": 400_000, "stride": 50_000, "random": 30_000}
 IN_MEMORY = {"sequential": 400_000, "stride": 20_000, "random": 5_000}
-"""Elements of one visit: a fraction of a millisecond; fewer where each line is flushed before."""
+"""Elements of one sample: a fraction of a millisecond; fewer where each line is flushed before."""
 
 
 class Ring(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class Ring(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hops(self) -> int:
-        """Loads of one visit."""
+        """Loads of one sample."""
         return SLICE_HOPS[self.level]
 
     @property
@@ -79,7 +79,7 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
     """Of what is walked: x and y together."""
     stride_bytes: int
     lead_in_bytes: int
-    """Of lines walked before each visit: they push out what the level above still holds."""
+    """Of lines walked before each sample: they push out what the level above still holds."""
     kind: str = "saxpy"
     requested_accesses: int | None = None
 
@@ -94,7 +94,7 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sweeps(self) -> int:
-        """Reads of both arrays, in order, before each visit, where a cache should hold them."""
+        """Reads of both arrays, in order, before each sample, where a cache should hold them."""
         return 0 if self.level == MEMORY else SWEEPS
 
     @property
@@ -139,7 +139,7 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def accesses(self) -> int:
-        """Elements, or loads, of one visit."""
+        """Elements, or loads, of one sample."""
         usual = IN_MEMORY if self.level == MEMORY else IN_CACHE
         return self.requested_accesses or usual[self.pattern]
 
@@ -153,13 +153,9 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
 
 def rings(caches: Mapping[int, Cache]) -> list[Ring]:
     """A ring for each cache level that is known."""
+    capacities = _capacities(caches)
     return [
-        Ring(
-            level=level,
-            bytes=footprint,
-            capacity_bytes=caches[int(level.removeprefix("L"))].bytes,
-            above_bytes=above,
-        )
+        Ring(level=level, bytes=footprint, capacity_bytes=capacities[level], above_bytes=above)
         for level, footprint, above in cache_footprints(caches)
     ]
 
@@ -171,8 +167,9 @@ def walks(caches: Mapping[int, Cache], memory_bytes: int, *, fine: bool = False)
     Coarse: one footprint for each level. Fine: all that lie well inside of one.
     """
     found: list[Walk] = []
+    capacities = _capacities(caches)
     for level, target, above in cache_footprints(caches):
-        most = caches[int(level.removeprefix("L"))].bytes // 4 * 3
+        most = capacities[level] // 4 * 3
         lead_in = above * WARM_MULTIPLE // 2
         coarse = [power_below(target)] if power_below(target) > above else []
         for footprint in _powers(max(LEAST_BYTES, above + 1), most) if fine else coarse:
@@ -183,6 +180,11 @@ def walks(caches: Mapping[int, Cache], memory_bytes: int, *, fine: bool = False)
         found += _patterns(MEMORY, footprint, lead_in)
     found.append(_walk("stride", MEMORY, memory_bytes, PAGE_BYTES, lead_in))
     return found
+
+
+def _capacities(caches: Mapping[int, Cache]) -> dict[str, int]:
+    """By the name that `cache_footprints` gives a level."""
+    return {f"L{level}": cache.bytes for level, cache in caches.items()}
 
 
 def _powers(least: int, most: int) -> list[int]:
@@ -225,10 +227,10 @@ def _walk(pattern: str, level: str, footprint: int, stride: int, lead_in: int) -
 def memory_footprint(
     caches: Mapping[int, Cache], largest_bytes: int | None, available_bytes: int
 ) -> int:
-    """A power of two, at least three times the last level; or as asked.
+    """A power of two, at least three times the last level; or as requested.
 
     Raises:
-        RequestError: what was asked sits in a cache.
+        RequestError: what was requested sits in a cache.
         DoesNotFit: memory is too small for arrays that no cache holds.
     """
     last = max((cache.bytes for cache in caches.values()), default=0)
@@ -242,8 +244,8 @@ def memory_footprint(
                 f"{format_bytes(power_above(least))} or more"
             )
         return footprint
-    wanted = power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))
-    bounded = min(wanted, max(MEMORY_MOST_BYTES, power_above(2 * last)))
+    usual = power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))
+    bounded = min(usual, max(MEMORY_MOST_BYTES, power_above(2 * last)))
     footprint = min(bounded, power_below(max(1, available_bytes // 4)))
     if footprint < 2 * last or footprint < SMALLEST_BYTES:
         raise DoesNotFit(

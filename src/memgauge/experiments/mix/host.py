@@ -5,9 +5,9 @@ all writes, with ordinary stores (which read a line before they write it) and wi
 the caches by.
 
 Method: every thread makes the mix itself, in instructions: whole-line loads and stores that
-alternate as evenly as their ratio allows. One visit issues a fixed number of bytes on every thread,
-after an untimed lead-in of the same mix over as much as the last-level caches hold, so that dirty
-lines of whatever ran before are not charged to it. All mixes of a team share its memory.
+alternate as evenly as their ratio allows. A sampling pass issues a fixed number of bytes on every
+thread, after an untimed lead-in of the same mix over as much as the last-level caches hold, so that
+dirty lines of whatever ran before are not charged to it. All mixes of a team share its memory.
 Source: Intel Memory Latency Checker's read-write ratios and the mixes of Mess (Esmaili-Dokht et
 al., MICRO 2024), there made by whole threads or by blocks of instructions.
 
@@ -17,11 +17,10 @@ recognise whole-line stores and leave the read before them out (bytes moved are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Annotated, ClassVar
-
-import msgspec
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Bench, Experiment, Group
@@ -41,7 +40,8 @@ from memgauge.experiments.shared.traffic_sizes import TrafficSizes, size_warning
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.option import choices_option, shares_option
 from memgauge.model.parameters import CommonParameters
-from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.points.mix import MixActual, MixRequested
+from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -53,7 +53,7 @@ ALWAYS = (1.0, 0.75, TWO_TO_ONE, 0.5, 0.0)
 FINE_SHARES = (0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1)
 
 SLICE_BYTES = 16 << 20
-"""Issued by each thread in one visit: half a millisecond or more, as a slice of `stream`."""
+"""Issued by each thread in one sampling pass: half a millisecond or more, as in `stream`."""
 
 
 class MixParameters(CommonParameters, frozen=True, kw_only=True):
@@ -83,34 +83,43 @@ class MixParameters(CommonParameters, frozen=True, kw_only=True):
         return sorted(found, key=lambda load: -load.read_share)
 
 
+class MixGroup(Group, frozen=True, kw_only=True):
+    """The mixes of one team, or of a GPU: they share its memory."""
+
+    cpus: Sequence[int] = ()
+    """Of the team; empty: the whole GPU."""
+    loads: list[Load]
+    """One for each point."""
+    sizes: TrafficSizes
+    slice_bytes: int
+    """Issued by each thread, or by the GPU, in one sampling pass."""
+
+
 class MixBench(Bench):
-    """Memory of one team, and the mixes that walk over it."""
+    """Memory of one team or GPU, and the mixes that walk over it."""
 
     def __init__(
         self,
-        traffic: _core.Traffic,
-        cells: Sequence[tuple[Point, _core.TrafficSpec]],
-        lead_in_bytes: int,
+        traffic: _core.Traffic | _core.GpuTraffic,
+        loads: Sequence[Load],
+        points: list[Point],
+        issue: Callable[[Load], _core.Slice],
+        subject: str,
     ) -> None:
+        """Take one load for each point; `issue` makes one, `subject` names whose memory it is."""
         self._traffic = traffic
-        self._specs = {point.point: spec for point, spec in cells}
-        self._lead_in_bytes = lead_in_bytes
-        self.points = [point for point, _ in cells]
+        self._loads = {point.point: load for point, load in zip(points, loads, strict=True)}
+        self._issue = issue
+        self._subject = subject
+        self.points = points
 
     def measure(self, point: str, round_: int) -> list[Sample]:
-        """Issue a slice of the mix on every thread."""
-        taken = self._traffic.run(
-            self._specs[point],
-            SLICE_BYTES,
-            lead_in_bytes=self._lead_in_bytes,
-            pingpong=self.points[0].threads > 1,
-        )
-        return [to_sample(point, round_, taken)]
+        """Issue a slice of the mix."""
+        return [to_sample(point, round_, self._issue(self._loads[point]))]
 
     def validate(self) -> list[Validation]:
-        """Every line written holds what it must."""
-        subject = f"{self.points[0].threads} threads"
-        return [to_validation("mix", subject, self._traffic.validate())]
+        """All that was written holds what it must."""
+        return [to_validation("mix", self._subject, self._traffic.validate())]
 
 
 class Mix(Experiment):
@@ -119,35 +128,38 @@ class Mix(Experiment):
     name: ClassVar[str] = "mix"
     parameters: ClassVar[type[MixParameters]] = MixParameters
 
-    def plan(self, parameters: MixParameters, system: System) -> list[Group]:
+    def plan(self, parameters: MixParameters, system: System) -> list[MixGroup]:
         """One group for each team; its mixes share the memory."""
         sizes = parameters.threads or default_team_sizes(system, parameters.cpus)
         return [_group(parameters, system, threads) for threads in sizes]
 
     @contextmanager
     def open(
-        self, group: Group, parameters: MixParameters, system: System, memories: Memories = ORDINARY
+        self,
+        group: MixGroup,
+        parameters: MixParameters,
+        memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Pin the team, allocate and fill its memory, and see what each mix really issues."""
-        cpus = cpus_for(parameters.cpus, group.points[0].threads, system)
-        sizes = traffic_sizes(cpus, system)
-        team = _core.Team(cpus)
+        team = _core.Team(group.cpus)
         with closing(
             _core.Traffic(
                 team,
-                sizes.region_bytes,
+                group.sizes.region_bytes,
                 pages=parameters.pages,
                 memory=memories.of(parameters.memory),
             )
         ) as traffic:
-            got = backing_facts(traffic.backing(), parameters.pages)
-            cells = [
-                (_with(point, got | {"read_share_issued": issued_share(traffic, load)}), load)
-                for point, load in zip(group.points, parameters.loads, strict=True)
+            backing = backing_facts(traffic.backing(), parameters.pages)
+            issued = [
+                MixActual(read_share_issued=issued_share(traffic, load)) for load in group.loads
             ]
-            yield MixBench(
-                traffic, [(point, load.spec()) for point, load in cells], sizes.lead_in_bytes
-            )
+            points = [
+                point.with_actual(backing | actual.recorded())
+                for point, actual in zip(group.points, issued, strict=True)
+            ]
+            issue = partial(_issue, traffic, group)
+            yield MixBench(traffic, group.loads, points, issue, f"{len(group.cpus)} threads")
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """What spoils the figures of a team, or was left out of them."""
@@ -155,34 +167,47 @@ class Mix(Experiment):
         return warnings_of(point) + size_warnings(point)
 
 
-def _group(parameters: MixParameters, system: System, threads: int) -> Group:
+def _issue(traffic: _core.Traffic, group: MixGroup, load: Load) -> _core.Slice:
+    """Issue a slice on every thread."""
+    return traffic.run(
+        load.spec(),
+        group.slice_bytes,
+        lead_in_bytes=group.sizes.lead_in_bytes,
+        pingpong=len(group.cpus) > 1,
+    )
+
+
+def _group(parameters: MixParameters, system: System, threads: int) -> MixGroup:
     cpus = cpus_for(parameters.cpus, threads, system)
     sizes = traffic_sizes(cpus, system)
-    points = [_point(parameters, load, cpus, sizes) for load in parameters.loads]
-    points[0] = _with(points[0], left_out(parameters.store) | sizes.notes)
-    return Group(name=format_count(threads, "thread"), points=points, bytes=sizes.total_bytes)
+    loads = parameters.loads
+    first, *others = (_point(parameters, load, cpus, sizes) for load in loads)
+    notes = left_out(parameters.store) | sizes.notes
+    return MixGroup(
+        name=format_count(threads, "thread"),
+        points=[first.with_actual(notes), *others],
+        bytes=sizes.total_bytes,
+        cpus=cpus,
+        loads=loads,
+        sizes=sizes,
+        slice_bytes=SLICE_BYTES,
+    )
 
 
 def _point(
     parameters: MixParameters, load: Load, cpus: Sequence[int], sizes: TrafficSizes
 ) -> Point:
+    requested = MixRequested(
+        threads=len(cpus), memory=str(parameters.memory), pages=parameters.pages
+    )
     counted, moved = load.bytes_of(len(cpus) * SLICE_BYTES // load.spec().line_bytes)
     return Point(
         point=f"mix/{load.name}/{len(cpus)}t",
         experiment="mix",
         quantity="bandwidth",
-        requested=load.requested
-        | {
-            "threads": len(cpus),
-            "memory": str(parameters.memory),
-            "pages": parameters.pages,
-        },
-        actual={"cpus": format_cpu_list(cpus), **sizes.facts},
+        requested=load.requested | requested.recorded(),
+        actual=sizes.facts | MixActual(cpus=format_cpu_list(cpus)).recorded(),
         bytes_counted=counted,
         bytes_moved=moved,
         threads=len(cpus),
     )
-
-
-def _with(point: Point, facts: Mapping[str, Scalar]) -> Point:
-    return msgspec.structs.replace(point, actual={**point.actual, **facts})

@@ -71,7 +71,7 @@ def memory_nodes(parameters: NumaParameters, system: System) -> list[int]:
     """Nodes whose memory is measured, rising.
 
     Raises:
-        NotPossibleHere: only one node has memory, or other memory than that of nodes was asked for.
+        NotPossibleHere: only one node has memory, or other memory than that of nodes was requested.
         RequestError: a node without memory.
     """
     if parameters.memory != MemoryPlacement():
@@ -109,7 +109,7 @@ def cpu_nodes(parameters: NumaParameters, system: System) -> list[CpuNode]:
 
 
 def _threads(parameters: NumaParameters, node: int, most: int) -> int | None:
-    """Asked for; None: not said."""
+    """The number requested; None: it was left out."""
     if parameters.threads is None:
         return None
     if len(parameters.threads) > 1:
@@ -118,7 +118,7 @@ def _threads(parameters: NumaParameters, node: int, most: int) -> int | None:
         )
     if parameters.threads[0] > most:
         raise RequestError(
-            f"--threads {parameters.threads[0]}: node {node} has {most} CPUs that can be used; ask "
-            f"for at most {most}, or leave the node out with --nodes"
+            f"--threads {parameters.threads[0]}: node {node} has {most} CPUs that can be used; "
+            f"use at most {most}, or leave the node out with --nodes"
         )
     return parameters.threads[0]

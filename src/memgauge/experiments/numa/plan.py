@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
+from memgauge import _core
 from memgauge.experiments.numa.parameters import (
     CpuNode,
     NumaParameters,
     cpu_nodes,
     memory_nodes,
 )
-from memgauge.experiments.numa.sizes import Sizes
+from memgauge.experiments.numa.sizes import Sizes, sizes
+from memgauge.experiments.shared.base import Group
 from memgauge.experiments.shared.rings import MEMORY_NODE_BYTES, SLICE_HOPS
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import on_node
-from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.points.numa import NumaActual, NumaRequested
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 
 HOPS = SLICE_HOPS["DRAM"]
 """As many as `latency` times: a quantile over longer walks would be another figure."""
 
-EXCEEDS_CACHES = "exceeds_caches"
-TOO_FEW_THREADS = "too_few_for_all"
-"""Facts of the first point, of which a reader is warned once."""
+RING_ORDER = "block-random"
 
 Pair = tuple[int, int]
 """CPU node and memory node."""
@@ -41,7 +42,7 @@ class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def leader(self) -> Point:
-        """The point that is visited."""
+        """The point that is measured; the others are measured with it."""
         return next(iter(self.points.values()))
 
 
@@ -51,6 +52,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     parameters: NumaParameters
     cpus: list[CpuNode]
     nodes: list[int]
+    arrays: tuple[int, int]
+    """Sources and destinations that each thread has on each memory node."""
+    sizes: Sizes
 
     @property
     def team(self) -> list[int]:
@@ -78,35 +82,86 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return [(one, node) for one in self.cpus for node in self.nodes]
 
 
+class BandwidthGroup(Group, frozen=True, kw_only=True):
+    """All pairs, each alone and all at once."""
+
+    plan: Plan
+    passes: list[SamplingPass]
+
+
+class LatencyGroup(Group, frozen=True, kw_only=True):
+    """All memory nodes from one CPU node: a point and a ring for each."""
+
+    plan: Plan
+    cpu: int
+    """The one that chases pointers."""
+
+
+NumaGroup = BandwidthGroup | LatencyGroup
+
+
 def plan_of(parameters: NumaParameters, system: System) -> Plan:
-    """Nodes and threads; raises as `memory_nodes` and `cpu_nodes` do."""
-    nodes = memory_nodes(parameters, system)
-    return Plan(parameters=parameters, cpus=cpu_nodes(parameters, system), nodes=nodes)
+    """Nodes, threads and sizes; raises as `memory_nodes` and `cpu_nodes` do."""
+    nodes, cpus = memory_nodes(parameters, system), cpu_nodes(parameters, system)
+    needed = [_core.arrays_needed(_core.default_tuned_spec(name)) for name in parameters.kernel]
+    arrays = max(sources for sources, _ in needed), max(destinations for _, destinations in needed)
+    return Plan(
+        parameters=parameters,
+        cpus=cpus,
+        nodes=nodes,
+        arrays=arrays,
+        sizes=sizes(parameters, system, cpus, nodes, sum(arrays)),
+    )
 
 
-def visits(plan: Plan, sizes: Sizes) -> list[SamplingPass]:
-    """Each pair alone, then all at once, of each kernel; before anything is opened."""
+def bandwidth_group(plan: Plan) -> BandwidthGroup:
+    """The bandwidth of all pairs."""
+    passes = sampling_passes(plan)
+    on_each = len(plan.team) * sum(plan.arrays) * plan.sizes.array_bytes
+    return BandwidthGroup(
+        name="bandwidth",
+        points=[point for one in passes for point in one.points.values()],
+        bytes=on_each * len(plan.nodes),
+        bytes_in={on_node(node): on_each for node in plan.nodes},
+        plan=plan,
+        passes=passes,
+    )
+
+
+def latency_group(plan: Plan, one: CpuNode) -> LatencyGroup:
+    """The latency of all memory nodes from one CPU node."""
+    return LatencyGroup(
+        name=f"latency, node {one.node}",
+        points=[_latency_point(plan, one, node) for node in plan.nodes],
+        bytes=plan.sizes.ring_bytes * len(plan.nodes),
+        bytes_in={on_node(node): plan.sizes.ring_bytes for node in plan.nodes},
+        plan=plan,
+        cpu=one.cpus[0],
+    )
+
+
+def sampling_passes(plan: Plan) -> list[SamplingPass]:
+    """Each pair alone, then all at once, of each kernel."""
     found: list[SamplingPass] = []
     for kernel in plan.parameters.kernel:
-        found += [_alone(plan, sizes, kernel, one, node) for one, node in plan.pairs]
+        found += [_alone(plan, kernel, one, node) for one, node in plan.pairs]
         if plan.enough_for_all and len(plan.pairs) > 1:
-            found.append(_at_once(plan, sizes, kernel))
+            found.append(_at_once(plan, kernel))
     first, *others = found
-    notes: dict[str, Scalar] = {
-        EXCEEDS_CACHES: sizes.exceeds_caches,
-        TOO_FEW_THREADS: not plan.enough_for_all,
-    }
+    notes = NumaActual(
+        exceeds_caches=plan.sizes.exceeds_caches, too_few_for_all=not plan.enough_for_all
+    ).recorded()
     ((pair, point),) = first.points.items()
-    return [msgspec.structs.replace(first, points={pair: with_facts(point, notes)}), *others]
+    return [msgspec.structs.replace(first, points={pair: point.with_actual(notes)}), *others]
 
 
-def _alone(plan: Plan, sizes: Sizes, kernel: str, one: CpuNode, node: int) -> SamplingPass:
+def _alone(plan: Plan, kernel: str, one: CpuNode, node: int) -> SamplingPass:
     pair, ranks = (one.node, node), plan.ranks(one)
-    point = _bandwidth(plan, sizes, pair, ranks, {"kernel": kernel, "at_once": False})
+    point = _bandwidth_point(plan, pair, ranks, kernel, at_once=False)
     return SamplingPass(kernel=kernel, points={pair: point}, walks={pair: ranks})
 
 
-def _at_once(plan: Plan, sizes: Sizes, kernel: str) -> SamplingPass:
+def _at_once(plan: Plan, kernel: str) -> SamplingPass:
     """Of each CPU node equally many threads for each memory node; what is left over rests."""
     walks = {
         (one.node, node): plan.ranks(one)[place :: len(plan.nodes)][
@@ -117,82 +172,78 @@ def _at_once(plan: Plan, sizes: Sizes, kernel: str) -> SamplingPass:
     }
     points: dict[Pair, Point] = {}
     for pair, ranks in walks.items():
-        point = _bandwidth(plan, sizes, pair, ranks, {"kernel": kernel, "at_once": True})
+        point = _bandwidth_point(plan, pair, ranks, kernel, at_once=True)
         leader = next(iter(points.values())).point if points else None
         points[pair] = msgspec.structs.replace(point, measured_with=leader)
     return SamplingPass(kernel=kernel, points=points, walks=walks)
 
 
-def _bandwidth(
-    plan: Plan, sizes: Sizes, pair: Pair, ranks: Sequence[int], what: Mapping[str, Scalar]
+def _bandwidth_point(
+    plan: Plan, pair: Pair, ranks: Sequence[int], kernel: str, *, at_once: bool
 ) -> Point:
-    team = plan.team
-    parts = ["numa", str(what["kernel"]), *(["all"] if what["at_once"] else []), pair_name(pair)]
+    cpus = sorted(plan.team[rank] for rank in ranks)
     return Point(
-        point="/".join(parts),
+        point="/".join(["numa", kernel, *(["all"] if at_once else []), _pair_name(pair)]),
         experiment="numa",
         quantity="bandwidth",
-        requested={
-            **what,
-            "cpu_node": pair[0],
-            "memory_node": pair[1],
-            "threads": len(ranks),
-            "memory": str(on_node(pair[1])),
-            "pages": plan.parameters.pages,
-        },
-        actual={"cpus": format_cpu_list(sorted(team[rank] for rank in ranks)), **sizes.facts},
-        bytes_counted=sizes.iteration_bytes,
-        bytes_moved=sizes.iteration_bytes,
+        requested=NumaRequested(
+            kernel=kernel,
+            at_once=at_once,
+            cpu_node=pair[0],
+            memory_node=pair[1],
+            threads=len(ranks),
+            memory=str(on_node(pair[1])),
+            pages=plan.parameters.pages,
+        ).recorded(),
+        actual=NumaActual(cpus=format_cpu_list(cpus)).recorded() | plan.sizes.facts,
+        bytes_counted=plan.sizes.iteration_bytes,
+        bytes_moved=plan.sizes.iteration_bytes,
         threads=len(ranks),
         work="window",
     )
 
 
-def latency_point(
-    plan: Plan, sizes: Sizes, one: CpuNode, node: int, got: Mapping[str, Scalar]
-) -> Point:
+def _latency_point(plan: Plan, one: CpuNode, node: int) -> Point:
     """A chase from the node's first CPU."""
     return Point(
-        point=f"numa/latency/{pair_name((one.node, node))}",
+        point=f"numa/latency/{_pair_name((one.node, node))}",
         experiment="numa",
         quantity="latency",
-        requested={
-            "cpu_node": one.node,
-            "memory_node": node,
-            "order": "block-random",
-            "node_bytes": MEMORY_NODE_BYTES,
-            "footprint_bytes": sizes.ring_bytes,
-            "memory": str(on_node(node)),
-            "pages": plan.parameters.pages,
-        },
-        actual={"cpus": str(one.cpus[0]), **got},
+        requested=NumaRequested(
+            cpu_node=one.node,
+            memory_node=node,
+            order=RING_ORDER,
+            node_bytes=MEMORY_NODE_BYTES,
+            footprint_bytes=plan.sizes.ring_bytes,
+            memory=str(on_node(node)),
+            pages=plan.parameters.pages,
+        ).recorded(),
+        actual=NumaActual(cpus=str(one.cpus[0])).recorded(),
         accesses=HOPS,
     )
 
 
-def pair_name(pair: Pair) -> str:
+def _pair_name(pair: Pair) -> str:
     """Such as `n0-n1`: CPUs of node 0, memory of node 1."""
     return f"n{pair[0]}-n{pair[1]}"
 
 
-def with_facts(point: Point, facts: Mapping[str, Scalar]) -> Point:
-    """The point with further facts of what was got."""
-    return msgspec.structs.replace(point, actual={**point.actual, **facts})
-
-
 def warnings_about(point: Point) -> list[Warning]:
-    """What spoils a point, and what is said once by the first."""
+    """What spoils a point, and, from the first, what a reader is warned of once."""
     return [*_elsewhere(point), *_of_all(point)]
 
 
 def _elsewhere(point: Point) -> list[Warning]:
-    got, requested = point.actual.get("node"), point.requested["memory_node"]
-    if got is None or got == requested:
+    node, requested = NumaActual.of(point.actual).node, NumaRequested.of(point.requested)
+    if node is None or node == requested.memory_node:
         return []
     return [
         Warning(
             code="memory-elsewhere",
-            message=f"most pages of {point.point} lie on node {got}, not on node {requested}",
+            message=(
+                f"most pages of {point.point} lie on node {node}, not on node "
+                f"{requested.memory_node}"
+            ),
             remedy="measure again with more memory free on the node",
             experiment="numa",
             point=point.point,
@@ -201,13 +252,14 @@ def _elsewhere(point: Point) -> list[Warning]:
 
 
 def _of_all(point: Point) -> list[Warning]:
+    actual = NumaActual.of(point.actual)
     found = []
-    if not point.actual.get(EXCEEDS_CACHES, True):
+    if actual.exceeds_caches is False:
         found.append(
             Warning(
                 code="arrays-in-caches",
                 message=(
-                    f"arrays of {point.actual['array_bytes']} B for each thread are together "
+                    f"arrays of {actual.array_bytes} B for each thread are together "
                     "not known to be four times the last-level caches of each node: part of what "
                     "is read may come from them"
                 ),
@@ -216,7 +268,7 @@ def _of_all(point: Point) -> list[Warning]:
                 point=point.point,
             )
         )
-    if point.actual.get(TOO_FEW_THREADS, False):
+    if actual.too_few_for_all:
         found.append(
             Warning(
                 code="too-few-threads",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from memgauge.experiments.numa.parameters import CpuNode, NumaParameters
 from memgauge.experiments.shared.rings import BLOCK_BYTES, memory_footprint
+from memgauge.model.points.numa import NumaActual
 from memgauge.model.records import Scalar
 from memgauge.model.system import System
 from memgauge.system.topology.placement import cached_bytes, hides_caches
@@ -22,7 +23,7 @@ STEP_BYTES = 2 * MIB
 MEMORY_SHARE = 0.5
 """Of what is available, and of each node, that arrays sized by default may take at most."""
 ITERATION_BYTES = MIB
-"""Of each array: a tenth of a millisecond or so of one thread; dozens in a visit."""
+"""Of each array: a tenth of a millisecond or so of one thread; dozens in a sampling pass."""
 LEAST_ITERATIONS = 4
 """In a walk over an array."""
 RING_SHARE = 0.1
@@ -39,17 +40,17 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     ring_bytes: int
     """Of each pair's."""
     llc_bytes: int | None
-    """Of the node with the most; None where the system does not tell."""
+    """Of the node with the most; None where the system hides it."""
     exceeds_caches: bool
 
     @property
     def facts(self) -> dict[str, Scalar]:
-        """What the records say of arrays."""
-        return {
-            "array_bytes": self.array_bytes,
-            "iteration_bytes": self.iteration_bytes,
-            "llc_bytes": self.llc_bytes,
-        }
+        """What points record about arrays."""
+        return NumaActual(
+            array_bytes=self.array_bytes,
+            iteration_bytes=self.iteration_bytes,
+            llc_bytes=self.llc_bytes,
+        ).recorded()
 
 
 def sizes(
@@ -82,14 +83,6 @@ def sizes(
         exceeds_caches=not hidden
         and all(array_bytes * len(one.cpus) >= CACHE_MULTIPLE * caches[one.node] for one in cpus),
     )
-
-
-def bytes_on(
-    sizes: Sizes, cpus: Sequence[CpuNode], nodes: Sequence[int], arrays: int
-) -> Mapping[int, int]:
-    """What the arrays take from each memory node."""
-    threads = sum(len(one.cpus) for one in cpus)
-    return dict.fromkeys(nodes, threads * arrays * sizes.array_bytes)
 
 
 def _steps(wanted: float, least: int) -> int:

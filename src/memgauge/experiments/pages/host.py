@@ -19,7 +19,7 @@ tables that other programs push out of the caches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import ClassVar
 
@@ -35,7 +35,9 @@ from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.core_counters import CoreCounters, core_counters, counted_call
 from memgauge.experiments.shared.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Point, Sample, Scalar, Warning
+from memgauge.model.points.pages import PagesActual, PagesRequested
+from memgauge.model.points.shared import Backing
+from memgauge.model.records import Point, Sample, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.memory.reservation import PagesWanted
@@ -49,20 +51,29 @@ LEAST_WARM_ACCESSES = 2_048
 ACCESS_BYTES = 8
 
 
+class PagesGroup(Group, frozen=True, kw_only=True):
+    """All cases in pages of one kind, by the names of their points."""
+
+    cpu: int
+    pages: str
+    cases: dict[str, Case]
+    buffer_bytes: int
+
+
 class PagesBench(Bench):
     """One buffer in pages of one kind, in which all cases lie."""
 
     def __init__(
         self,
         points: list[Point],
-        members: Mapping[str, Case],
+        cases: Mapping[str, Case],
         buffer: _core.AccessBuffer,
         counted: CoreCounters | None,
     ) -> None:
         self.points = points
         self.counters = [counted.set] if counted else []
         self._counted = counted
-        self._cases = members
+        self._cases = cases
         self._buffer = buffer
 
     def measure(self, point: str, round_: int) -> list[Sample]:
@@ -90,7 +101,7 @@ class Pages(Experiment):
     parameters: ClassVar[type[PagesParameters]] = PagesParameters
 
     def reservation(self, parameters: PagesParameters) -> PagesWanted | None:
-        """Pages of 2 MiB, unless those of 1 GiB are asked for."""
+        """Pages of 2 MiB, unless those of 1 GiB are requested."""
         if parameters.reserve_bytes is None:
             return None
         if parameters.pages not in {"auto", *EXPLICIT_PAGE_BYTES}:
@@ -101,86 +112,83 @@ class Pages(Experiment):
         page_bytes = EXPLICIT_PAGE_BYTES.get(parameters.pages, EXPLICIT_PAGE_BYTES["2m"])
         return PagesWanted(page_bytes=page_bytes, bytes=parameters.reserve_bytes)
 
-    def plan(self, parameters: PagesParameters, system: System) -> list[Group]:
+    def plan(self, parameters: PagesParameters, system: System) -> list[PagesGroup]:
         """One group for each kind of pages."""
         parameters.refuse_teams("translation is that of one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         return [
-            Group(
-                name=f"{pages} pages",
-                points=[_point(case, cpu, {}) for case in members],
-                # Explicit pages were taken out of the memory that may be allocated before.
-                bytes=0 if pages in EXPLICIT_PAGE_BYTES else _buffer_bytes(members),
-            )
-            for pages, members in cases(parameters, system, cpu).items()
+            _group(pages, cpu, found) for pages, found in cases(parameters, system, cpu).items()
         ]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: PagesGroup,
         parameters: PagesParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate and touch the buffer."""
-        cpu = cpus_for(parameters.cpus, 1, system)[0]
-        wanted = {point.point for point in group.points}
-        every = (one for found in cases(parameters, system, cpu).values() for one in found)
-        members = [case for case in every if case.name in wanted]
-        pages = members[0].pages
-        team = _core.Team([cpu])
+        pages, team = group.pages, _core.Team([group.cpu])
         buffer = _core.AccessBuffer(
-            team, _buffer_bytes(members), pages=pages, memory=memories.of(parameters.memory)
+            team, group.buffer_bytes, pages=pages, memory=memories.of(parameters.memory)
         )
         with closing(buffer):
-            backing = buffer.backing()
-            got = backing_facts([backing], pages)
-            page_bytes = _page_bytes(backing, got.get("pages"), pages)
+            native = buffer.backing()
+            backing = backing_facts([native], pages)
+            page_bytes = _page_bytes(native, Backing.of(backing).pages, pages)
             points = [
-                _point(case, cpu, {**got, **_page_facts(case, page_bytes)}) for case in members
+                msgspec.structs.replace(
+                    point,
+                    actual=point.actual
+                    | backing
+                    | PagesActual(
+                        page_bytes=page_bytes,
+                        pages_touched=group.cases[point.point].pages_touched(page_bytes),
+                    ).recorded(),
+                )
+                for point in group.points
             ]
-            named = {case.name: case for case in members}
             with core_counters(team, parameters.counters, name=f"pages/{pages}") as counted:
-                yield PagesBench(points, named, buffer, counted)
+                yield PagesBench(points, group.cases, buffer, counted)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Huge pages asked for and not got."""
+        """Huge pages requested and not there."""
         del samples, system
         return huge_pages_missing(point)
 
 
-def _buffer_bytes(members: Sequence[Case]) -> int:
-    return max(case.footprint_bytes for case in members)
+def _group(pages: str, cpu: int, found: list[Case]) -> PagesGroup:
+    buffer_bytes = max(case.footprint_bytes for case in found)
+    return PagesGroup(
+        name=f"{pages} pages",
+        points=[_point(case, cpu) for case in found],
+        # Explicit pages were taken out of the memory that may be allocated before.
+        bytes=0 if pages in EXPLICIT_PAGE_BYTES else buffer_bytes,
+        cpu=cpu,
+        pages=pages,
+        cases={case.name: case for case in found},
+        buffer_bytes=buffer_bytes,
+    )
 
 
-def _page_bytes(backing: _core.Backing, got: Scalar, requested: str) -> int:
+def _page_bytes(backing: _core.Backing, actual: str, requested: str) -> int:
     """Size of the pages that the lines lie on; of a buffer in both sizes, of the huge ones."""
-    is_huge = got not in {None, f"{backing.base_page_bytes >> 10}k"}
+    is_huge = actual not in {"", f"{backing.base_page_bytes >> 10}k"}
     huge = backing.huge_page_bytes if is_huge and requested != "4k" else 0
     return huge or backing.base_page_bytes
 
 
-def _page_facts(case: Case, page_bytes: int) -> dict[str, Scalar]:
-    """The page size that was got, and how many of them the lines lie on."""
-    return {"page_bytes": page_bytes, "pages_touched": case.pages_touched(page_bytes)}
-
-
-def _point(case: Case, cpu: int, got: Mapping[str, Scalar]) -> Point:
+def _point(case: Case, cpu: int) -> Point:
     return Point(
         point=case.name,
         experiment="pages",
         quantity="latency",
-        requested={
-            "pages": case.pages,
-            "stride_bytes": case.stride_bytes,
-            "accesses_distinct": case.count,
-            "footprint_bytes": case.footprint_bytes,
-        },
-        actual={
-            "cpus": str(cpu),
-            "spacing_bytes": case.spacing_bytes,
-            **got,
-        },
+        requested=PagesRequested(
+            pages=case.pages,
+            stride_bytes=case.stride_bytes,
+            accesses_distinct=case.count,
+            footprint_bytes=case.footprint_bytes,
+        ).recorded(),
+        actual=PagesActual(cpus=str(cpu), spacing_bytes=case.spacing_bytes).recorded(),
         accesses=SLICE_ACCESSES,
     )

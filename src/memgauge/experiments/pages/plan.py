@@ -106,7 +106,7 @@ def spacing(stride_bytes: int, line_bytes: int, base_page_bytes: int) -> int:
 
 
 def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, list[Case]]:
-    """The cases of each kind of pages, in the order of their visits.
+    """The cases of each kind of pages, in the order in which they are measured.
 
     Raises:
         RequestError: strides or footprints that cannot be.
@@ -215,7 +215,7 @@ def _check(parameters: PagesParameters, system: System, line_bytes: int) -> None
 
 
 def _check_fit(parameters: PagesParameters, found: dict[str, list[Case]]) -> None:
-    """Every stride that was asked for has cases; by default there are some."""
+    """Every requested stride has cases; by default there are some."""
     fitting = {case.stride_bytes for members in found.values() for case in members}
     for stride in parameters.stride_bytes or (() if found else (LINE_BYTES,)):
         if stride not in fitting:

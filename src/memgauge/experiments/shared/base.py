@@ -1,4 +1,4 @@
-"""What an experiment is. To add one: a file here, a line in `registry`, an analysis, test and page.
+"""What an experiment is; each is described in `memgauge.model.experiments`.
 
 An experiment plans points, opens what they need and measures them one visit at a time. It has no
 statistics, no printing, no files and no argument parsing.
@@ -54,6 +54,14 @@ class Bench(ABC):
         del values
         return []
 
+    def eliminated(self, values: Values) -> set[str]:
+        """Points that a search may stop sampling, judged by the values of all points so far.
+
+        What they measured is kept.
+        """
+        del values
+        return set()
+
     def validate(self) -> list[Validation]:
         """Check what the kernels left in memory; empty where nothing is written."""
         return []
@@ -95,7 +103,6 @@ class Experiment(ABC):
         self,
         group: Any,
         parameters: Any,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> AbstractContextManager[Bench]:
         """Allocate and start what the group needs; all is freed on leaving, however it is left.
@@ -105,7 +112,6 @@ class Experiment(ABC):
         Args:
             group: one that `plan` returned.
             parameters: those it was planned with.
-            system: the machine it was planned for.
             memories: where placements are made.
         """
 
@@ -113,14 +119,6 @@ class Experiment(ABC):
         """Explicit huge pages to add to the kernel's pool before the machine is looked at."""
         del parameters
         return None
-
-    def eliminated(self, values: Values) -> set[str]:
-        """Points that a search may stop visiting, judged by the values of all points so far.
-
-        What they measured is kept.
-        """
-        del values
-        return set()
 
     def simulate(
         self, points: Sequence[Point], parameters: Any, system: System

@@ -38,7 +38,7 @@ class CoreCounters(msgspec.Struct, kw_only=True):
     """Counters of one thread, where there are any."""
 
     set: CounterSet
-    """Without counters where none could be opened; it then says why."""
+    """Without counters where none could be opened; the set then holds why."""
     opened: TeamCounters | None = None
 
 
@@ -55,10 +55,10 @@ def counted_call(
 def core_counters(
     team: _core.Team, requested: Sequence[str], *, name: str
 ) -> Iterator[CoreCounters | None]:
-    """Counters for a team's thread: those asked for, or what `auto` finds; None: none were wanted.
+    """Counters for a team's thread: those requested, or what `auto` finds; None: none are.
 
     Raises:
-        CounterRefused, UnknownEvent: of counters asked for by name.
+        CounterRefused, UnknownEvent: of counters requested by name.
     """
     if tuple(requested) == (NONE,):
         yield None

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import sleep
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from memgauge import _core
 from memgauge.counters.base import Target
 from memgauge.counters.opening import OpenCounters, opened
+from memgauge.model.counting.event_names import AUTOMATIC, NONE
 from memgauge.model.counting.events import Event
+from memgauge.model.errors import CounterRefused
 from memgauge.model.records import CounterSet, RegionReading
+
+Opened = TypeVar("Opened")
 
 
 class Worker(Protocol):
-    """Who reads counters around exactly the timed part of what it does: a team, or a GPU."""
+    """What reads counters around exactly the timed part of a call: a team, or a GPU."""
 
     def read_with(self, reader: _core.Reader | None) -> None:
         """Around every later call; None: no more."""
@@ -80,6 +84,24 @@ def team_counters(
     target = Target(threads=team.thread_ids())
     with opened(events, name=name, target=target) as counters:
         yield TeamCounters(team=team, counters=counters)
+
+
+def unless_refused(
+    requested: Sequence[str] | None, take: Callable[[Sequence[str]], Opened]
+) -> tuple[Opened | None, str]:
+    """What is taken of the requested counters, else of the automatic ones; or why there is none.
+
+    Raises:
+        CounterRefused: counters were requested, and may not be opened.
+    """
+    if requested == (NONE,):
+        return None, "--counters none"
+    try:
+        return take(requested or (AUTOMATIC,)), ""
+    except CounterRefused as error:
+        if requested is not None:
+            raise
+        return None, str(error)
 
 
 def to_reading(counters: str, before: _core.Reading, after: _core.Reading) -> RegionReading:

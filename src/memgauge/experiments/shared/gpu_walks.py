@@ -1,8 +1,8 @@
 """Walks of dependent loads on a GPU: what `latency` and `workingset` share.
 
 One thread walks, timed inside the kernel by the GPU's own timer, because an L1 does not outlive a
-kernel. On many GPUs that timer goes on in steps of about a microsecond. So the loads of one visit
-are many, and where they still take less than 500 steps the walk is repeated within the visit: the
+kernel. On many GPUs that timer goes on in steps of about a microsecond. So the loads of one pass
+are many, and where they still take less than 500 steps the walk is repeated within the pass: the
 timer's step is then 0.2% of what is timed, and less than 0.3% where a walk is faster than the one
 by which that was decided.
 """
@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from statistics import median
 
-import msgspec
-
 from memgauge import _core
 from memgauge.experiments.shared.native import to_sample
-from memgauge.model.records import Point, Sample, Scalar, Warning
+from memgauge.experiments.shared.rings import Walk
+from memgauge.model.points.rings import RingActual, RingRequested
+from memgauge.model.records import Point, Sample, Warning
 
 LINE_BYTES = 128
 """Of L1 and L2 on all of NVIDIA's GPUs: four sectors of 32 bytes."""
@@ -28,40 +28,31 @@ PAGE_BYTES = 2 << 20
 TIMER_SHARE = 0.002
 COARSE_SHARE = 0.003
 MOST_REPETITIONS = 64
-RESOLUTION = "timer_resolution_ns"
 
 
-class Walk(msgspec.Struct, frozen=True, kw_only=True):
-    """A ring to walk, and how."""
+class GpuWalk(Walk, frozen=True, kw_only=True):
+    """A ring to walk on a GPU; all multiprocessors make its sweeps."""
 
-    footprint_bytes: int
     node_bytes: int = LINE_BYTES
-    order: str = "random"
     through: str = "l1"
-    """l1: loads look there first, as plain ones do; l2: they pass it by (ld.cg)."""
-    hops: int
-    """Loads of one repetition."""
-    warm_hops: int
-    """Untimed before, in the same kernel."""
-    sweeps: int = 0
-    """Reads of the whole ring by all multiprocessors before that, where the L2 should hold it."""
+    """l1: loads look there first, as plain ones do; l2: they bypass it (ld.cg)."""
 
-    @property
-    def requested(self) -> dict[str, Scalar]:
-        """What points say of it."""
-        return {
-            "footprint_bytes": self.footprint_bytes,
-            "node_bytes": self.node_bytes,
-            "order": self.order,
-            "through": self.through,
-        }
+    def requested(self, memory: str) -> RingRequested:
+        """The ring in this memory as points record it."""
+        return RingRequested(
+            footprint_bytes=self.footprint_bytes,
+            node_bytes=self.node_bytes,
+            order=self.order,
+            through=self.through,
+            memory=memory,
+        )
 
 
-class Ring:
-    """A walk whose ring is there."""
+class GpuRing:
+    """A walk on a GPU whose ring is linked."""
 
-    def __init__(self, gpu: _core.Gpu, walk: Walk, stack: ExitStack) -> None:
-        """Link the ring, which is freed with the stack, and see how often a visit walks it."""
+    def __init__(self, gpu: _core.Gpu, walk: GpuWalk, stack: ExitStack) -> None:
+        """Link the ring, which is freed with the stack, and find how often a pass walks it."""
         self._walk = walk
         self._chase = _core.GpuChase(
             gpu,
@@ -75,10 +66,9 @@ class Ring:
         self._repetitions = 1
         first = self._run()
         self._repetitions = repetitions(elapsed_ns(first.slice), first.timer_resolution_ns)
-        self.facts: dict[str, Scalar] = {
-            "nodes": self._chase.nodes,
-            RESOLUTION: first.timer_resolution_ns,
-        }
+        self.facts = RingActual(
+            nodes=self._chase.nodes, timer_resolution_ns=first.timer_resolution_ns
+        ).recorded()
 
     def sample(self, point: str, round_: int) -> Sample:
         """Walk on from where the last walk ended, with the multiprocessor's clock beside it."""
@@ -96,7 +86,7 @@ def repetitions(elapsed: int, resolution_ns: int) -> int:
     return max(1, min(MOST_REPETITIONS, math.ceil(wanted)))
 
 
-def elapsed_ns(taken: _core.Slice) -> int:
+def elapsed_ns(taken: _core.Slice | Sample) -> int:
     """From the first begin to the last end."""
     thread = taken.threads[0]
     return thread.end_ns[-1] - thread.begin_ns[0]
@@ -104,18 +94,18 @@ def elapsed_ns(taken: _core.Slice) -> int:
 
 def timer_warnings(point: Point, samples: Sequence[Sample]) -> list[Warning]:
     """Where the GPU's timer is too coarse for what was timed all the same."""
-    step = point.actual.get(RESOLUTION)
-    if not samples or not isinstance(step, int):
+    step = RingActual.of(point.actual).timer_resolution_ns
+    if not samples or step is None:
         return []
-    elapsed = median(one.threads[0].end_ns[-1] - one.threads[0].begin_ns[0] for one in samples)
+    elapsed = median(map(elapsed_ns, samples))
     if step <= COARSE_SHARE * elapsed:
         return []
     return [
         Warning(
             code="timer-coarse",
             message=(
-                f"the GPU's timer goes on in steps of {step} ns, {step / elapsed:.1%} of what is "
-                f"timed at {point.point}: its figures are no better than that"
+                f"the GPU's timer goes on in steps of {step:.0f} ns, {step / elapsed:.1%} of what "
+                f"is timed at {point.point}: its figures are no better than that"
             ),
             experiment=point.experiment,
             point=point.point,

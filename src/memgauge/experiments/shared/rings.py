@@ -1,12 +1,17 @@
-"""The rings that `latency` walks: what each should hit, how large it is, how it is warmed."""
+"""Rings of dependent loads: how `latency` and `workingset` walk them, and which `latency` walks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 
 import msgspec
 
+from memgauge import _core
+from memgauge.experiments.shared.base import Bench
+from memgauge.experiments.shared.native import backing_facts, to_sample
 from memgauge.model.parameters import OneThreadParameters
+from memgauge.model.records import Point, Sample, Scalar
 from memgauge.model.system import Cache, System
 from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
 
@@ -17,7 +22,7 @@ MEMORY_LEAST_BYTES = 256 * MIB
 MEMORY_CACHE_MULTIPLE = 4
 """A ring touches every eighth line. All rings of a run together touch more lines than the
 last-level caches hold, and each is walked on from where it was, so that no load finds its line
-left over from the visit before."""
+left over from the pass before."""
 
 SWEEPS = 8
 """Reads of a whole ring, in order, before each walk of one that should sit in a cache. A walk in
@@ -28,23 +33,91 @@ MEMORY_WARM_HOPS = 200
 """A thread that just woke up waits longer: without these, 2000 loads read 3% high."""
 
 WARM_MULTIPLE = 3
-"""Halves of the level above that are walked after the sweeps. What they left there would be hit;
-what the walk leaves there is not visited again before the whole ring is."""
+"""Halves of the level above that are walked after the sweeps, so that it forgets the end of the
+sweep. What a sweep left there would be hit; what the walk leaves there is not loaded again before
+the whole ring is."""
 
 SLICE_HOPS = {"L1": 40_000, "L2": 20_000, "L3": 10_000, "L4": 4_000, "DRAM": 2_000}
+"""Loads of one sampling pass: a fraction of a millisecond."""
+
+Take = Callable[[str, int], Sample]
+"""One sampling pass of a point, in a round."""
+
+
+class Walk(msgspec.Struct, frozen=True, kw_only=True):
+    """A ring to walk, and how."""
+
+    footprint_bytes: int
+    node_bytes: int = LINE_BYTES
+    """Memory of the ring for each load."""
+    order: str = "random"
+    hops: int
+    """Loads that are timed."""
+    warm_hops: int
+    """Loads just before, untimed."""
+    sweeps: int = 0
+    """Reads of the whole ring before that, where a cache should hold it."""
+
+
+class Ring:
+    """A walk of the host whose ring is linked."""
+
+    def __init__(
+        self, team: _core.Team, walk: Walk, stack: ExitStack, *, pages: str, memory: _core.Memory
+    ) -> None:
+        """Link the ring, which is freed with the stack."""
+        self._team = team
+        self._walk = walk
+        self._chase = _core.ChaseRing(
+            team,
+            walk.footprint_bytes,
+            node_bytes=walk.node_bytes,
+            block_bytes=BLOCK_BYTES if walk.order == "block-random" else 0,
+            order=walk.order,
+            pages=pages,
+            memory=memory,
+        )
+        stack.callback(self._chase.close)
+        self.facts = backing_facts([self._chase.backing()], pages)
+
+    def sample(self, point: str, round_: int) -> Sample:
+        """Walk on from where the last walk ended."""
+        walk = self._walk
+        return to_sample(
+            point, round_, self._chase.run(walk.hops, walk.warm_hops, sweeps=walk.sweeps)
+        )
+
+    def sample_with_clock(self, point: str, round_: int) -> Sample:
+        """Walk on, and measure the core's clock beside it."""
+        sample = self.sample(point, round_)
+        return msgspec.structs.replace(sample, cycles_per_ns=self._team.core_cycles_per_ns())
+
+
+class RingBench(Bench):
+    """Rings, and arrays beside them: each point is sampled for itself."""
+
+    def __init__(
+        self, planned: Sequence[Point], opened: Sequence[tuple[Mapping[str, Scalar], Take]]
+    ) -> None:
+        """Take for each point what is known of it once it is opened, and how it is sampled."""
+        self.points = [
+            point.with_actual(facts) for point, (facts, _) in zip(planned, opened, strict=True)
+        ]
+        self._takes = {point.point: take for point, (_, take) in zip(planned, opened, strict=True)}
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """Walk a ring a little further, or read an array."""
+        return [self._takes[point](point, round_)]
 
 
 class LatencyParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `latency` takes."""
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """One ring to walk: what it is meant to hit, and how."""
+class Target(Walk, frozen=True, kw_only=True):
+    """A ring that is meant to hit one level, from one CPU."""
 
     level: str
-    footprint_bytes: int
-    node_bytes: int
-    order: str
     pages: str
     cpu: int
     cpu_node: int
@@ -58,29 +131,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
             parts.append(f"node{self.cpu_node}-node{self.memory_node}")
         return "/".join(parts)
 
-    @property
-    def hops(self) -> int:
-        """Loads of one visit: a fraction of a millisecond."""
-        return SLICE_HOPS[self.level]
-
-    above_bytes: int = 0
-    """Of the cache level above the one that is meant."""
-
-    @property
-    def sweeps(self) -> int:
-        """Of the whole ring, where it should sit in a cache."""
-        return 0 if self.level == "DRAM" else SWEEPS
-
-    @property
-    def warm_hops(self) -> int:
-        """As many as make the level above forget the end of the sweep; of memory, to get going."""
-        if self.level == "DRAM":
-            return MEMORY_WARM_HOPS
-        return max(WARM_HOPS, self.above_bytes * WARM_MULTIPLE // (LINE_BYTES * 2))
-
 
 def targets(parameters: LatencyParameters, system: System) -> list[Target]:
-    """Every ring this machine can be asked about."""
+    """Every ring that `latency` walks on this machine."""
     cpu = cpus_for(parameters.cpus, 1, system)[0]
     found: list[Target] = []
     for pages in _page_policies(parameters, system):
@@ -88,9 +141,9 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
             Target(
                 level=level,
                 footprint_bytes=footprint,
-                above_bytes=above,
-                node_bytes=LINE_BYTES,
-                order="random",
+                hops=SLICE_HOPS[level],
+                warm_hops=max(WARM_HOPS, above * WARM_MULTIPLE // (LINE_BYTES * 2)),
+                sweeps=SWEEPS,
                 pages=pages,
                 cpu=cpu,
                 cpu_node=_node_of(cpu, system),
@@ -104,6 +157,8 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
                 footprint_bytes=memory_footprint(system),
                 node_bytes=MEMORY_NODE_BYTES,
                 order=order,
+                hops=SLICE_HOPS["DRAM"],
+                warm_hops=MEMORY_WARM_HOPS,
                 pages=pages,
                 cpu=from_cpu,
                 cpu_node=_node_of(from_cpu, system),
@@ -116,7 +171,7 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
 
 
 def _page_policies(parameters: LatencyParameters, system: System) -> list[str]:
-    """With and without huge pages, unless one policy is asked for, or the memory decides."""
+    """With and without huge pages, unless one policy is requested, or the memory decides."""
     if parameters.pages != "auto" or parameters.memory.is_area:
         return [parameters.pages]
     return ["thp", "4k"] if system.thp in {"always", "madvise"} else ["4k"]

@@ -17,16 +17,18 @@ regions), and counters that are dead, mis-scaled or see only some controllers, w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import Generic
 
 import msgspec
 
 from memgauge import _core
 from memgauge.experiments.shared.counted import TeamCounters
 from memgauge.experiments.shared.native import to_sample
+from memgauge.experiments.stream.kernels import Spec
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.model.counting.event_names import NONE
+from memgauge.model.points.counted import CountedActual
 from memgauge.model.records import CounterSet, Sample, Scalar
 
 REGION_S = 0.05
@@ -40,30 +42,26 @@ IDLE_EVERY = 4
 
 LONGEST_IDLE_S = 10.0
 
-Spec = TypeVar("Spec")
-"""Of a kernel, for CPUs or for a GPU."""
+
+def requested_counters(parameters: StreamParameters) -> tuple[str, ...]:
+    """Events to count around kernels; empty: none were requested."""
+    counters = parameters.counters or ()
+    return () if counters == (NONE,) else counters
 
 
-def counted_teams(parameters: StreamParameters, sizes: Sequence[int]) -> Collection[int]:
-    """Teams whose kernels are counted: those asked for, else the largest."""
-    if not parameters.counters or parameters.counters == (NONE,):
-        return ()
-    return sizes if parameters.threads else sizes[-1:]
+def traffic_facts(spec: Spec, elements: int) -> dict[str, Scalar]:
+    """The recorded `CountedActual` of one repetition.
 
-
-def traffic_facts(spec: _core.KernelSpec, elements: int) -> dict[str, Scalar]:
-    """Bytes of one repetition that the kernel reads and writes by itself, and could make be read.
-
-    `evadable_bytes`: of lines written and not read, which ordinary stores read first unless the
-    hardware sees that they are written whole; streaming stores never do.
+    Streaming stores read no line first. What others could make be read is that of the plain loop,
+    whose stores are ordinary; on a GPU nothing.
     """
-    ordinary = _core.KernelSpec(spec.operation, spec.element)
-    return {
-        "elements": elements,
-        "read_bytes": elements * spec.counted_read_bytes,
-        "write_bytes": elements * spec.counted_write_bytes,
-        "evadable_bytes": elements * ordinary.write_allocate_bytes,
-    }
+    ordinary = type(spec)(spec.operation, spec.element)
+    return CountedActual(
+        elements=elements,
+        read_bytes=elements * spec.counted_read_bytes,
+        write_bytes=elements * spec.counted_write_bytes,
+        evadable_bytes=elements * ordinary.write_allocate_bytes,
+    ).recorded()
 
 
 class CountedKernels(Generic[Spec]):
@@ -104,15 +102,3 @@ class CountedKernels(Generic[Spec]):
         taken = self._run(spec, 1)
         begin = min(thread.begin_ns[0] for thread in taken.threads)
         return max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin) * 1e-9
-
-
-def counted_kernels(
-    arrays: _core.StreamArrays, blocks: int, counters: TeamCounters
-) -> CountedKernels[_core.KernelSpec]:
-    """Those over all blocks of one team's arrays."""
-    return CountedKernels(
-        lambda spec, iterations: arrays.run(spec, blocks=blocks, iterations=iterations),
-        counters,
-        region_s=REGION_S,
-        most_repetitions=MOST_REPETITIONS,
-    )

@@ -5,12 +5,12 @@ each element) and as good as it can be had (`tuned`: vectors of 16 bytes, severa
 once, hints to the caches).
 
 Method: three arrays, each at least four times the second-level cache, and 1 GiB where that fits.
-One visit is one launch that walks the whole arrays, between two events that the device stamps. A
+One sample is one launch that walks the whole arrays, between two events that the device stamps. A
 slice is a walk after an untimed lead-in over as much as the cache holds, so that dirty lines of
 whatever ran before are not charged to this kernel; a pass is a walk as STREAM times them, best of
 ten. Every element is compared on the device in the end. Source: as of `stream`; T. Deakin et al.,
 "Evaluating attainable memory bandwidth of parallel programming models via BabelStream", 2018, for
-the plain kernels. Where counters are asked for: see `gpu_stream_counted`.
+the plain kernels. Where counters are requested: see `gpu_counted`.
 
 What would invalidate it: arrays that fit in the cache; small arrays, since launching a kernel is
 then much of its time; other programs on the GPU; clocks lowered for heat or power.
@@ -18,187 +18,150 @@ then much of its time; other programs on the GPU; clocks lowered for heat or pow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import ClassVar
-
-import msgspec
 
 from memgauge import _core
-from memgauge.experiments.shared.base import Bench, Experiment, Group, Values
+from memgauge.experiments.shared.base import Bench
 from memgauge.experiments.shared.gpu import gpu_facts, refuse_host_options
-from memgauge.experiments.shared.native import to_sample, to_validation
-from memgauge.experiments.stream import search as stream_search
-from memgauge.experiments.stream.counted import CountedKernels
-from memgauge.experiments.stream.gpu_counted import (
-    counted_gpu_kernels,
-    gpu_traffic_facts,
-    is_counted,
-)
-from memgauge.experiments.stream.gpu_kernels import GpuStreamKernel, gpu_kernels_of
-from memgauge.experiments.stream.gpu_sizes import GpuLayout, gpu_layout
-from memgauge.experiments.stream.kernels import Role
+from memgauge.experiments.stream.base import StreamBench, StreamExperiment
+from memgauge.experiments.stream.counted import CountedKernels, requested_counters
+from memgauge.experiments.stream.gpu_counted import counted_gpu_kernels
+from memgauge.experiments.stream.kernels import Role, StreamKernel, chosen_kernels
 from memgauge.experiments.stream.parameters import StreamParameters
-from memgauge.experiments.stream.sizes import rule_warnings
-from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.experiments.stream.plan import KernelPoint, StreamGroup, kernel_points, prepared
+from memgauge.experiments.stream.sizes import GpuLayout, gpu_layout
+from memgauge.model.points.stream import StreamActual
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
 
-_SUFFIXES: dict[Role, tuple[str, ...]] = {"slice": (), "pass": ("pass",), "counted": ("counted",)}
 _HOST_OPTIONS = ("access", "store", "array_offset")
+_HINTS = {"default": "ca", "streaming": "cs", "no-allocate": "na"}
 
 
-class GpuStreamBench(Bench):
+class GpuGroup(StreamGroup[_core.GpuKernelSpec], frozen=True, kw_only=True):
+    """Kernels of one device."""
+
+    shape: GpuLayout
+
+
+class GpuStreamBench(StreamBench[_core.GpuKernelSpec]):
     """Arrays on one device with the kernels that walk them."""
 
     def __init__(
         self,
         arrays: _core.GpuStreamArrays,
-        cells: Mapping[str, tuple[Point, _core.GpuKernelSpec]],
-        shape: GpuLayout,
+        kernels: list[KernelPoint[_core.GpuKernelSpec]],
+        lead_in_bytes: int,
         subject: str,
-        counted: CountedKernels[_core.GpuKernelSpec] | None = None,
+        counted: CountedKernels[_core.GpuKernelSpec] | None,
     ) -> None:
+        super().__init__(kernels, arrays.validate, subject, counted)
         self._arrays = arrays
-        self._cells = cells
-        self._shape = shape
-        self._subject = subject
-        self._counted = counted
-        self.counters = [counted.set] if counted else []
-        self.points = [point for point, _ in cells.values()]
+        self._lead_in_bytes = lead_in_bytes
 
-    def measure(self, point: str, round_: int) -> list[Sample]:
-        """Time one walk over all arrays, or count repeated ones."""
-        planned, spec = self._cells[point]
-        if self._counted is not None and planned.role == "counted":
-            return [self._counted.measure(spec, point, round_)]
-        lead_in_bytes = self._shape.lead_in_bytes if planned.role == "slice" else 0
-        taken = self._arrays.run(spec, lead_in_bytes=lead_in_bytes)
-        return [to_sample(point, round_, taken)]
-
-    def validate(self) -> list[Validation]:
-        """Every element of all three arrays."""
-        return [to_validation("stream", self._subject, self._arrays.validate())]
+    def walk(self, measured: KernelPoint[_core.GpuKernelSpec]) -> _core.Slice:
+        """Time one walk over all arrays."""
+        lead_in_bytes = self._lead_in_bytes if measured.point.role == "slice" else 0
+        return self._arrays.run(measured.kernel.spec, lead_in_bytes=lead_in_bytes)
 
 
-class GpuStream(Experiment):
+class GpuStream(StreamExperiment):
     """The `stream` experiment in a GPU's memory."""
 
-    name: ClassVar[str] = "stream"
-    parameters: ClassVar[type[StreamParameters]] = StreamParameters
-
-    def plan(self, parameters: StreamParameters, system: System) -> list[Group]:
+    def plan(self, parameters: StreamParameters, system: System) -> list[GpuGroup]:
         """One group: all kernels share the arrays. Asks the driver what the device has."""
         del system
         refuse_host_options(parameters, _HOST_OPTIONS)
         gpu = opened_gpu(parameters.memory)
         shape = gpu_layout(parameters, gpu.facts, gpu.free_bytes)
-        roles: tuple[Role, ...] = ("slice", "pass")
-        if is_counted(parameters.counters):
-            roles = (*roles, "counted")
+        counters = requested_counters(parameters)
+        kernels = kernel_points(
+            parameters,
+            gpu_kernels_of,
+            StreamActual(stream_conformant=shape.conformant),
+            threads=None,
+            counted=bool(counters),
+        )
         return [
-            Group(
+            GpuGroup(
                 name=str(parameters.memory),
-                points=[
-                    _point(parameters, kernel, shape, role)
-                    for role in roles
-                    for kernel in gpu_kernels_of(parameters, role)
-                ],
+                points=[one.point for one in kernels],
                 bytes=3 * shape.array_bytes,
+                kernels=kernels,
+                counters=counters,
+                shape=shape,
             )
         ]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: GpuGroup,
         parameters: StreamParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate and fill the arrays, and compile all kernels in one go."""
-        del system, memories
-        gpu = opened_gpu(parameters.memory)
-        shape = _shape_of(group, parameters, gpu.facts)
-        kernels = {
-            _point(parameters, kernel, shape, role).point: kernel
-            for role in _SUFFIXES
-            for kernel in gpu_kernels_of(parameters, role)
-        }
+        del memories
+        gpu, shape = opened_gpu(parameters.memory), group.shape
         with ExitStack() as stack:
             arrays = _core.GpuStreamArrays(gpu, shape.elements, parameters.element)
             stack.callback(arrays.close)
-            arrays.prepare([kernels[point.point].spec for point in group.points])
+            arrays.prepare([one.kernel.spec for one in group.kernels])
             counted = None
-            if any(point.role == "counted" for point in group.points):
-                requested = parameters.counters or ()
-                counters = counted_gpu_kernels(arrays, requested, parameters.memory)
+            if group.counters:
+                counters = counted_gpu_kernels(arrays, group.counters, parameters.memory)
                 counted = stack.enter_context(counters)
-            facts = gpu_facts(gpu)
-            cells = {
-                point.point: _cell(point, kernels[point.point], arrays.elements, facts)
-                for point in group.points
-            }
+            laid_out = StreamActual(array_bytes=arrays.elements * shape.element_bytes)
+            facts = gpu_facts(gpu) | laid_out.recorded()
+            kernels = [prepared(one, arrays.elements, facts) for one in group.kernels]
             subject = f"{parameters.element}, {parameters.memory}"
-            yield GpuStreamBench(arrays, cells, shape, subject, counted)
-
-    def eliminated(self, values: Values) -> set[str]:
-        """Variants that a search has ruled out."""
-        return stream_search.eliminated(values)
-
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Arrays too small for the STREAM rule."""
-        del samples, system
-        return rule_warnings(point, "GPU's second-level cache", point.actual["l2_bytes"])
+            yield GpuStreamBench(arrays, kernels, shape.lead_in_bytes, subject, counted)
 
 
-def _shape_of(group: Group, parameters: StreamParameters, facts: _core.GpuFacts) -> GpuLayout:
-    """As planned: what is free has changed by now."""
-    planned = parameters.replace(array_bytes=group.bytes // 3)
-    return gpu_layout(planned, facts, 0)
+def gpu_kernels_of(
+    parameters: StreamParameters, role: Role
+) -> list[StreamKernel[_core.GpuKernelSpec]]:
+    """All that the device runs in that role."""
+    return chosen_kernels(parameters, role, _own, _candidates)
 
 
-def _point(
-    parameters: StreamParameters, kernel: GpuStreamKernel, shape: GpuLayout, role: Role
-) -> Point:
-    """A point before its arrays are there."""
-    memory = parameters.memory
-    parts = ["stream", kernel.kernel, kernel.variant, parameters.element, str(memory)]
-    requested: dict[str, Scalar] = {
-        "kernel": kernel.kernel,
-        "variant": kernel.variant,
-        "element": parameters.element,
-        "memory": str(memory),
-        "array_bytes": parameters.array_bytes,
-    }
-    return Point(
-        point="/".join([*parts, *kernel.words, *_SUFFIXES[role]]),
-        experiment="stream",
-        quantity="bandwidth",
-        requested=requested | kernel.requested,
-        actual={"stream_conformant": shape.conformant},
-        role=role,
+def _own(
+    parameters: StreamParameters, kernel: str, variant: str
+) -> Iterator[StreamKernel[_core.GpuKernelSpec]]:
+    if variant == "standard":
+        spec = _core.GpuKernelSpec(kernel, parameters.element)
+    else:
+        spec = _core.gpu_default_tuned_spec(kernel, parameters.element)
+    yield StreamKernel(spec=spec, actual=_actual(spec))
+
+
+def _candidates(kernel: str, element: str) -> Iterator[StreamKernel[_core.GpuKernelSpec]]:
+    for spec in _core.gpu_tuned_specs(kernel, element):
+        yield StreamKernel(spec=spec, actual=_actual(spec), candidate=gpu_label(spec))
+
+
+def _actual(spec: _core.GpuKernelSpec) -> StreamActual:
+    """What runs; of the standard variant, that a thread does one element."""
+    tuned = spec.variant == "tuned"
+    return StreamActual(
+        isa=f"vectors of {spec.vector_bytes} B" if tuned else "one element a thread",
+        store=spec.hint,
+        threads_per_block=spec.threads_per_block,
+        unroll=spec.unroll if tuned else None,
+        blocks_per_multiprocessor=spec.blocks_per_multiprocessor if tuned else None,
     )
 
 
-def _cell(
-    point: Point, kernel: GpuStreamKernel, elements: int, facts: Mapping[str, Scalar]
-) -> tuple[Point, _core.GpuKernelSpec]:
-    """Complete a planned point with what was laid out."""
-    spec = kernel.spec
-    element_bytes = 4 if spec.element == "float" else 8
-    counted = spec.counted_read_bytes + spec.counted_write_bytes
-    actual = {**point.actual, **facts, **kernel.facts}
-    actual["array_bytes"] = elements * element_bytes
-    if point.role == "counted":
-        actual |= gpu_traffic_facts(spec, elements)
-    return (
-        msgspec.structs.replace(
-            point,
-            actual=actual,
-            bytes_counted=elements * counted,
-            bytes_moved=elements * (counted + spec.write_allocate_bytes),
-        ),
-        spec,
+def gpu_label(spec: _core.GpuKernelSpec) -> str:
+    """Name of a candidate, such as `v16-u4-cs-t256-b8`; b0: a block for each tile."""
+    return "-".join(
+        [
+            f"v{spec.vector_bytes}",
+            f"u{spec.unroll}",
+            _HINTS.get(spec.hint, spec.hint),
+            f"t{spec.threads_per_block}",
+            f"b{spec.blocks_per_multiprocessor}",
+        ]
     )

@@ -2,13 +2,13 @@
 
 Question: how many bytes does the GPU's memory itself move for the bytes that STREAM counts?
 
-Method: as on the host (`stream_counted`). One kernel is repeated over whole arrays, a launch each,
-the first repetition before the counters are read: it leaves in the second-level cache what the next
+Method: as on the host (`counted`). One kernel is repeated over whole arrays, a launch each, the
+first repetition before the counters are read: it leaves in the second-level cache what the next
 finds. The device is idle at both readings. Before some regions it is left alone for as long, and
 the same counters are read around that.
 
 What would invalidate it: arrays that the second-level cache keeps in part; other programs on the
-GPU; counters that are dead or mis-scaled: `memgauge counters verify --memory cuda:N` tells.
+GPU; counters that are dead or mis-scaled: `memgauge counters verify --memory cuda:N` finds out.
 """
 
 from __future__ import annotations
@@ -20,37 +20,21 @@ from memgauge import _core
 from memgauge.counters.opening import find
 from memgauge.experiments.shared.counted import gpu_counters
 from memgauge.experiments.stream.counted import REGION_S, CountedKernels
-from memgauge.model.counting.event_names import NONE, WHOLE
+from memgauge.model.counting.event_names import WHOLE
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event, gpu_traffic
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.records import Scalar
 from memgauge.system.gpu.driver import opened_gpu
 
 ENERGY_REGION_S = 0.5
-"""What a region lasts where energy is counted, which drivers tell some ten times a second."""
+"""What a region lasts where energy is counted, which drivers report some ten times a second."""
 
 MOST_REPETITIONS = 999
 """Of one region: each has a stamp of its own in the records."""
 
 
-def is_counted(counters: tuple[str, ...] | None) -> bool:
-    """Whether kernels are counted: counters were asked for."""
-    return bool(counters) and counters != (NONE,)
-
-
-def gpu_traffic_facts(spec: _core.GpuKernelSpec, elements: int) -> dict[str, Scalar]:
-    """Bytes of one repetition that the kernel reads and writes; a GPU reads none of them first."""
-    return {
-        "elements": elements,
-        "read_bytes": elements * spec.counted_read_bytes,
-        "write_bytes": elements * spec.counted_write_bytes,
-        "evadable_bytes": 0,
-    }
-
-
 def gpu_events(requested: Sequence[str], memory: MemoryPlacement) -> list[Event]:
-    """The events that were asked for around kernels in a GPU's memory.
+    """The requested events around kernels in a GPU's memory.
 
     Events of the host, and of the GPU's links and energy, are counted beside.
 
@@ -80,7 +64,7 @@ def require_same_gpu(event: Event, memory: MemoryPlacement, bus_id: str) -> None
     """Refuse an event of NVML that is of another GPU: it numbers them by their bus ids.
 
     Raises:
-        RequestError: it is; says where both are.
+        RequestError: it is; the message names where both are.
     """
     # NVML writes the domain of a bus id with 8 digits, CUDA with 4.
     places = [text.rpartition(" ")[2].lower() for text in event.instances if ":" in text]

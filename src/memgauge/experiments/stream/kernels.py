@@ -1,14 +1,14 @@
 """Which kernels a team runs, and what each of them is called.
 
-A point without further words is its variant's own: elements accessed directly, and stores as the
+A point without further suffixes is its variant's own: elements accessed directly, and stores as the
 variant does them (of the plain loop ordinary ones, of tuned kernels what was found best). Another
-way to access or to store is a point beside it, visited in the same rounds.
+way to access or to store is a point beside it, measured in the same rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
@@ -17,73 +17,64 @@ from memgauge.experiments.shared.tuned_kernels import tuned_kernel, tuned_stores
 from memgauge.experiments.stream import search as stream_search
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Scalar
+from memgauge.model.points.stream import StreamActual
 
 STREAM_KERNELS = ("copy", "scale", "add", "triad")
 DIRECT, TRANSLATED = "direct", "translated"
 
 Role = Literal["slice", "pass", "counted"]
+Spec = TypeVar("Spec", bound=_core.KernelSpec | _core.GpuKernelSpec)
+"""Of a kernel, for CPUs or for a GPU."""
 
 
-class StreamKernel(msgspec.Struct, frozen=True, kw_only=True):
+class StreamKernel(msgspec.Struct, Generic[Spec], frozen=True, kw_only=True):
     """A kernel of the run."""
 
-    kernel: str
-    variant: str
-    spec: _core.KernelSpec
-    candidate: str | None = None
+    spec: Spec
+    actual: StreamActual
+    """What its points record about it."""
+    candidate: str = ""
     """Of a search."""
-    access: str | None = None
-    """None: direct."""
-    store: str | None = None
-    """None: as the variant does it."""
+    access: str = ""
+    """Empty: direct."""
+    store: str = ""
+    """Empty: as the variant does it."""
 
     @property
-    def words(self) -> list[str]:
-        """What follows the team in the name of its points."""
-        return [word for word in (self.candidate, self.access, self.store) if word is not None]
-
-    @property
-    def requested(self) -> dict[str, Scalar]:
-        """What tells it from others, as points have it; left out where it goes without saying."""
-        facts = {"candidate": self.candidate, "access": self.access, "store": self.store}
-        return {key: fact for key, fact in facts.items() if fact is not None}
-
-    @property
-    def facts(self) -> dict[str, Scalar]:
-        """What runs: of the standard variant, that it is a plain loop."""
-        spec = self.spec
-        facts: dict[str, Scalar] = {"isa": spec.isa, "store": spec.store}
-        if spec.variant == "standard":
-            facts["isa"] = "generic"
-        else:
-            facts |= {
-                "unroll": spec.unroll,
-                "streams": spec.streams,
-                "prefetch_near_bytes": spec.prefetch_near_bytes,
-                "prefetch_far_bytes": spec.prefetch_far_bytes,
-            }
-        if spec.access != DIRECT:
-            facts["access"] = spec.access
-        if spec.store == "flushed":
-            facts["write_back"] = _core.write_back_instruction()
-        return facts
+    def suffixes(self) -> list[str]:
+        """What follows the team or the GPU in the name of its points."""
+        return [suffix for suffix in (self.candidate, self.access, self.store) if suffix]
 
 
-def kernels_of(parameters: StreamParameters, role: Role) -> list[StreamKernel]:
+def chosen_kernels(
+    parameters: StreamParameters,
+    role: Role,
+    own: Callable[[StreamParameters, str, str], Iterator[StreamKernel[Spec]]],
+    searched: Callable[[str, str], Iterator[StreamKernel[Spec]]],
+) -> list[StreamKernel[Spec]]:
+    """All that runs in that role.
+
+    `own` has the requested forms of a kernel and its variant, `searched` what a search tries of a
+    kernel and its element.
+    """
+    found: list[StreamKernel[Spec]] = []
+    for variant in parameters.variant:
+        for kernel in parameters.kernel:
+            if role != "pass" or kernel in STREAM_KERNELS:
+                found += own(parameters, kernel, variant)
+            if variant == "tuned" and parameters.autotune and role == "slice":
+                found += searched(kernel, parameters.element)
+    return found
+
+
+def kernels_of(parameters: StreamParameters, role: Role) -> list[StreamKernel[_core.KernelSpec]]:
     """All that one team runs in that role.
 
     Raises:
-        RequestError: what was asked for does not exist, for any of the kernels or at all.
+        RequestError: what was requested does not exist, for any of the kernels or at all.
     """
     _require_possible(parameters)
-    chosen = [
-        one
-        for variant in parameters.variant
-        for kernel in parameters.kernel
-        if role != "pass" or kernel in STREAM_KERNELS
-        for one in _of(parameters, kernel, variant, role)
-    ]
+    chosen = chosen_kernels(parameters, role, _own, _candidates)
     if not chosen and role == "slice":
         stores, variants = ",".join(parameters.store or ()), ",".join(parameters.variant)
         raise RequestError(
@@ -109,9 +100,10 @@ def _require_possible(parameters: StreamParameters) -> None:
         )
 
 
-def _of(
-    parameters: StreamParameters, kernel: str, variant: str, role: Role
-) -> Iterator[StreamKernel]:
+def _own(
+    parameters: StreamParameters, kernel: str, variant: str
+) -> Iterator[StreamKernel[_core.KernelSpec]]:
+    """Every requested access with every requested kind of stores that the kernel has."""
     element = parameters.element
     if variant == "standard":
         own = _core.KernelSpec(kernel, element)
@@ -120,25 +112,37 @@ def _of(
     for access in parameters.access:
         for store in _stores(parameters, own):
             if variant == "standard" or access == DIRECT:
+                spec = _changed(own, access, store)
                 yield StreamKernel(
-                    kernel=kernel,
-                    variant=variant,
-                    spec=_changed(own, access, store),
-                    access=None if access == DIRECT else access,
-                    store=None if store == own.store else store,
+                    spec=spec,
+                    actual=_actual(spec),
+                    access="" if access == DIRECT else access,
+                    store="" if store == own.store else store,
                 )
-    if variant == "tuned" and parameters.autotune and role == "slice":
-        for candidate in stream_search.candidates(kernel, element):
-            yield StreamKernel(
-                kernel=kernel,
-                variant=variant,
-                spec=candidate,
-                candidate=stream_search.label(candidate),
-            )
+
+
+def _candidates(kernel: str, element: str) -> Iterator[StreamKernel[_core.KernelSpec]]:
+    for spec in stream_search.candidates(kernel, element):
+        yield StreamKernel(spec=spec, actual=_actual(spec), candidate=stream_search.label(spec))
+
+
+def _actual(spec: _core.KernelSpec) -> StreamActual:
+    """What runs: of the standard variant, that it is a plain loop."""
+    tuned = spec.variant == "tuned"
+    return StreamActual(
+        isa=spec.isa if tuned else "generic",
+        store=spec.store,
+        unroll=spec.unroll if tuned else None,
+        streams=spec.streams if tuned else None,
+        prefetch_near_bytes=spec.prefetch_near_bytes if tuned else None,
+        prefetch_far_bytes=spec.prefetch_far_bytes if tuned else None,
+        access="" if spec.access == DIRECT else spec.access,
+        write_back=_core.write_back_instruction() if spec.store == "flushed" else "",
+    )
 
 
 def _stores(parameters: StreamParameters, own: _core.KernelSpec) -> list[str]:
-    """What of the kinds asked for this kernel has; one that stores nothing is as it is."""
+    """What of the requested kinds this kernel has; one that stores nothing is as it is."""
     if parameters.store is None or not own.counted_write_bytes:
         return [own.store]
     if own.variant == "standard":

@@ -1,7 +1,7 @@
-"""The search for the best tuned kernel: candidates are points like any other, visited in turn.
+"""The search for the best tuned kernel: candidates are points like any other, measured in turn.
 
 All candidates start; every few rounds those that are clearly behind the leader of their kernel and
-team are visited no more (successive halving, Karnin et al. 2013, with a margin instead of a fixed
+team are measured no more (successive halving, Karnin et al. 2013, with a margin instead of a fixed
 half). What they measured stays in the record, and the analysis names the winner with its margin.
 """
 
@@ -36,17 +36,23 @@ def label(spec: _core.KernelSpec) -> str:
     return "-".join(parts)
 
 
-def eliminated(speeds: Mapping[str, Sequence[float]]) -> set[str]:
-    """Candidates whose fast side lies clearly behind that of the leader."""
-    behind: set[str] = set()
-    contests: dict[str, dict[str, float]] = {}
-    for point, values in speeds.items():
-        contest, _, candidate = point.rpartition("/")
-        if candidate.count("-") >= 3 and len(values) >= LEAST_SAMPLES:
-            contests.setdefault(contest, {})[point] = quantiles(values, n=10, method="inclusive")[
-                -1
-            ]
-    for rated in contests.values():
-        leader = max(rated.values())
-        behind |= {point for point, speed in rated.items() if speed < leader * (1 - MARGIN)}
-    return behind
+def eliminated(contests: Mapping[str, str], speeds: Mapping[str, Sequence[float]]) -> set[str]:
+    """Candidates whose fast side lies clearly behind that of the leader.
+
+    Args:
+        contests: of each candidate's point, what it competes for: candidates of one kernel and team
+            have the same.
+        speeds: of all points.
+    """
+    rated: dict[str, dict[str, float]] = {}
+    for point, contest in contests.items():
+        values = speeds.get(point, ())
+        if len(values) >= LEAST_SAMPLES:
+            fast_side = quantiles(values, n=10, method="inclusive")[-1]
+            rated.setdefault(contest, {})[point] = fast_side
+    return {
+        point
+        for rivals in rated.values()
+        for point, speed in rivals.items()
+        if speed < max(rivals.values()) * (1 - MARGIN)
+    }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from memgauge.experiments.stream.parameters import StreamParameters
-from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.topology.placement import cached_bytes, hides_caches
+
+if TYPE_CHECKING:
+    from memgauge import _core
 
 STREAM_CACHE_MULTIPLE = 4
 STREAM_LEAST_ELEMENTS = 1_000_000
@@ -26,19 +29,22 @@ MEMORY_SHARE = 0.5
 """Of what is available, that arrays sized by default may take at most."""
 
 
-class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """Arrays of one team."""
+GPU_LEAST_BYTES = 1 << 30
+"""Of each array where the device has room: a walk of HBM over less takes a fraction of a
+millisecond, of which launching the kernel and draining its last blocks are percents."""
+
+ROUNDED_ELEMENTS = 32
+"""Arrays on a GPU are whole multiples, so that vectors and sectors are whole."""
+
+
+class ArraySizes(msgspec.Struct, frozen=True, kw_only=True):
+    """Three arrays."""
 
     elements: int
     """Of each array."""
     element_bytes: int
-    blocks: int
-    """In each thread's part."""
-    lead_in_blocks: int
-    llc_bytes: int | None
-    """Sum of the last-level caches the team uses; None where the system does not tell."""
     conformant: bool
-    """By the STREAM rule; never where the system hides its caches."""
+    """By the STREAM rule; never where the size of the caches is not known."""
 
     @property
     def array_bytes(self) -> int:
@@ -46,12 +52,29 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         return self.elements * self.element_bytes
 
 
+class Layout(ArraySizes, frozen=True, kw_only=True):
+    """Arrays of one team."""
+
+    blocks: int
+    """In each thread's part."""
+    lead_in_blocks: int
+    llc_bytes: int | None
+    """Sum of the last-level caches that the team uses; None: the system hides it."""
+
+
+class GpuLayout(ArraySizes, frozen=True, kw_only=True):
+    """Arrays on one device."""
+
+    lead_in_bytes: int
+    """Of the end of each array, walked untimed before a slice."""
+
+
 def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) -> Layout:
-    """Sizes by the STREAM rule for these CPUs, unless asked otherwise."""
-    element_bytes = 4 if parameters.element == "float" else 8
+    """Sizes by the STREAM rule for these CPUs, unless others are requested."""
+    element_bytes = _element_bytes(parameters)
     hidden = hides_caches(cpus, system)
     cache_bytes = cached_bytes(cpus, system)
-    rule_bytes = max(STREAM_CACHE_MULTIPLE * cache_bytes, STREAM_LEAST_ELEMENTS * element_bytes)
+    rule_bytes = _rule_bytes(cache_bytes, element_bytes)
     array_bytes = parameters.array_bytes or min(
         rule_bytes, int(system.available_bytes * MEMORY_SHARE) // 3
     )
@@ -70,27 +93,27 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
     )
 
 
-def rule_warnings(point: Point, caches: str, cache_bytes: Scalar) -> list[Warning]:
-    """Of whole passes over arrays that do not keep the STREAM rule, as far as that is known.
-
-    Args:
-        point: of `stream`.
-        caches: in words, against which the arrays are measured.
-        cache_bytes: of these; None: the system does not tell.
-    """
-    if point.actual["stream_conformant"] or point.role != "pass":
-        return []
-    why = (
-        f"are not known to be four times the {caches}, whose size is not known"
-        if cache_bytes is None
-        else f"are smaller than four times the {caches} ({cache_bytes} B) or a million elements"
+def gpu_layout(parameters: StreamParameters, facts: _core.GpuFacts, free_bytes: int) -> GpuLayout:
+    """Sizes by the STREAM rule against the second-level cache, unless others are requested."""
+    element_bytes = _element_bytes(parameters)
+    cache_bytes = facts.l2_bytes or 0
+    rule_bytes = _rule_bytes(cache_bytes, element_bytes)
+    room_bytes = int(free_bytes * MEMORY_SHARE) // 3
+    array_bytes = parameters.array_bytes or min(max(rule_bytes, GPU_LEAST_BYTES), room_bytes)
+    step_bytes = ROUNDED_ELEMENTS * element_bytes
+    array_bytes = -(-array_bytes // step_bytes) * step_bytes
+    return GpuLayout(
+        elements=array_bytes // element_bytes,
+        element_bytes=element_bytes,
+        lead_in_bytes=min(cache_bytes, array_bytes),
+        conformant=facts.l2_bytes is not None and array_bytes >= rule_bytes,
     )
-    return [
-        Warning(
-            code="not-stream-conformant",
-            message=f"arrays of {point.actual['array_bytes']} B {why}",
-            remedy="leave --array-bytes out, or give more",
-            experiment="stream",
-            point=point.point,
-        )
-    ]
+
+
+def _element_bytes(parameters: StreamParameters) -> int:
+    return 4 if parameters.element == "float" else 8
+
+
+def _rule_bytes(cache_bytes: int, element_bytes: int) -> int:
+    """Of each array at least, by the STREAM rule."""
+    return max(STREAM_CACHE_MULTIPLE * cache_bytes, STREAM_LEAST_ELEMENTS * element_bytes)

@@ -8,7 +8,7 @@ Method: accesses of a given size, at exact distances, over memory far larger tha
 after slot or every slot once in a scrambled order. Dependent and independent accesses execute the
 same loads, one word of each line: only in the first the address is known no sooner than all lines
 of the access before have arrived. Addresses are computed, not stored, so that all patterns share
-one buffer. Before each visit the lines it will read are flushed from all caches: a wide stride has
+one buffer. Before each sample the lines it will read are flushed from all caches: a wide stride has
 so few lines in any footprint that a cache would hold them all from pass to pass, and patterns would
 find what the others had brought.
 Source: the strides of Saavedra and Smith (1995); dependent against independent, as in latency and
@@ -33,27 +33,35 @@ from memgauge.experiments.stride.plan import (
     footprint_of,
     patterns,
 )
-from memgauge.model.records import Point, Sample, Scalar
+from memgauge.model.points.stride import StrideActual, StrideRequested
+from memgauge.model.records import Point, Sample
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import cpus_for, line_bytes_of
 
 
+class StrideGroup(Group, frozen=True, kw_only=True):
+    """All patterns, by the names of their points."""
+
+    cpu: int
+    patterns: dict[str, Pattern]
+
+
 class StrideBench(Bench):
     """One buffer that all patterns walk."""
 
     def __init__(
-        self, points: list[Point], members: Mapping[str, Pattern], buffer: _core.AccessBuffer
+        self, points: list[Point], patterns: Mapping[str, Pattern], buffer: _core.AccessBuffer
     ) -> None:
         self.points = points
-        self._patterns = members
+        self._patterns = patterns
         self._buffer = buffer
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """Flush what comes, then walk on from where this pattern was."""
         pattern = self._patterns[point]
-        accesses, warm_accesses = pattern.visit
+        accesses, warm_accesses = pattern.accesses
         taken = self._buffer.run(
             pattern.kind,
             pattern.order,
@@ -73,74 +81,67 @@ class Stride(Experiment):
     name: ClassVar[str] = "stride"
     parameters: ClassVar[type[StrideParameters]] = StrideParameters
 
-    def plan(self, parameters: StrideParameters, system: System) -> list[Group]:
+    def plan(self, parameters: StrideParameters, system: System) -> list[StrideGroup]:
         """One group: all patterns share the buffer."""
         parameters.refuse_teams("patterns are walked by one core")
         cpu = cpus_for(parameters.cpus, 1, system)[0]
-        members = patterns(parameters, system, cpu)
+        found = patterns(parameters, system, cpu)
         footprint = footprint_of(parameters, system, cpu)
+        line_bytes = line_bytes_of(cpu, system)
         return [
-            Group(
-                name=f"{len(members)} patterns over {format_bytes(footprint)}",
-                points=[_point(one, parameters, system, cpu, {}) for one in members],
+            StrideGroup(
+                name=f"{len(found)} patterns over {format_bytes(footprint)}",
+                points=[_point(one, parameters, footprint, cpu, line_bytes) for one in found],
                 bytes=footprint,
+                cpu=cpu,
+                patterns={one.name: one for one in found},
             )
         ]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: StrideGroup,
         parameters: StrideParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate and touch the buffer."""
-        cpu = cpus_for(parameters.cpus, 1, system)[0]
-        wanted = {point.point for point in group.points}
-        members = [one for one in patterns(parameters, system, cpu) if one.name in wanted]
         buffer = _core.AccessBuffer(
-            _core.Team([cpu]),
-            footprint_of(parameters, system, cpu),
+            _core.Team([group.cpu]),
+            group.bytes,
             pages=parameters.pages,
             memory=memories.of(parameters.memory),
         )
         with closing(buffer):
-            got = backing_facts([buffer.backing()], parameters.pages)
-            points = [_point(one, parameters, system, cpu, got) for one in members]
-            yield StrideBench(points, {one.name: one for one in members}, buffer)
+            backing = backing_facts([buffer.backing()], parameters.pages)
+            points = [point.with_actual(backing) for point in group.points]
+            yield StrideBench(points, group.patterns, buffer)
 
 
 def _point(
-    pattern: Pattern,
-    parameters: StrideParameters,
-    system: System,
-    cpu: int,
-    got: Mapping[str, Scalar],
+    pattern: Pattern, parameters: StrideParameters, footprint_bytes: int, cpu: int, line_bytes: int
 ) -> Point:
-    line = line_bytes_of(cpu, system)
     return Point(
         point=pattern.name,
         experiment="stride",
         quantity="latency",
-        requested={
-            "kind": pattern.kind,
-            "order": pattern.order,
-            "access_bytes": pattern.access_bytes,
-            "stride_bytes": pattern.stride_bytes,
-            "footprint_bytes": footprint_of(parameters, system, cpu),
-            "memory": str(parameters.memory),
-            "pages": parameters.pages,
-        },
-        actual={
-            "cpus": str(cpu),
-            "slots": pattern.slots,
-            "walked_bytes": pattern.slots * pattern.stride_bytes,
-            "line_bytes": line,
-            "lines_per_access": pattern.lines(line),
-            "moved_bytes_per_access": pattern.moved_bytes(line),
-            "flushed_before": True,
-            **got,
-        },
-        accesses=pattern.visit[0],
+        requested=StrideRequested(
+            kind=pattern.kind,
+            order=pattern.order,
+            access_bytes=pattern.access_bytes,
+            stride_bytes=pattern.stride_bytes,
+            footprint_bytes=footprint_bytes,
+            memory=str(parameters.memory),
+            pages=parameters.pages,
+        ).recorded(),
+        actual=StrideActual(
+            cpus=str(cpu),
+            slots=pattern.slots,
+            walked_bytes=pattern.slots * pattern.stride_bytes,
+            line_bytes=line_bytes,
+            lines_per_access=pattern.lines(line_bytes),
+            moved_bytes_per_access=pattern.moved_bytes(line_bytes),
+            flushed_before=True,
+        ).recorded(),
+        accesses=pattern.accesses[0],
     )

@@ -31,18 +31,18 @@ BLOCK_BYTES = 64
 LEAST_FOOTPRINT_BYTES = 128 * MIB
 CACHE_MULTIPLE = 4
 MEMORY_SHARE = 8
-"""Of what may be allocated, one part of so many at most, where no footprint was asked for and no
+"""Of what may be allocated, one part of so many at most, where no footprint was requested and no
 cache is so large that more is needed."""
 
 LEAST_SLOTS = 64
 
-VISITS = {
+SAMPLE_ACCESSES = {
     ("dependent", "sequential"): (12_000, 1),
     ("dependent", "random"): (1_500, 16),
     ("independent", "sequential"): (40_000, 1),
     ("independent", "random"): (12_000, 4),
 }
-"""Accesses of one line in a visit, and of how many lines one may be before they become fewer.
+"""Accesses of one line in a sample, and of how many lines one may be before they become fewer.
 
 Each is then some 0.03 to 0.3 ms; in order and without prefetchers it would be up to 2 ms.
 """
@@ -101,13 +101,13 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
         return f"stride/{self.kind}/{self.order}/{self.access_bytes}/{self.stride_bytes}"
 
     @property
-    def visit(self) -> tuple[int, int]:
-        """Timed accesses of a visit and untimed ones before; together at most one pass."""
-        most, lines = VISITS[self.kind, self.order]
+    def accesses(self) -> tuple[int, int]:
+        """Timed accesses of a sample and untimed ones before; together at most one pass."""
+        most, lines = SAMPLE_ACCESSES[self.kind, self.order]
         blocks = max(1, self.access_bytes // BLOCK_BYTES)
-        wanted = most * (1 + lines) // (blocks + lines)
-        warm = min(max(1, wanted // WARM_SHARE), self.slots // (WARM_SHARE + 1))
-        return min(wanted, self.slots - warm), warm
+        timed = most * (1 + lines) // (blocks + lines)
+        warm = min(max(1, timed // WARM_SHARE), self.slots // (WARM_SHARE + 1))
+        return min(timed, self.slots - warm), warm
 
     def lines(self, line_bytes: int) -> int:
         """Cache lines that one access lies on."""
@@ -123,7 +123,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def patterns(parameters: StrideParameters, system: System, cpu: int) -> list[Pattern]:
-    """All patterns, in the order of their visits.
+    """All patterns, in the order in which they are measured.
 
     Raises:
         RequestError: sizes, strides or a footprint that cannot be.
@@ -164,14 +164,14 @@ def _patterns(
 
 
 def strides_of(parameters: StrideParameters) -> tuple[int, ...]:
-    """As asked, or as fine as the sweep."""
+    """As requested, or as fine as the sweep."""
     if parameters.stride_bytes is not None:
         return parameters.stride_bytes
     return FINE_STRIDES if parameters.is_fine else COARSE_STRIDES
 
 
 def footprint_of(parameters: StrideParameters, system: System, cpu: int) -> int:
-    """As asked, or a power of two of four times the last-level cache or more.
+    """As requested, or a power of two of four times the last-level cache or more.
 
     No less where memory is short: in a smaller buffer caches would be measured.
 

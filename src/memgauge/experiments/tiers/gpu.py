@@ -3,13 +3,14 @@
 Question: the host's threads walk STREAM's kernels in its memory, and a GPU's copy engines read or
 write the same memory, to or from the GPU, or both: what does each lose to the other?
 
-Method: all threads asked for are group A; transfers between pinned memory and the GPU are group B,
-and need no thread. Each alone and both at once are visited in turn, for every kernel and direction.
-Where both are at work, transfers are queued before the threads start, and enough of them to outlast
-these; what counts is what was done while both were at work: threads stamp every iteration, the GPU
-every transfer, by events on the same clock. A visit lasts for eight transfers at least, each as
-large as the host's largest cache, or 64 MiB. With `--latency` one more thread chases pointers
-through the threads' memory, in visits of its own: beside nothing, threads, transfers, and both.
+Method: all requested threads are group A; transfers between pinned memory and the GPU are group B,
+and need no thread. Each alone and both at once are measured in turn, for every kernel and
+direction. Where both are at work, transfers are queued before the threads start, and enough of them
+to outlast these; what counts is what was done while both were at work: threads stamp every
+iteration, the GPU every transfer, by events on the same clock. A sampling pass lasts for eight
+transfers at least, each as large as the host's largest cache, or 64 MiB. With `--latency` one more
+thread chases pointers through the threads' memory, in passes of its own: beside nothing, threads,
+transfers, and both.
 Source: the competition of two groups of threads (`tiers`), one of them replaced by copy engines.
 
 What would invalidate it: transfers that find their data in the host's caches (buffers too small, or
@@ -20,30 +21,32 @@ which loads the link between both too; other programs' traffic.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import ClassVar
 
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.base import Bench, Experiment
 from memgauge.experiments.shared.gpu import gpu_facts
 from memgauge.experiments.shared.native import backing_facts
-from memgauge.experiments.tiers.gpu_bench import BesideBench, Parts
-from memgauge.experiments.tiers.gpu_parameters import gpu_of, of_host
+from memgauge.experiments.tiers.gpu_bench import BesideBench
+from memgauge.experiments.tiers.gpu_parameters import gpu_of
 from memgauge.experiments.tiers.gpu_plan import (
     Beside,
-    SamplingPass,
+    BesideGroup,
+    BesidePass,
     besides,
-    planned_again,
-    planned_visits,
+    planned_group,
 )
-from memgauge.experiments.tiers.host import probe_ring, probe_warnings
 from memgauge.experiments.tiers.parameters import TiersParameters
-from memgauge.experiments.tiers.plan import PROBE_TOOK_CPU, with_facts
-from memgauge.experiments.tiers.prepared import Ready, WorkloadPreparer, memory_facts
+from memgauge.experiments.tiers.plan import probe_warnings
+from memgauge.experiments.tiers.prepared import with_bytes
 from memgauge.experiments.tiers.sizes import size_warnings
+from memgauge.experiments.tiers.team import PreparedTeam, prepared_team
 from memgauge.experiments.transfers.place import looked_at
+from memgauge.model.points.tiers import TiersActual
+from memgauge.model.points.tiers_transfers import TiersTransfersRequested
 from memgauge.model.records import Point, Sample, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
@@ -56,113 +59,61 @@ class GpuTiers(Experiment):
     name: ClassVar[str] = "tiers"
     parameters: ClassVar[type[TiersParameters]] = TiersParameters
 
-    def plan(self, parameters: TiersParameters, system: System) -> list[Group]:
+    def plan(self, parameters: TiersParameters, system: System) -> list[BesideGroup]:
         """One group for each number of threads."""
         placement = gpu_of(parameters)
-        gpu = opened_gpu(placement)
-        return [
-            Group(
-                name=plan.host.name,
-                points=[point for visit in planned_visits(plan) for point in visit.points],
-                bytes=sum(plan.bytes_in.values()),
-                bytes_in=plan.bytes_in,
-            )
-            for plan in besides(parameters, system, placement, gpu.free_bytes)
-        ]
+        free_bytes = opened_gpu(placement).free_bytes
+        return [planned_group(one) for one in besides(parameters, system, placement, free_bytes)]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: BesideGroup,
         parameters: TiersParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Pin the team and the buffers, fill the arrays, try each work and each direction."""
-        placement = gpu_of(parameters)
-        host = of_host(parameters)
-        plan = planned_again(parameters, system, placement, group.points)
-        gpu = opened_gpu(placement)
-        with ExitStack() as stack:
-            team = _core.Team(plan.host.cpus)
-            competition = _competition(team, plan, host, memories)
-            stack.callback(competition.close)
+        plan = group.plan
+        gpu = opened_gpu(plan.gpu)
+        with prepared_team(plan.host, parameters, memories) as team:
             transfers = _core.GpuTransfers(
                 gpu, plan.transfer_bytes, host="pinned", memory=memories.of(plan.host_memory)
             )
-            stack.callback(transfers.close)
-            readier = WorkloadPreparer(host, plan.host, team, competition)
-            ready = {work.name: readier.ready(work) for work in plan.host.works}
-            of_threads = memory_facts(plan.host, competition, host.pages)["a"]
-            of_gpu = _gpu_side(gpu, transfers, plan)
-            visits = [
-                _completed(visit, ready, of_threads, of_gpu) for visit in planned_visits(plan)
-            ]
-            ring = None
-            if plan.host.probed:
-                ring = probe_ring(team, plan.host, host, memories.of(plan.host.a.source))
-                stack.callback(ring.close)
-            yield BesideBench(plan, Parts(competition, transfers, ring), ready, visits)
+            try:
+                of_gpu = _gpu_side(gpu, transfers, plan)
+                passes = [_completed(one, team, of_gpu) for one in group.passes]
+                yield BesideBench(plan, team, transfers, passes)
+            finally:
+                transfers.close()
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """What spoils the figures of the threads."""
         del samples, system
-        if PROBE_TOOK_CPU in point.actual:
+        if TiersActual.of(point.actual).probe_took_cpu is not None:
             return probe_warnings(point)
-        alone = point.requested["group"] == "a" and point.requested["transfer"] is None
+        requested = TiersTransfersRequested.of(point.requested)
+        alone = requested.group == "a" and not requested.transfer
         return size_warnings(point) if alone else []
-
-
-def _competition(
-    team: _core.Team, plan: Beside, parameters: TiersParameters, memories: Memories
-) -> _core.Competition:
-    host = plan.host
-    return _core.Competition(
-        team,
-        [
-            _core.Member(
-                host.first_rank + place,
-                memories.of(host.a.source),
-                memories.of(host.a.destination),
-                host.arrays.sources,
-                host.arrays.destinations,
-            )
-            for _, place in host.members
-        ],
-        host.sizes.array_bytes,
-        parameters.element,
-        parameters.pages,
-    )
 
 
 def _gpu_side(gpu: _core.Gpu, transfers: _core.GpuTransfers, plan: Beside) -> dict[str, Scalar]:
     """The GPU, its link and node, and what backs the pinned buffers."""
     backing = backing_facts(transfers.backing(), "auto")
     place = looked_at(transfers, gpu.facts.bus_id, plan.transfer_bytes, queued=True)
-    return gpu_facts(gpu) | backing | place | {"clock_error_ns": gpu.clock_error_ns}
+    clock = TiersActual(clock_error_ns=gpu.clock_error_ns).recorded()
+    return gpu_facts(gpu) | backing | place | clock
 
 
-def _completed(
-    visit: SamplingPass,
-    ready: dict[str, Ready],
-    of_threads: dict[str, Scalar],
-    of_gpu: dict[str, Scalar],
-) -> SamplingPass:
-    """A visit whose points say what was got."""
-    points = []
-    for point in visit.points:
-        if visit.probed:
-            points.append(point)
-            continue
-        if point.requested["group"] == "b" or visit.work is None:
-            points.append(with_facts(point, of_gpu))
-            continue
-        mine = ready[visit.work.name]
-        counted, moved = mine.bytes_of["a"]
-        facts = mine.facts["a"] | of_threads
-        points.append(
-            msgspec.structs.replace(
-                with_facts(point, facts), bytes_counted=counted, bytes_moved=moved
-            )
-        )
-    return msgspec.structs.replace(visit, points=points)
+def _completed(planned: BesidePass, team: PreparedTeam, of_gpu: dict[str, Scalar]) -> BesidePass:
+    """The pass with points whose actual facts are known; a probe's are known before."""
+    if planned.probed:
+        return planned
+    threads: list[Point] = []
+    moved = planned.points
+    if planned.work is not None:
+        first, *moved = planned.points
+        ready = team.ready[planned.work.name]
+        first = first.with_actual({**ready.facts["a"], **team.memory["a"]})
+        threads = [with_bytes(first, ready.bytes_of["a"])]
+    points = [*threads, *(point.with_actual(of_gpu) for point in moved)]
+    return msgspec.structs.replace(planned, points=points)

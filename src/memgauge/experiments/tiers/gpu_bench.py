@@ -1,192 +1,129 @@
-"""Visits of `tiers` where group B is a GPU: threads, transfers, or both at work at once."""
+"""Sampling passes of `tiers` where group B is a GPU: threads, transfers, or both at once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.loaded.host import TIMED_LOADS
-from memgauge.experiments.loaded.plan import HOPS
-from memgauge.experiments.shared.base import Bench
 from memgauge.experiments.shared.native import to_sample, to_validation
-from memgauge.experiments.shared.rings import MEMORY_WARM_HOPS
-from memgauge.experiments.tiers.gpu_plan import Beside, SamplingPass
-from memgauge.experiments.tiers.host import TRIES, probed_sample
-from memgauge.experiments.tiers.prepared import Ready, active_members
+from memgauge.experiments.tiers.gpu_plan import Beside, BesidePass
+from memgauge.experiments.tiers.prepared import Ready
+from memgauge.experiments.tiers.team import (
+    PreparedTeam,
+    TeamBench,
+    bare,
+    probed_sample,
+    samples_of,
+)
 from memgauge.experiments.tiers.workloads import Workload
-from memgauge.model.records import Point, Sample, ThreadSample, Validation
+from memgauge.model.records import Point, Sample, Validation
 
 LEAST_TRANSFERS = 8
-"""In a visit: of the last, part was done when the threads had ended."""
-LONGEST_VISIT_NS = 500e6
+"""In a sampling pass: of the last, part was done when the threads had ended."""
+LONGEST_PASS_NS = 500e6
 TRIAL_TRANSFERS = 4
 SPARE = 1.3
 """How much longer transfers are queued for than the host's threads take."""
 MORE = 1.5
 """And how much longer next time, where they ended before the threads did."""
 MOST_QUEUED = 4096
-"""Transfers in one visit."""
+"""Transfers in one sampling pass."""
 
 
-class Parts(NamedTuple):
-    """What was opened for a team."""
-
-    competition: _core.Competition
-    transfers: _core.GpuTransfers
-    ring: _core.ChaseRing | None
-    """That a probe walks; None: none does."""
-
-
-class BesideBench(Bench):
+class BesideBench(TeamBench):
     """Arrays of the host's threads, pinned buffers, and the GPU."""
 
     def __init__(
         self,
         plan: Beside,
-        parts: Parts,
-        ready: dict[str, Ready],
-        visits: Sequence[SamplingPass],
+        team: PreparedTeam,
+        transfers: _core.GpuTransfers,
+        passes: Sequence[BesidePass],
     ) -> None:
         self._plan = plan
-        self._competition, self._transfers, self._ring = parts
-        self._ready = ready
-        self._visits = {visit.points[0].point: visit for visit in visits}
-        self._spare = dict.fromkeys(self._visits, SPARE)
+        self._team = team
+        self._transfers = transfers
+        self._passes = {one.leader.point: one for one in passes}
+        self._spare = dict.fromkeys(self._passes, SPARE)
         self._transfer_ns = {one: self._trial(one) for one in plan.transfers}
-        self._host_ns = {work.name: self._timed(work.name) for work in plan.host.works}
-        self._probe_ns = self._probe_times(visits)
-        self.points = [point for visit in visits for point in visit.points]
+        self._host_ns = {work: _timed(partial(self._compete, work)) for work in plan.host.works}
+        probed = dict.fromkeys(one.work for one in passes if one.probed and one.transfer)
+        self._probe_ns = {work: _timed(partial(self._probe, work)) for work in probed}
+        self.points = [point for one in passes for point in one.points]
 
-    def measure(self, point: str, round_: int) -> list[Sample]:
+    def _attempt(self, point: str, round_: int) -> list[Sample]:
         """Let the host's threads, transfers, or both work."""
-        visit = self._visits[point]
-        for _ in range(TRIES):
-            taken = self._visited(visit, round_)
-            if taken:
-                return taken
-        return []
-
-    def _visited(self, visit: SamplingPass, round_: int) -> list[Sample]:
-        if visit.probed:
-            return self._probed(visit, round_)
-        if visit.work is None:
-            return in_window(visit.points, [], self._moved_alone(visit, round_))
-        if visit.transfer is None:
-            competed = self._compete(visit.work.name)
-            mine = self._threads(visit.points[0], round_, competed)
-            return [mine] if mine else []
-        count = self._queued(visit, self._host_ns[visit.work.name])
-        self._transfers.start(visit.transfer, self._plan.transfer_bytes, iterations=count)
+        planned = self._passes[point]
+        if planned.probed:
+            return self._probed(planned, round_)
+        if planned.work is None:
+            return in_window(planned.points, [], self._moved_alone(planned, round_))
+        if not planned.transfer:
+            return samples_of(planned.points, round_, self._compete(planned.work))
+        self._start(planned, self._host_ns[planned.work])
         try:
-            competed = self._compete(visit.work.name)
+            competed = self._compete(planned.work)
         finally:
             moved = self._transfers.finish()
-        host = self._threads(visit.points[0], round_, competed)
-        if host is None:
+        host = samples_of(planned.points[:1], round_, competed)
+        if not host:
             return []
-        found = in_window(visit.points, [host], to_sample(visit.points[0].point, round_, moved))
-        self._look(visit, found)
+        found = in_window(planned.points, host, to_sample(point, round_, moved))
+        self._look(planned, found)
         return found
 
-    def _compete(self, work: str) -> _core.CompetitionSlice:
-        ready = self._ready[work]
-        return self._competition.run(
-            active_members(self._plan.host, ready.specs, 0),
-            ready.iteration_bytes,
-            duration_ns=self._visit_ns(ready),
-            lead_in_iterations=self._plan.host.sizes.lead_in_iterations,
-            pingpong=len(self._plan.host.cpus) > 1,
-        )
+    def _compete(self, work: Workload) -> _core.CompetitionSlice:
+        duration_ns = self._duration_ns(self._team.ready[work.name])
+        return self._team.compete(work, duration_ns=duration_ns)
 
-    def _probed(self, visit: SamplingPass, round_: int) -> list[Sample]:
+    def _probed(self, planned: BesidePass, round_: int) -> list[Sample]:
         """What the probe sees; nothing where it went on after the transfers."""
-        ring = self._ring
-        if ring is None:
-            return []
-        if visit.transfer is None:
-            return [probed_sample(visit.points[0].point, round_, self._probe(visit.work, ring))]
-        count = self._queued(visit, self._probe_ns[visit.work])
-        self._transfers.start(visit.transfer, self._plan.transfer_bytes, iterations=count)
+        point = planned.leader.point
+        if not planned.transfer:
+            return [probed_sample(point, round_, self._probe(planned.work))]
+        self._start(planned, self._probe_ns[planned.work])
         try:
-            probed = self._probe(visit.work, ring)
+            probed = self._probe(planned.work)
         finally:
             moved = self._transfers.finish()
-        taken = probed_sample(visit.points[0].point, round_, probed)
+        taken = probed_sample(point, round_, probed)
         if min(thread.end_ns[-1] for thread in moved.threads) < taken.threads[0].end_ns[-1]:
-            self._spare[visit.points[0].point] *= MORE
+            self._spare[point] *= MORE
             return []
         return [taken]
 
-    def _probe(self, work: Workload | None, ring: _core.ChaseRing) -> _core.CompetitionSlice:
-        ready = None if work is None else self._ready[work.name]
-        return self._competition.run_probed(
-            [] if ready is None else active_members(self._plan.host, ready.specs, 0),
-            self._plan.host.sizes.iteration_bytes if ready is None else ready.iteration_bytes,
-            ring,
-            HOPS,
-            warm_hops=MEMORY_WARM_HOPS,
-            timed_loads=TIMED_LOADS,
-            lead_in_iterations=self._plan.host.sizes.lead_in_iterations,
-            pingpong=True,
-        )
+    def _probe(self, work: Workload | None) -> _core.CompetitionSlice:
+        return self._team.probe(self._plan.host_memory, work)
 
-    def _probe_times(self, visits: Sequence[SamplingPass]) -> dict[Workload | None, int]:
-        """What the probe takes beside each work that is probed beside transfers, without them, ns.
-
-        Work of None: beside threads that sleep.
-        """
-        if self._ring is None:
-            return {}
-        found: dict[Workload | None, int] = {}
-        for work in dict.fromkeys(v.work for v in visits if v.probed and v.transfer is not None):
-            begin_ns = _core.clock_now_ns()
-            self._probe(work, self._ring)
-            found[work] = _core.clock_now_ns() - begin_ns
-        return found
-
-    def _visit_ns(self, ready: Ready) -> float:
-        """How long a visit lasts: for some iterations of the slowest thread, and some transfers."""
+    def _duration_ns(self, ready: Ready) -> float:
+        """Of a sampling pass: for some iterations of the slowest thread, and some transfers."""
         slowest = max(self._transfer_ns.values())
-        return max(ready.visit_ns or 0.0, min(LONGEST_VISIT_NS, LEAST_TRANSFERS * slowest))
+        return max(ready.duration_ns or 0.0, min(LONGEST_PASS_NS, LEAST_TRANSFERS * slowest))
 
-    def _threads(self, point: Point, round_: int, taken: _core.CompetitionSlice) -> Sample | None:
-        """None where the system kept a thread from its CPU until the common end."""
-        whole = to_sample(point.point, round_, taken.slice)
-        if len(whole.threads) < self._plan.host.threads:
-            return None
-        bare = [_bare(thread) for thread in whole.threads]
-        return msgspec.structs.replace(whole, threads=bare, window_ns=taken.window_ns)
-
-    def _moved_alone(self, visit: SamplingPass, round_: int) -> Sample:
-        transfer = str(visit.transfer)
-        longest = max(map(self._visit_ns, self._ready.values()))
-        count = max(LEAST_TRANSFERS, math.ceil(longest / self._transfer_ns[transfer]))
+    def _moved_alone(self, planned: BesidePass, round_: int) -> Sample:
+        longest = max(map(self._duration_ns, self._team.ready.values()))
+        count = max(LEAST_TRANSFERS, math.ceil(longest / self._transfer_ns[planned.transfer]))
         size = self._plan.transfer_bytes
-        taken = self._transfers.run(transfer, size, iterations=min(MOST_QUEUED, count))
-        return to_sample(visit.points[0].point, round_, taken)
+        taken = self._transfers.run(planned.transfer, size, iterations=min(MOST_QUEUED, count))
+        return to_sample(planned.leader.point, round_, taken)
 
-    def _queued(self, visit: SamplingPass, alone_ns: int) -> int:
-        """So many transfers that they outlast what takes the host that long without them."""
-        took_ns = alone_ns * self._spare[visit.points[0].point]
-        count = math.ceil(took_ns / self._transfer_ns[str(visit.transfer)])
-        return min(MOST_QUEUED, max(LEAST_TRANSFERS, count))
+    def _start(self, planned: BesidePass, alone_ns: int) -> None:
+        """Queue transfers enough to outlast what takes the host that long without them."""
+        took_ns = alone_ns * self._spare[planned.leader.point]
+        count = math.ceil(took_ns / self._transfer_ns[planned.transfer])
+        queued = min(MOST_QUEUED, max(LEAST_TRANSFERS, count))
+        self._transfers.start(planned.transfer, self._plan.transfer_bytes, iterations=queued)
 
-    def _look(self, visit: SamplingPass, taken: Sequence[Sample]) -> None:
+    def _look(self, planned: BesidePass, taken: Sequence[Sample]) -> None:
         """Queue more next time, where transfers ended before the threads."""
         host, *moved = taken
         last = max(thread.end_ns[-1] for thread in host.threads)
         if min(one.threads[0].end_ns[-1] for one in moved) < last:
-            self._spare[visit.points[0].point] *= MORE
-
-    def _timed(self, work: str) -> int:
-        """What one visit of the host's threads takes, its lead-in included, ns."""
-        begin_ns = _core.clock_now_ns()
-        self._compete(work)
-        return _core.clock_now_ns() - begin_ns
+            self._spare[planned.leader.point] *= MORE
 
     def _trial(self, transfer: str) -> float:
         """What one transfer takes with nothing else at work, ns: the quickest of some."""
@@ -202,15 +139,22 @@ class BesideBench(Bench):
 
     def validate(self) -> list[Validation]:
         """What the threads wrote, and what arrived."""
-        name = self._plan.host.name
+        subject = f"{self._plan.host.name}, transfers"
         return [
-            to_validation("tiers", name, self._competition.validate()),
-            to_validation("tiers", f"{name}, transfers", self._transfers.validate()),
+            self._team.validation(),
+            to_validation("tiers", subject, self._transfers.validate()),
         ]
 
 
+def _timed(run: Callable[[], object]) -> int:
+    """What one sampling pass takes without transfers, its lead-in included, ns."""
+    begin_ns = _core.clock_now_ns()
+    run()
+    return _core.clock_now_ns() - begin_ns
+
+
 def in_window(points: Sequence[Point], host: Sequence[Sample], moved: Sample) -> list[Sample]:
-    """Samples of one visit, all with the time in which everyone was at work."""
+    """Samples of one sampling pass, all with the time in which everyone was at work."""
     ends = [one.window_ns for one in host]
     ends += [(thread.begin_ns[0], thread.end_ns[-1]) for thread in moved.threads]
     if None in ends:
@@ -227,15 +171,10 @@ def in_window(points: Sequence[Point], host: Sequence[Sample], moved: Sample) ->
             Sample(
                 point=point.point,
                 round=moved.round,
-                threads=[_bare(thread)],
+                threads=[bare(thread)],
                 pingpong_ns=pingpong_ns,
                 window_ns=window,
             )
             for point, thread in zip(mine, moved.threads, strict=True)
         ),
     ]
-
-
-def _bare(thread: ThreadSample) -> ThreadSample:
-    """Without bytes, which are those of every iteration and stand in the point."""
-    return msgspec.structs.replace(thread, read_bytes=0, write_bytes=0)

@@ -1,4 +1,4 @@
-"""What `tiers` is asked where group B is a GPU: whose memory, which way, and what means nothing."""
+"""Parameters of `tiers` where group B is a GPU: whose memory, which way, and what means nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEANINGLESS = {
     "access": "no group uses a pool",
     "fixed_iterations": "what counts is the time in which threads and transfers are both at work",
 }
-"""Options that say nothing there, and why."""
+"""Options that mean nothing there, and why."""
 
 
 def gpu_of(parameters: TiersParameters) -> MemoryPlacement:

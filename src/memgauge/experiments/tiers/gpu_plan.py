@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 import msgspec
 
 from memgauge.experiments.loaded.plan import HOPS
+from memgauge.experiments.shared.base import Group
 from memgauge.experiments.shared.powers_of_two import power_below
 from memgauge.experiments.tiers.gpu_parameters import host_side, of_host, transfers_of
 from memgauge.experiments.tiers.parameters import TiersParameters, cpu_order, team_sizes
-from memgauge.experiments.tiers.plan import TeamPlan, team_plan
-from memgauge.experiments.tiers.sizes import TierSizes
+from memgauge.experiments.tiers.plan import TeamPlan, requested_of, team_plan
 from memgauge.experiments.tiers.workloads import Workload
 from memgauge.experiments.transfers.plan import AT_ONCE
 from memgauge.experiments.transfers.sizes import BUFFERS, buffer_room
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import MemoryPlacement
+from memgauge.model.points.tiers import TiersActual
+from memgauge.model.points.tiers_transfers import TiersTransfersRequested
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import System
 
@@ -51,17 +52,42 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
         return needed | {self.gpu: size}
 
 
-class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn: the host's threads, transfers, or both; and the points it gives samples of."""
+class BesidePass(msgspec.Struct, frozen=True, kw_only=True):
+    """The host's threads, transfers, or both at work; and the points this gives samples of."""
 
     work: Workload | None
     """Of the host's threads; None: they sleep."""
-    transfer: str | None
-    """Which way; None: nothing is transferred."""
+    transfer: str
+    """Which way; empty: nothing is transferred."""
     points: list[Point]
     """Of the threads first, then of each direction; of a probe the one of its latency."""
     probed: bool = False
     """Whether the latency of the threads' memory is measured meanwhile, instead of bandwidth."""
+
+    @property
+    def leader(self) -> Point:
+        """The point that is measured; the others are measured with it."""
+        return self.points[0]
+
+
+class BesideGroup(Group, frozen=True, kw_only=True):
+    """One number of threads beside the transfers."""
+
+    plan: Beside
+    passes: list[BesidePass]
+
+
+def planned_group(plan: Beside) -> BesideGroup:
+    """All that is measured with a team."""
+    passes = _passes(plan)
+    return BesideGroup(
+        name=plan.host.name,
+        points=[point for one in passes for point in one.points],
+        bytes=sum(plan.bytes_in.values()),
+        bytes_in=plan.bytes_in,
+        plan=plan,
+        passes=passes,
+    )
 
 
 def besides(
@@ -75,167 +101,115 @@ def besides(
     host = of_host(parameters)
     order = cpu_order(host, system)
     side = host_side(host, system, order)
-    return [
-        _beside(
-            parameters,
-            system,
-            gpu,
-            team_plan(host, system, order[: threads + host.latency], (side, side)),
-            free_bytes,
-        )
-        for threads in team_sizes(host, system)
-    ]
-
-
-def planned_again(
-    parameters: TiersParameters, system: System, gpu: MemoryPlacement, points: Sequence[Point]
-) -> Beside:
-    """The team of a planned group, with the sizes that were known then."""
-    host = of_host(parameters)
-    order = cpu_order(host, system)
-    side = host_side(host, system, order)
-    first = points[0]
-    threads = int(str(first.requested["threads"]))
-    sizes = TierSizes.of(first.actual)
-    return Beside(
-        host=team_plan(host, system, order[: threads + host.latency], (side, side), sizes),
-        gpu=gpu,
-        transfers=transfers_of(parameters),
-        transfer_bytes=int(str(first.actual["transfer_bytes"])),
-    )
-
-
-def _beside(
-    parameters: TiersParameters,
-    system: System,
-    gpu: MemoryPlacement,
-    host: TeamPlan,
-    free_bytes: int,
-) -> Beside:
     room = buffer_room(free_bytes, system.available_bytes)
-    wanted = max(TRANSFER_BYTES, host.sizes.llc_bytes or 0)
-    return Beside(
-        host=host,
-        gpu=gpu,
-        transfers=transfers_of(parameters),
-        transfer_bytes=wanted if wanted <= room else max(1, power_below(room)),
-    )
+    found = []
+    for threads in team_sizes(host, system):
+        team = team_plan(host, system, order[: threads + host.latency], (side, side))
+        wanted = max(TRANSFER_BYTES, team.sizes.llc_bytes or 0)
+        size = wanted if wanted <= room else max(1, power_below(room))
+        transfers = transfers_of(parameters)
+        found.append(Beside(host=team, gpu=gpu, transfers=transfers, transfer_bytes=size))
+    return found
 
 
-def planned_visits(plan: Beside) -> list[SamplingPass]:
+def _passes(plan: Beside) -> list[BesidePass]:
     """The host's threads alone, transfers alone, then each beside each; the same with a probe."""
     works, transfers = plan.host.works, plan.transfers
-    alone: list[tuple[Workload | None, str | None]] = [
-        *((work, None) for work in works),
+    alone: list[tuple[Workload | None, str]] = [
+        *((work, "") for work in works),
         *((None, transfer) for transfer in transfers),
     ]
     cases = [*alone, *product(works, transfers)]
-    probed = [(None, None), *cases] if plan.host.probed else []
+    probed = [(None, ""), *cases] if plan.host.probed else []
     return [
-        *(_visit(plan, work, transfer) for work, transfer in cases),
+        *(_bandwidth_pass(plan, work, transfer) for work, transfer in cases),
         *(
-            SamplingPass(
-                work=work,
-                transfer=transfer,
-                points=[_of_probe(plan, work, transfer)],
-                probed=True,
+            BesidePass(
+                work=work, transfer=transfer, points=[_of_probe(plan, work, transfer)], probed=True
             )
             for work, transfer in probed
         ),
     ]
 
 
-def _of_probe(plan: Beside, work: Workload | None, transfer: str | None) -> Point:
-    """A load from what the threads read, while threads, transfers, both or none are at work."""
-    idle: dict[str, Scalar] = {"kernel": None}
-    host = plan.host
-    notes = host.notes if work is None and transfer is None else {}
-    return Point(
-        point=_name(plan, work, transfer, "latency"),
-        experiment="tiers",
-        quantity="latency",
-        requested={
-            **(idle if work is None else work.requested("a")),
-            **host.requested,
-            "group": "probe",
-            "transfer": transfer,
-            "gpu": str(plan.gpu),
-            "memory": str(host.a.source),
-        },
-        actual={
-            "cpus": format_cpu_list(host.cpus),
-            "probe_cpu": host.cpus[0],
-            **host.sizes.facts,
-            **notes,
-            "transfer_bytes": plan.transfer_bytes,
-        },
-        accesses=HOPS,
-    )
-
-
-def _visit(plan: Beside, work: Workload | None, transfer: str | None) -> SamplingPass:
+def _bandwidth_pass(plan: Beside, work: Workload | None, transfer: str) -> BesidePass:
     points = [] if work is None else [_of_threads(plan, work, transfer)]
     leader = points[0].point if points else None
-    for direction in () if transfer is None else AT_ONCE.get(transfer, (transfer,)):
-        made = _of_transfers(plan, work, str(transfer), direction)
+    for direction in AT_ONCE.get(transfer, (transfer,)) if transfer else ():
+        made = _of_transfers(plan, work, transfer, direction)
         points.append(msgspec.structs.replace(made, measured_with=leader))
         leader = leader or made.point
-    return SamplingPass(work=work, transfer=transfer, points=points)
+    return BesidePass(work=work, transfer=transfer, points=points)
 
 
-def _name(plan: Beside, work: Workload | None, transfer: str | None, what: str) -> str:
-    nobody = "idle" if transfer is None else "transfers"
+def _name(plan: Beside, work: Workload | None, transfer: str, what: str) -> str:
+    nobody = "transfers" if transfer else "idle"
     stem = f"{nobody if work is None else work.name}/{plan.host.threads}t"
     return f"tiers/{stem}/{transfer or 'alone'}/{what}"
 
 
-def _of_threads(plan: Beside, work: Workload, transfer: str | None) -> Point:
+def _work_facts(work: Workload | None) -> dict[str, Scalar]:
+    """Empty: the threads sleep."""
+    return {} if work is None else work.requested("a").recorded()
+
+
+def _of_probe(plan: Beside, work: Workload | None, transfer: str) -> Point:
+    """A load from what the threads read, while threads, transfers, both or none are at work."""
     host = plan.host
-    side = host.a
+    requested = TiersTransfersRequested(
+        group="probe", transfer=transfer, gpu=str(plan.gpu), memory=str(host.a.source)
+    )
+    actual = TiersActual(
+        cpus=format_cpu_list(host.cpus),
+        probe_cpu=host.cpus[0],
+        probe_took_cpu=None if work or transfer else host.probe_took_cpu,
+        transfer_bytes=plan.transfer_bytes,
+    )
+    return Point(
+        point=_name(plan, work, transfer, "latency"),
+        experiment="tiers",
+        quantity="latency",
+        requested=_work_facts(work) | host.requested.recorded() | requested.recorded(),
+        actual=actual.recorded() | host.sizes.facts,
+        accesses=HOPS,
+    )
+
+
+def _of_threads(plan: Beside, work: Workload, transfer: str) -> Point:
+    host = plan.host
+    requested = TiersTransfersRequested(transfer=transfer, gpu=str(plan.gpu))
+    actual = TiersActual(cpus=format_cpu_list(host.cpus), transfer_bytes=plan.transfer_bytes)
     return Point(
         point=_name(plan, work, transfer, "a"),
         experiment="tiers",
         quantity="bandwidth",
-        requested={
-            **work.requested("a"),
-            **host.requested,
-            "group": "a",
-            "group_threads": host.threads,
-            "transfer": transfer,
-            "gpu": str(plan.gpu),
-            "source": str(side.source),
-            "destination": str(side.destination),
-            "memory": str(side.source) if side.source == side.destination else None,
-        },
-        actual={
-            "cpus": format_cpu_list(host.cpus),
-            **host.sizes.facts,
-            "transfer_bytes": plan.transfer_bytes,
-        },
+        requested=requested_of(host, work, "a", host.threads).recorded() | requested.recorded(),
+        actual=actual.recorded() | host.sizes.facts,
         threads=host.threads,
         work="window",
     )
 
 
 def _of_transfers(plan: Beside, work: Workload | None, transfer: str, direction: str) -> Point:
-    """Alone its visits have no ping-pong, so that the CPUs of its team are another's."""
-    idle: dict[str, Scalar] = {"kernel": None}
-    cpus: dict[str, Scalar] = {} if work is None else {"cpus": format_cpu_list(plan.host.cpus)}
+    """Alone its samples have no ping-pong, so that the CPUs of its team are another's."""
+    requested = TiersTransfersRequested(
+        threads=plan.host.threads,
+        group="b",
+        transfer=transfer,
+        direction=direction,
+        gpu=str(plan.gpu),
+        memory=str(plan.gpu),
+        host_memory=str(plan.host_memory),
+    )
     return Point(
         point=_name(plan, work, transfer, direction),
         experiment="tiers",
         quantity="bandwidth",
-        requested={
-            **(idle if work is None else work.requested("a")),
-            "threads": plan.host.threads,
-            "group": "b",
-            "transfer": transfer,
-            "direction": direction,
-            "gpu": str(plan.gpu),
-            "memory": str(plan.gpu),
-            "host_memory": str(plan.host_memory),
-        },
-        actual={**cpus, "transfer_bytes": plan.transfer_bytes},
+        requested=_work_facts(work) | requested.recorded(),
+        actual=TiersActual(
+            cpus="" if work is None else format_cpu_list(plan.host.cpus),
+            transfer_bytes=plan.transfer_bytes,
+        ).recorded(),
         bytes_counted=plan.transfer_bytes,
         bytes_moved=plan.transfer_bytes,
         work="window",

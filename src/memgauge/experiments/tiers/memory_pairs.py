@@ -8,7 +8,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.memory import FORMS, MemoryPlacement, parse_placement
 from memgauge.model.option import Option
 from memgauge.model.text import quoted
-from memgauge.model.tier_words import WORDS
+from memgauge.model.tier_names import TIER_NAMES
 
 PRESETS: dict[str, tuple[bool, bool]] = {
     "nvm-nvm": (True, True),
@@ -20,7 +20,7 @@ PRESETS: dict[str, tuple[bool, bool]] = {
 DRAM = MemoryPlacement()
 
 Where = MemoryPlacement | str
-"""A placement, or one of `WORDS`, which stands for a tier that the machine has."""
+"""A placement, or one of `TIER_NAMES`, which stands for a tier that the machine has."""
 
 
 class RequestedSide(msgspec.Struct, frozen=True):
@@ -50,13 +50,13 @@ def parse_side(text: str, option: str) -> RequestedSide:
     Raises:
         RequestError: at none, or at several.
     """
-    words = text.strip()
+    sides = text.strip()
     fits = [
         RequestedSide(source, destination)
-        for at, character in enumerate(words)
+        for at, character in enumerate(sides)
         if character == ":"
-        and (source := _where(words[:at])) is not None
-        and (destination := _where(words[at + 1 :])) is not None
+        and (source := _where(sides[:at])) is not None
+        and (destination := _where(sides[at + 1 :])) is not None
     ]
     if len(fits) == 1:
         return fits[0]
@@ -65,17 +65,17 @@ def parse_side(text: str, option: str) -> RequestedSide:
         raise RequestError(
             f"{option} {quoted(text)} can be read as {several}; use paths without a colon"
         )
-    lone = _where(words)
+    lone = _where(sides)
     if lone is None:
         raise RequestError(
             f"{option} {quoted(text)} is no SOURCE:DESTINATION; write two memories with a colon "
-            f"between, or one for both, each of {', '.join([*FORMS.values(), *WORDS])}"
+            f"between, or one for both, each of {', '.join([*FORMS.values(), *TIER_NAMES])}"
         )
     return RequestedSide(lone, lone)
 
 
 def _where(text: str) -> Where | None:
-    if text in WORDS:
+    if text in TIER_NAMES:
         return text
     try:
         return parse_placement(text, "")
@@ -84,17 +84,17 @@ def _where(text: str) -> Where | None:
 
 
 def parse_where(text: str, option: str) -> Where:
-    """One memory: a placement or a word.
+    """One memory: a placement, or the name of a tier.
 
     Raises:
         RequestError: it is neither.
     """
-    words = text.strip()
-    return words if words in WORDS else parse_placement(words, option)
+    name = text.strip()
+    return name if name in TIER_NAMES else parse_placement(name, option)
 
 
 def side_option(help_: str, automatic: str) -> Option:
-    """Memory of one group; native value `AskedSide`."""
+    """Memory of one group; native value `RequestedSide`."""
     return Option(help=help_, metavar="SOURCE:DESTINATION", parse=parse_side, automatic=automatic)
 
 

@@ -183,9 +183,9 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
         )
 
     def _check_sides(self) -> None:
-        said = {"--preset": self.preset, "--nvm": self.nvm}
-        said["--memory"] = None if self.memory == DRAM else self.memory
-        others = [flag for flag, value in said.items() if value is not None]
+        given = {"--preset": self.preset, "--nvm": self.nvm}
+        given["--memory"] = None if self.memory == DRAM else self.memory
+        others = [flag for flag, value in given.items() if value is not None]
         if self.b is not None and others:
             raise RequestError(f"--b and {others[0]} both specify what group B uses; leave one out")
         _refuse(
@@ -233,7 +233,7 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
 
     @property
     def memories(self) -> tuple[MemoryPlacement, ...]:
-        """All the memory that was named, each once; words are looked up when it is planned."""
+        """All placements that were given, each once; names of tiers are looked up in the plan."""
         named = [*(self.a.placements if self.a else (DRAM,))]
         named += self.b.placements if self.b else (self.memory,)
         if isinstance(self.nvm, MemoryPlacement):
@@ -276,7 +276,7 @@ def team_sizes(parameters: TiersParameters, system: System) -> tuple[int, ...]:
 
     Raises:
         RequestError: there are fewer CPUs than threads, and the probe, need.
-        NotPossibleHere: there is one CPU, and a probe beside it was asked for.
+        NotPossibleHere: there is one CPU, and a probe beside it was requested.
     """
     offered = len(cpu_order(parameters, system))
     most = offered - parameters.latency
@@ -291,8 +291,8 @@ def team_sizes(parameters: TiersParameters, system: System) -> tuple[int, ...]:
         needs = f"{max(parameters.threads)} threads"
         needs += " and the probe of --latency" if parameters.latency else ""
         raise RequestError(
-            f"--threads {max(parameters.threads)}: {needs} need a CPU each, {offered} can be used; "
-            f"ask for at most {most}"
+            f"--threads {max(parameters.threads)}: {needs} need a CPU each, {offered} can be "
+            f"used; use at most {most}"
         )
     return tuple(sorted(parameters.threads))
 

@@ -1,14 +1,15 @@
-"""What `tiers` measures with one team: its visits, and the points of each."""
+"""What `tiers` measures with one team: its sampling passes, and the points of each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from memgauge import _core
 from memgauge.experiments.loaded.plan import HOPS
+from memgauge.experiments.shared.base import Group
 from memgauge.experiments.tiers.parameters import (
     TiersParameters,
     cpu_order,
@@ -17,15 +18,23 @@ from memgauge.experiments.tiers.parameters import (
 )
 from memgauge.experiments.tiers.sides import Side, sides
 from memgauge.experiments.tiers.sizes import TierSizes, tier_sizes
-from memgauge.experiments.tiers.workloads import Group, Workload, require_pool, spec_of, works
+from memgauge.experiments.tiers.workloads import (
+    GROUPS,
+    GroupName,
+    Workload,
+    require_pool,
+    spec_of,
+    works,
+)
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.records import Point, Scalar
+from memgauge.model.points.tiers import TiersActual, TiersRequested
+from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
 
-PROBE_TOOK_CPU = "probe_took_cpu"
-"""Fact of a team's first point: it has a thread less, because its latency is probed."""
+Member = tuple[GroupName, int]
+"""A thread with arrays: its group, and its place among the team's threads."""
 
 
 class Arrays(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,18 +49,28 @@ class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     cpus: list[int]
     """The probe's first, where there is one."""
-    probed: bool
     splits: tuple[int, ...]
     """Numbers of threads in group B."""
     works: list[Workload]
     a: Side
     b: Side
+    members: list[Member]
+    """A thread may be in both groups."""
     arrays: Arrays
+    rings: list[MemoryPlacement]
+    """Memory whose latency is probed: what A reads, and what B reads if that is another."""
+    array_counts: dict[MemoryPlacement, int]
+    """How many arrays lie in each memory."""
     sizes: TierSizes
-    requested: dict[str, Scalar]
-    """Of all points."""
-    notes: dict[str, Scalar]
-    """Facts of its first point: what a reader is warned of once."""
+    requested: TiersRequested
+    """Of all points alike."""
+    probe_took_cpu: bool
+    """It has a thread less, because its latency is probed."""
+
+    @property
+    def probed(self) -> bool:
+        """Whether latency is measured too, by a thread more."""
+        return bool(self.rings)
 
     @property
     def threads(self) -> int:
@@ -68,45 +87,30 @@ class TeamPlan(msgspec.Struct, frozen=True, kw_only=True):
         """Of its group."""
         return format_count(self.threads, "thread")
 
-    @property
-    def members(self) -> list[tuple[Group, int]]:
-        """Group and place of every thread that has arrays; a thread may be in both groups."""
-        return [
-            *(("a", place) for place in range(self.threads - min(self.splits))),
-            *(("b", place) for place in range(self.threads - max(self.splits), self.threads)),
-        ]
-
-    def side(self, group: Group) -> Side:
+    def side(self, group: GroupName) -> Side:
         """Memory of a group."""
         return self.a if group == "a" else self.b
 
-    def places(self, group: Group, k: int) -> range:
+    def places(self, group: GroupName, k: int) -> range:
         """Threads of a group, where `k` are in B: those with the last CPUs."""
         first_b = self.threads - k
         return range(first_b) if group == "a" else range(first_b, self.threads)
 
-    def groups(self, k: int) -> list[Group]:
+    def groups(self, k: int) -> list[GroupName]:
         """Those that have a thread then."""
-        both: tuple[Group, ...] = ("a", "b")
-        return [group for group in both if self.places(group, k)]
+        return [group for group in GROUPS if self.places(group, k)]
 
-    def group_cpus(self, group: Group, k: int) -> list[int]:
+    def group_cpus(self, group: GroupName, k: int) -> list[int]:
         """Where they run."""
         return [self.cpus[self.first_rank + place] for place in self.places(group, k)]
 
     @property
-    def rings(self) -> list[MemoryPlacement]:
-        """Memory whose latency is probed: what A reads, and what B reads if that is another."""
-        return list(dict.fromkeys((self.a.source, self.b.source))) if self.probed else []
-
-    @property
     def bytes_in(self) -> dict[MemoryPlacement, int]:
         """What it allocates, by placement."""
-        counts = _array_counts(self.members, self.a, self.b, self.arrays)
-        needed = Counter({one: n * self.sizes.array_bytes for one, n in counts.items()})
-        for placement in self.rings:
-            needed[placement] += self.sizes.ring_bytes or 0
-        return dict(needed)
+        needed = {one: n * self.sizes.array_bytes for one, n in self.array_counts.items()}
+        for one in self.rings:
+            needed[one] = needed.get(one, 0) + (self.sizes.ring_bytes or 0)
+        return needed
 
 
 def team_plans(parameters: TiersParameters, system: System) -> list[TeamPlan]:
@@ -126,50 +130,51 @@ def team_plans(parameters: TiersParameters, system: System) -> list[TeamPlan]:
 
 
 def team_plan(
-    parameters: TiersParameters,
-    system: System,
-    cpus: list[int],
-    pair: tuple[Side, Side],
-    sizes: TierSizes | None = None,
+    parameters: TiersParameters, system: System, cpus: list[int], pair: tuple[Side, Side]
 ) -> TeamPlan:
-    """One team; of the sizes given, which it was planned with before, else as there is room."""
+    """One team on these CPUs, the probe's first; of sizes for which there is room."""
     a, b = pair
     threads = len(cpus) - parameters.latency
-    plan = TeamPlan(
+    chosen = splits(parameters, threads)
+    members = _members(threads, chosen)
+    arrays = _arrays(parameters, a, b)
+    rings = list(dict.fromkeys((a.source, b.source))) if parameters.latency else []
+    counts = _array_counts(members, a, b, arrays)
+    return TeamPlan(
         cpus=cpus,
-        probed=parameters.latency,
-        splits=splits(parameters, threads),
+        splits=chosen,
         works=works(parameters),
         a=a,
         b=b,
-        arrays=_arrays(parameters, a, b),
-        sizes=sizes or _UNSIZED,
-        requested={
-            "threads": threads,
-            "pages": parameters.pages,
-            "element": parameters.element,
-            "store": parameters.store,
-            "fixed_iterations": parameters.fixed_iterations,
-        },
-        notes={PROBE_TOOK_CPU: parameters.latency and parameters.threads is None},
+        members=members,
+        arrays=arrays,
+        rings=rings,
+        array_counts=counts,
+        sizes=tier_sizes(parameters, system, cpus[int(parameters.latency) :], counts, rings),
+        requested=TiersRequested(
+            threads=threads,
+            pages=parameters.pages,
+            element=parameters.element,
+            store=parameters.store or "",
+            fixed_iterations=parameters.fixed_iterations,
+        ),
+        probe_took_cpu=parameters.latency and parameters.threads is None,
     )
-    if sizes is not None:
-        return plan
-    counts = _array_counts(plan.members, a, b, plan.arrays)
-    fitting = tier_sizes(parameters, system, cpus[plan.first_rank :], counts, plan.rings)
-    return msgspec.structs.replace(plan, sizes=fitting)
 
 
-_UNSIZED = TierSizes(
-    array_bytes=0, iteration_bytes=0, lead_in_iterations=0, ring_bytes=None, llc_bytes=None
-)
+def _members(threads: int, chosen: Sequence[int]) -> list[Member]:
+    """All threads that are ever in a group, of so many."""
+    return [
+        *(("a", place) for place in range(threads - min(chosen))),
+        *(("b", place) for place in range(threads - max(chosen), threads)),
+    ]
 
 
-def _arrays(parameters: TiersParameters, *groups: Side) -> Arrays:
+def _arrays(parameters: TiersParameters, *pair: Side) -> Arrays:
     needed = [
         _core.arrays_needed(spec_of(parameters, work, side))
         for work in works(parameters)
-        for side in groups
+        for side in pair
     ]
     return Arrays(
         sources=max(sources for sources, _ in needed),
@@ -178,15 +183,14 @@ def _arrays(parameters: TiersParameters, *groups: Side) -> Arrays:
 
 
 def _array_counts(
-    members: Sequence[tuple[Group, int]], a: Side, b: Side, arrays: Arrays
-) -> Counter[MemoryPlacement]:
-    """How many arrays lie in each memory."""
+    members: Sequence[Member], a: Side, b: Side, arrays: Arrays
+) -> dict[MemoryPlacement, int]:
     counts: Counter[MemoryPlacement] = Counter()
     for group, _ in members:
         side = a if group == "a" else b
         counts[side.source] += arrays.sources
         counts[side.destination] += arrays.destinations
-    return Counter({placement: count for placement, count in counts.items() if count})
+    return {placement: count for placement, count in counts.items() if count}
 
 
 class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,41 +198,61 @@ class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
 
     work: Workload
     k: int
-    probe: Group | None = None
+    probe: GroupName | None = None
     """Whose source is probed meanwhile; None: no probe, and the groups' bandwidth is measured."""
-    points: dict[Group, Point]
+    points: dict[GroupName, Point]
     """By group; of a probe the one of its latency."""
 
     @property
     def leader(self) -> Point:
-        """The point that is visited."""
+        """The point that is measured; the other is measured with it."""
         return next(iter(self.points.values()))
 
 
-def planned_visits(plan: TeamPlan) -> list[SamplingPass]:
-    """Before anything is opened: names, what is asked, and where it will run."""
-    visits: list[SamplingPass] = []
+class TiersGroup(Group, frozen=True, kw_only=True):
+    """One number of threads."""
+
+    plan: TeamPlan
+    passes: list[SamplingPass]
+
+
+def planned_group(plan: TeamPlan) -> TiersGroup:
+    """All that is measured with a team."""
+    passes = sampling_passes(plan)
+    return TiersGroup(
+        name=plan.name,
+        points=[point for one in passes for point in one.points.values()],
+        bytes=sum(plan.bytes_in.values()),
+        bytes_in=plan.bytes_in,
+        plan=plan,
+        passes=passes,
+    )
+
+
+def sampling_passes(plan: TeamPlan) -> list[SamplingPass]:
+    """Before anything is opened: names, what is requested, and where it will run."""
+    passes: list[SamplingPass] = []
     for work in plan.works:
         for k in plan.splits:
-            visits.append(_bandwidth_visit(plan, work, k))
-            visits += [
+            passes.append(_bandwidth_pass(plan, work, k))
+            passes += [
                 SamplingPass(
                     work=work, k=k, probe=group, points={group: _latency(plan, work, k, group)}
                 )
-                for group in _probed_groups(plan)
+                for group in GROUPS[: len(plan.rings)]
             ]
-    first, *others = visits
+    return with_notes(passes, TiersActual(probe_took_cpu=plan.probe_took_cpu))
+
+
+def with_notes(passes: Sequence[SamplingPass], notes: TiersActual) -> list[SamplingPass]:
+    """With further facts of the first point: what a reader is warned of once."""
+    first, *others = passes
     (group, point), *more = first.points.items()
-    noted = {group: with_facts(point, plan.notes), **dict(more)}
-    return [msgspec.structs.replace(first, points=noted), *others]
+    points = {group: point.with_actual(notes.recorded()), **dict(more)}
+    return [msgspec.structs.replace(first, points=points), *others]
 
 
-def _probed_groups(plan: TeamPlan) -> tuple[Group, ...]:
-    groups: tuple[Group, ...] = ("a", "b")
-    return groups[: len(plan.rings)]
-
-
-def _bandwidth_visit(plan: TeamPlan, work: Workload, k: int) -> SamplingPass:
+def _bandwidth_pass(plan: TeamPlan, work: Workload, k: int) -> SamplingPass:
     there = plan.groups(k)
     leader = _name(plan, work, k, there[0])
     points = {
@@ -236,7 +260,7 @@ def _bandwidth_visit(plan: TeamPlan, work: Workload, k: int) -> SamplingPass:
             point=(name := _name(plan, work, k, group)),
             experiment="tiers",
             quantity="bandwidth",
-            requested=_requested(plan, work, k, group),
+            requested=_recorded(plan, work, k, group),
             actual=_actual(plan, k, group),
             threads=len(plan.places(group, k)),
             work="window",
@@ -247,13 +271,13 @@ def _bandwidth_visit(plan: TeamPlan, work: Workload, k: int) -> SamplingPass:
     return SamplingPass(work=work, k=k, points=points)
 
 
-def _latency(plan: TeamPlan, work: Workload, k: int, group: Group) -> Point:
+def _latency(plan: TeamPlan, work: Workload, k: int, group: GroupName) -> Point:
     """Of the memory that a group reads, while both groups are at work."""
     return Point(
         point=_name(plan, work, k, f"latency-{group}"),
         experiment="tiers",
         quantity="latency",
-        requested=_requested(plan, work, k, group),
+        requested=_recorded(plan, work, k, group),
         actual=_actual(plan, k, group),
         accesses=HOPS,
     )
@@ -263,30 +287,48 @@ def _name(plan: TeamPlan, work: Workload, k: int, what: str) -> str:
     return f"tiers/{work.name}/{plan.threads}t/k{k}/{what}"
 
 
-def _requested(plan: TeamPlan, work: Workload, k: int, group: Group) -> dict[str, Scalar]:
+def _recorded(plan: TeamPlan, work: Workload, k: int, group: GroupName) -> dict[str, Scalar]:
+    requested = requested_of(plan, work, group, len(plan.places(group, k)))
+    return msgspec.structs.replace(requested, b_threads=k).recorded()
+
+
+def requested_of(
+    plan: TeamPlan, work: Workload, group: GroupName, group_threads: int
+) -> TiersRequested:
+    """What is requested of the threads of a group, however others are split."""
     side = plan.side(group)
-    return {
-        **work.requested(group),
-        **plan.requested,
-        "group": group,
-        "group_threads": len(plan.places(group, k)),
-        "b_threads": k,
-        "source": str(side.source),
-        "destination": str(side.destination),
-        "memory": str(side.source) if side.source == side.destination else None,
-    }
+    return msgspec.structs.replace(
+        plan.requested,
+        **msgspec.structs.asdict(work.requested(group)),
+        group=group,
+        group_threads=group_threads,
+        source=str(side.source),
+        destination=str(side.destination),
+        memory=str(side.source) if side.source == side.destination else "",
+    )
 
 
-def _actual(plan: TeamPlan, k: int, group: Group) -> dict[str, Scalar]:
-    probe: dict[str, Scalar] = {"probe_cpu": plan.cpus[0]} if plan.probed else {}
-    return {
-        "cpus": format_cpu_list(plan.cpus),
-        **probe,
-        "group_cpus": format_cpu_list(plan.group_cpus(group, k)),
-        **plan.sizes.facts,
-    }
+def _actual(plan: TeamPlan, k: int, group: GroupName) -> dict[str, Scalar]:
+    where = TiersActual(
+        cpus=format_cpu_list(plan.cpus),
+        probe_cpu=plan.cpus[0] if plan.probed else None,
+        group_cpus=format_cpu_list(plan.group_cpus(group, k)),
+    )
+    return where.recorded() | plan.sizes.facts
 
 
-def with_facts(point: Point, facts: Mapping[str, Scalar]) -> Point:
-    """The point with further facts about what was got."""
-    return msgspec.structs.replace(point, actual={**point.actual, **facts})
+def probe_warnings(point: Point) -> list[Warning]:
+    """That the probe took a CPU from the threads, of a point that records it."""
+    actual = TiersActual.of(point.actual)
+    if not actual.probe_took_cpu:
+        return []
+    return [
+        Warning(
+            code="probe-took-a-cpu",
+            message=(
+                f"CPU {actual.probe_cpu} probes the latency, so that one CPU less than "
+                f"there are loads the memory: {TiersRequested.of(point.requested).threads}"
+            ),
+            experiment="tiers",
+        )
+    ]

@@ -1,4 +1,4 @@
-"""What is known of a team's work once buffers and threads are there: pauses, bytes, time, facts."""
+"""What is known of a team's works once buffers and threads are there: pauses, bytes and time."""
 
 from __future__ import annotations
 
@@ -11,96 +11,103 @@ from memgauge import _core
 from memgauge.experiments.loaded.host import CALIBRATION_UNITS
 from memgauge.experiments.shared.native import backing_facts
 from memgauge.experiments.tiers.parameters import TiersParameters
-from memgauge.experiments.tiers.plan import SamplingPass, TeamPlan, with_facts
-from memgauge.experiments.tiers.workloads import Group, Spec, Workload, spec_facts, spec_of
+from memgauge.experiments.tiers.plan import SamplingPass, TeamPlan, with_notes
+from memgauge.experiments.tiers.workloads import (
+    GROUPS,
+    GroupName,
+    Spec,
+    Workload,
+    spec_facts,
+    spec_of,
+)
+from memgauge.model.points.shared import Backing
+from memgauge.model.points.tiers import TiersActual
 from memgauge.model.records import Point, Scalar
 
-VISIT_NS = 10e6
-"""What a visit lasts at least: some twenty iterations of one thread. In much more time there is
-hardly a visit in which no thread was switched out;"""
-LONGEST_VISIT_NS = 250e6
-"""at most, where memory is so slow that it takes longer,"""
+PASS_NS = 10e6
+"""Least duration of a sampling pass: some twenty iterations of one thread. In much more time there
+is hardly a pass in which no thread was switched out;"""
+LONGEST_PASS_NS = 250e6
+"""the longest, where memory is so slow that it takes longer,"""
 LEAST_ITERATIONS = 8
 """for so many iterations of the slowest thread."""
 
 TRIAL_ITERATIONS = 3
-"""The quickest of them tells how long a thread takes: in others it may have been switched out."""
+"""The quickest of them shows how long a thread takes: in others it may have been switched out."""
 
-Facts = Mapping[str, Scalar]
+Recorded = dict[str, Scalar]
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """One work, ready to be run."""
 
-    specs: dict[Group, Spec]
+    specs: dict[GroupName, Spec]
     iteration_bytes: int
     """As the threads are given it: of each array, or of all accesses of a mix."""
-    bytes_of: dict[Group, tuple[int, int]]
+    bytes_of: dict[GroupName, tuple[int, int]]
     """Counted and moved by one iteration of one thread, of groups that are ever at work."""
-    visit_ns: float | None
-    """How long a visit lasts; None: as long as a fixed number of iterations take."""
-    facts: dict[Group, dict[str, Scalar]]
+    duration_ns: float | None
+    """Of a sampling pass; None: as long as a fixed number of iterations take."""
+    facts: dict[GroupName, Recorded]
 
 
-class WorkloadPreparer:
-    """Turns the works of a team into ready ones, by short trials."""
+def prepare(
+    plan: TeamPlan, parameters: TiersParameters, team: _core.Team, competition: _core.Competition
+) -> dict[str, Ready]:
+    """The works of a team by name, made ready by short trials."""
+    delayed = any(work.has_pauses for work in plan.works)
+    ns_per_unit = _ns_per_unit(team, plan.first_rank) if delayed else 1.0
+    return {
+        work.name: _ready(plan, parameters, competition, work, ns_per_unit) for work in plan.works
+    }
 
-    def __init__(
-        self,
-        parameters: TiersParameters,
-        plan: TeamPlan,
-        team: _core.Team,
-        competition: _core.Competition,
-    ) -> None:
-        self._parameters = parameters
-        self._plan = plan
-        self._competition = competition
-        delayed = any((*parameters.delay_a, *parameters.delay_b))
-        self._ns_per_unit = _ns_per_unit(team, plan.first_rank) if delayed else 1.0
-        self._fixed = parameters.fixed_iterations is not None
 
-    def ready(self, work: Workload) -> Ready:
-        """Run a few iterations with most threads in A, then with most in B."""
-        plan = self._plan
-        specs: dict[Group, Spec] = {group: self._spec(work, group) for group in ("a", "b")}
-        iteration_bytes = plan.sizes.iteration_bytes * (2 if work.load else 1)
-        bytes_of: dict[Group, tuple[int, int]] = {}
-        slowest_ns = 0
-        for k in (plan.splits[0], plan.splits[-1]):
-            threads = self._trial(active_members(plan, specs, k), iteration_bytes)
-            for group in plan.groups(k):
-                thread = threads[plan.first_rank + plan.places(group, k)[0]]
-                bytes_of[group] = _bytes_of(specs[group], thread)
-            slowest_ns = max(slowest_ns, *(_iteration_ns(one) for one in threads if one.begin_ns))
-        visit_ns = min(LONGEST_VISIT_NS, max(VISIT_NS, LEAST_ITERATIONS * slowest_ns))
-        return Ready(
-            specs=specs,
-            iteration_bytes=iteration_bytes,
-            bytes_of=bytes_of,
-            visit_ns=None if self._fixed else visit_ns,
-            facts={group: self._facts(work, specs[group], group) for group in ("a", "b")},
-        )
-
-    def _trial(self, active: list[tuple[int, Spec]], size: int) -> list[_core.ThreadSlice]:
-        return self._competition.run(
-            active,
-            size,
-            iterations=1 if self._fixed else TRIAL_ITERATIONS,
-            lead_in_iterations=0 if self._fixed else 1,
+def _ready(
+    plan: TeamPlan,
+    parameters: TiersParameters,
+    competition: _core.Competition,
+    work: Workload,
+    ns_per_unit: float,
+) -> Ready:
+    """Run a few iterations with most threads in A, then with most in B."""
+    units = {group: round(work.delay_ns(group) / ns_per_unit) for group in GROUPS}
+    specs = {group: spec_of(parameters, work, plan.side(group), units[group]) for group in GROUPS}
+    is_fixed = plan.requested.fixed_iterations is not None
+    iteration_bytes = plan.sizes.iteration_bytes * (2 if work.load else 1)
+    bytes_of: dict[GroupName, tuple[int, int]] = {}
+    slowest_ns = 0
+    for k in (plan.splits[0], plan.splits[-1]):
+        threads = competition.run(
+            active_members(plan, specs, k),
+            iteration_bytes,
+            iterations=1 if is_fixed else TRIAL_ITERATIONS,
+            lead_in_iterations=0 if is_fixed else 1,
         ).slice.threads
+        for group in plan.groups(k):
+            thread = threads[plan.first_rank + plan.places(group, k)[0]]
+            bytes_of[group] = _bytes_of(specs[group], thread)
+        slowest_ns = max(slowest_ns, *(_iteration_ns(one) for one in threads if one.begin_ns))
+    duration_ns = min(LONGEST_PASS_NS, max(PASS_NS, LEAST_ITERATIONS * slowest_ns))
+    return Ready(
+        specs=specs,
+        iteration_bytes=iteration_bytes,
+        bytes_of=bytes_of,
+        duration_ns=None if is_fixed else duration_ns,
+        facts={
+            group: spec_facts(specs[group]) | _pause_facts(work, group, units[group] * ns_per_unit)
+            for group in GROUPS
+        },
+    )
 
-    def _spec(self, work: Workload, group: Group) -> Spec:
-        units = round(work.delay_ns(group) / self._ns_per_unit)
-        return spec_of(self._parameters, work, self._plan.side(group), units)
 
-    def _facts(self, work: Workload, spec: Spec, group: Group) -> dict[str, Scalar]:
-        facts = spec_facts(spec)
-        if isinstance(spec, _core.TrafficSpec) and work.delay_ns(group):
-            facts["delay_ns"] = round(spec.delay * self._ns_per_unit, 2)
-        return facts
+def _pause_facts(work: Workload, group: GroupName, pause_ns: float) -> Recorded:
+    known = round(pause_ns, 2) if work.delay_ns(group) else None
+    return TiersActual(delay_ns=known).recorded()
 
 
-def active_members(plan: TeamPlan, specs: Mapping[Group, Spec], k: int) -> list[tuple[int, Spec]]:
+def active_members(
+    plan: TeamPlan, specs: Mapping[GroupName, Spec], k: int
+) -> list[tuple[int, Spec]]:
     """Who works where `k` threads are in B, and what each does."""
     return [
         (index, specs[group])
@@ -130,61 +137,71 @@ def _bytes_of(spec: Spec, thread: _core.ThreadSlice) -> tuple[int, int]:
     return counted, counted + allocated
 
 
-def completed(visit: SamplingPass, ready: Ready, memory: Mapping[Group, Facts]) -> SamplingPass:
-    """A visit whose points say what was got."""
-    lasts: dict[str, Scalar] = {}
-    if ready.visit_ns is not None and visit.probe is None:
-        lasts["visit_ns"] = round(ready.visit_ns)
+def completed(
+    passes: Sequence[SamplingPass],
+    ready: Mapping[str, Ready],
+    memory: Mapping[GroupName, Recorded],
+) -> list[SamplingPass]:
+    """The passes with points whose actual facts are known; `memory`: what backs their arrays."""
+    pages = [Backing.of(memory[group]).pages for group in GROUPS]
+    notes = TiersActual(pages_a=pages[0], pages_b=pages[1]) if all(pages) else TiersActual()
+    return with_notes([_completed(one, ready[one.work.name], memory) for one in passes], notes)
+
+
+def _completed(
+    planned: SamplingPass, ready: Ready, memory: Mapping[GroupName, Recorded]
+) -> SamplingPass:
+    duration_ns = None if planned.probe is not None else ready.duration_ns
+    lasts = TiersActual(visit_ns=None if duration_ns is None else round(duration_ns)).recorded()
     return msgspec.structs.replace(
-        visit,
+        planned,
         points={
-            group: _with_bytes(
-                with_facts(point, {**ready.facts[group], **memory[group], **lasts}),
+            group: with_bytes(
+                point.with_actual({**ready.facts[group], **memory[group], **lasts}),
                 ready.bytes_of.get(group),
             )
-            for group, point in visit.points.items()
+            for group, point in planned.points.items()
         },
     )
 
 
-def _with_bytes(point: Point, of_iteration: tuple[int, int] | None) -> Point:
+def with_bytes(point: Point, of_iteration: tuple[int, int] | None) -> Point:
+    """The point with what one iteration of one thread counts and moves; not of a latency."""
     if point.quantity == "latency" or of_iteration is None:
         return point
     counted, moved = of_iteration
     return msgspec.structs.replace(point, bytes_counted=counted, bytes_moved=moved)
 
 
-def memory_facts(
-    plan: TeamPlan, competition: _core.Competition, requested_pages: str
-) -> dict[Group, dict[str, Scalar]]:
+def memory_facts(plan: TeamPlan, competition: _core.Competition) -> dict[GroupName, Recorded]:
     """What backs each group's arrays: their size, pages and nodes."""
-    by_group: dict[Group, list[list[_core.Backing]]] = {"a": [], "b": []}
+    by_group: dict[GroupName, list[list[_core.Backing]]] = {"a": [], "b": []}
     for (group, _), backings in zip(plan.members, competition.backing(), strict=True):
         by_group[group].append(backings)
     cut = plan.arrays.sources
     return {
-        group: {"array_bytes": competition.array_bytes}
+        group: TiersActual(array_bytes=competition.array_bytes).recorded()
         | _side_facts(
             [one for member in members for one in member[:cut]],
             [one for member in members for one in member[cut:]],
-            requested_pages,
+            plan.requested.pages,
         )
         for group, members in by_group.items()
     }
 
 
-def with_pages(plan: TeamPlan, memory: Mapping[Group, Facts]) -> TeamPlan:
-    """With the pages of both groups among what is said once; none of a group without arrays."""
-    pages = {f"pages_{group}": memory[group].get("pages") for group in {g for g, _ in plan.members}}
-    both = pages if len(pages) > 1 and None not in pages.values() else {}
-    return msgspec.structs.replace(plan, notes={**plan.notes, **both})
-
-
 def _side_facts(
     sources: Sequence[_core.Backing], destinations: Sequence[_core.Backing], requested_pages: str
-) -> dict[str, Scalar]:
-    facts = backing_facts([*sources, *destinations], requested_pages)
-    for role, backings in (("source", sources), ("destination", destinations)):
-        of_role = backing_facts(backings, requested_pages)
-        facts |= {f"{role}_pages": of_role.get("pages"), f"{role}_node": of_role.get("node")}
-    return facts
+) -> Recorded:
+    source, destination = (
+        Backing.of(backing_facts(one, requested_pages)) for one in (sources, destinations)
+    )
+    return (
+        backing_facts([*sources, *destinations], requested_pages)
+        | TiersActual(
+            source_pages=source.pages,
+            source_node=source.node,
+            destination_pages=destination.pages,
+            destination_node=destination.node,
+        ).recorded()
+    )

@@ -10,7 +10,7 @@ import msgspec
 from memgauge.experiments.tiers.memory_pairs import DRAM, PRESETS, RequestedSide, Where
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement, parse_placement
-from memgauge.model.tier_words import second_tiers, tier_named
+from memgauge.model.tier_names import second_tiers, tier_named
 
 if TYPE_CHECKING:
     from memgauge.experiments.tiers.parameters import TiersParameters
@@ -30,7 +30,7 @@ def sides(parameters: TiersParameters, system: System, cpus: Collection[int]) ->
     """Memory of group A and of group B, on this machine with threads on these CPUs.
 
     Raises:
-        RequestError: a word stands for no tier here, or for several.
+        RequestError: a name stands for no tier here, or for several.
         NotPossibleHere: no second memory was named, and this machine has none.
     """
     requested = parameters.a or RequestedSide(DRAM, DRAM)

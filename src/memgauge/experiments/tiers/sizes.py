@@ -10,6 +10,7 @@ import msgspec
 from memgauge.experiments.shared.rings import BLOCK_BYTES, memory_footprint
 from memgauge.experiments.tiers.parameters import TiersParameters
 from memgauge.model.memory import MemoryPlacement
+from memgauge.model.points.tiers import TiersActual
 from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
@@ -35,7 +36,7 @@ MEMORY_SHARE = 0.5
 """Of what a memory has left, that arrays sized by default may take at most."""
 
 ITERATION_BYTES = 4 * MIB
-"""Of each array, half a millisecond or so of one thread; some ten to thirty in a visit."""
+"""Of each array, half a millisecond or so of one thread; some ten to thirty in a sampling pass."""
 LEAST_ITERATIONS = 4
 """In a walk over an array."""
 
@@ -59,31 +60,27 @@ class TierSizes(msgspec.Struct, frozen=True, kw_only=True):
     ring_bytes: int | None
     """Of each memory whose latency is probed; None: none is."""
     llc_bytes: int | None
-    """The largest last-level cache of a thread; None where the system does not tell."""
+    """The largest last-level cache of a thread; None where the system hides it."""
 
     @property
     def exceeds_caches(self) -> bool:
         """Whether the rule is kept; False too where the caches are not known."""
-        return self.llc_bytes is not None and self.array_bytes >= CACHE_MULTIPLE * self.llc_bytes
+        return _exceeds(self.array_bytes, self.llc_bytes)
 
     @property
     def facts(self) -> dict[str, Scalar]:
-        """What the records say of it."""
-        ring: dict[str, Scalar] = {}
-        if self.ring_bytes is not None:
-            ring["footprint_bytes"] = self.ring_bytes
-        return {
-            "array_bytes": self.array_bytes,
-            "iteration_bytes": self.iteration_bytes,
-            "lead_in_iterations": self.lead_in_iterations,
-            "llc_bytes": self.llc_bytes,
-            **ring,
-        }
+        """What points record about them."""
+        return TiersActual(
+            array_bytes=self.array_bytes,
+            iteration_bytes=self.iteration_bytes,
+            lead_in_iterations=self.lead_in_iterations,
+            llc_bytes=self.llc_bytes,
+            footprint_bytes=self.ring_bytes,
+        ).recorded()
 
-    @staticmethod
-    def of(facts: Mapping[str, Scalar]) -> TierSizes:
-        """The sizes that such facts tell, as they were planned."""
-        return msgspec.convert({"ring_bytes": facts.get("footprint_bytes"), **facts}, TierSizes)
+
+def _exceeds(array_bytes: int, llc_bytes: int | None) -> bool:
+    return llc_bytes is not None and array_bytes >= CACHE_MULTIPLE * llc_bytes
 
 
 def tier_sizes(
@@ -96,7 +93,7 @@ def tier_sizes(
     """Sizes for threads on these CPUs; smaller than they should be where a memory is short of room.
 
     Args:
-        parameters: what was asked for.
+        parameters: as requested.
         system: the machine.
         cpus: of the threads that load the memory.
         arrays: by placement, how many arrays lie there.
@@ -158,13 +155,12 @@ def _ring_bytes(system: System, rings: Sequence[MemoryPlacement], free: Rooms) -
 
 def size_warnings(point: Point) -> list[Warning]:
     """Caches that may hold part of what is walked over."""
-    array_bytes, llc_bytes = point.actual["array_bytes"], point.actual["llc_bytes"]
-    if isinstance(llc_bytes, int) and int(str(array_bytes)) >= CACHE_MULTIPLE * llc_bytes:
+    actual = TiersActual.of(point.actual)
+    array_bytes, llc_bytes = actual.array_bytes or 0, actual.llc_bytes
+    if _exceeds(array_bytes, llc_bytes):
         return []
-    size = format_bytes(int(str(array_bytes)))
-    caches = (
-        f"of {format_bytes(llc_bytes)}" if isinstance(llc_bytes, int) else "whose size is hidden"
-    )
+    size = format_bytes(array_bytes)
+    caches = "whose size is hidden" if llc_bytes is None else f"of {format_bytes(llc_bytes)}"
     return [
         Warning(
             code="arrays-in-caches",

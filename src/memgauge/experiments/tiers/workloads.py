@@ -13,48 +13,52 @@ from memgauge.experiments.shared.tuned_kernels import tuned_kernel, tuned_stores
 from memgauge.experiments.tiers.parameters import TiersParameters
 from memgauge.experiments.tiers.sides import Side
 from memgauge.model.errors import RequestError
+from memgauge.model.points.tiers import TiersActual, TiersWork
 from memgauge.model.records import Scalar
 
-Group = Literal["a", "b"]
+GroupName = Literal["a", "b"]
+GROUPS: tuple[GroupName, ...] = ("a", "b")
 Spec = _core.KernelSpec | _core.TrafficSpec
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """The same for all threads, but for the pauses of their group and where their memory is."""
 
-    kernel: str | None
-    """None: a mix."""
+    kernel: str = ""
+    """Empty: a mix."""
     access: str = "direct"
     """To elements in a pool."""
     load: Load | None = None
+    """The mix; None: a kernel."""
     delay_a_ns: int = 0
     delay_b_ns: int = 0
 
     @property
     def name(self) -> str:
         """Such as `copy`, `copy-translated`, `75r` or `75r/d0-200`."""
-        if self.load is None:
-            return f"{self.kernel}" + ("" if self.access == "direct" else f"-{self.access}")
-        mix = self.load.name.partition("/")[0].partition("-")[0]
-        delayed = self.delay_a_ns or self.delay_b_ns
-        return f"{mix}/d{self.delay_a_ns}-{self.delay_b_ns}" if delayed else mix
+        return self.requested("a").name
 
-    def delay_ns(self, group: Group) -> int:
-        """Pause of a group's threads after every 16 lines, as asked."""
+    @property
+    def has_pauses(self) -> bool:
+        """Whether threads of any group pause."""
+        return self.requested("a").has_pauses
+
+    def delay_ns(self, group: GroupName) -> int:
+        """Requested pause of a group's threads after every 16 lines."""
         return self.delay_a_ns if group == "a" else self.delay_b_ns
 
-    def requested(self, group: Group) -> dict[str, Scalar]:
-        """What the records say was asked of a group."""
+    def requested(self, group: GroupName) -> TiersWork:
+        """What points record as requested of a group."""
         if self.load is None:
-            return {"kernel": self.kernel, "access": self.access}
-        return {
-            "read_share": self.load.read_share,
-            "reads": self.load.reads,
-            "writes": self.load.writes,
-            "delay_ns": self.delay_ns(group),
-            "delay_a_ns": self.delay_a_ns,
-            "delay_b_ns": self.delay_b_ns,
-        }
+            return TiersWork(kernel=self.kernel, access=self.access)
+        return TiersWork(
+            read_share=self.load.read_share,
+            reads=self.load.reads,
+            writes=self.load.writes,
+            delay_ns=self.delay_ns(group),
+            delay_a_ns=self.delay_a_ns,
+            delay_b_ns=self.delay_b_ns,
+        )
 
 
 def works(parameters: TiersParameters) -> list[Workload]:
@@ -69,7 +73,7 @@ def works(parameters: TiersParameters) -> list[Workload]:
         parameters.read_share or (), (store,), {False: ("sequential",), True: ("sequential",)}
     )
     return kernels + [
-        Workload(kernel=None, load=load, delay_a_ns=a_ns, delay_b_ns=b_ns)
+        Workload(load=load, delay_a_ns=a_ns, delay_b_ns=b_ns)
         for load in mixes
         for a_ns, b_ns in product(parameters.delay_a, parameters.delay_b)
     ]
@@ -83,15 +87,15 @@ def spec_of(parameters: TiersParameters, work: Workload, side: Side, delay_units
     """
     if work.load is not None:
         return work.load.spec(delay_units)
-    kernel, element, store = str(work.kernel), parameters.element, parameters.store
+    element, store = parameters.element, parameters.store
     if parameters.loop == "tuned":
-        return _tuned(kernel, element, store)
-    access = _access(work, side, kernel)
-    return _core.KernelSpec(kernel, element, store=store or "temporal", access=access)
+        return _tuned(work.kernel, element, store)
+    access = _access(work, side)
+    return _core.KernelSpec(work.kernel, element, store=store or "temporal", access=access)
 
 
 def _tuned(kernel: str, element: str, store: str | None) -> _core.KernelSpec:
-    """The tuned kernel to run, with other stores where those were asked for."""
+    """The tuned kernel to run, with other stores where those were requested."""
     if store is not None and store not in tuned_stores(kernel, element):
         raise RequestError(
             f"--store {store}: kernel {kernel} has no such stores on this processor; use --store "
@@ -100,11 +104,11 @@ def _tuned(kernel: str, element: str, store: str | None) -> _core.KernelSpec:
     return tuned_kernel(kernel, element, store)
 
 
-def _access(work: Workload, side: Side, kernel: str) -> str:
+def _access(work: Workload, side: Side) -> str:
     """How a group reaches the arrays that the kernel uses: translated where they are in a pool."""
     if work.access == "direct":
         return "direct"
-    sources, destinations = _core.arrays_needed(_core.KernelSpec(kernel))
+    sources, destinations = _core.arrays_needed(_core.KernelSpec(work.kernel))
     in_pool = (
         sources > 0 and side.source.kind == "pmemobj",
         destinations > 0 and side.destination.kind == "pmemobj",
@@ -122,22 +126,24 @@ def _access(work: Workload, side: Side, kernel: str) -> str:
 def spec_facts(spec: Spec) -> dict[str, Scalar]:
     """What runs."""
     if isinstance(spec, _core.TrafficSpec):
-        return {"store": spec.store if spec.writes else None, "delay_units": spec.delay}
-    facts: dict[str, Scalar] = {
-        "variant": spec.variant,
-        "store": spec.store,
-        "access": spec.access,
-    }
-    if spec.variant == "tuned":
-        facts |= {"isa": spec.isa, "unroll": spec.unroll, "streams": spec.streams}
-    return facts
+        store = spec.store if spec.writes else ""
+        return TiersActual(store=store, delay_units=spec.delay).recorded()
+    tuned = spec.variant == "tuned"
+    return TiersActual(
+        variant=spec.variant,
+        store=spec.store,
+        access=spec.access,
+        isa=spec.isa if tuned else "",
+        unroll=spec.unroll if tuned else None,
+        streams=spec.streams if tuned else None,
+    ).recorded()
 
 
 def require_pool(parameters: TiersParameters, *groups: Side) -> None:
     """Translated access needs a pool.
 
     Raises:
-        RequestError: it was asked for, and no memory is one.
+        RequestError: it was requested, and no memory is one.
     """
     pools = [one for side in groups for one in (side.source, side.destination)]
     if "translated" in parameters.access and not any(one.kind == "pmemobj" for one in pools):

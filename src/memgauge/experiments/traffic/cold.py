@@ -109,12 +109,12 @@ def _laid_out(array_bytes: int) -> int:
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """Executions between two readings, and what a visit makes of them."""
+    """Executions between two readings, and how many a sampling pass makes."""
 
     lead_in: int
     repetitions: int
     together: int
-    """Regions of one visit, after one lead-in: more where that is long beside a region."""
+    """Regions of one sampling pass, after one lead-in: more where that is long beside a region."""
     execution_s: float
     """Of one execution by all threads at once."""
 
@@ -129,7 +129,7 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
         return min(LONGEST_IDLE_S, self.seconds)
 
     @property
-    def visit_s(self) -> float:
+    def pass_s(self) -> float:
         """Lead-in and regions, and the idle time before some."""
         executions = self.lead_in + self.together * self.repetitions
         return executions * self.execution_s + self.idle_s / IDLE_EVERY
@@ -137,13 +137,13 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def least_s(self) -> float:
         """Of the least number of regions."""
-        return math.ceil(LEAST_REGIONS / self.together) * self.visit_s
+        return math.ceil(LEAST_REGIONS / self.together) * self.pass_s
 
 
 def region_for(
     requested: str | int, size: int, threads: int, execution_s: float, lead_in: int
 ) -> Region:
-    """Repetitions as they were asked for, and a lead-in that does not take much longer."""
+    """Repetitions as they were requested, and a lead-in that does not take much longer."""
     repetitions = repetitions_for(requested, size, threads, execution_s)
     region_s = repetitions * execution_s
     most = LEAD_IN_REGIONS * max(REGION_S, region_s) / execution_s
@@ -180,13 +180,13 @@ def regions_within(requested: Sequence[Region], total_s: float) -> list[int]:
     left_s, found = total_s, [0] * len(requested)
     order = sorted(range(len(requested)), key=lambda index: requested[index].least_s)
     for done, index in enumerate(order):
-        visits = _visits(requested[index], left_s / (len(order) - done))
-        found[index] = visits * requested[index].together
-        left_s -= visits * requested[index].visit_s
+        passes = _passes(requested[index], left_s / (len(order) - done))
+        found[index] = passes * requested[index].together
+        left_s -= passes * requested[index].pass_s
     return found
 
 
-def _visits(region: Region, share_s: float) -> int:
+def _passes(region: Region, share_s: float) -> int:
     if region.least_s > share_s:
         return 0
-    return min(math.ceil(REGIONS / region.together), int(share_s / region.visit_s))
+    return min(math.ceil(REGIONS / region.together), int(share_s / region.pass_s))

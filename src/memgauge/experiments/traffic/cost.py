@@ -7,63 +7,60 @@ speed of the size before shows to be hopeless: they are not even allocated. Both
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.shared.base import REGIONS_FACT
 from memgauge.experiments.traffic.bench import Nest, Ready
-from memgauge.experiments.traffic.cold import (
-    LEAST_REGIONS,
-    Sets,
-    region_for,
-    regions_within,
-)
-from memgauge.experiments.traffic.plan import LEFT_OUT, spec_of, with_facts
+from memgauge.experiments.traffic.cold import LEAST_REGIONS, region_for, regions_within
+from memgauge.experiments.traffic.memory import MeasuredSize, TrafficGroup
+from memgauge.experiments.traffic.parameters import TrafficParameters
+from memgauge.model.points.traffic import TrafficActual
 from memgauge.model.records import Point, Scalar
 from memgauge.model.units import format_duration
 
 TRIAL_S = 0.01
-"""Executions that take so long together tell what one takes."""
+"""Executions that take so long together show what one takes."""
 MOST_TRIALS = 1000
-
-Allocate = Callable[[Point, int], Nest]
-"""Arrays of a point, in so many sets."""
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """How the sizes of a team are made ready."""
+    """How the sizes of a group are made ready."""
 
-    allocate: Allocate
-    sets: Callable[[Point], Sets]
-    backing: Callable[[Any], Mapping[str, Scalar]]
-    """What there is to say of the memory of a nest that was allocated."""
-    repetitions: str | int
-    total_s: float
-    """For measuring all sizes."""
+    group: TrafficGroup
+    parameters: TrafficParameters
+    allocate: Callable[[_core.NestSpec, int], Nest]
+    """Arrays of a loop nest, in so many sets."""
+    facts: Mapping[str, Scalar] = {}
+    """Of every point."""
+    backing: Callable[[Any], Mapping[str, Scalar]] = lambda _: {}
+    """What is known of the memory of a nest that was allocated."""
 
-    def prepare(
-        self, stack: ExitStack, points: Sequence[Point], probe: Point | None
-    ) -> tuple[list[Point], list[Ready]]:
+    @property
+    def total_s(self) -> float:
+        """For measuring all sizes."""
+        return (self.parameters.size_budget_s or 0.0) * len(self.group.sizes)
+
+    def prepare(self, stack: ExitStack) -> tuple[list[Point], list[Ready]]:
         """All points with what was found out, and those that are measured with their arrays.
 
-        Args:
-            stack: frees the arrays.
-            points: by rising cost.
-            probe: one as small that executing it costs nothing; None: the first is.
+        The stack frees the arrays.
         """
+        probe = self.group.probe
         trip_s = 0.0 if probe is None else self._trip_s(probe)
         found: list[Point] = []
         tried: list[Ready] = []
-        for point in points:
-            trips = spec_of(point).trips
-            if trips * trip_s * LEAST_REGIONS > self.total_s:
-                found.append(self._left_out(point, trips * trip_s, trips * trip_s * LEAST_REGIONS))
+        for size in self.group.sizes:
+            point = size.planned.point.with_actual(self.facts)
+            trips = size.planned.spec.trips
+            expected_s = trips * trip_s
+            if expected_s * LEAST_REGIONS > self.total_s:
+                found.append(self._left_out(size, point, expected_s, expected_s * LEAST_REGIONS))
                 continue
-            tried.append(self._tried(stack, point))
+            tried.append(self._tried(stack, size, point))
             found.append(point)
             trip_s = tried[-1].region.execution_s / trips
         allowed = regions_within([one.region for one in tried], self.total_s)
@@ -74,43 +71,43 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
             [one for one, regions in zip(ready, allowed, strict=True) if regions],
         )
 
-    def _tried(self, stack: ExitStack, point: Point) -> Ready:
-        sets = self.sets(point)
-        nest = self.allocate(point, sets.copies)
+    def _tried(self, stack: ExitStack, size: MeasuredSize, point: Point) -> Ready:
+        nest = self.allocate(size.planned.spec, size.sets.copies)
         stack.callback(nest.close)
         region = region_for(
-            self.repetitions,
-            int(str(point.requested["size"])),
+            self.parameters.repetitions,
+            size.planned.size,
             point.threads,
             execution_s(nest),
-            sets.lead_in,
+            size.sets.lead_in,
         )
-        return Ready(point=point, nest=nest, sets=sets, region=region)
+        return Ready(size=size, nest=nest, region=region, point=point)
 
     def _decided(self, one: Ready, regions: int) -> Ready:
         """Complete; the arrays of one that is left out are freed."""
-        if not regions:
-            left_out = self._left_out(one.point, one.region.execution_s, one.region.least_s)
-            one.nest.close()
-            return msgspec.structs.replace(one, point=left_out)
-        facts = dict(self.backing(one.nest)) | _facts(one) | {REGIONS_FACT: regions}
-        return msgspec.structs.replace(one, point=with_facts(one.point, facts))
+        if regions:
+            facts = {**self.backing(one.nest), **_repeated(one, regions).recorded()}
+            return msgspec.structs.replace(one, point=one.point.with_actual(facts))
+        region = one.region
+        left_out = self._left_out(one.size, one.point, region.execution_s, region.least_s)
+        one.nest.close()
+        return msgspec.structs.replace(one, point=left_out)
 
-    def _trip_s(self, probe: Point) -> float:
+    def _trip_s(self, probe: _core.NestSpec) -> float:
         nest = self.allocate(probe, 1)
         try:
-            return execution_s(nest) / spec_of(probe).trips
+            return execution_s(nest) / probe.trips
         finally:
             nest.close()
 
-    def _left_out(self, point: Point, execution: float, visits_s: float) -> Point:
+    def _left_out(self, size: MeasuredSize, point: Point, execution: float, least: float) -> Point:
         why = (
-            f"N = {point.requested['size']} is not measured: an execution takes about "
+            f"N = {size.planned.size} is not measured: an execution takes about "
             f"{format_duration(execution)}, and {LEAST_REGIONS} regions of them with their "
-            f"lead-ins {format_duration(visits_s)}, more than the others leave of "
+            f"lead-ins {format_duration(least)}, more than the others leave of "
             f"{format_duration(self.total_s)}"
         )
-        return with_facts(point, {REGIONS_FACT: 0, LEFT_OUT: why})
+        return point.with_actual(TrafficActual(regions=0, left_out=why).recorded())
 
 
 def execution_s(nest: Nest) -> float:
@@ -125,13 +122,16 @@ def _seconds(taken: _core.Slice) -> float:
     return max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin) * 1e-9
 
 
-def _facts(one: Ready) -> dict[str, Scalar]:
-    return {
-        "copies": one.sets.copies,
-        "copies_wanted": one.sets.wanted,
-        "pool_bytes": one.sets.pool_bytes,
-        "caches_bytes": one.sets.caches_bytes,
-        "lead_in": one.region.lead_in,
-        "lead_in_wanted": one.sets.lead_in,
-        "repetitions": one.region.repetitions,
-    }
+def _repeated(one: Ready, regions: int) -> TrafficActual:
+    """How often it is executed, and on how many sets of arrays."""
+    sets = one.size.sets
+    return TrafficActual(
+        regions=regions,
+        copies=sets.copies,
+        copies_wanted=sets.wanted,
+        pool_bytes=sets.pool_bytes,
+        caches_bytes=sets.caches_bytes,
+        lead_in=one.region.lead_in,
+        lead_in_wanted=sets.lead_in,
+        repetitions=one.region.repetitions,
+    )

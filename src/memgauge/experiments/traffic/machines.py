@@ -16,7 +16,7 @@ from memgauge.model.system import System
 
 
 class Machines(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for, and why this machine is missing, if it is."""
+    """What was requested, and why this machine is missing, if it is."""
 
     of: list[CacheMachine]
     missing: str | None = None
@@ -39,7 +39,7 @@ class MachinePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def machines_of(parameters: TrafficParameters, system: System) -> Machines:
-    """The machines asked for.
+    """The machines requested.
 
     Raises:
         RequestError: one is not known; this one shows no caches, and no other was named.

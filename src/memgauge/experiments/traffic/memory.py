@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from memgauge import _core
 from memgauge.experiments.shared.base import Group
-from memgauge.experiments.traffic.cold import Sets, sets_for
+from memgauge.experiments.traffic.cold import Sets
 from memgauge.experiments.traffic.parameters import TrafficParameters
-from memgauge.experiments.traffic.plan import Team, spec_of
+from memgauge.experiments.traffic.plan import PlannedSize, Team
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Point
-from memgauge.model.system import System
-from memgauge.model.units import format_bytes, format_count
+from memgauge.model.units import format_bytes
 
 GROUP_SHARE = 0.75
 """Of the available memory, that sizes which are open at once may take."""
@@ -19,64 +20,81 @@ LARGEST_SHARE = 0.8
 """That one set of arrays may take."""
 
 
-def name_of(team: Team) -> str:
-    """As progress and errors call it."""
-    return format_count(team.threads, "thread")
+class MeasuredSize(msgspec.Struct, frozen=True, kw_only=True):
+    """A size that is executed, and the arrays that it is executed on."""
+
+    planned: PlannedSize
+    sets: Sets
+
+
+class TrafficGroup(Group, frozen=True, kw_only=True):
+    """Sizes of one team that are open at once."""
+
+    team: Team
+    sizes: tuple[MeasuredSize, ...] = ()
+    """By rising cost; empty: nothing is run."""
+    probe: _core.NestSpec | None = None
+    """So small that executing it costs nothing, and shows the speed; None: the first size does."""
+
+
+class Room(msgspec.Struct, frozen=True):
+    """Memory for the arrays of a team."""
+
+    available_bytes: int
+    remedy: str
+    """What to do where it is too little."""
 
 
 def packed(
-    parameters: TrafficParameters, team: Team, points: Sequence[Point], system: System
-) -> list[Group]:
-    """As few groups as memory allows, in the order of sizes: each has the counters for itself."""
-    sized = [(point, sets_of(point, team.cpus, system)) for point in points]
-    remedy = "--simulate-only needs no memory"
-    return packed_into(parameters, name_of(team), sized, system.available_bytes, remedy)
-
-
-def packed_into(
     parameters: TrafficParameters,
-    place: str,
-    sized: Sequence[tuple[Point, Sets]],
-    available_bytes: int,
-    remedy: str,
-) -> list[Group]:
-    """The same for sets of arrays that are known; `place`: whose they are, in words."""
-    found: list[Group] = []
-    for point, sets in _possible(parameters, place, sized, available_bytes, remedy):
-        together = sets.pool_bytes + (found[-1].bytes if found else 0)
-        if found and together <= available_bytes * GROUP_SHARE:
-            last = found.pop()
-            found.append(Group(name=last.name, points=[*last.points, point], bytes=together))
+    team: Team,
+    sizes: Sequence[MeasuredSize],
+    probe: PlannedSize,
+    room: Room,
+) -> list[TrafficGroup]:
+    """As few groups as memory allows, in the order of sizes: each has the counters for itself.
+
+    The `probe` is for groups that begin with a larger size.
+
+    Raises:
+        RequestError: a requested size does not fit.
+    """
+    packs: list[list[MeasuredSize]] = []
+    for one in _possible(parameters, team, sizes, room):
+        together = _pool_bytes([*packs[-1], one]) if packs else 0
+        if packs and together <= room.available_bytes * GROUP_SHARE:
+            packs[-1].append(one)
         else:
-            begins = f", from N = {point.requested['size']}" if found else ""
-            name = place + begins
-            found.append(Group(name=name, points=[point], bytes=sets.pool_bytes))
-    return found
+            packs.append([one])
+    return [
+        TrafficGroup(
+            name=team.name + (f", from N = {pack[0].planned.size}" if index else ""),
+            points=[one.planned.point for one in pack],
+            bytes=_pool_bytes(pack),
+            team=team,
+            sizes=tuple(pack),
+            probe=probe.spec if pack[0].planned.size > probe.size else None,
+        )
+        for index, pack in enumerate(packs)
+    ]
+
+
+def _pool_bytes(sizes: Sequence[MeasuredSize]) -> int:
+    return sum(one.sets.pool_bytes for one in sizes)
 
 
 def _possible(
-    parameters: TrafficParameters,
-    place: str,
-    sized: Sequence[tuple[Point, Sets]],
-    available_bytes: int,
-    remedy: str,
-) -> list[tuple[Point, Sets]]:
-    """Those of which one set fits into memory; of sizes that were asked for all must."""
-    room = int(available_bytes * LARGEST_SHARE)
-    fitting = [(point, sets) for point, sets in sized if sets.laid_out_bytes <= room]
-    if len(fitting) < len(sized) and (parameters.sizes is not None or not fitting):
-        point, sets = next(one for one in sized if one not in fitting)
-        largest = fitting[-1][0].requested["size"] if fitting else None
-        fits = "none fits" if largest is None else f"sizes up to {largest} of these fit"
+    parameters: TrafficParameters, team: Team, sizes: Sequence[MeasuredSize], room: Room
+) -> list[MeasuredSize]:
+    """Those of which one set fits into memory; of sizes that were requested all must."""
+    most = int(room.available_bytes * LARGEST_SHARE)
+    fitting = [one for one in sizes if one.sets.laid_out_bytes <= most]
+    if len(fitting) < len(sizes) and (parameters.sizes is not None or not fitting):
+        beyond = next(one for one in sizes if one not in fitting)
+        fits = f"sizes up to {fitting[-1].planned.size} of these fit" if fitting else "none fits"
         raise RequestError(
-            f"--sizes {point.requested['size']}: the arrays of {parameters.kernel} by {place} "
-            f"take {format_bytes(sets.bytes)}, and {format_bytes(room)} of memory may be used: "
-            f"{fits}; {remedy}"
+            f"--sizes {beyond.planned.size}: the arrays of {parameters.kernel} by {team.name} take "
+            f"{format_bytes(beyond.sets.bytes)}, and {format_bytes(most)} of memory may be used: "
+            f"{fits}; {room.remedy}"
         )
     return fitting
-
-
-def sets_of(point: Point, cpus: Sequence[int], system: System) -> Sets:
-    """How many sets of its arrays a point uses in turn."""
-    arrays = [array.bytes for array in spec_of(point).arrays]
-    return sets_for(arrays, point.threads, cpus, system)

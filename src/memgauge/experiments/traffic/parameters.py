@@ -47,10 +47,6 @@ def _kernel(text: str, flag: str) -> str:
     return parse_kernel(text)
 
 
-def _whole(text: str, flag: str, most: int) -> int:
-    return units.parse_count(text.strip(), flag, 1, most)
-
-
 def _repetitions(text: str, flag: str) -> str | int:
     name = text.strip()
     if name in {AUTO, STUDY}:
@@ -59,7 +55,7 @@ def _repetitions(text: str, flag: str) -> str | int:
         raise RequestError(
             f"{flag} {quoted(text)} is neither {AUTO}, {STUDY} nor a number; write one of them"
         )
-    return _whole(name, flag, MOST_REPETITIONS_REQUESTED)
+    return units.parse_count(name, flag, 1, MOST_REPETITIONS_REQUESTED)
 
 
 def _machines(text: str, flag: str) -> tuple[str, ...]:
@@ -178,7 +174,7 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
     ] = None
 
     def for_budget(self, budget_s: float) -> Self:
-        """With each size's share of the budget, where none was asked for."""
+        """With each size's share of the budget, where none was requested."""
         requested = super().for_budget(budget_s)
         if requested.size_budget_s is not None:
             return requested
@@ -186,7 +182,7 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
 
     @property
     def steps(self) -> int:
-        """Sizes of a range whose step is not said, about."""
+        """Sizes of a range without a step, about."""
         return FINE_STEPS if self.is_fine else STEPS
 
     @property

@@ -1,4 +1,4 @@
-"""The points of `traffic`: a kernel of one size, executed by a number of threads."""
+"""The points of `traffic`: a kernel of one size, executed by a number of threads or by a GPU."""
 
 from __future__ import annotations
 
@@ -14,28 +14,54 @@ from memgauge.experiments.traffic.machines import (
     sockets_of,
 )
 from memgauge.experiments.traffic.parameters import TrafficParameters
-from memgauge.experiments.traffic.shapes import cap_for, extents_of, probe_size, sizes_of
+from memgauge.experiments.traffic.shapes import cap_for, extents_of, sizes_of
 from memgauge.model.cache_machine import with_cores
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
-from memgauge.model.nests import EXTENTS, KINDS, STUDY_GRID, Extents
-from memgauge.model.records import Point, Scalar
+from memgauge.model.nests import KINDS, STUDY_GRID
+from memgauge.model.points.traffic import (
+    NestArrays,
+    NestExtents,
+    TrafficActual,
+    TrafficRequested,
+)
+from memgauge.model.records import Point
 from memgauge.model.system import System
+from memgauge.model.units import format_count
 from memgauge.system.topology.placement import POLICIES, UNKNOWN_CACHE_BYTES, cpus_for
-
-LEFT_OUT = "left_out"
-"""Fact of a point that is not measured: why."""
 
 
 class Team(msgspec.Struct, frozen=True, kw_only=True):
-    """Threads that execute a kernel, and what they share."""
+    """Threads that execute a kernel, and what they share; or a GPU, as one thread."""
 
     threads: int
-    cpus: list[int]
-    """Empty: nothing is run."""
+    cpus: list[int] = []
+    """Empty: a GPU executes it, or nothing is run."""
     per_socket: list[int]
     cached_bytes: int | None
     """What one of them may keep in this machine's caches; None: hidden, or nothing is run."""
+    gpu: str = ""
+    """Placement of the GPU; empty: cores execute it."""
+
+    @property
+    def name(self) -> str:
+        """As progress and errors call it."""
+        return self.gpu or format_count(self.threads, "thread")
+
+
+class PlannedSize(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel of one size."""
+
+    point: Point
+    size: int
+    spec: _core.NestSpec
+    subject: str
+    """As the validation of its arrays calls it, such as `gemm, N = 64, 1 thread`."""
+
+    @property
+    def array_bytes(self) -> list[int]:
+        """Of each array of one thread."""
+        return [array.bytes for array in self.spec.arrays]
 
 
 class Element(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,14 +74,14 @@ class Element(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def teams_of(parameters: TrafficParameters, system: System, machines: Machines) -> list[Team]:
-    """Numbers of threads asked for, or one; batched, one for each core.
+    """Numbers of threads requested, or one; batched, one for each core.
 
     Where nothing is run, those of the machines are counted: batched, as many as all of them have.
     """
     if parameters.simulate_only:
         most = min((machine.machine_cores for machine in machines.of), default=1)
         counts = (most,) if parameters.batched else parameters.threads or (1,)
-        return [_nowhere(threads) for threads in counts]
+        return [Team(threads=count, per_socket=[count], cached_bytes=None) for count in counts]
     if parameters.batched:
         policy = "cores" if parameters.cpus in POLICIES else parameters.cpus
         return [_team(cpus_for(policy, None, system), system)]
@@ -65,34 +91,92 @@ def teams_of(parameters: TrafficParameters, system: System, machines: Machines) 
     ]
 
 
-def points_of(
-    parameters: TrafficParameters, machines: Machines, teams: Sequence[Team]
-) -> list[list[Point]]:
-    """For each team its points, by rising size."""
-    cap = _cap(parameters, machines, teams) if parameters.kernel == "gemv" else None
-    return [
-        [_point(parameters, machines, team, size, cap) for size in sizes_of(parameters)]
-        for team in teams
-    ]
+def planned_sizes(
+    parameters: TrafficParameters, machines: Machines, team: Team, cap: int | None
+) -> list[PlannedSize]:
+    """The points of a team by rising size; `cap`: of GEMV's matrix."""
+    return [planned_size(parameters, machines, team, size, cap) for size in sizes_of(parameters)]
+
+
+def planned_size(
+    parameters: TrafficParameters, machines: Machines, team: Team, size: int, cap: int | None
+) -> PlannedSize:
+    """The point of one size.
+
+    Raises:
+        RequestError: the core cannot lay out its arrays.
+    """
+    spec = spec_for(parameters, size, cap)
+    extents = extents_of(parameters, size, cap)
+    once = element_traffic(spec, parameters.kernel, extents)
+    counted = once.read_bytes + once.write_bytes
+    # A GPU writes sectors without reading them first.
+    moved = counted + (0 if team.gpu else once.allocate_bytes)
+    parts = ["traffic", parameters.kernel, str(size), team.gpu or f"{team.threads}t"]
+    actual = TrafficActual(
+        cpus=format_cpu_list(team.cpus),
+        read_bytes=once.read_bytes * team.threads,
+        write_bytes=once.write_bytes * team.threads,
+        cached_bytes=team.cached_bytes,
+        simulated_in_part=_in_part(machines, team),
+    )
+    arrays = NestArrays(**{f"{array.name}_bytes": array.bytes for array in spec.arrays})
+    point = Point(
+        point="/".join([*parts, *["prefetched"] * parameters.store_prefetch]),
+        experiment="traffic",
+        quantity="bandwidth",
+        requested=_requested(parameters, machines, team, size, cap).recorded(),
+        actual=NestExtents(**extents).recorded() | arrays.recorded() | actual.recorded(),
+        bytes_counted=counted * team.threads,
+        bytes_moved=moved * team.threads,
+        threads=team.threads,
+        role="counted",
+    )
+    subject = f"{parameters.kernel}, N = {size}, {team.name}"
+    return PlannedSize(point=point, size=size, spec=spec, subject=subject)
 
 
 def spec_of(point: Point) -> _core.NestSpec:
-    """The loop nest that a point executes."""
-    extents = {
-        name: int(value) for name in EXTENTS if (value := point.actual.get(name)) is not None
-    }
+    """The loop nest that a recorded point executes."""
+    requested = TrafficRequested.of(point.requested)
     return _core.NestSpec(
-        str(point.requested["kernel"]),
-        store_prefetch=bool(point.requested["store_prefetch"]),
-        **extents,
+        requested.kernel,
+        store_prefetch=requested.store_prefetch is True,
+        **NestExtents.of(point.actual).known,
     )
 
 
-def small_spec(parameters: TrafficParameters) -> _core.NestSpec:
-    """The kernel's loop nest of a size that takes no time."""
-    small = probe_size(parameters)
-    extents = extents_of(parameters, small, small)
-    return _core.NestSpec(parameters.kernel, store_prefetch=parameters.store_prefetch, **extents)
+def spec_for(parameters: TrafficParameters, size: int, cap: int | None) -> _core.NestSpec:
+    """The kernel's loop nest of a size.
+
+    Raises:
+        RequestError: the core cannot lay it out.
+    """
+    extents = extents_of(parameters, size, cap)
+    try:
+        return _core.NestSpec(
+            parameters.kernel, store_prefetch=parameters.store_prefetch, **extents
+        )
+    except RequestError as error:
+        raise RequestError(f"--sizes {size}: {error}") from error
+
+
+def cap_of(parameters: TrafficParameters, machines: Machines, teams: Sequence[Team]) -> int | None:
+    """Of GEMV's matrix: as requested, or so that neither this machine nor a simulated one keeps it.
+
+    None of other kernels.
+    """
+    if parameters.kernel != "gemv" or parameters.cap is not None:
+        return parameters.cap
+    here_bytes = [
+        team.cached_bytes or UNKNOWN_CACHE_BYTES // team.threads for team in teams if team.cpus
+    ]
+    there_bytes = [
+        with_cores(machine, min(team.threads, machine.machine_cores)).cached_bytes
+        for team in teams
+        for machine in machines.of
+    ]
+    return cap_for([*here_bytes, *there_bytes])
 
 
 def element_traffic(spec: _core.NestSpec, kernel: str, extents: Mapping[str, int]) -> Element:
@@ -113,70 +197,26 @@ def element_traffic(spec: _core.NestSpec, kernel: str, extents: Mapping[str, int
     )
 
 
-def with_facts(point: Point, facts: Mapping[str, Scalar]) -> Point:
-    """The point with more of what was got."""
-    return msgspec.structs.replace(point, actual={**point.actual, **facts})
-
-
-def _point(
+def _requested(
     parameters: TrafficParameters, machines: Machines, team: Team, size: int, cap: int | None
-) -> Point:
-    extents = extents_of(parameters, size, cap)
-    kernel, prefetch = parameters.kernel, parameters.store_prefetch
-    spec = _requested_spec(parameters, size, extents)
-    once = element_traffic(spec, kernel, extents)
-    counted = once.read_bytes + once.write_bytes
-    parts = ["traffic", kernel, str(size), f"{team.threads}t", *["prefetched"] * prefetch]
-    return Point(
-        point="/".join(parts),
-        experiment="traffic",
-        quantity="bandwidth",
-        requested=_requested(parameters, machines, size, cap),
-        actual={
-            **({"cpus": format_cpu_list(team.cpus)} if team.cpus else {}),
-            **extents,
-            **{f"{array.name}_bytes": array.bytes for array in spec.arrays},
-            "read_bytes": once.read_bytes * team.threads,
-            "write_bytes": once.write_bytes * team.threads,
-            "cached_bytes": team.cached_bytes,
-            "simulated_in_part": _in_part(machines, team),
-        },
-        bytes_counted=counted * team.threads,
-        bytes_moved=(counted + once.allocate_bytes) * team.threads,
-        threads=team.threads,
-        role="counted",
+) -> TrafficRequested:
+    grid = parameters.grid or STUDY_GRID
+    return TrafficRequested(
+        kernel=parameters.kernel,
+        size=size,
+        batched=None if team.gpu else parameters.batched,
+        grid=str(grid) if KINDS[parameters.kernel].is_resort else "",
+        cap=cap,
+        store_prefetch=parameters.store_prefetch,
+        machines=machines.names,
+        repetitions=str(parameters.repetitions),
+        memory=str(parameters.memory),
+        pages="" if team.gpu else parameters.pages,
     )
 
 
-def _requested_spec(parameters: TrafficParameters, size: int, extents: Extents) -> _core.NestSpec:
-    try:
-        return _core.NestSpec(
-            parameters.kernel, store_prefetch=parameters.store_prefetch, **extents
-        )
-    except RequestError as error:
-        raise RequestError(f"--sizes {size}: {error}") from error
-
-
-def _requested(
-    parameters: TrafficParameters, machines: Machines, size: int, cap: int | None
-) -> dict[str, Scalar]:
-    grid = parameters.grid or STUDY_GRID
-    return {
-        "kernel": parameters.kernel,
-        "size": size,
-        "batched": parameters.batched,
-        "grid": str(grid) if KINDS[parameters.kernel].is_resort else None,
-        "cap": cap,
-        "store_prefetch": parameters.store_prefetch,
-        "machines": machines.names,
-        "repetitions": str(parameters.repetitions),
-        "memory": str(parameters.memory),
-        "pages": parameters.pages,
-    }
-
-
-def _in_part(machines: Machines, team: Team) -> str | None:
-    """Machines of which a part is simulated and its figures multiplied; None: all are whole."""
+def _in_part(machines: Machines, team: Team) -> str:
+    """Machines of which a part is simulated and its figures multiplied; empty: all are whole."""
     found = []
     for machine in machines.of:
         try:
@@ -185,22 +225,7 @@ def _in_part(machines: Machines, team: Team) -> str | None:
             continue
         if part.times > 1:
             found.append(machine.name)
-    return ",".join(found) or None
-
-
-def _cap(parameters: TrafficParameters, machines: Machines, teams: Sequence[Team]) -> int:
-    """As asked, or so that neither this machine nor a simulated one keeps the matrix."""
-    if parameters.cap is not None:
-        return parameters.cap
-    here_bytes = [
-        team.cached_bytes or UNKNOWN_CACHE_BYTES // team.threads for team in teams if team.cpus
-    ]
-    there_bytes = [
-        with_cores(machine, min(team.threads, machine.machine_cores)).cached_bytes
-        for team in teams
-        for machine in machines.of
-    ]
-    return cap_for([*here_bytes, *there_bytes])
+    return ",".join(found)
 
 
 def _team(cpus: list[int], system: System) -> Team:
@@ -210,10 +235,6 @@ def _team(cpus: list[int], system: System) -> Team:
         per_socket=sockets_of(cpus, system),
         cached_bytes=_kept(cpus, system),
     )
-
-
-def _nowhere(threads: int) -> Team:
-    return Team(threads=threads, cpus=[], per_socket=[threads], cached_bytes=None)
 
 
 def _kept(cpus: Sequence[int], system: System) -> int | None:

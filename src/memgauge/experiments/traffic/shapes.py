@@ -41,7 +41,7 @@ _RESORT = (64, 768)
 
 
 def sizes_of(parameters: TrafficParameters) -> list[int]:
-    """The sizes asked for, or the kernel's own, rising.
+    """The sizes requested, or the kernel's own, rising.
 
     Raises:
         RequestError: a grid does not divide one; the message names the nearest that it does.
@@ -53,7 +53,9 @@ def sizes_of(parameters: TrafficParameters) -> list[int]:
     grid = parameters.grid or STUDY_GRID
     divisor = grid.divisor
     between = divisor if WHOLE_LINES % divisor else WHOLE_LINES
-    sizes = expand(parameters.sizes or (_default_of(divisor),), between, parameters.steps)
+    sizes = expand(
+        parameters.sizes or (resort_range(parameters, *_RESORT),), between, parameters.steps
+    )
     for size in sizes:
         check_divides(grid, size, "--sizes")
     return sizes
@@ -89,6 +91,12 @@ def _default(kernel: str) -> SizeRange:
     return SizeRange(*_DEFAULTS.get(kernel, _MATRIX))
 
 
-def _default_of(divisor: int) -> SizeRange:
-    first, last = _RESORT
-    return SizeRange(-(-first // divisor) * divisor, -(-last // divisor) * divisor)
+def resort_range(parameters: TrafficParameters, first: int, last: int) -> SizeRange:
+    """Sizes of a re-sorting routine between about these, which its grid divides."""
+    return SizeRange(divisible(parameters, first), divisible(parameters, last))
+
+
+def divisible(parameters: TrafficParameters, size: int) -> int:
+    """The size, or the next larger one that the grid divides."""
+    divisor = (parameters.grid or STUDY_GRID).divisor
+    return -(-size // divisor) * divisor

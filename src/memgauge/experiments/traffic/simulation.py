@@ -4,7 +4,7 @@ One execution with caches that hold nothing, by as many cores as the point has t
 arrays of its own; then everything changed is written back. The arrays of a core follow each other
 as those of a native `LoopNest` do: each in pages of its own, and shifted in them by 17 x 128 bytes
 against the one before. Those of the next core follow. Where parts of a machine share no cache, one
-of them is simulated and multiplied, see `nest_traffic_machines`.
+of them is simulated and multiplied, see `machines`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from memgauge.experiments.traffic.cold import PAGE_BYTES
 from memgauge.experiments.traffic.machines import MachinePart
 from memgauge.model.cache_machine import CacheMachine, machine_name
 from memgauge.model.errors import RequestError
+from memgauge.model.points.traffic import TrafficRequested
 from memgauge.model.records import (
     AnyRecord,
     Point,
@@ -34,7 +35,7 @@ STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
 
 FEW_TRIPS = 1 << 20
-"""Of innermost loops: what is simulated without asking how long it takes, and tells no speed."""
+"""Of innermost loops: what is simulated whatever time it takes, and shows no speed."""
 SLOWER_BEYOND = 2.0
 """Times that a trip takes longer where caches are exceeded than in a small nest; assumed."""
 SPARE = 1.5
@@ -61,6 +62,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return self.part.machine
 
     @property
+    def size(self) -> int | None:
+        """N of the point."""
+        return TrafficRequested.of(self.point.requested).size
+
+    @property
     def trips(self) -> int:
         """Of innermost loops that are simulated."""
         return self.spec.trips * self.part.unit.cores
@@ -73,7 +79,7 @@ def simulate(
 
     What would exceed it, by the speed of what was simulated before, is left out and reported in the
     end; what the model refuses, such as arrays of more lines than it can number, is reported at
-    once. The `probe`, a small nest, tells the speed where nothing was simulated before. At most so
+    once. The `probe`, a small nest, shows the speed where nothing was simulated before. At most so
     many `threads` simulate disjoint parts of the sets at once.
     """
     deadline = time.monotonic() + limit_s
@@ -178,12 +184,12 @@ def _by_array(
 def _not_simulated(jobs: Sequence[Job], cost_s: float, limit_s: float) -> Warning:
     sizes: dict[str, dict[str, None]] = {}
     for job in jobs:
-        sizes.setdefault(job.machine.name, {})[str(job.point.requested["size"])] = None
-    said = "; ".join(f"N = {', '.join(of)} on {machine_name(name)}" for name, of in sizes.items())
+        sizes.setdefault(job.machine.name, {})[str(job.size)] = None
+    listed = "; ".join(f"N = {', '.join(of)} on {machine_name(name)}" for name, of in sizes.items())
     return Warning(
         code="not-simulated",
         message=(
-            f"not simulated: {said}; that would take about {format_long(cost_s)} more, and the "
+            f"not simulated: {listed}; that would take about {format_long(cost_s)} more, and the "
             f"limit of --simulate-up-to is {format_duration(limit_s)}"
         ),
         remedy=_remedy(limit_s + SPARE * cost_s),
@@ -192,10 +198,9 @@ def _not_simulated(jobs: Sequence[Job], cost_s: float, limit_s: float) -> Warnin
 
 
 def _beyond_the_model(job: Job, refused: RequestError) -> Warning:
-    size = job.point.requested["size"]
     return Warning(
         code="not-simulated",
-        message=f"not simulated: N = {size} on {machine_name(job.machine.name)}: {refused}",
+        message=f"not simulated: N = {job.size} on {machine_name(job.machine.name)}: {refused}",
         remedy="give smaller --sizes",
         experiment=job.point.experiment,
     )

@@ -1,4 +1,4 @@
-"""Sizes that `traffic` is asked for: read from text, and made numbers that the kernel can have."""
+"""Sizes requested of `traffic`: read from text, and made numbers that the kernel can have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memgauge.model.text import quoted
 
 STEPS = 16
 FINE_STEPS = 31
-"""Sizes of a range whose step is not said: of one ratio. Of a fine sweep, its square root."""
+"""Sizes of a range without a step: of one ratio. Of a fine sweep, its square root."""
 
 WHOLE_LINES = 8
 """Sizes between the ends of a range are odd multiples of so many doubles, 64 bytes: even ones make

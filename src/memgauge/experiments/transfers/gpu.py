@@ -8,15 +8,15 @@ Method: the driver's own copies, which copy engines do: of small ones 256, of la
 all, back to back in a stream, stamped by events of the GPU, of small ones after every sixteen. They
 are queued before the first begins, so that what the host needs to launch one is in no figure. The
 driver copies pageable memory through pinned memory of its own, piece by piece, and holds the thread
-that asked: there the host's clock is read around each. Both ways at once are two streams, begun
+that called it: there the host's clock is read around each. Both ways at once are two streams, begun
 together (two threads for pageable memory); what counts is what was done while both were at work.
-All sizes, ends and directions are visited in turn. Contents are compared at the end.
+All sizes, ends and directions are measured in turn. Contents are compared at the end.
 Source: Hockney and Jesshope, "Parallel Computers 2" (1988), for r_inf and n_1/2.
 
 What would invalidate it: host memory on another node than the GPU's; a link that is slower than it
 could be, for power or for want of lanes; other programs' transfers on the same link or switch;
 several GPUs behind one switch; an I/O MMU that translates each page; pages that the driver has to
-copy first (pageable memory: that is what is asked there).
+copy first (pageable memory: that is what is measured there).
 """
 
 from __future__ import annotations
@@ -28,15 +28,22 @@ from typing import ClassVar
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.base import Bench, Experiment
 from memgauge.experiments.shared.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.shared.native import backing_facts, to_sample, to_validation
-from memgauge.experiments.transfers.parameters import HOSTS, TransfersParameters
+from memgauge.experiments.transfers.parameters import TransfersParameters
 from memgauge.experiments.transfers.place import looked_at
-from memgauge.experiments.transfers.plan import Ends, SamplingPass, ends_of, planned_visits
+from memgauge.experiments.transfers.plan import (
+    Ends,
+    SamplingPass,
+    TransfersGroup,
+    ends_of,
+    planned_group,
+)
 from memgauge.experiments.transfers.sizes import transfer_sizes
 from memgauge.model.errors import NotPossibleHere
 from memgauge.model.memory import on_gpu
+from memgauge.model.points.transfers import TransfersActual
 from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import gpu_driver, opened_gpu
@@ -47,23 +54,23 @@ class TransfersBench(Bench):
     """Buffers at both ends, and what is transferred between them."""
 
     def __init__(
-        self, name: str, transfers: _core.GpuTransfers, visits: Sequence[SamplingPass]
+        self, name: str, transfers: _core.GpuTransfers, passes: Sequence[SamplingPass]
     ) -> None:
         self._name = name
         self._transfers = transfers
-        self._visits = {visit.points[0].point: visit for visit in visits}
-        self.points = [point for visit in visits for point in visit.points]
+        self._passes = {one.points[0].point: one for one in passes}
+        self.points = [point for one in passes for point in one.points]
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """One row of transfers of one size; of both directions where they are at work at once.
 
         Nothing where the GPU had to wait for the host to queue them: that is another time.
         """
-        visit = self._visits[point]
+        one = self._passes[point]
         taken = self._transfers.run(
-            visit.direction, visit.size, iterations=visit.iterations, repeats=visit.repeats
+            one.direction, one.size, iterations=one.iterations, repeats=one.repeats
         )
-        return [] if self._transfers.host_was_slower else samples_of(visit.points, round_, taken)
+        return [] if self._transfers.host_was_slower else samples_of(one.points, round_, taken)
 
     def validate(self) -> list[Validation]:
         """What arrived is what was sent."""
@@ -90,7 +97,7 @@ class Transfers(Experiment):
     name: ClassVar[str] = "transfers"
     parameters: ClassVar[type[TransfersParameters]] = TransfersParameters
 
-    def plan(self, parameters: TransfersParameters, system: System) -> list[Group]:
+    def plan(self, parameters: TransfersParameters, system: System) -> list[TransfersGroup]:
         """One group for each kind of host memory, and for each other GPU."""
         if not parameters.memory.is_gpu:
             raise NotPossibleHere(
@@ -100,28 +107,24 @@ class Transfers(Experiment):
         refuse_host_options(parameters)
         gpu = opened_gpu(parameters.memory)
         sizes = transfer_sizes(parameters, gpu.free_bytes, system.available_bytes)
-        ends = ends_of(parameters, _usable(), gpu.facts.index, gpu.peers())
-        return [_group(parameters, one, sizes) for one in ends]
+        usable = [facts.index for facts in gpu_driver().devices if not facts.error]
+        ends = ends_of(parameters, usable, gpu.facts.index, gpu.peers())
+        return [planned_group(parameters, one, sizes) for one in ends]
 
     @contextmanager
     def open(
         self,
-        group: Group,
+        group: TransfersGroup,
         parameters: TransfersParameters,
-        system: System,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
         """Allocate and fill the buffers, and look at the link while it is in use."""
-        del system
-        gpu = opened_gpu(parameters.memory)
-        sizes = sorted({int(str(point.requested["transfer_bytes"])) for point in group.points})
-        ends = _ends_of(group, parameters)
+        gpu, ends = opened_gpu(parameters.memory), group.ends
         with ExitStack() as stack:
-            transfers = _opened(gpu, ends, parameters, memories, sizes[-1])
+            transfers = _opened(gpu, ends, parameters, memories, group.largest)
             stack.callback(transfers.close)
-            facts = gpu_facts(gpu) | _got(transfers, gpu, ends, sizes[-1])
-            visits = [_with(visit, facts) for visit in planned_visits(parameters, ends, sizes)]
-            yield TransfersBench(ends.name, transfers, visits)
+            facts = gpu_facts(gpu) | _other_end(transfers, gpu, ends, group.largest)
+            yield TransfersBench(group.name, transfers, _completed(group.passes, facts))
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Transfers that never count."""
@@ -142,30 +145,6 @@ class Transfers(Experiment):
         ]
 
 
-def _usable() -> list[int]:
-    return [facts.index for facts in gpu_driver().devices if not facts.error]
-
-
-def _group(parameters: TransfersParameters, ends: Ends, sizes: Sequence[int]) -> Group:
-    needed = ends.bytes_in(parameters, sizes[-1])
-    return Group(
-        name=ends.name,
-        points=[
-            point for visit in planned_visits(parameters, ends, sizes) for point in visit.points
-        ],
-        bytes=sum(needed.values()),
-        bytes_in=needed,
-    )
-
-
-def _ends_of(group: Group, parameters: TransfersParameters) -> Ends:
-    """Of a planned group again."""
-    for host in parameters.host:
-        if group.name == host:
-            return Ends(gpu=parameters.memory, host=host, peer=None)
-    return Ends(gpu=parameters.memory, host=None, peer=int(group.name.rpartition("-")[2]))
-
-
 def _opened(
     gpu: _core.Gpu,
     ends: Ends,
@@ -176,26 +155,25 @@ def _opened(
     if ends.peer is not None:
         return _core.GpuTransfers(gpu, largest, peer=opened_gpu(on_gpu(ends.peer)))
     memory = memories.of(parameters.host_memory)
-    return _core.GpuTransfers(gpu, largest, host=ends.host or HOSTS[0], memory=memory)
+    return _core.GpuTransfers(gpu, largest, host=ends.host, memory=memory)
 
 
-def _got(
+def _other_end(
     transfers: _core.GpuTransfers, gpu: _core.Gpu, ends: Ends, largest: int
 ) -> dict[str, Scalar]:
-    """Of the host's buffers and of the link; of a peer whether it is reached directly."""
+    """The host's buffers and the link; of a peer whether it is reached directly."""
     if ends.peer is not None:
         other = opened_gpu(on_gpu(ends.peer)).facts
-        return {
-            "peer_gpu": other.name,
-            "peer_uuid": other.uuid,
-            "direct": transfers.direct,
-        }
+        return TransfersActual(
+            peer_gpu=other.name, peer_uuid=other.uuid, direct=transfers.direct
+        ).recorded()
     backing = backing_facts(transfers.backing(), "auto")
     return backing | looked_at(transfers, gpu.facts.bus_id, largest, queued=ends.host == "pinned")
 
 
-def _with(visit: SamplingPass, facts: Mapping[str, Scalar]) -> SamplingPass:
-    points = [
-        msgspec.structs.replace(point, actual={**point.actual, **facts}) for point in visit.points
+def _completed(passes: Sequence[SamplingPass], facts: Mapping[str, Scalar]) -> list[SamplingPass]:
+    replace = msgspec.structs.replace
+    return [
+        replace(one, points=[replace(p, actual={**p.actual, **facts}) for p in one.points])
+        for one in passes
     ]
-    return msgspec.structs.replace(visit, points=points)

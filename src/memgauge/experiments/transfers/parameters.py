@@ -109,7 +109,7 @@ class TransfersParameters(CommonParameters, frozen=True, kw_only=True):
 
     @property
     def peers(self) -> tuple[int, ...] | None:
-        """Numbers of other GPUs that were asked for; None: no numbers were."""
+        """Numbers of other GPUs that were requested; None: no numbers were."""
         if self.peer in {None, ALL}:
             return None
         return () if self.peer == NONE else units.parse_counts(str(self.peer), "", 0, MAX_DEVICE)

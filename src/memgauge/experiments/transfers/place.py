@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memgauge.model.points.transfers import GpuPlace
 from memgauge.system.gpu.pci_link import PciPlace, pci_place
 from memgauge.system.tree import Tree
 
@@ -20,7 +21,7 @@ AWAKE_MOST = 256
 def looked_at(
     transfers: _core.GpuTransfers, bus_id: str, size: int, *, queued: bool, tree: Tree | None = None
 ) -> dict[str, Scalar]:
-    """Link and node while transfers of that size are under way, or just after.
+    """The recorded `GpuPlace` while transfers of that size are under way, or just after.
 
     `queued`: they can be, so that this thread looks meanwhile; else it holds until they are done.
     """
@@ -31,19 +32,18 @@ def looked_at(
             place = pci_place(tree or Tree(), bus_id)
         finally:
             transfers.finish()
-        return place_facts(place, "while transfers ran")
+        return _facts(place, "while transfers ran")
     transfers.run("host-to-device", size, iterations=count)
-    return place_facts(pci_place(tree or Tree(), bus_id), "just after transfers")
+    return _facts(pci_place(tree or Tree(), bus_id), "just after transfers")
 
 
-def place_facts(place: PciPlace, when: str) -> dict[str, Scalar]:
-    """As points keep them; what sysfs does not tell is None."""
+def _facts(place: PciPlace, when: str) -> dict[str, Scalar]:
     current, most = place.current, place.most
-    return {
-        "link": None if current is None else str(current),
-        "link_bytes_per_s": None if current is None else current.bytes_per_s,
-        "link_read": None if current is None else when,
-        "link_max": None if most is None else str(most),
-        "link_max_bytes_per_s": None if most is None else most.bytes_per_s,
-        "gpu_node": place.node,
-    }
+    return GpuPlace(
+        link="" if current is None else str(current),
+        link_bytes_per_s=None if current is None else current.bytes_per_s,
+        link_read="" if current is None else when,
+        link_max="" if most is None else str(most),
+        link_max_bytes_per_s=None if most is None else most.bytes_per_s,
+        gpu_node=place.node,
+    ).recorded()

@@ -1,4 +1,4 @@
-"""What `transfers` measures: its groups, which share buffers, and their visits and points."""
+"""What `transfers` measures: its groups, which share buffers, and their passes and points."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.experiments.shared.base import Group
 from memgauge.experiments.transfers.parameters import TransfersParameters
 from memgauge.experiments.transfers.sizes import BUFFERS, iterations_of, repeats_of
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement, on_gpu
-from memgauge.model.records import Point, Scalar
+from memgauge.model.points.transfers import TransfersActual, TransfersRequested
+from memgauge.model.records import Point
 from memgauge.model.units import bytes_text
 
 AT_ONCE = {
@@ -24,19 +26,14 @@ class Ends(msgspec.Struct, frozen=True, kw_only=True):
     """Between which memories: the GPU's and the host's, or another GPU's."""
 
     gpu: MemoryPlacement
-    host: str | None
-    """pinned or pageable; None: the other end is a GPU."""
-    peer: int | None
+    host: str = ""
+    """pinned or pageable; empty: the other end is a GPU."""
+    peer: int | None = None
 
     @property
     def name(self) -> str:
         """In names of points, and of its group."""
-        return self.host if self.host is not None else f"peer-{self.peer}"
-
-    def bytes_in(self, parameters: TransfersParameters, largest: int) -> dict[MemoryPlacement, int]:
-        """What its buffers take, by placement."""
-        other = parameters.host_memory if self.peer is None else on_gpu(self.peer)
-        return {self.gpu: BUFFERS * largest, other: BUFFERS * largest}
+        return self.host or f"peer-{self.peer}"
 
 
 class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,13 +55,43 @@ class SamplingPass(msgspec.Struct, frozen=True, kw_only=True):
         return repeats_of(self.size)
 
 
+class TransfersGroup(Group, frozen=True, kw_only=True):
+    """Transfers between the same memories."""
+
+    ends: Ends
+    largest: int
+    """Bytes of the largest transfer."""
+    passes: list[SamplingPass]
+
+
+def planned_group(
+    parameters: TransfersParameters, ends: Ends, sizes: Sequence[int]
+) -> TransfersGroup:
+    """Every direction with every size, which rise."""
+    directions = parameters.host_directions if ends.host else parameters.peer_directions
+    passes = [
+        _pass(parameters, ends, direction, size) for direction in directions for size in sizes
+    ]
+    other = parameters.host_memory if ends.peer is None else on_gpu(ends.peer)
+    needed = dict.fromkeys((ends.gpu, other), BUFFERS * sizes[-1])
+    return TransfersGroup(
+        name=ends.name,
+        points=[point for one in passes for point in one.points],
+        bytes=sum(needed.values()),
+        bytes_in=needed,
+        ends=ends,
+        largest=sizes[-1],
+        passes=passes,
+    )
+
+
 def ends_of(
     parameters: TransfersParameters, shown: Sequence[int], device: int, direct: Sequence[int]
 ) -> list[Ends]:
-    """All that was asked for: kinds of host memory, then other GPUs.
+    """All that was requested: kinds of host memory, then other GPUs.
 
     Args:
-        parameters: what was asked for.
+        parameters: what was requested.
         shown: numbers of the GPUs that the driver shows and that can be used.
         device: the number of the GPU.
         direct: numbers of those whose memory it reaches directly.
@@ -74,10 +101,10 @@ def ends_of(
     """
     found: list[Ends] = []
     if parameters.host_directions:
-        found += [Ends(gpu=parameters.memory, host=one, peer=None) for one in parameters.host]
+        found += [Ends(gpu=parameters.memory, host=one) for one in parameters.host]
     if parameters.peer_directions:
         peers = _peers(parameters, [one for one in shown if one != device], device, direct)
-        found += [Ends(gpu=parameters.memory, host=None, peer=peer) for peer in peers]
+        found += [Ends(gpu=parameters.memory, peer=peer) for peer in peers]
     if not found:
         raise RequestError(
             f"--direction {','.join(parameters.direction)}: {parameters.memory} has no other GPU "
@@ -107,15 +134,7 @@ def _peers(
     return list(parameters.peers)
 
 
-def planned_visits(
-    parameters: TransfersParameters, ends: Ends, sizes: Sequence[int]
-) -> list[SamplingPass]:
-    """Every direction with every size."""
-    directions = parameters.peer_directions if ends.host is None else parameters.host_directions
-    return [_visit(parameters, ends, direction, size) for direction in directions for size in sizes]
-
-
-def _visit(parameters: TransfersParameters, ends: Ends, direction: str, size: int) -> SamplingPass:
+def _pass(parameters: TransfersParameters, ends: Ends, direction: str, size: int) -> SamplingPass:
     stem = f"transfers/{ends.name}/{direction}/{bytes_text(size)}"
     if direction not in AT_ONCE:
         only = _point(parameters, ends, direction, size, stem)
@@ -127,7 +146,7 @@ def _visit(parameters: TransfersParameters, ends: Ends, direction: str, size: in
     return SamplingPass(direction=direction, size=size, points=[leader, follower])
 
 
-def _point(  # noqa: PLR0913 - all that tells one from another
+def _point(  # noqa: PLR0913 - all that distinguishes one
     parameters: TransfersParameters,
     ends: Ends,
     direction: str,
@@ -136,22 +155,21 @@ def _point(  # noqa: PLR0913 - all that tells one from another
     *,
     at_once: bool = False,
 ) -> Point:
-    requested: dict[str, Scalar] = {
-        "memory": str(ends.gpu),
-        "host": ends.host,
-        "peer": None if ends.peer is None else str(on_gpu(ends.peer)),
-        "direction": direction,
-        "at_once": at_once,
-        "transfer_bytes": size,
-        "host_memory": None if ends.host is None else str(parameters.host_memory),
-    }
     repeats = repeats_of(size)
     return Point(
         point=name,
         experiment="transfers",
         quantity="bandwidth",
-        requested=requested,
-        actual={"transfers_per_stamp": repeats},
+        requested=TransfersRequested(
+            memory=str(ends.gpu),
+            host=ends.host,
+            peer="" if ends.peer is None else str(on_gpu(ends.peer)),
+            direction=direction,
+            at_once=at_once,
+            transfer_bytes=size,
+            host_memory=str(parameters.host_memory) if ends.host else "",
+        ).recorded(),
+        actual=TransfersActual(transfers_per_stamp=repeats).recorded(),
         bytes_counted=size * repeats,
         bytes_moved=size * repeats,
         work="window" if at_once else "fixed",

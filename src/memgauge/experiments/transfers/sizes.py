@@ -1,4 +1,4 @@
-"""How many bytes one transfer moves, and how often it is repeated in a visit."""
+"""How many bytes one transfer moves, and how often it is repeated in a sampling pass."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ BUFFERS = 2
 MEMORY_SHARE = 0.25
 """Of what either memory has left, that buffers sized by default may take at most."""
 
-VISIT_BYTES = 16 << 20
-"""Of small transfers in one visit, half a millisecond of a fast link."""
+PASS_BYTES = 16 << 20
+"""Of small transfers in one pass, half a millisecond of a fast link."""
 STAMP_BYTES = 256 << 10
 """Between two stamps, some ten microseconds of a fast link: events resolve about half of one."""
 MOST_REPEATS = 16
@@ -32,7 +32,7 @@ def transfer_sizes(
     """Bytes of one transfer, rising.
 
     Args:
-        parameters: what was asked for.
+        parameters: what was requested.
         device_bytes: free in the GPU's memory.
         host_bytes: that may still be allocated on the host.
     """
@@ -64,6 +64,6 @@ def repeats_of(size: int) -> int:
 
 
 def iterations_of(size: int, *, at_once: bool) -> int:
-    """Stamps of one visit, each way."""
+    """Stamps of one pass, each way."""
     least = LEAST_AT_ONCE if at_once else 1
-    return max(least, min(MOST_STAMPS, VISIT_BYTES // (size * repeats_of(size))))
+    return max(least, min(MOST_STAMPS, PASS_BYTES // (size * repeats_of(size))))

@@ -1,19 +1,20 @@
-"""Lists of counter events as users write them: between commas, which events may hold too."""
+"""Lists of counter events as users write them; commas separate events, but may occur in them."""
 
 from __future__ import annotations
 
 import re
 
+from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.errors import RequestError
 from memgauge.model.option import Option, list_text
 from memgauge.model.text import quoted
 
 AUTOMATIC = "auto"
-"""Memory traffic, of the best back end that can open it."""
+"""Memory traffic from the best back end that can count it."""
 NONE = "none"
-"""No counters, where some would be used."""
-WHOLE = ("modelled",)
-"""Back ends whose name alone means all of their events."""
+"""No counters, even where some would be used by default."""
+WHOLE = tuple(name for name, one in BACK_ENDS.items() if one.means_all)
+"""Back ends whose name alone stands for all of their events."""
 _BARE = (AUTOMATIC, NONE, *WHOLE)
 # A comma ends an event where a word, or a back end and its colon, follows: fields of a raw
 # encoding, as in `perf:uncore_imc/event=0x4,umask=0x3/`, hold neither.
@@ -45,13 +46,15 @@ def _parse(text: str, flag: str) -> tuple[str, ...]:
             f"{flag} names no event; write {AUTOMATIC}, or events such as perf:cycles"
         )
     if NONE in found and len(found) > 1:
-        raise RequestError(f"{flag} {quoted(text)} asks for {NONE} and for some; write one of them")
+        raise RequestError(
+            f"{flag} {quoted(text)} combines {NONE} with events; write {NONE} or the events"
+        )
     for event in found:
         back_end, colon, rest = event.partition(":")
         named = back_end and colon and rest and not event.endswith(",")
         if event not in _BARE and not named:
             raise RequestError(
-                f"{flag} {quoted(event)} is not BACKEND:EVENT; write {AUTOMATIC}, or one that "
-                f"'memgauge counters' lists"
+                f"{flag} {quoted(event)} is not BACKEND:EVENT; write {AUTOMATIC}, or an event "
+                "that 'memgauge counters' lists"
             )
     return found

@@ -1,4 +1,4 @@
-"""What can be counted: events, the counters they become once opened, and what is thought of them.
+"""What can be counted: events, the counters they become once opened, and verdicts on them.
 
 An *event* is something a back end can count, such as `perf:uncore_imc/cas_count_read/`. Opened, it
 becomes one *counter* for each place that counts it: a controller, a socket, a device, a process.
@@ -16,7 +16,7 @@ from memgauge.model.memory import GPU
 Slot = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
 
 LEAST_SCALE, MOST_SCALE = 1e-100, 1e100
-"""So far from the limits of a float that no sum of scaled counts, and no rate, reaches them."""
+"""Limit on scales: low enough that no sum of scaled counts and no rate overflows a float."""
 Scale = Annotated[float, msgspec.Meta(ge=LEAST_SCALE, le=MOST_SCALE)]
 """Units for one raw count."""
 
@@ -55,62 +55,68 @@ Domain = Literal["memory", "core", "process", "energy", "gpu", "network", "softw
 """The component of the machine: what a track of a timeline belongs to."""
 
 Scope = Literal["controller", "socket", "l3", "core", "device", "process", "thread", "machine"]
-"""What one counter of the event sees. l3: everything beyond one last-level cache."""
+"""What one counter of the event covers. l3: everything beyond one last-level cache."""
 
 State = Literal["ready", "refused", "absent"]
-"""ready: can be opened now. refused: is there, but a privilege or daemon is missing. absent: this
-machine has no such thing."""
+"""ready: can be opened now. refused: exists, but a privilege or daemon is missing. absent: this
+machine does not have it."""
 
 Basis = Literal["measured", "modelled", "simulated"]
 
 FULL_DUTY = 1 << 20
-"""What `Counter.duty_slot` holds of a counter that never shared its hardware."""
+"""Value of `Counter.duty_slot` for a counter that never shared its hardware."""
 
 Certainty = Literal["confirmed", "derived", "unconfirmed", "conflict"]
-"""Of what one count is worth. confirmed: the source says so. derived: follows from it. unconfirmed:
-a guess by kin. conflict: sources contradict each other."""
+"""How certain the scale is. confirmed: documented by the source. derived: follows from the source.
+unconfirmed: assumed from similar events. conflict: sources contradict each other."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One thing a back end can count here, whether or not it may be opened now."""
 
     name: str
-    """As it is asked for: back end, colon, text. Names of numbered controllers stand for all."""
+    """Name for requests: back end, colon, text. Numbered controllers share one name."""
     back_end: str
     quantity: Quantity
     domain: Domain
     scope: Scope
     unit: str
-    """Of a raw count times `scale`: `B`, `J`, `W`, `s`, `Hz`, or empty for plain counts."""
+    """Unit of a raw count times `scale`: `B`, `J`, `W`, `s`, `Hz`, or empty for plain counts."""
     scale: Scale
     """Units for one raw count."""
     gauge: bool = False
-    """Whether the value is a level at an instant; else it only grows, and differences count."""
+    """Whether the value is a level at an instant.
+
+    Otherwise it only grows, and differences count.
+    """
     meaning: str
-    """One sentence: what one count is, and what it includes that one might not expect."""
+    """One sentence: what one count is, and what it unexpectedly includes."""
     encoding: str
-    """What is handed to the kernel or daemon, in its own notation."""
+    """The request to the kernel or daemon, in its own notation."""
     instances: list[str]
-    """Where it is counted, such as `uncore_imc_0@cpu0`."""
+    """Places where it is counted, such as `uncore_imc_0@cpu0`."""
     source: str
     """Where meaning and scale are documented."""
     scale_source: str = ""
-    """Where `scale` is from, where known in detail: the kernel's `.scale` file, a document."""
+    """Source of `scale` if known in detail: the kernel's `.scale` file, or a document."""
     certainty: Certainty | None = None
-    """How sure `scale` is; None: nothing is doubtful about it."""
+    """How certain `scale` is; None if there is no doubt."""
     traffic: str | None = None
-    """The memory or link whose traffic is counted, such as `dram`; None: not distinguished."""
+    """The memory or link whose traffic is counted, such as `dram`; None if not distinguished."""
     way: str | None = None
-    """Which of several ways to count the same traffic this is: only events of one way add up."""
+    """Which of several methods of counting the same traffic.
+
+    Only events of one method may be added.
+    """
     automatic: bool = True
     """Whether `auto` may choose it."""
     same_as: str | None = None
-    """The name of an event that is counted by the same encoding on this processor."""
+    """Name of an event with the same encoding on this processor."""
     pitfalls: list[str] = []
-    """What is known to go wrong with it."""
+    """Known defects."""
     state: State
     reason: str | None = None
-    """Why it cannot be opened, where it cannot."""
+    """Why it cannot be opened, if so."""
     remedy: str | None = None
 
 
@@ -139,7 +145,7 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     scale: Scale
     """Units for one raw count."""
     scale_source: str
-    """Where the scale is from: the kernel's `.scale` file, a named document, a calibration."""
+    """Source of the scale: the kernel's `.scale` file, a named document, a calibration."""
     gauge: bool = False
     basis: Basis = "measured"
     instance: str
@@ -149,32 +155,32 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     node: int | None = None
     cpu: int | None = None
     traffic: str | None = None
-    """As its event's: the memory or link whose traffic is counted,"""
+    """As for its event: the memory or link whose traffic is counted,"""
     way: str | None = None
-    """and what adds up to the whole of it. None: the event does so alone."""
+    """and the events that add up to the whole of it. None if this event alone does."""
     core_type: str | None = None
     """On hybrid CPUs: counts of different core types are never added."""
     slot: Slot
     enabled_slot: Slot | None = None
-    """Slot of the ns for which the counter was enabled, and"""
+    """Slot with the ns for which the counter was enabled, and"""
     running_slot: Slot | None = None
-    """of those for which it really counted. Where they differ the value is an estimate."""
+    """slot with the ns for which it counted. Where they differ, the value is an estimate."""
     duty_slot: Slot | None = None
-    """Slot of the share of time, in parts of `FULL_DUTY`, for which the counter really counted
-    since its keeper began. Below, the value is an estimate, already scaled up by its keeper."""
+    """Slot with the share of time, in parts of `FULL_DUTY`, for which the counter counted since its
+    daemon began. Below `FULL_DUTY`, the value is an estimate that the daemon already scaled up."""
     generation_slot: Slot | None = None
-    """Slot of a number that changes when the counter begins anew, as when its daemon is restarted.
-    Differences are taken within a generation only."""
+    """Slot with a number that changes when the counter restarts, as with its daemon. Differences
+    are taken within one generation only."""
     wraps_at: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """The raw value after which it starts at zero; None: 64 bits."""
+    """The raw value after which it wraps to zero; None for 64 bits."""
     route: str
     """How it is read: `group`, `single descriptor`, `kept-open file`, `daemon`, `library`."""
     verdict: EventVerdict | None = None
-    """What verification said of this event on this machine and kernel; None: never verified."""
+    """Verdict on this event on this machine and kernel; None if never verified."""
 
     @property
     def slots(self) -> list[int]:
-        """All that it needs of a reading."""
+        """All slots of a reading that the counter uses."""
         beside = (self.enabled_slot, self.running_slot, self.duty_slot, self.generation_slot)
         return [self.slot, *(slot for slot in beside if slot is not None)]
 
@@ -183,39 +189,41 @@ VerdictWord = Literal["verified", "mis-scaled", "partial", "dead", "noisy", "abs
 
 
 class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What `counters verify` found out about one event, with its evidence.
+    """The verdict of `counters verify` on one event, with its evidence.
 
     verified: counts known traffic within its interval. mis-scaled: proportional, by a wrong factor.
-    partial: some sockets or controllers count nothing of traffic that must reach them. dead: zero
-    under load. noisy: too much traffic of others to tell. absent: could not be opened or
-    read.
+    partial: some sockets or controllers miss traffic that must reach them. dead: zero under load.
+    noisy: too much traffic of other programs for a verdict. absent: could not be opened or read.
     """
 
     event: str
     verdict: VerdictWord
     evidence: str
-    """In words, with the figures it rests on."""
+    """The finding with the figures it rests on."""
     ratio: float | None = None
     """Counted over known bytes, idle traffic subtracted,"""
     ratio_low: float | None = None
     ratio_high: float | None = None
     factor: float | None = None
-    """Of a mis-scaled event: the known signature it was snapped to; divide by it."""
+    """For a mis-scaled event: the nearest known wrong factor, by which to divide."""
     missing: list[str] = []
-    """Of a partial one: the instances that count nothing."""
+    """For a partial event: the instances that count nothing."""
     machine: str
     kernel: str
     gpu: str | None = None
-    """Of an event of a GPU: which one was loaded, by its driver's name and UUID,"""
+    """For an event of a GPU: the GPU under load, by the driver's name and UUID,"""
     instance: str | None = None
-    """where the event counted then: another GPU of the same number has no verdict by it,"""
+    """the places where the event counted: another GPU of the same number has no verdict,"""
     driver: str | None = None
-    """and the version of the kernel's driver, where that was known."""
+    """and the version of the kernel's driver, if known."""
     made_at: str
     """ISO 8601, UTC."""
 
     def holds_at(self, instances: Collection[str]) -> bool:
-        """Whether it is on one of these places: another GPU may have had the same number then."""
+        """Whether the verdict applies to one of these places.
+
+        GPU numbers may have changed since.
+        """
         return self.instance is None or self.instance in instances
 
 
@@ -223,15 +231,16 @@ Countable = TypeVar("Countable", Event, Counter)
 
 
 def gpu_traffic(gpu: int | str) -> str:
-    """What traffic of a GPU's memory is called: `gpu0` of device 0, by number or as `cuda:0`."""
+    """Name of a GPU's memory traffic: `gpu0` for device 0, given as a number or as `cuda:0`."""
     return f"gpu{str(gpu).removeprefix(f'{GPU}:')}"
 
 
 def added_up(candidates: Sequence[Countable]) -> list[Countable]:
-    """Those that may be added up: of each traffic one way to count it, and nothing twice.
+    """The events that may be added up: one method per kind of traffic, and nothing counted twice.
 
-    It is the first way that tells reads from writes, without what counts both together; else the
-    first way, and for a direction that it lacks the first that counts this one.
+    The first method that distinguishes reads from writes is used, without events that count both
+    together; otherwise the first method. A direction that it lacks is taken from the first that has
+    it.
     """
     traffics = dict.fromkeys(one.traffic for one in candidates)
     return [

@@ -1,4 +1,4 @@
-"""What two raw readings of a counter say: how much was counted between them, in its unit."""
+"""Computes how much a counter counted between two raw readings, in its unit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 from memgauge.model.counting.events import FULL_DUTY, Counter
 
 Raw = Sequence[int | None]
-"""The slots of one reading; None: could not be read."""
+"""The slots of one reading; None where the slot could not be read."""
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
     """What one counter counted between two readings."""
 
     value: float
-    """In the counter's unit; of a gauge, its level at the later reading."""
+    """In the counter's unit; for a gauge, its level at the later reading."""
     raw: int
     """As it was counted, before any scale."""
     is_estimate: bool = False
@@ -24,15 +24,16 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def counted(counter: Counter, before: Raw, after: Raw) -> Counted | None:
-    """The difference of two readings; None where it cannot be determined.
+    """The difference of two readings; None if it cannot be determined.
 
-    It cannot where a value is missing, where the counter never ran in between, where it stands
-    below what it was though it does not wrap (its device was set back), and where it began anew.
-    A counter of a process or thread is enabled only while that runs: where it slept, none is zero.
+    It cannot be determined if a value is missing, if the counter never ran in between, if it
+    decreased although it does not wrap (its device was reset), or if it restarted. A counter of a
+    process or thread is enabled only while that runs: if it slept, a missing count means zero.
 
-    A counter that shares its hardware with others runs for a part of the time. What it counted is
-    then scaled by enabled over running time, as perf_event_open(2) describes, and is an estimate.
-    What its keeper has scaled up already is an estimate as it is.
+    A counter that shares its hardware with others runs for a part of the time. Its count is then
+    scaled by enabled over running time, as perf_event_open(2) describes, and is an estimate. A
+    count
+    that a daemon already scaled up is an estimate without further scaling.
     """
     late = after[counter.slot]
     if counter.gauge:
@@ -51,7 +52,7 @@ def _same_generation(counter: Counter, before: Raw, after: Raw) -> bool:
 
 
 def _is_extrapolated(counter: Counter, after: Raw) -> bool:
-    """Whether its keeper scaled the value up, or does not say."""
+    """Whether the daemon scaled the value up, or does not report whether it did."""
     return counter.duty_slot is not None and after[counter.duty_slot] != FULL_DUTY
 
 
@@ -64,7 +65,7 @@ def _difference(early: int | None, late: int | None, wraps_at: int | None = None
 
 
 def _stretch(counter: Counter, before: Raw, after: Raw) -> float | None:
-    """Enabled over running time; None where the counter never ran, or the times are missing."""
+    """Enabled over running time; None if the counter never ran, or if the times are missing."""
     if counter.enabled_slot is None or counter.running_slot is None:
         return 1.0
     enabled_ns = _difference(before[counter.enabled_slot], after[counter.enabled_slot])
@@ -75,12 +76,12 @@ def _stretch(counter: Counter, before: Raw, after: Raw) -> float | None:
 
 
 def waits(counter: Counter) -> bool:
-    """Whether it is enabled only while a program runs: where that slept, it counted truly zero."""
+    """Whether the counter is enabled only while a program runs, so that sleep truly counts zero."""
     return counter.scope in {"process", "thread"}
 
 
 def stretch_of(enabled_ns: int, running_ns: int, *, waits: bool) -> float | None:
-    """What a count is scaled by: enabled over running time, at least 1; None: it never ran."""
+    """The factor for a count: enabled over running time, at least 1; None if it never ran."""
     if running_ns > 0 and enabled_ns >= 0:
         return max(1.0, enabled_ns / running_ns)
     return 1.0 if waits and enabled_ns == running_ns == 0 else None

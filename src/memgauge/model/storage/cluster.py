@@ -24,15 +24,15 @@ FIGURES_NAME = "figures.json"
 NODES_NAME = "nodes"
 LOGS_NAME = "logs"
 LAST_WORD = "cluster: this node's survey was stopped, since its leading rank got"
-"""What a leading rank that is ordered to end writes behind the words of its survey. One that is
-killed does not, which tells the node that died from those that were ended because of it."""
+"""Written after a survey's output by a leading rank that is ordered to end. A killed rank does not
+write it, which distinguishes the node that died from those that were ended because of it."""
 
 State = Literal["waiting", "measuring", "done", "failed", "given up", "cut short"]
-"""waiting: not yet begun. done: its survey ended by itself, whatever it says. failed: its survey
-ended with an error. given up: it was not heard of in time. cut short: the job was ended."""
+"""waiting: not yet begun. done: its survey ended by itself, with any result. failed: its survey
+ended with an error. given up: it sent no message in time. cut short: the job was ended."""
 
 LEAST_VALUE, MOST_VALUE = 1e-9, 1e12
-"""In GB/s or ns; what lies beyond is no measurement, and would overflow ratios."""
+"""Largest figure in GB/s or ns; larger values cannot be measurements and would overflow ratios."""
 
 MOST_BYTES = 16 << 20
 """Of a manifest, which takes some 500 bytes for each node, or of the figures of a node."""
@@ -51,27 +51,27 @@ class ClusterNode(msgspec.Struct, frozen=True, kw_only=True):
     """One node of a combined run."""
 
     name: str
-    """Its directory's: the host name, distinguished where two are the same."""
+    """Name of its directory: the host name, made unique if two are equal."""
     hostname: str
     boot: str
-    """Digest of the boot it ran under: nodes of one boot are one machine. Empty: not known."""
+    """Digest of the boot it ran under: nodes of one boot are one machine. Empty if unknown."""
     ranks: list[int]
     """The first leads."""
     cpus: int
-    """CPUs its survey was given."""
+    """Number of CPUs of its survey."""
     cpus_why: str
-    """Which these are, in words."""
+    """Description of these CPUs."""
     state: State = "waiting"
     why: str | None = None
-    """Of a state that is not done, in words."""
+    """Reason for a state other than done."""
     elapsed_s: float | None = None
-    """From the start of its survey; None: it did not begin."""
+    """Duration of its survey; None if it did not begin."""
     exit_code: int | None = None
-    """Of its survey; None: not known."""
+    """Exit code of its survey; None if unknown."""
     sent: bool = False
-    """Its files came through MPI, since it does not see the directory."""
+    """Whether its files were sent through MPI, because it does not share the directory."""
     directory: str | None = None
-    """Where the node keeps them, where that is not below the manifest."""
+    """Directory of its files on the node, if not below the manifest."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,9 +95,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     grace_s: float
     nodes: list[ClusterNode]
     unheard: list[int] = []
-    """Ranks that never sent where they are."""
+    """Ranks that never reported their node."""
     ended: bool = False
-    """False: still going on, or the job was killed; what stands on disk is then what there is."""
+    """False if the job is still running or was killed; the files on disk are then all there is."""
 
 
 class FigureOfNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,12 +106,12 @@ class FigureOfNode(msgspec.Struct, frozen=True, kw_only=True):
     name: _Name
     """Figures of equal names and regimes mean the same."""
     regime: _Name
-    """Kind of distance between its threads; empty: there is but one."""
+    """Kind of distance between its threads; empty if there is only one."""
     unit: _Name
     direction: Literal["higher", "lower"]
     """Which is better."""
     statistic: str
-    """What is counted, and how, in words."""
+    """Description of what is counted, and how."""
     value: _Value
     low: _End | None
     """Ends of the 95% interval; None: too few independent samples for one."""
@@ -119,7 +119,7 @@ class FigureOfNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node's own analysis made of its run: all that combining nodes needs."""
+    """Results of a node's own analysis of its run: everything that combining nodes needs."""
 
     format_version: _Version
     memgauge_version: str
@@ -130,34 +130,34 @@ class NodeFigures(msgspec.Struct, frozen=True, kw_only=True):
     ended: Literal["complete", "budget", "interrupted", "failed"] | None
     """None: killed, or still being written."""
     facts: dict[str, str]
-    """Of machine and system, as they are reported; compared word for word."""
+    """Facts about machine and system, as reported; compared as text."""
     shares: dict[str, _Share]
-    """Shares of processors' time: `steal`, `other programs`; missing: not known."""
+    """Shares of processor time: `steal`, `other programs`; missing if unknown."""
     clock_ghz: _Value | None
-    """Median of what was measured of the core clock, or what the kernel reported."""
+    """Median of the measured core clock, or the kernel's value."""
     cpus: _Count
     """Online."""
     sockets: _Count
     numa_nodes: _Count
     figures: list[FigureOfNode]
     records_bytes: int | None = None
-    """Length of the records they were made of: a run that was resumed has more. None: not known."""
+    """Length of the records when the figures were made; a resumed run has more. None if unknown."""
     problems: list[str] = []
-    """Verdicts of its report that say that something is wrong: failed validations above all."""
+    """Verdicts of its report on problems, above all failed validations."""
 
 
 def is_cluster(path: Path) -> bool:
-    """Whether a path given by a user is a combined run."""
+    """Whether a user's path is a combined run."""
     return os.path.isfile(path / MANIFEST_NAME)  # noqa: PTH113 - never raises
 
 
 def node_directory(directory: Path, name: str) -> Path:
-    """Where a node's run is."""
+    """Directory of a node's run."""
     return directory / NODES_NAME / name
 
 
 def log_path(directory: Path, name: str) -> Path:
-    """Where a node's survey printed to."""
+    """File with the output of a node's survey."""
     return directory / LOGS_NAME / f"{name}.log"
 
 
@@ -165,7 +165,7 @@ def read_manifest(directory: Path) -> Manifest:
     """The manifest of a combined run.
 
     Raises:
-        RunFileError: there is none, or it cannot be read.
+        RunFileError: it is missing, or cannot be read.
     """
     found = _read(directory / MANIFEST_NAME, Manifest)
     names = [node.name for node in found.nodes]
@@ -178,13 +178,13 @@ def read_figures(path: Path) -> NodeFigures:
     """The figures of a node.
 
     Raises:
-        RunFileError: there are none, or they cannot be read.
+        RunFileError: they are missing, or cannot be read.
     """
     return _read(path, NodeFigures)
 
 
 def is_name(name: str) -> bool:
-    """Whether a node's name is one component of a path, short enough for one, and no step up."""
+    """Whether a node's name is a single, short component of a path other than `.` or `..`."""
     allowed = name.replace("-", "").replace(".", "").replace("_", "")
     fits = len(name) <= MOST_NAME and not name.startswith((".", "-"))
     return fits and allowed.isascii() and allowed.isalnum()
@@ -201,13 +201,14 @@ def _read(path: Path, kind: type[_Kind]) -> _Kind:
     except UNREADABLE as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise RunFileError(
-            f"{shown(path)}: is not of a combined run: {shortened(why, 200)}; name the directory "
+            f"{shown(path)}: does not describe a combined run: {shortened(why, 200)}; name the "
+            "directory "
             "that 'memgauge cluster' wrote"
         ) from error
     if found.format_version > CLUSTER_VERSION:
         raise RunFileError(
-            f"{shown(path)}: written by a later memgauge, in version "
-            f"{shortened(str(found.format_version), 20)} of the format, and this one reads up to "
-            f"{CLUSTER_VERSION}; read it with that one"
+            f"{shown(path)}: written by a later memgauge, in format version "
+            f"{shortened(str(found.format_version), 20)}, and this memgauge reads versions up to "
+            f"{CLUSTER_VERSION}; use the later memgauge"
         )
     return found

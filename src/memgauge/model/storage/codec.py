@@ -15,18 +15,18 @@ TOO_LONG = "longer than any record of its kind"
 LONG_LINE_BYTES = 64 << 10
 """Texts of shorter lines are short enough for every report."""
 MOST_TEXT = 4096
-"""Characters of a text in a longer line that are kept: the longest path of Linux."""
+"""Characters kept of a text in a longer line: the longest path of Linux."""
 
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What msgspec raises of bytes that are not of a type: not JSON or other fields, not UTF-8, nested
-too deeply."""
+"""Exceptions of msgspec for bytes that do not match a type: not JSON or other fields, not UTF-8,
+nested too deeply."""
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 
 
 class _Header(msgspec.Struct):
-    """What every version of the first record has."""
+    """Fields that every version of the first record has."""
 
     format_version: int
     kind: str
@@ -37,7 +37,7 @@ _header_decoder = msgspec.json.Decoder(_Header)
 
 
 def encode(record: AnyRecord) -> bytes:
-    """The record's line, proven to read back; raises ValueError when it does not."""
+    """The record's line, checked by reading it back; raises ValueError if that fails."""
     try:
         line = _encoder.encode(record)
         _decoder.decode(line)
@@ -58,8 +58,8 @@ class LineDecoder:
         """The record of a line.
 
         Raises:
-            RunFileError: of another version, whatever the line holds otherwise.
-            ValueError: no record; the message says why.
+            RunFileError: the line has another format version.
+            ValueError: the line is not a record; the message states why.
         """
         if len(line) > MAX_PLAIN_LINE_BYTES and not line.startswith(b'{"kind":"sample"'):
             raise ValueError(TOO_LONG)
@@ -78,9 +78,9 @@ class LineDecoder:
 
 
 def with_short_texts(record: AnyRecord) -> AnyRecord:
-    """The record, with the beginning of its long texts, and how much of each was left out.
+    """The record, with long texts cut and the number of omitted characters appended.
 
-    Texts of samples are names, which were declared before, and are as they were.
+    Texts of samples are names that were declared before, and stay unchanged.
     """
     if isinstance(record, Sample):
         return record
@@ -112,12 +112,12 @@ def _check_version(line: bytes) -> None:
         raise ValueError("is not the record that starts a run")
     if header.format_version != FORMAT_VERSION:
         remedy = (
-            "read it with that memgauge or a later one"
+            "use that version of memgauge or a later one"
             if header.format_version > FORMAT_VERSION
-            else "no release wrote that version: measure again"
+            else "no release wrote that format version: measure again"
         )
         raise RunFileError(
-            f"written by memgauge {plain(header.memgauge_version)[:40]} in version "
-            f"{_shown(header.format_version)} of the format, and this memgauge reads version "
-            f"{FORMAT_VERSION}; {remedy}"
+            f"written by memgauge {plain(header.memgauge_version)[:40]} in format version "
+            f"{_shown(header.format_version)}, and this memgauge reads version {FORMAT_VERSION}; "
+            f"{remedy}"
         )

@@ -1,8 +1,9 @@
 """Reading and writing files in directories that a stranger may have prepared.
 
 Every file that memgauge writes whole goes through `replace_file`, and one that grows through
-`open_new` and `open_appending`. None of them opens what is there already: no link is followed, no
-FIFO or device is opened, and names of temporary files cannot be foreseen. `read_file` and
+`open_new` and `open_appending`. None of them opens an existing special file: no link is followed,
+no
+FIFO or device is opened, and names of temporary files are unpredictable. `read_file` and
 `open_file` read regular files of a bounded size, and never wait.
 """
 
@@ -24,7 +25,7 @@ from memgauge.model.text import is_system_text
 from memgauge.model.units import format_bytes
 
 _NOT_SUPPORTED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
-"""What open(2) gives for O_TMPFILE on file systems and kernels without it."""
+"""Errors of open(2) for O_TMPFILE on file systems and kernels without it."""
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
@@ -52,10 +53,10 @@ def open_file(path: str | os.PathLike[str], limit_bytes: int) -> BinaryIO:
 
     Raises:
         OSError: it cannot be opened, is not a regular file (EINVAL), is larger (EFBIG), or its
-            name cannot be one of a file (EINVAL). `strerror` says which, in words.
+            name is invalid (EINVAL). `strerror` states which.
     """
     try:
-        # Without O_NONBLOCK a FIFO in the file's place would hold the reader for ever, and without
+        # Without O_NONBLOCK a FIFO in the file's place would block the reader forever, and without
         # O_NOCTTY a terminal could become this process's own.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except ValueError as error:  # a zero byte, or a lone surrogate
@@ -81,39 +82,42 @@ def read_end(path: str | os.PathLike[str], most_bytes: int) -> bytes:
 
 
 def replace_file(path: Path, pieces: Iterable[bytes], *, below: Path | None = None) -> None:
-    """Write a file whole or not at all, in place of what has its name.
+    """Write a file completely or not at all, replacing an existing one.
 
-    The pieces go into a file without a name, which gets one when it is whole, so that a writer that
-    is killed leaves nothing; where the file system has no such files, into one of a random name. A
-    link of that name is replaced, not followed. Missing directories are made.
+    The pieces are written to a file without a name, which gets its name when complete, so that a
+    killed writer leaves nothing. If the file system does not support such files, a random name is
+    used
+    meanwhile. A link of that name is replaced, not followed. Missing directories are created.
 
     Args:
         path: the file.
-        pieces: its content, written as it comes.
-        below: a directory from elsewhere in which `path` lies: no link beneath it is followed.
-            Without it, the parent of `path` is taken as it is named.
+        pieces: its content, written as it is produced.
+        below: an untrusted directory that contains `path`: no link below it is followed. Without
+            it,
+            the parent of `path` is used as given.
 
     Raises:
-        OSError: a directory or the file cannot be made, or what is there may not be replaced, being
-            a directory, a FIFO, a socket or a device.
+        OSError: a directory or the file cannot be created, or `path` is a directory, a FIFO, a
+            socket
+            or a device, which are not replaced.
     """
     with _directory_of(path, below) as directory:
         _refuse_special(path, directory)
         with _unfinished(path, directory) as (file, name):
             file.writelines(pieces)
             file.flush()
-            if name is not None:  # file systems over a network tell of a full disk only now
+            if name is not None:  # network file systems report a full disk only now
                 os.fsync(file.fileno())
             _put_in_place(file, name, path, directory)
 
 
 def check_replaceable(path: Path) -> None:
-    """Find out, before long work, whether `replace_file` will be able to write there.
+    """Check before long work whether `replace_file` will be able to write there.
 
-    Missing directories are made, and stay.
+    Missing directories are created, and stay.
 
     Raises:
-        OSError: it will not, and why.
+        OSError: it will not; the error states why.
     """
     with _directory_of(path, None) as directory:
         _refuse_special(path, directory)
@@ -122,10 +126,10 @@ def check_replaceable(path: Path) -> None:
 
 
 def open_new(path: Path, *, below: Path | None = None) -> BinaryIO:
-    """A file that did not exist, open for writing; see `replace_file` for `below`.
+    """Create a new file and open it for writing; see `replace_file` for `below`.
 
     Raises:
-        OSError: it cannot be made, or something of that name is there, be it a link to nowhere.
+        OSError: it cannot be created, or the name exists, even as a dangling link.
     """
     with _directory_of(path, below) as directory:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -133,10 +137,10 @@ def open_new(path: Path, *, below: Path | None = None) -> BinaryIO:
 
 
 def open_appending(path: Path, *, below: Path | None = None) -> BinaryIO:
-    """A regular file that exists, open for writing at its end; see `replace_file` for `below`.
+    """Open an existing regular file for appending; see `replace_file` for `below`.
 
     Raises:
-        OSError: there is none, it cannot be opened, or it is not a regular file.
+        OSError: it does not exist, cannot be opened, or is not a regular file.
     """
     with _directory_of(path, below, make=False) as directory:
         _refuse_special(path, directory)
@@ -146,7 +150,7 @@ def open_appending(path: Path, *, below: Path | None = None) -> BinaryIO:
 
 @contextmanager
 def _directory_of(path: Path, below: Path | None, *, make: bool = True) -> Iterator[int]:
-    """A descriptor of the directory that a file is in, made where it is missing."""
+    """A descriptor of a file's directory, which is created if missing."""
     base = path.parent if below is None else below
     parts = path.parent.relative_to(base).parts
     if path.name in {"", ".."} or ".." in parts or not is_system_text(path):
@@ -164,7 +168,7 @@ def _directory_of(path: Path, below: Path | None, *, make: bool = True) -> Itera
 
 
 def _entered(part: str, parent: int, *, make: bool) -> int:
-    """The directory of that name in another, in place of it."""
+    """Replace the descriptor of a directory by that of a directory in it."""
     if make:
         with contextlib.suppress(FileExistsError):
             os.mkdir(part, dir_fd=parent)
@@ -176,9 +180,9 @@ def _entered(part: str, parent: int, *, make: bool) -> int:
 
 @contextmanager
 def _unfinished(path: Path, directory: int) -> Iterator[tuple[BinaryIO, str | None]]:
-    """A new file for what is to become `path`, and its name, which is None where it has none.
+    """A new file that is to become `path`, and its temporary name, or None without a name.
 
-    It is gone afterwards unless it was given the other's name.
+    On exit it is removed unless it was given its final name.
     """
     name = None
     try:
@@ -193,7 +197,7 @@ def _unfinished(path: Path, directory: int) -> Iterator[tuple[BinaryIO, str | No
 
 
 def _made_unfinished(path: Path, directory: int) -> tuple[BinaryIO, str | None]:
-    """Open for writing, and its name where the file system has no files without."""
+    """The open file, and its name if the file system does not support files without one."""
     try:
         flags = os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC
         return os.fdopen(os.open(".", flags, 0o666, dir_fd=directory), "wb"), None
@@ -220,7 +224,7 @@ def _put_in_place(file: BinaryIO, name: str | None, path: Path, directory: int) 
 
 
 def _named(file: BinaryIO, path: Path, directory: int) -> str:
-    """The name given to a file without one: that of `path`, or a random one where that is taken."""
+    """Name a file without a name: as `path`, or randomly if that name exists; return the name."""
     # proc(5): linking the descriptor's own entry is how a file without a name gets one.
     source = f"/proc/self/fd/{file.fileno()}"
     try:
@@ -238,11 +242,11 @@ def _refuse_special(path: Path, directory: int) -> None:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-            raise OSError(errno.EINVAL, f"{_kind(mode)} is in its place", str(path))
+            raise OSError(errno.EINVAL, f"{_kind(mode)} exists there", str(path))
 
 
 def _random_name(path: Path) -> str:
-    """Begins with a dot, and with as much of the file's name as file systems allow."""
+    """A random name that begins with a dot and as much of the file's name as file systems allow."""
     return f".{path.name[:40]}.{secrets.token_hex(8)}.part"
 
 
@@ -258,4 +262,6 @@ def _kind(mode: int) -> str:
 
 
 def _too_large(path: str | os.PathLike[str], limit_bytes: int) -> OSError:
-    return OSError(errno.EFBIG, f"larger than the {format_bytes(limit_bytes)} of any such", path)
+    return OSError(
+        errno.EFBIG, f"larger than {format_bytes(limit_bytes)}, the limit for such files", path
+    )

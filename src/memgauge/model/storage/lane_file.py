@@ -8,8 +8,8 @@ which values are present), i64 first value, with the flag a bitmap (lowest bit f
 then the differences of each value from the one before; of none bytes where all are equal. A missing
 value repeats the one before it.
 
-A block is read when it is asked for and a column when it is looked at, so that memory is bounded by
-one block, however long a run was and whatever a stranger wrote. Stamps rise, so that each reading
+Blocks are read and columns are decoded on demand, so that memory is bounded by one block, however
+long a run was and whatever an untrusted file contains. Stamps rise, so that each reading
 takes two bytes at least, and the number of readings is bounded by the size of the file.
 """
 
@@ -33,15 +33,15 @@ from memgauge.model.units import format_count
 MAGIC = b"MGLANE1\n"
 BLOCK_MAGIC = 0x314B4C42
 MOST_SAMPLES = 65_535
-"""In one block."""
+"""Most readings in one block."""
 MOST_COLUMNS = 1 << 16
 MOST_VALUES = 1 << 20
 """Readings times columns of one block: 1000 counters for a second at 1 kHz. The native core splits
 what would be more into several blocks."""
 MOST_PAYLOAD_BYTES = 16 << 20
-"""Of one block: more than its most values take."""
+"""Most bytes of one block: more than the most values take."""
 MOST_NOTES = 10
-"""On what was left out of one file; of what is beyond the number is reported."""
+"""Most notes about one file; of the rest, only the number is reported."""
 BEGIN, END, FIRST_SLOT = 0, 1, 2
 """Columns: when a reading began, when it ended, and its first slot."""
 
@@ -54,7 +54,7 @@ _BITS = [[bool(byte >> at & 1) for at in range(8)] for byte in range(256)]
 
 
 class Block:
-    """Readings that follow each other; a column is decoded when it is asked for."""
+    """Consecutive readings; a column is decoded on demand."""
 
     def __init__(self, samples: int, payload: bytes, columns: int) -> None:
         self.samples = samples
@@ -63,7 +63,7 @@ class Block:
 
     @property
     def columns(self) -> int:
-        """Of each reading: two stamps and the slots."""
+        """Columns of each reading: two stamps and the slots."""
         return len(self._at)
 
     def values(self, column: int) -> array[int]:
@@ -83,10 +83,10 @@ class Block:
         try:
             return array("q", accumulate(steps, initial=first))
         except OverflowError:
-            raise RunFileError(f"column {column} leads beyond 64 bits; it is corrupt") from None
+            raise RunFileError(f"column {column} exceeds 64 bits; it is corrupt") from None
 
     def constant(self, column: int) -> int | None:
-        """What all values of a column are; None: they differ, or some are missing."""
+        """The common value of a column; None if values differ, or some are missing."""
         width, bitmap, first, _ = self._at[column]
         return first if (width == 0 or self.samples == 1) and bitmap is None else None
 
@@ -96,7 +96,7 @@ class Block:
         return bitmap is not None and not any(bitmap)
 
     def present(self, column: int) -> list[bool] | None:
-        """Which values of a column could be read; None: all of them."""
+        """Which values of a column could be read; None if all of them."""
         bitmap = self._at[column][1]
         if bitmap is None:
             return None
@@ -106,7 +106,7 @@ class Block:
 def _places(
     samples: int, payload: bytes, columns: int
 ) -> Iterator[tuple[int, bytes | None, int, int]]:
-    """Of each column the width and place of its differences, bitmap and first value."""
+    """For each column: width and place of its differences, bitmap, and first value."""
     at = 0
     bitmap_bytes = (samples + 7) // 8
     for column in range(columns):
@@ -132,10 +132,10 @@ class LaneReader:
     """The blocks of one lane's file, in constant memory."""
 
     def __init__(self, path: Path, slots: int) -> None:
-        """`slots` of the counter set that the file is said to hold.
+        """`slots` is the number of slots of the counter set that the file should contain.
 
         Raises:
-            RunFileError: no such file, no lane, or one of other counters.
+            RunFileError: the file is missing, not a lane, or belongs to other counters.
         """
         self._path = path
         self._columns = slots + FIRST_SLOT
@@ -146,23 +146,23 @@ class LaneReader:
 
     @property
     def notes(self) -> list[str]:
-        """What had to be left out, in words."""
+        """Notes on what was left out."""
         if not self._unsaid:
             return list(self._notes)
         more = format_count(self._unsaid, "more fault")
         return [*self._notes, f"{plain(self._path.name)}: {more} of this kind"]
 
     def note(self, what: str) -> None:
-        """Say what was left out; beyond the first few it is only counted."""
+        """Note an omission; beyond the first few, omissions are only counted."""
         if len(self._notes) < MOST_NOTES:
             self._notes.append(f"{plain(self._path.name)}: {what}")
         else:
             self._unsaid += 1
 
     def blocks(self) -> Iterator[Block]:
-        """All whole blocks in their order; one that is torn or wrong is left out and noted.
+        """All intact blocks in order; incomplete or damaged ones are left out and noted.
 
-        May be called again; `notes` are then those of the latest time.
+        May be called again; `notes` are then those of the latest call.
         """
         self._notes.clear()
         self._unsaid = 0
@@ -182,7 +182,7 @@ class LaneReader:
                     self.note(f"block {number} at byte {at} was left out: {error}")
 
     def _payload(self, file: BinaryIO, head: bytes, number: int, at: int) -> bytes | None:
-        """None: from here on the file tells nothing."""
+        """The next block; None if nothing after it can be read."""
         size = os.fstat(file.fileno()).st_size
         if len(head) < _BLOCK.size:
             self.note(f"its last {size - at} bytes were left out: a block torn while written")
@@ -217,7 +217,9 @@ class LaneReader:
         name = plain(str(self._path))
         head = file.read(_HEADER.size)
         if len(head) < _HEADER.size:
-            raise RunFileError(f"{name}: holds no whole header; the run was stopped before it")
+            raise RunFileError(
+                f"{name}: contains no complete header; the run was stopped before writing it"
+            )
         magic, columns, zero = _HEADER.unpack(head)
         if magic != MAGIC or zero != 0:
             raise RunFileError(f"{name}: not a lane of a profile; copy the run with all its files")
@@ -231,10 +233,12 @@ class LaneReader:
 def _checked(head: bytes, payload: bytes, columns: int) -> Block:
     _, samples, _, crc = _BLOCK.unpack(head)
     if samples * columns > MOST_VALUES:
-        raise RunFileError(f"it claims {samples} readings of {columns} columns, beyond any lane's")
+        raise RunFileError(
+            f"it states {samples} readings of {columns} columns, more than any lane has"
+        )
     if zlib.crc32(payload) != crc:
         raise RunFileError("its checksum is wrong")
     block = Block(samples, payload, columns)
     if samples > 1 and (block.constant(BEGIN) is not None or block.constant(END) is not None):
-        raise RunFileError(f"its {samples} readings are all of the same time")
+        raise RunFileError(f"its {samples} readings all have the same time")
     return block

@@ -1,4 +1,4 @@
-"""Marks that a profiled program left, made into regions.
+"""Converts the marks of a profiled program to regions.
 
 A mark is one line: `B` or `E`, CLOCK_MONOTONIC_RAW in ns, process, thread, name. See
 memgauge/region.h.
@@ -18,25 +18,25 @@ from memgauge.model.text import plain
 MARKS_NAME = "marks.txt"
 """In the directory of a run while it is being recorded."""
 MOST_REGIONS = 200_000
-"""Kept; a program that marks more gets a warning."""
+"""Most regions that are kept; a program that marks more gets a warning."""
 _LONGEST_LINE = 512
 
 _MARK = re.compile(rb"([BE]) (\d{1,19}) (\d{1,10}) (\d{1,10}) ([^\n]{1,200})\n")
 
 Open = tuple[int, int, str]
-"""Process, thread and name: what an end belongs to."""
+"""Process, thread and name, which match an end to its begin."""
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """Of a file of marks; what is longer than any mark comes in pieces."""
+    """Lines of a file of marks; overlong lines come in pieces."""
     return iter(lambda: file.readline(_LONGEST_LINE), b"")
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """What a program marked."""
+    """The regions of a program."""
 
     regions: list[Region]
-    """In the order of their begin."""
+    """Regions in the order of their begins."""
     warnings: list[Warning]
 
 
@@ -70,15 +70,17 @@ def regions_of(lines: Iterable[bytes], to_run_ns: Callable[[int], int]) -> Marks
 
 def _warnings(wrong: int, unopened: int, beyond: int) -> Iterable[Warning]:
     if wrong:
-        yield Warning(code="marks", message=f"{wrong} lines of marks are torn and were left out")
+        yield Warning(
+            code="marks", message=f"{wrong} lines of marks are incomplete and were left out"
+        )
     if unopened:
         yield Warning(
             code="marks",
-            message=f"{unopened} regions ended that had not begun, or whose begin was left out",
+            message=f"{unopened} regions ended without a recorded begin",
         )
     if beyond:
         yield Warning(
             code="marks",
             message=f"{beyond} regions beyond the first {MOST_REGIONS} were left out",
-            remedy="mark longer stretches",
+            remedy="mark fewer, longer regions",
         )

@@ -1,7 +1,8 @@
-"""Where a run is recorded: the directory that was asked for, or one that no other run can have.
+"""Chooses the directory of a run: the requested one, or a new one that no other run can have.
 
-A name made up here is claimed by creating its directory, which succeeds for one process only, also
-on a file system that many machines share. So runs that start in the same second never meet.
+A generated name is claimed by creating its directory, which succeeds for one process only, even on
+a
+file system that many machines share. So runs that start in the same second never collide.
 """
 
 import errno
@@ -20,11 +21,11 @@ from memgauge.model.text import shown
 RUNS = Path("memgauge-runs")
 """Under the working directory."""
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors of a disk, a quota or a file that has no more room."""
+"""Errors that mean a full disk, an exhausted quota or a file size limit."""
 
 _HIGHEST_NUMBER = 9
-"""Runs of one second are numbered so far. Ranks of a large job, which may be thousands, must not
-try all names in turn on a shared file system: they go on with random ones."""
+"""Numbered names for runs of the same second. Thousands of ranks of a large job must not try all
+names in turn on a shared file system: after these, names are random."""
 _RANDOM_NAMES = 100
 _PARENT_REMOVED = 10
 
@@ -55,16 +56,16 @@ def claim_directory(experiment: str, now: datetime | None = None) -> Path:
             raise refused(directory, error) from error
         else:
             return directory
-    raise SystemFailure(f"{shown(first)}: no free name was found; name a directory by --output")
+    raise SystemFailure(f"{shown(first)}: no free name was found; name a directory with --output")
 
 
 @contextmanager
 def run_directory(requested: str | None, experiment: str) -> Iterator[Path]:
-    """The directory to record a run in; one that was claimed and left empty is removed again.
+    """The directory to record a run in; a claimed directory that stays empty is removed again.
 
     Args:
-        requested: what the user named; taken as it is, and checked by whoever writes into it.
-        experiment: what a claimed directory is named after, where the user named none.
+        requested: the directory the user named, used as it is; the run's writer checks it.
+        experiment: name for a claimed directory, if the user named none.
 
     Raises:
         RequestError, SystemFailure: as `claim_directory`.
@@ -78,7 +79,7 @@ def run_directory(requested: str | None, experiment: str) -> Iterator[Path]:
     try:
         yield directory
     finally:
-        with suppress(OSError):  # it holds a run, or another run was made beside it
+        with suppress(OSError):  # it contains a run, or another run was created beside it
             for one in claimed:
                 one.rmdir()
 
@@ -91,12 +92,12 @@ def refused(directory: Path, error: OSError | ValueError) -> MemgaugeError:
     elif error.errno in FULL or error.errno == errno.EIO:
         return failure(directory / RECORDS_NAME, error)
     else:
-        why = "it is no directory" if error.errno == errno.EEXIST else str(error.strerror)
+        why = "it is not a directory" if error.errno == errno.EEXIST else str(error.strerror)
     return RequestError(f"{where}: cannot hold a run: {why}; name a directory you can write in")
 
 
 def failure(path: Path, error: OSError) -> SystemFailure:
-    """That a disk would not take what was to be written to a file."""
+    """The error for a file that could not be written."""
     remedy = "free some space" if error.errno in FULL else "check the disk"
     return SystemFailure(
         f"{shown(path)}: cannot be written: {error.strerror}; the records written before "
@@ -113,7 +114,10 @@ def _candidates(first: Path) -> Iterator[Path]:
 
 
 def _create(directory: Path) -> None:
-    """Create it alone; whoever ends without a record may remove the parent at any moment."""
+    """Create it exclusively.
+
+    A run that ends without a record may remove the parent at any moment.
+    """
     for _ in range(_PARENT_REMOVED):
         directory.parent.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):

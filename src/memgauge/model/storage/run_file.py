@@ -1,4 +1,4 @@
-"""A run on disk: `DIR/records.jsonl`, beside which reports are written. See docs/records.md."""
+"""A run on disk: `DIR/records.jsonl`, with reports in the same directory. See docs/records.md."""
 
 from memgauge.model.run import Run, run_of
 from memgauge.model.storage.run_directory import claim_directory, run_directory

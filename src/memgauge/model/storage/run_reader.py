@@ -1,4 +1,4 @@
-"""Reading a run, whatever its bytes: a `Run` comes out, or RunFileError."""
+"""Reads a run from untrusted bytes: the result is a `Run`, or RunFileError."""
 
 import os
 from collections.abc import Iterator
@@ -18,16 +18,17 @@ from memgauge.model.text import shown
 
 RECORDS_NAME = "records.jsonl"
 MAX_RUN_BYTES = 4 << 30
-"""What is larger is refused rather than read into memory."""
+"""Largest file of records in bytes; larger ones are refused instead of read into memory."""
 MAX_MARKS_BYTES = 64 << 20
-"""Of the marks of a program: more than the regions that are kept take."""
+"""Largest file of marks in bytes: more than the kept regions need."""
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """The run in a run directory, or in a file of records; a torn last line is left out and noted.
 
     Raises:
-        RunFileError: no run, corrupt, of a newer version, or too large; the message names the line.
+        RunFileError: not a run, corrupt, of a newer version, or too large; the message names the
+            line.
     """
     records = records_path(Path(path))
     try:
@@ -38,7 +39,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
 
 
 def with_marks(run: Run) -> Run:
-    """With the regions that a profile which was killed had not yet made of its program's marks."""
+    """Add the regions that a killed profile had not yet made from its program's marks."""
     path = run.directory / MARKS_NAME
     is_there = os.path.isfile(path)  # noqa: PTH113 - never raises
     if run.end is not None or run.regions or not run.processes or not is_there:
@@ -55,19 +56,20 @@ def with_marks(run: Run) -> Run:
 
 
 def records_path(path: Path) -> Path:
-    """The file of records that a path given by a user means."""
+    """The file of records that a user's path refers to."""
     return path / RECORDS_NAME if os.path.isdir(path) else path  # noqa: PTH112 - never raises
 
 
 def open_records(path: Path) -> BinaryIO:
-    """A regular file of a size that can be read, open for reading."""
+    """Open a regular file of acceptable size for reading."""
     try:
         return open_file(path, MAX_RUN_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         if is_cluster(path.parent):
             raise RunFileError(
-                f"{shown(path.parent)}: a combined run of many nodes; give the run of one, such as "
-                f"those below {shown(path.parent / NODES_NAME)}, or render all with 'memgauge "
+                f"{shown(path.parent)}: a combined run of many nodes; give the run of one node, "
+                f"such as those below {shown(path.parent / NODES_NAME)}, or render all with "
+                "'memgauge "
                 "report'"
             ) from None
         raise RunFileError(
@@ -80,7 +82,7 @@ def open_records(path: Path) -> BinaryIO:
 
 
 def read_stream(file: BinaryIO, path: Path) -> Run:
-    """The run of an open file; `path` is for messages."""
+    """Read the run of an open file; `path` is for messages."""
     lines = _Lines(file)
     try:
         return run_of(lines.records(), lines.notes, path.parent)
@@ -104,8 +106,8 @@ class _Lines:
                 raise ValueError(TOO_LONG)
             if not line.endswith(b"\n"):
                 self.notes.append(
-                    f"the last line is torn after {len(line)} bytes and was left out: "
-                    "the run was stopped while it was being written"
+                    f"the last line ends after {len(line)} bytes and was left out: the run was "
+                    "stopped while writing it"
                 )
                 return
             self._number += 1
@@ -113,11 +115,14 @@ class _Lines:
 
     def complaint(self, why: str) -> str:
         if self._number == 0:
-            return "holds no whole record; the run was stopped before its first; measure again"
+            return (
+                "contains no complete record; the run was stopped before writing its first; "
+                "measure again"
+            )
         if self._number == 1:
-            return f"not a run of memgauge: line 1: {why}; give the directory of a run"
+            return f"not a memgauge run: line 1: {why}; give the directory of a run"
         whole = self._number - 1
         return (
-            f"corrupt: line {self._number}: {why}; lines 1 to {whole} are whole: "
-            f"copy them with 'head -n {whole}' and read the copy"
+            f"corrupt: line {self._number}: {why}; lines 1 to {whole} are intact: copy them with "
+            f"'head -n {whole}' and read the copy"
         )

@@ -1,4 +1,4 @@
-"""Writing a run: whole lines, appended as they come; a kill loses only the one under way."""
+"""Writes a run: whole lines, appended as they are produced; a kill loses only the current one."""
 
 import errno
 import fcntl
@@ -25,8 +25,8 @@ class RunWriter:
     """Appends records to the run in a directory, alone: a second writer is refused.
 
     Raises:
-        RequestError: the directory holds something else or a run already, cannot be written, or
-            another process writes the run.
+        RequestError: the directory already contains a run or other files, cannot be written, or
+            another process is writing the run.
         RunFileError: the run to resume cannot be read.
         SystemFailure: the disk is full or failing.
     """
@@ -60,23 +60,25 @@ class RunWriter:
         self.close()
 
     def write(self, records: Iterable[AnyRecord]) -> None:
-        """Append the records, in the kernel's hands on return.
+        """Append the records; on return, the kernel has accepted all of them.
 
-        When it fails, the whole lines that fitted are kept, and only an `end` is accepted after.
+        If this fails, the lines that were written completely are kept, and only an `end` is
+        accepted
+        afterwards.
 
         Raises:
-            SystemFailure: the disk is full or failing; the message says what was kept.
-            MemgaugeError: a record out of place or not encodable: a defect; none was written.
+            SystemFailure: the disk is full or failing; the message states what was kept.
+            MemgaugeError: a record is out of place or not encodable, a defect; nothing was written.
         """
         records = list(records)
         ending = all(isinstance(record, RunEnd) for record in records)
         if self._closed or self._over or (self._failed and not ending):
-            raise SystemFailure(f"{shown(self.path)}: writing has ended; resume the run to go on")
+            raise SystemFailure(f"{shown(self.path)}: the run has ended; resume it to add records")
         data = self._encode(records)
         self._append(data, ends=bool(records) and isinstance(records[-1], RunEnd))
 
     def close(self) -> None:
-        """Flush to the disk and let go of the run; one without a record is removed."""
+        """Flush to the disk and close the run; a run without records is removed."""
         if self._closed:
             return
         self._closed = True
@@ -92,7 +94,10 @@ class RunWriter:
             os.close(self._fd)
 
     def _make_directory(self) -> list[Path]:
-        """Make the directory, or accept an empty one; what was made, innermost first."""
+        """Create the directory, or accept an empty one.
+
+        Return the created ones, innermost first.
+        """
         try:
             missing = [
                 path for path in (self.directory, *self.directory.parents) if not path.exists()
@@ -105,7 +110,7 @@ class RunWriter:
             raise self._taken()
         if inside:
             raise RequestError(
-                f"{shown(self.directory)}: not empty and no run; name a new or empty directory"
+                f"{shown(self.directory)}: neither empty nor a run; name a new or empty directory"
             )
         return missing
 
@@ -117,7 +122,7 @@ class RunWriter:
         flags |= 0 if resume else os.O_CREAT | os.O_EXCL
         try:
             return os.open(self.path, flags, 0o666)
-        except FileExistsError as error:  # another process began a run here just now
+        except FileExistsError as error:  # another process has just begun a run here
             raise self._taken() from error
         except OSError as error:
             raise refused(self.directory, error) from error
@@ -132,11 +137,12 @@ class RunWriter:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RequestError(
-                f"{shown(self.directory)}: another memgauge writes this run; wait until it ends, "
+                f"{shown(self.directory)}: another memgauge is writing this run; wait until it "
+                "ends, "
                 "or name another directory"
             ) from None
         except OSError as error:
-            # Some cluster file systems have no locks; a run there is guarded by its fresh name.
+            # Some cluster file systems have no locks; a run there is protected by its new name.
             if error.errno not in _NO_LOCKS:
                 raise failure(self.path, error) from error
 
@@ -173,7 +179,7 @@ class RunWriter:
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
         except BaseException as error:
-            # Also on Ctrl-C between two parts of a write: the file's size says what arrived.
+            # Also on Ctrl-C between two parts of a write: the file's size shows what was written.
             self._failed = True
             arrived = os.fstat(self._fd).st_size - begin
             self._over = ends and arrived == len(data)
@@ -191,7 +197,7 @@ class RunWriter:
 
     def _remove(self) -> None:
         self.path.unlink(missing_ok=True)
-        with suppress(OSError):  # another run may have been made beside this one since
+        with suppress(OSError):  # another run may have been created beside this one since
             for directory in self._made:
                 directory.rmdir()
 

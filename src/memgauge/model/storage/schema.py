@@ -1,4 +1,4 @@
-"""JSON Schemas (draft 2020-12) of what memgauge writes, made from the types that write it."""
+"""JSON Schemas (draft 2020-12) of memgauge's output, generated from the types that write it."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ def schema_of(kind: Any, name: str, title: str) -> dict[str, Any]:
 
 
 def record_schema() -> dict[str, Any]:
-    """Of one line of a run's `records.jsonl`."""
+    """The schema of one line of a run's `records.jsonl`."""
     return schema_of(AnyRecord, f"record:{FORMAT_VERSION}", "One record of a memgauge run")
 
 
 def schema_text(schema: dict[str, Any]) -> str:
-    """A schema as it is published: indented, ended by a line feed."""
+    """A schema in published form: indented, with a final line feed."""
     return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"

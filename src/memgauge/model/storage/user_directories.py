@@ -1,7 +1,7 @@
-"""Where memgauge keeps what outlives a run: the user's state and cache directories.
+"""Directories for what outlives a run: the user's state and cache directories.
 
-Source: XDG Base Directory Specification 0.8. Variables that hold no absolute path are ignored, as
-it asks.
+Source: XDG Base Directory Specification 0.8. As it requires, variables without an absolute path are
+ignored.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from memgauge.model.errors import SystemFailure
 
 
 def state_directory() -> Path | None:
-    """For what must outlive a run: journals and verdicts. None where the user has no home."""
+    """Directory for state that must outlive a run: journals and verdicts. None without a home."""
     return _directory("XDG_STATE_HOME", ".local/state")
 
 
 def cache_directory() -> Path | None:
-    """For what can be made again. None where the user has no home."""
+    """Directory for what can be recreated. None without a home."""
     return _directory("XDG_CACHE_HOME", ".cache")
 
 
 def required_state_directory() -> Path:
-    """As `state_directory`, for what must be written down.
+    """As `state_directory`, for callers that require it.
 
     Raises:
         SystemFailure: the user has no home.
@@ -32,7 +32,7 @@ def required_state_directory() -> Path:
     found = state_directory()
     if found is None:
         raise SystemFailure(
-            "HOME: the user has no home directory to keep state in; set XDG_STATE_HOME to an "
+            "HOME: the user has no home directory for state files; set XDG_STATE_HOME to an "
             "absolute path"
         )
     return found
@@ -51,6 +51,6 @@ def _home() -> Path | None:
     if not home.startswith("/"):
         try:
             home = pwd.getpwuid(os.getuid()).pw_dir
-        except KeyError:  # a container's user may be in no list of users
+        except KeyError:  # a container's user may be missing from the list of users
             return None
     return Path(home) if home.startswith("/") else None

@@ -25,7 +25,7 @@ PNG_SCALE = 2.0
 
 
 def unavailable() -> str | None:
-    """Why no picture can be drawn here, or None where one can."""
+    """Why no chart can be drawn, or None if charts can be drawn."""
     try:
         _vl_convert()
         _drawing()
@@ -83,7 +83,7 @@ def javascript() -> str:
     """The libraries that draw charts in a page, bound to `window.vegaEmbed`.
 
     Raises:
-        RequestError: they are not kept from an earlier time and cannot be bundled here.
+        RequestError: they are not cached and cannot be bundled here.
     """
     convert = _vl_convert()
 
@@ -102,7 +102,8 @@ def _drawing() -> ModuleType:
         raise _cannot_draw("altair", error) from error
     except MemoryError as error:
         raise RequestError(
-            "cannot draw charts: too little memory to load altair; raise the limit of this process "
+            "cannot draw charts: too little memory to load altair; raise the limits of this "
+            "process "
             "(ulimit -v, ulimit -d), or render the run on another machine"
         ) from error
     return drawing
@@ -110,7 +111,7 @@ def _drawing() -> ModuleType:
 
 @contextmanager
 def _some_home() -> Iterator[None]:
-    """A home for a user who has none: Altair names a cache below it, unused here, when imported."""
+    """Set HOME for a user without one: on import, Altair derives an unused cache path from it."""
     try:
         Path.home()
     except RuntimeError:
@@ -124,7 +125,10 @@ def _some_home() -> Iterator[None]:
 
 
 def _vl_convert(task: Task | None = None) -> Any:
-    """The library; for a task that its JavaScript engine does, only where that survives it."""
+    """Load the library.
+
+    For tasks of its JavaScript engine, only if a trial process survives them.
+    """
     try:
         import vl_convert
     except ImportError as error:
@@ -139,6 +143,6 @@ def _vl_convert(task: Task | None = None) -> Any:
 
 def _cannot_draw(package: str, error: ImportError) -> RequestError:
     return RequestError(
-        f"cannot draw charts: {package} does not load ({error}); install it where it has a wheel, "
-        "or render the run on another machine"
+        f"cannot draw charts: {package} cannot be loaded ({error}); install it if a wheel exists "
+        "for this platform, or render the run on another machine"
     )

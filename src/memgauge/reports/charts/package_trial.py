@@ -1,8 +1,10 @@
-"""Whether a package works within the limits of this process, tried in another one first.
+"""Tries in another process whether a package works within the limits of this one.
 
-The JavaScript engine in vl-convert reserves 64 GiB of addresses and starts threads. Where it gets
-them not, it ends the process, and nothing can catch that. polars panics where it gets no thread. So
-where a limit is low, a process of the same size does the same before this one does.
+The JavaScript engine in vl-convert reserves 64 GiB of addresses and starts threads. If either
+fails,
+it ends the process, which cannot be caught. polars panics if it cannot start a thread. So if a
+limit
+is low, a process of the same size tries the same first.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ held = [os.dup(2) for _ in range({files})]
 class _Limit(NamedTuple):
     number: int
     ample: int
-    """From here on it is no reason to try first."""
+    """Limits from here on need no trial."""
     name: str
     option: str
     """Of the shell's `ulimit`, which counts in `unit_bytes`."""
@@ -68,7 +70,7 @@ _LIMITS = (
 
 @cache
 def obstacle(task: Task) -> str | None:
-    """Which limits keep the package from it; None where it works or none is low."""
+    """Which limits prevent the package from working; None if it works or no limit is low."""
     low = [one for one in _LIMITS if 0 <= resource.getrlimit(one.number)[0] < one.ample]
     if not low or _works(task):
         return None
@@ -81,16 +83,16 @@ def obstacle(task: Task) -> str | None:
 
 
 def _place_of(package: str) -> str:
-    """The directory in which this process finds it: the other one looks nowhere else."""
+    """The directory in which this process finds the package; the trial searches only there."""
     found = find_spec(package)
     return str(Path(found.origin).absolute().parents[1]) if found and found.origin else ""
 
 
 def require_parquet() -> None:
-    """Refuse Parquet where polars is there but cannot work.
+    """Refuse Parquet if polars is installed but cannot work.
 
     Raises:
-        RequestError: a limit of this process is too low; names it.
+        RequestError: a limit of this process is too low; the message names it.
     """
     reason = obstacle("parquet") if find_spec("polars") else None
     if reason is not None:

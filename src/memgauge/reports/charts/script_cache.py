@@ -1,8 +1,8 @@
 """Keeps the bundled chart libraries between renderings: bundling takes longer than all the rest.
 
-The file lies in the user's cache directory, and is code that goes into every page. So it is not
-trusted for lying there: it is used only if it has the digest that this package has for it. Where
-there is no such file, or none can be kept, the bundle is made again, and nothing else changes.
+The file is in the user's cache directory, and its code goes into every page. So it is not trusted:
+it is used only if its digest matches the one in this package. Without the file, or without a cache
+directory, the bundle is made again, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_BYTES = 16 << 20
 
 
 def bundle(version: str, make: Callable[[], str]) -> str:
-    """The chart libraries of a version of vl-convert: as they were kept, else made and kept.
+    """The chart libraries of a version of vl-convert, from the cache or made and cached.
 
     Args:
         version: of vl-convert.

@@ -9,7 +9,7 @@ as it is.
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -18,16 +18,13 @@ from memgauge.model.records import Scalar
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 from memgauge.reports.charts.package_trial import require_parquet
-from memgauge.reports.export.openmetrics import openmetrics
 from memgauge.reports.export.tables import TABLES, columns, rows
 from memgauge.reports.export.timeline import (
     table_lanes,
     timeline_blocks,
     timeline_columns,
-    timeline_parquet,
     timeline_rows,
 )
-from memgauge.reports.export.trace import chrome_trace
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -76,14 +73,6 @@ def export_parquet(run: Run, name: str = "samples") -> bytes:
     return buffer.getvalue()
 
 
-EXPORTERS: dict[str, Callable[[Run, str], bytes]] = {
-    "csv": export_csv,
-    "json": export_json,
-    "parquet": export_parquet,
-}
-"""By name of the format: a run and the name of a table to bytes."""
-
-
 def timeline_csv(run: Run) -> Iterator[bytes]:
     """The readings of a profile as `export_csv` writes tables, some at a time."""
     lanes = table_lanes(run)
@@ -102,20 +91,6 @@ def timeline_json(run: Run) -> Iterator[bytes]:
     for at, row in enumerate(timeline_rows(run)):
         yield (b",\n" if at else b"") + encoder.encode(row)
     yield b"]\n"
-
-
-def _parquet_pieces(run: Run) -> Iterator[bytes]:
-    yield timeline_parquet(run)
-
-
-TIMELINE_EXPORTERS: dict[str, Callable[[Run], Iterator[bytes]]] = {
-    "csv": timeline_csv,
-    "json": timeline_json,
-    "parquet": _parquet_pieces,
-    "chrome": chrome_trace,
-    "openmetrics": openmetrics,
-}
-"""By name of the format: a profile to the pieces of a file."""
 
 
 def _csv_lines(rows: Iterable[Iterable[str]]) -> bytes:

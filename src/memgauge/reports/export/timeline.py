@@ -104,8 +104,8 @@ def timeline_rows(run: Run) -> Iterator[dict[str, Value]]:
             yield nothing | dict(zip(columns, values, strict=True))
 
 
-def timeline_parquet(run: Run) -> bytes:
-    """A Parquet file, put together from blocks.
+def timeline_parquet(run: Run) -> Iterator[bytes]:
+    """A Parquet file, put together from blocks, as one piece.
 
     Raises:
         RequestError: polars is not installed, or a limit of this process keeps it from working.
@@ -132,7 +132,7 @@ def timeline_parquet(run: Run) -> bytes:
 
     buffer = io.BytesIO()
     register_io_source(frames, schema=schema).sink_parquet(buffer)
-    return buffer.getvalue()
+    yield buffer.getvalue()
 
 
 def _columns(counter: Counter, prefix: str) -> Iterator[Column]:

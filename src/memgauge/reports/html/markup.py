@@ -79,7 +79,7 @@ def table_block(table: Table, precision: float | None, *, titled: bool = True) -
 def _notes(table: Table) -> list[str]:
     """What stands below a table."""
     more = len(table.rows) - MOST_ROWS
-    cut = [f"{more:,} further rows are left out here."] if more > 0 else []
+    cut = [f"{more:,} further rows are omitted here."] if more > 0 else []
     return [*cut, *([table.note] if table.note else [])]
 
 

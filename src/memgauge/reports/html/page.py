@@ -1,6 +1,6 @@
 """A report as one HTML file that opens without a network: style, script and data are inside.
 
-A run is data from a stranger: its text is escaped, and a Content-Security-Policy lets the page run
+A run is untrusted data: its text is escaped, and a Content-Security-Policy lets the page run
 only the scripts written here (by their digest) and fetch nothing.
 """
 
@@ -29,8 +29,8 @@ _MOST_MARKS = 2
 """Series, columns and marks of a chart that is legible in half the page's width."""
 
 _NO_SCRIPT = """<noscript>
-<p class="aside">The charts of this page are drawn by its script, which does not run here. The
-tables hold their figures, and <code>memgauge figures RUN</code> writes the charts as pictures.</p>
+<p class="aside">The charts of this page need JavaScript, which is disabled here. The tables contain
+the same figures, and <code>memgauge figures RUN</code> writes the charts as pictures.</p>
 </noscript>"""
 
 _METHOD = (
@@ -38,24 +38,24 @@ _METHOD = (
         "Figures",
         (
             "Bandwidths are sustained figures: the 90th percentile of speed over many short "
-            "slices, visited in turn with all other points. They count bytes as STREAM does: "
-            "what the kernel reads and writes by its definition, without write-allocate "
-            "traffic, unless a column or the line below a table says otherwise."
+            "slices, sampled in turn with all other points. They count bytes as STREAM does: what "
+            "the kernel reads and writes by its definition, without write-allocate traffic, "
+            "unless a column or the line below a table states otherwise."
         ),
     ),
     (
         "Intervals",
         (
             "\N{PLUS-MINUS SIGN} is half the 95% interval, bootstrapped over rounds, as a share "
-            "of the figure{requested}. Figures marked * are less sure than requested. Hover "
+            "of the figure{requested}. Figures marked * are less precise than requested. Hover "
             "over an interval to see both ends."
         ),
     ),
     (
         "Missing",
         (
-            "A dash stands for what was not measured. It is never shown as zero, and lines "
-            "break where a point is missing."
+            "A dash means that a value was not measured. Missing values are never shown as zero, "
+            "and lines break where a point is missing."
         ),
     ),
     (
@@ -69,8 +69,8 @@ _METHOD = (
     (
         "More",
         (
-            "The documentation of memgauge has a page per experiment: its method, where the "
-            "method comes from, and what would invalidate the answer."
+            "The documentation of memgauge has a page on each experiment: its method, the source "
+            "of the method, and what would invalidate the result."
         ),
     ),
 )
@@ -196,7 +196,7 @@ def _section(
 ) -> str:
     anchor = _anchor(at)
     if missing and section.charts:
-        drawn = f'<p class="aside">No pictures: {text(missing)}.</p>'
+        drawn = f'<p class="aside">No charts: {text(missing)}.</p>'
     else:
         drawn = "".join(_chart(first_chart + n, chart) for n, chart in enumerate(section.charts))
         several = len(section.charts) > 1 and not any(map(_is_crowded, section.charts))
@@ -212,7 +212,7 @@ def _section(
 
 
 def _chart(at: int, chart: Chart) -> str:
-    """A place that the page's script draws into, with words for those who do not see it."""
+    """An element that the page's script draws into, with a text alternative."""
     described = escape(_description(chart))
     note = f'<p class="aside">{text(chart.note)}</p>' if chart.note else ""
     live = f'<div class="live" role="img" aria-label="{described}"></div>'
@@ -235,7 +235,7 @@ def _is_crowded(chart: Chart) -> bool:
 
 
 def _description(chart: Chart) -> str:
-    """What a screen reader says: axes, each series' ends, marks; the tables hold the figures."""
+    """Text for screen readers: axes, each series' ends, marks; the tables contain the figures."""
     said = [f"{chart.title}: {chart.y.title} ({chart.y.unit}) over {chart.x.title}."]
     if chart.kind == "tracks":
         said = [f"{chart.title}: tracks over {chart.x.title}, {len(chart.bands)} phases marked."]
@@ -254,7 +254,7 @@ def _system(report: Report) -> str:
     tiers = "" if report.tiers is None else table_block(report.tiers, None)
     return f"""<section id="machine" aria-labelledby="machine-title">
 <h2 id="machine-title">Machine</h2>
-<p class="question">What the operating system reported when the run began.</p>
+<p class="question">The machine as the operating system reported it when the run began.</p>
 {table_block(report.system, None, titled=False)}
 {tiers}
 </section>"""

@@ -1,4 +1,4 @@
-"""What a profiled program does to the machine right now, for people, on stderr.
+"""Live view, on stderr, of what a profiled program does to the machine.
 
 On a terminal a few lines that redraw themselves, one for each track with its last minute; elsewhere
 a line now and then. It draws inside `show` and starts no thread, and never raises because a reader
@@ -121,9 +121,9 @@ def lines_of(
 
 
 def line_of(elapsed_s: float, levels: Sequence[Level]) -> str:
-    """All that is known, on one line."""
+    """All known levels on one line."""
     known = [f"{plain(one.name)} {value_of(one)}" for one in levels if one.value is not None]
-    return f"{duration(elapsed_s)}: {'; '.join(known) or 'nothing was read yet'}"
+    return f"{duration(elapsed_s)}: {'; '.join(known) or 'no readings yet'}"
 
 
 def value_of(level: Level) -> str:

@@ -1,4 +1,4 @@
-"""How far a run is, for people, on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a run on stderr: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 

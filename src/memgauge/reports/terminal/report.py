@@ -1,4 +1,4 @@
-"""A report as text: fits the width asked, verdicts first, then the narrow columns of each table."""
+"""A report as text of a given width: verdicts first, then the narrow columns of each table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from memgauge.analysis.machine.table import system_table
-from memgauge.analysis.machine.tiers import said_of_tiers, tiers_table
+from memgauge.analysis.machine.tiers import tier_notes, tiers_table
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Report
@@ -95,7 +95,7 @@ def _tiers(page: Page, system: System) -> None:
         page.blank()
         page.line(table.title, "underline")
         page.table(table, None)
-    for said in said_of_tiers(system):
+    for said in tier_notes(system):
         page.entry("·", said.kind, said.text, said.remedy)
 
 

@@ -1,4 +1,4 @@
-"""What became of something that a run may have left, when it was to be cleaned away."""
+"""The result of cleaning up one thing that a run may have left behind."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ if TYPE_CHECKING:
 
 
 class State(enum.Enum):
-    """Of a thing that is still there."""
+    """Why a thing still exists."""
 
-    FOREIGN = "memgauge did not make it; it is left as it is"
-    IN_USE = "in use by a run; left as it is"
+    FOREIGN = "not created by memgauge; left unchanged"
+    IN_USE = "in use by a run; left unchanged"
     KEPT = "kept on purpose"
     LEFT = "left by a run that was killed"
 
 
 class Cleaned(NamedTuple):
-    """What was done, in one line, and what comes of it."""
+    """What cleaning up did to one thing, as one line of text."""
 
     line: str | None
-    """None: there is nothing to say."""
+    """One line for the user; None if there is nothing to report."""
     forget: bool
-    """Whether it need not be looked at again."""
+    """Whether its journal entry can be removed."""
     failed: bool = False
 
     @classmethod
     def gone(cls) -> Cleaned:
-        """It was removed by somebody."""
+        """Something else had removed it."""
         return cls(None, forget=True)
 
     @classmethod
     def removed(cls, line: str) -> Cleaned:
-        """It is gone now."""
+        """It has been removed."""
         return cls(line, forget=True)
 
     @classmethod
     def not_possible(cls, path: str, why: str) -> Cleaned:
-        """It may be a leftover, and cannot be removed."""
+        """It may be a leftover, but cannot be removed."""
         return cls(f"{path}: cannot be cleaned: {why}", forget=False, failed=True)
 
     @classmethod
     def of(cls, state: State, path: str, removal: str) -> Cleaned:
-        """It stays; `removal` is how a user removes what was kept."""
+        """It stays; `removal` is the command with which a user removes what was kept."""
         how = f"; to remove it: {removal}" if state is State.KEPT else ""
         return cls(f"{path}: {state.value}{how}", forget=state is State.FOREIGN)
 
 
 def state_of(descriptor: int, mark: Mark | None) -> State:
-    """Of an open file or device, which is locked from now on where nobody uses it."""
+    """State of an open file or device, which stays locked from now on if no run uses it."""
     if mark is None:
         return State.FOREIGN
     if is_locked(descriptor) or is_another_alive(mark.owner):

@@ -1,6 +1,7 @@
 """Devices of byte-addressable memory (`/dev/daxN.M`) to put arrays in.
 
-A device has no free space to take: all of it may be somebody's data. Memory that is all zeros, or
+A device has no free space to allocate: all of it may be data of others. Memory that is all zeros,
+or
 that begins with memgauge's mark, is used; anything else is refused unless it may be overwritten.
 Afterwards what was used is zeros again, unless it is to be kept. A device is mapped, never read or
 written, and in pages of its own alignment only.
@@ -32,15 +33,15 @@ KIND = "devdax"
 
 _CHUNK_BYTES = 2 << 20
 _USUAL_ALIGN_BYTES = 2 << 20
-"""Of kernels before 5.10, which do not tell."""
+"""Alignment assumed for kernels before 5.10, which do not report it."""
 _SMALLEST_SLACK_BYTES = 128 << 20
 _SLACK_PAGES = 16
 
 _REMEDIES = {
-    errno.EACCES: "let root give you the right to it, or run as root",
-    errno.EPERM: "let root give you the right to it, or run as root",
-    errno.EBUSY: "somebody else uses it; name another device",
-    errno.ENXIO: "no driver is behind it; see daxctl list",
+    errno.EACCES: "ask root for access to it, or run as root",
+    errno.EPERM: "ask root for access to it, or run as root",
+    errno.EBUSY: "another program uses it; name another device",
+    errno.ENXIO: "no driver is bound to it; see daxctl list",
 }
 
 
@@ -49,16 +50,16 @@ class Device(NamedTuple):
 
     descriptor: int
     bytes: int
-    """From its start, how many may be used: what was looked at, or less than all of it."""
+    """Usable bytes from its start: those that were checked, or fewer."""
     page_bytes: int
     reserved_bytes: int
-    """At its head, for the mark."""
+    """Bytes at its head that are reserved for the mark."""
     node: int | None
-    """NUMA node that the medium is, or would be, or is attached to."""
+    """NUMA node of the medium: the node it is, would become, or is attached to."""
 
 
 class Facts(NamedTuple):
-    """What the kernel tells of a device."""
+    """What the kernel reports of a device."""
 
     bytes: int
     page_bytes: int
@@ -78,14 +79,14 @@ def facts_of(path: str, tree: Tree | None = None) -> Facts:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise RequestError(
-            f"{what}: {reason}; devices of memory are /dev/daxN.M, see daxctl list"
+            f"{what}: {reason}; memory devices have the form /dev/daxN.M, see daxctl list"
         ) from error
     place = f"/sys/dev/char/{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
     size = tree.integer(f"{place}/size")
     is_dax = tree.path(f"{place}/subsystem").resolve().name == "dax"
     if not stat.S_ISCHR(found.st_mode) or not is_dax or size is None:
         raise RequestError(
-            f"{what}: is no device of byte-addressable memory; name a /dev/daxN.M, or write "
+            f"{what}: is not a device of byte-addressable memory; name a /dev/daxN.M, or write "
             "file:PATH for a file"
         )
     nodes = (tree.integer(f"{place}/{name}") for name in ("target_node", "numa_node"))
@@ -98,16 +99,17 @@ def facts_of(path: str, tree: Tree | None = None) -> Facts:
 
 @contextmanager
 def opened(path: str, size: int, *, keep: bool, overwrite: bool) -> Iterator[Device]:
-    """A device for arrays of so many bytes.
+    """Open a device to hold arrays of `size` bytes.
 
     Args:
-        path: of the device.
-        size: rounding of single arrays to pages comes on top.
-        keep: leave mark and data there, for a later run.
-        overwrite: use it though it holds data of others.
+        path: the device file.
+        size: total bytes of the arrays; rounding each array up to pages adds to this.
+        keep: whether to leave mark and data there for a later run.
+        overwrite: whether to use the device even if it holds data of others.
 
     Raises:
-        RequestError: it is no such device, too small, in use, or holds data.
+        RequestError: the path is not such a device, or the device is too small, in use, or holds
+            data.
     """
     what = f"memory {KIND}:{plain(path)}"
     facts = facts_of(path)
@@ -128,7 +130,7 @@ def opened(path: str, size: int, *, keep: bool, overwrite: bool) -> Iterator[Dev
 
 
 def cleaned(path: str) -> Cleaned:
-    """Make zeros of what a dead run left there; all else stays."""
+    """Overwrite with zeros what a killed run left there; everything else stays."""
     try:
         facts = facts_of(path)
         descriptor = _open(path, path)
@@ -149,13 +151,13 @@ def cleaned(path: str) -> Cleaned:
 
 
 def _end(facts: Facts, size: int, what: str) -> int:
-    """How far arrays may reach: each begins a page of its own, so more than their sum."""
+    """Most bytes that arrays occupy: each begins on a new page, so more than their sum."""
     page = facts.page_bytes
     least = page + -(-size // page) * page
     if least > facts.bytes:
         raise RequestError(
-            f"{what}: {format_bytes(size)} are asked for, but it has {format_bytes(facts.bytes)} "
-            f"in pages of {format_bytes(page)}, the first of which holds memgauge's mark; ask for "
+            f"{what}: {format_bytes(size)} are requested, but it has {format_bytes(facts.bytes)} "
+            f"in pages of {format_bytes(page)}, the first of which holds memgauge's mark; use "
             "less, or name another"
         )
     slack = max(size // 4, _SMALLEST_SLACK_BYTES, _SLACK_PAGES * page)
@@ -209,7 +211,7 @@ def _marked(path: str, descriptor: int, facts: Facts, used: int, *, stays: bool)
 def _windows(
     descriptor: int, facts: Facts, begin: int, end: int
 ) -> Iterator[tuple[int, mmap.mmap]]:
-    """Mapped page by page of the device, with their offsets."""
+    """Mapped chunks of the device, with their offsets."""
     for offset in range(begin, end, facts.page_bytes):
         with mmap.mmap(descriptor, facts.page_bytes, offset=offset) as window:
             yield offset, window
@@ -225,12 +227,12 @@ def _require_blank(descriptor: int, facts: Facts, ours: int, end: int, what: str
                 raise RequestError(
                     f"{what}: holds data that memgauge did not write, in the "
                     f"{format_bytes(_CHUNK_BYTES)} from byte {offset + at}; name another device, "
-                    "or use --overwrite to lose it"
+                    "or allow overwriting it with --overwrite"
                 )
 
 
 def _blank(descriptor: int, facts: Facts, used: int) -> None:
-    """Zeros where there is anything else, the mark last."""
+    """Overwrite everything that is not zero with zeros, the mark last."""
     zeros = bytes(_CHUNK_BYTES)
     for offset, window in _windows(descriptor, facts, 0, min(used, facts.bytes)):
         for at in range(0, facts.page_bytes, _CHUNK_BYTES):

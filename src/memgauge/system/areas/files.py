@@ -1,8 +1,8 @@
 """Files to put arrays in: made, recognised, used by one run at a time, removed or kept.
 
-A file that is not to be kept never has a name, so that nothing is left of it however the run ends.
-One that is to be kept gets its name when it bears its mark already, and only where there is none
-of that name: a file without the mark is never written to, truncated or removed.
+A file that is not kept never has a name, so nothing of it remains however the run ends. A file that
+is kept gets its name only after its mark has been written, and only if no file has that name yet. A
+file without the mark is never written to, truncated or removed.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ from memgauge.system.areas.mark import MARK_BYTES, Mark, decode, encode, marked_
 KIND = "file"
 
 _REMEDIES = {
-    errno.ENOENT: "make its directory first, or name another",
+    errno.ENOENT: "create its directory first, or name another file",
     errno.ENOTDIR: "name a file in a directory",
-    errno.EACCES: "name a place that you may write to",
-    errno.EPERM: "name a place that you may write to",
-    errno.EROFS: "name a place on a file system that is not read-only",
+    errno.EACCES: "name a directory where you may write",
+    errno.EPERM: "name a directory where you may write",
+    errno.EROFS: "name a file on a file system that is not read-only",
     errno.ENAMETOOLONG: "give it a shorter name",
-    errno.ELOOP: "name the file itself",
+    errno.ELOOP: "name the file itself, not a symbolic link",
     errno.ENOSPC: "free space there, or name another file system",
     errno.EDQUOT: "free space there, or name another file system",
-    errno.ENOMEM: "reserve huge pages as root (/sys/kernel/mm/hugepages), or name another",
-    errno.EEXIST: "another run may just have made it; name another",
+    errno.ENOMEM: "reserve huge pages as root (/sys/kernel/mm/hugepages), or name another file",
+    errno.EEXIST: "another run may just have created it; name another file",
 }
 
 
 class AreaFile(NamedTuple):
-    """An open file to map, locked where it has a name."""
+    """An open file to map; it is locked if it has a name."""
 
     descriptor: int
     reserved_bytes: int
-    """At its head, for the mark."""
+    """Bytes at its head that are reserved for the mark."""
 
 
 @contextmanager
 def opened(path: str, size: int, *, keep: bool) -> Iterator[AreaFile]:
-    """A file for arrays of so many bytes; a file of no name where it need not stay.
+    """Open a file to hold arrays of `size` bytes; it has no name unless it is to be kept.
 
     Args:
-        path: of a file that memgauge made and left there, or of none yet, or of a directory.
-        size: written to the mark; the file is not that long yet.
-        keep: leave it there. A file that an earlier run was asked to leave stays anyway.
+        path: a file that memgauge created and kept, a path that does not exist yet, or a directory.
+        size: bytes to record in the mark; the file itself does not have this length yet.
+        keep: whether to keep the file. A file that an earlier run kept stays anyway.
 
     Raises:
-        RequestError: the file is not memgauge's, in use, or cannot be made there.
+        RequestError: memgauge did not create the file, it is in use, or it cannot be created there.
     """
     what = f"memory {KIND}:{plain(path)}"
     found = look(path, what)
@@ -85,21 +85,23 @@ def opened(path: str, size: int, *, keep: bool) -> Iterator[AreaFile]:
 
 
 def look(path: str, what: str) -> int | None:
-    """The kind of what is there; None: nothing is."""
+    """What kind of file exists at the path; None if there is none."""
     try:
         path.encode()
         found = os.lstat(path).st_mode
         if stat.S_ISLNK(found) and Path(path).is_dir():
             return stat.S_IFDIR
     except UnicodeEncodeError as error:
-        raise RequestError(f"{what}: its name is not UTF-8; name another") from error
+        raise RequestError(f"{what}: its name is not UTF-8; name another file") from error
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise refused(what, error) from error
     if stat.S_ISDIR(found) or stat.S_ISREG(found):
         return stat.S_IFMT(found)
-    raise RequestError(f"{what}: is {_name_of(found)} and is left as it is; name another")
+    raise RequestError(
+        f"{what}: is {_name_of(found)}, which memgauge leaves unchanged; name another file"
+    )
 
 
 def _name_of(mode: int) -> str:
@@ -113,14 +115,16 @@ def _name_of(mode: int) -> str:
 
 
 def refused(what: str, error: OSError | ValueError, *, place: str | None = None) -> RequestError:
-    """What the kernel did not allow, in words with a next step.
+    """The error for what the kernel refused, with a next step.
 
-    Procfs says of a directory of its own, where something was to be made, that it does not exist.
+    For its own directories, procfs reports on an attempt to create a file that they do not exist.
     """
     number = error.errno if isinstance(error, OSError) else None
     reason = error.strerror if isinstance(error, OSError) else str(error)
     if number == errno.ENOENT and place is not None and Path(place).is_dir():
-        return RequestError(f"{what}: no file can be made in that directory; name another")
+        return RequestError(
+            f"{what}: no file can be created in that directory; name another directory"
+        )
     remedy = _REMEDIES.get(number or 0, "name another")
     return RequestError(f"{what}: {(reason or 'cannot be used').lower()}; {remedy}")
 
@@ -136,11 +140,11 @@ def _without_name(directory: str, what: str) -> Iterator[AreaFile]:
 
 
 def unnamed(directory: str, what: str) -> int:
-    """A file that is gone when it is closed."""
+    """A file without a name, which disappears when it is closed."""
     try:
         return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        # The file system has no such files, or the kernel knows none of them.
+        # The file system or the kernel does not support files without a name.
         if error.errno not in {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}:
             raise refused(what, error, place=directory) from error
     name = Path(directory) / f".memgauge-{secrets.token_hex(8)}"
@@ -167,7 +171,7 @@ class _Named:
 
     @classmethod
     def made(cls, path: str, size: int, what: str) -> _Named:
-        """A new file, which gets its name last."""
+        """Create a file; it gets its name last."""
         area_journal.register(KIND, path)
         with deferred():
             descriptor = -1
@@ -190,7 +194,7 @@ class _Named:
 
     @classmethod
     def reopened(cls, path: str, what: str) -> _Named:
-        """A file that is there; refused, and not touched, where memgauge did not make it."""
+        """Open an existing file; one that memgauge did not create is refused and not touched."""
         try:
             descriptor = reopen(path)
         except OSError as error:
@@ -205,7 +209,10 @@ class _Named:
 
     @contextmanager
     def used(self, size: int, *, keep: bool) -> Iterator[AreaFile]:
-        """The file, in use; afterwards it is removed, unless it was or is to be kept."""
+        """The file while it is in use.
+
+        Afterwards it is removed, unless it was kept before or is to be kept.
+        """
         stays = self._mark.kept or keep
         failed = False
         try:
@@ -243,25 +250,26 @@ def _read(descriptor: int, what: str) -> Mark:
     mark = decode(head, what)
     if mark is None:
         raise RequestError(
-            f"{what}: exists, and memgauge did not make it; it is left as it is: name another file"
+            f"{what}: exists, but memgauge did not create it and leaves it unchanged; name "
+            "another file"
         )
     return mark
 
 
 def nameless(path: str) -> int:
-    """A file that can get that name. Raises OSError."""
+    """Create a file that can get that name later. Raises OSError."""
     directory = str(Path(path).parent)
     try:
         return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno not in {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}:
             raise
-    # Its name at once, then. A kill before it bears its mark leaves an empty file.
+    # It gets its name at once. A kill before the mark is written leaves an empty file.
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
 
 def give_name(descriptor: int, path: str) -> None:
-    """Give a file without a name one that is free. Raises OSError."""
+    """Give a file without a name a name that is free. Raises OSError."""
     if os.fstat(descriptor).st_nlink:
         return
     place = os.open(Path(path).parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -273,7 +281,7 @@ def give_name(descriptor: int, path: str) -> None:
 
 
 def _write(descriptor: int, mark: Mark) -> None:
-    """By a mapping, since hugetlbfs takes no write(2). Raises OSError."""
+    """Write through a mapping, because hugetlbfs does not support write(2). Raises OSError."""
     head = max(mmap.PAGESIZE, _hugetlb_page_bytes(descriptor))
     if os.fstat(descriptor).st_size < head:
         os.ftruncate(descriptor, head)
@@ -291,7 +299,7 @@ def _hugetlb_page_bytes(descriptor: int) -> int:
 
 
 def cleaned(path: str) -> Cleaned:
-    """Remove what a dead run left there; all else stays."""
+    """Remove what a killed run left there; everything else stays."""
     return clean(path, _state)
 
 
@@ -303,7 +311,7 @@ def _state(descriptor: int, path: str) -> State:
 
 
 def clean(path: str, state_of_open: Callable[[int, str], State]) -> Cleaned:
-    """Remove a file that a dead run left, by the state that the open file shows."""
+    """Remove a file that a killed run left, depending on the state of the open file."""
     try:
         descriptor = reopen(path)
     except FileNotFoundError:
@@ -315,7 +323,7 @@ def clean(path: str, state_of_open: Callable[[int, str], State]) -> Cleaned:
         if state is State.LEFT:
             size = os.fstat(descriptor).st_size
             remove(path, descriptor)
-            return Cleaned.removed(f"{path}: removed, {format_bytes(size)} that a killed run left")
+            return Cleaned.removed(f"{path}: removed, {format_bytes(size)} left by a killed run")
         return Cleaned.of(state, path, f"rm {shlex.quote(path)}")
     except OSError as error:
         return Cleaned.not_possible(path, error.strerror or "cannot be removed")
@@ -326,12 +334,12 @@ def clean(path: str, state_of_open: Callable[[int, str], State]) -> Cleaned:
 
 
 def reopen(path: str) -> int:
-    """A file that is there; no link is followed, and no FIFO waited for. Raises OSError."""
+    """Open an existing file without following links or waiting for FIFOs. Raises OSError."""
     return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def remove(path: str, descriptor: int) -> None:
-    """The name, if it is still that of the open file."""
+    """Remove the name if it still belongs to the open file."""
     with suppress(FileNotFoundError):
         if os.path.samestat(os.lstat(path), os.fstat(descriptor)):
             Path(path).unlink()

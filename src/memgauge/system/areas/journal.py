@@ -1,8 +1,7 @@
-"""What was made that must outlive a run, or outlives it when it is killed, written down before.
+"""Journal of everything a run creates that may outlive it, written before it is created.
 
-One small file for each, below `areas` in the state directory, so that `memgauge system --clean`
-finds it. What is written here proves nothing: whether a thing is memgauge's own is known by the
-mark in the thing itself.
+Each entry is a small file below `areas` in the state directory, where `memgauge system --clean`
+finds it. An entry proves nothing: only the mark in a thing itself shows that memgauge created it.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from memgauge.system.owner import Owner, this_process
 
 DIRECTORY = "areas"
 MOST_BYTES = 64 << 10
-"""Of an entry: a path has 4 KiB at most, each byte six in JSON."""
+"""Largest entry: a path has at most 4 KiB, and each byte takes up to six in JSON."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One file, pool, device or directory that a run used."""
 
     kind: str
-    """Of memory, as in `--memory`, or that of a `work_directory`."""
+    """Kind of memory, as in `--memory`, or the kind of a `work_directory`."""
     path: str
     """Absolute."""
     host: str
@@ -46,10 +45,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def register(kind: str, path: str, *, kept: bool = False) -> Entry:
-    """Write down what this process is about to make, or that it now stays there on purpose.
+    """Record what this process is about to create, or that it is now kept on purpose.
 
     Raises:
-        SystemFailure: it cannot be written down; make nothing then.
+        SystemFailure: the entry cannot be written; the caller must not create anything.
     """
     entry = Entry(
         kind=kind, path=str(Path(path).absolute()), host=_host(), owner=this_process(), kept=kept
@@ -59,20 +58,20 @@ def register(kind: str, path: str, *, kept: bool = False) -> Entry:
         replace_file(file, [msgspec.json.encode(entry)])
     except OSError as error:
         raise SystemFailure(
-            f"{file}: cannot note that {path} is used: {error.strerror}; free space there, or name "
-            f"another directory by XDG_STATE_HOME"
+            f"{file}: cannot record that {path} is used: {error.strerror}; free space there, or "
+            "set XDG_STATE_HOME to another directory"
         ) from error
     return entry
 
 
 def forget(kind: str, path: str) -> None:
-    """The thing is gone, or not ours; nothing is done where it was not written down."""
+    """Remove the entry of a thing that is gone or not ours; no effect without an entry."""
     with suppress(OSError, SystemFailure):
         _file(kind, path).unlink()
 
 
 def entries() -> list[Entry]:
-    """All that is written down, by path; what cannot be read is left out."""
+    """All entries by path; entries that cannot be read are left out."""
     found = []
     state = state_directory()
     with suppress(OSError):

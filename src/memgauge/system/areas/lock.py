@@ -1,4 +1,4 @@
-"""One run at a time uses a file or device: known by a lock, and by a mark whose run is alive."""
+"""Ensures that only one run uses a file or device, by a lock and by a mark whose run is alive."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def is_locked(descriptor: int) -> bool:
-    """Lock an open file until it and its duplicates are closed; whether another run has done so.
+    """Lock an open file until all its duplicates are closed; return whether another run holds it.
 
-    On a file system without locks nobody has.
+    On a file system without locks, the result is False.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -34,5 +34,5 @@ def require_free(descriptor: int, mark: Mark | None, what: str) -> None:
     """
     if is_locked(descriptor) or (mark is not None and is_another_alive(mark.owner)):
         raise RequestError(
-            f"{what}: is in use by another run; wait until that ends, or name another"
+            f"{what}: is in use by another run; wait until that run ends, or name another"
         )

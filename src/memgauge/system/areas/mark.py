@@ -1,4 +1,7 @@
-"""The mark in the head of what memgauge made, by which it is recognised: never by its name."""
+"""The mark at the head of everything memgauge creates.
+
+Only the mark identifies it, never the name.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ VERSION = 1
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose it is, and what may become of it."""
+    """The owner of a file or device, and what may be done with it."""
 
     version: int = VERSION
     owner: Owner
@@ -22,7 +25,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     kept: bool
     """Whether that run left it on purpose."""
     bytes: int
-    """From the start, what memgauge may have written; beyond, nothing is known."""
+    """Bytes from the start that memgauge may have written; nothing is known of the rest."""
 
 
 class _Versioned(msgspec.Struct):
@@ -40,10 +43,10 @@ def encode(mark: Mark) -> bytes:
 
 
 def decode(head: bytes, what: str) -> Mark | None:
-    """The mark in the first `MARK_BYTES`; None: there is none, and memgauge did not make it.
+    """The mark in the first `MARK_BYTES`; None if memgauge did not create the thing.
 
     Raises:
-        RequestError: `what` was made by a later memgauge.
+        RequestError: a later version of memgauge created `what`.
     """
     if not head.startswith(MAGIC):
         return None

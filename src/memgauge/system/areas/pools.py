@@ -1,8 +1,8 @@
 """Pools of libpmemobj to put arrays in: made, recognised, removed or kept.
 
-A pool is in a file without a name until it is to be kept: then the file gets its name last, so that
-nothing is left of it however the run ends. A pool that is there is used where its layout is
-memgauge's own, and never removed: it was kept on purpose. Everything else is left as it is.
+A pool is in a file without a name; only a pool that is to be kept gets a name, as the last step, so
+nothing else remains however the run ends. An existing pool is used if its layout is memgauge's own.
+It is never removed, because it was kept on purpose. Everything else is left unchanged.
 
 Source: pmemobj_open(3) and pmempool(1), PMDK.
 """
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 KIND = "pmemobj"
 
 _OWN_BYTES = 8 << 20
-"""What the library needs for itself, at least."""
+"""Least number of bytes that the library needs for itself."""
 
 
 @contextmanager
 def opened(path: str, size: int, *, keep: bool) -> Iterator[_core.Memory]:
-    """A pool for arrays of so many bytes in all.
+    """Open a pool to hold arrays of `size` bytes in total.
 
     Args:
-        path: of a pool that memgauge made and left there, or of none yet, or of a directory.
-        size: of the arrays; the pool is larger by what the library needs.
-        keep: leave it there. A pool that an earlier run was asked to leave stays anyway.
+        path: a pool that memgauge created and kept, a path that does not exist yet, or a directory.
+        size: bytes of the arrays; the pool is larger by what the library needs.
+        keep: whether to keep the pool. A pool that an earlier run kept stays anyway.
 
     Raises:
         RequestError: libpmemobj is not installed; the file is not memgauge's pool, too small, in
@@ -76,7 +76,7 @@ def opened(path: str, size: int, *, keep: bool) -> Iterator[_core.Memory]:
 
 @contextmanager
 def _kept(path: str, size: int, what: str) -> Iterator[_core.Memory]:
-    """A pool that is there."""
+    """An existing pool."""
     try:
         descriptor = reopen(path)
     except OSError as error:
@@ -86,7 +86,7 @@ def _kept(path: str, size: int, what: str) -> Iterator[_core.Memory]:
         whole = os.fstat(descriptor).st_size
         if whole < size + _OWN_BYTES:
             raise RequestError(
-                f"{what}: that pool has {format_bytes(whole)}, too few for arrays of "
+                f"{what}: that pool has {format_bytes(whole)}, too little for arrays of "
                 f"{format_bytes(size)}; remove it (rm {shlex.quote(path)}), or name another"
             )
         with _area(descriptor, path, create=False) as memory:
@@ -97,7 +97,7 @@ def _kept(path: str, size: int, what: str) -> Iterator[_core.Memory]:
 
 @contextmanager
 def _passing(directory: str, path: str, size: int, what: str) -> Iterator[_core.Memory]:
-    """A pool that is gone when it is closed."""
+    """A pool without a name, which disappears when it is closed."""
     with deferred():
         descriptor = unnamed(directory, what)
     try:
@@ -157,14 +157,15 @@ def _require_ours(descriptor: int, what: str) -> None:
 
     layout = _core.layout_of_pool(descriptor)
     if layout != _core.POOL_LAYOUT:
-        found = "is no pool" if layout is None else f"is a pool of the layout '{plain(layout)}'"
+        found = "is not a pool" if layout is None else f"is a pool of the layout '{plain(layout)}'"
         raise RequestError(
-            f"{what}: {found} and memgauge did not make it; it is left as it is: name another file"
+            f"{what}: {found}; memgauge did not create it and leaves it unchanged; name another "
+            "file"
         )
 
 
 def _make_room(descriptor: int, size: int, what: str) -> None:
-    """Space for the pool, so that a full file system is an error now and no signal later.
+    """Allocate the pool's space, so that a full file system is an error now and not a signal later.
 
     In a file system in memory a page lies where it is touched first: with several nodes that is
     left to the threads that use it.
@@ -201,12 +202,12 @@ def _area(descriptor: int, path: str, *, create: bool) -> Iterator[_core.Memory]
 
 
 def cleaned(path: str) -> Cleaned:
-    """Remove a pool that a dead run left there; all else stays."""
+    """Remove a pool that a killed run left there; everything else stays."""
     return clean(path, _state)
 
 
 def _state(descriptor: int, path: str) -> State:
-    """By its layout, the library's lock, and what was written down of it."""
+    """The state of a pool, from its layout, the library's lock, and its journal entry."""
     from memgauge import _core
 
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -220,6 +221,6 @@ def _state(descriptor: int, path: str) -> State:
     ]
     if is_locked(descriptor) or any(is_another_alive(entry.owner) for entry in noted):
         return State.IN_USE
-    # What nobody wrote down as passing was kept.
+    # A pool without a journal entry that marks it as temporary was kept on purpose.
     passing = bool(noted) and not any(entry.kept for entry in noted)
     return State.LEFT if passing else State.KEPT

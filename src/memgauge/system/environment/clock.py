@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def clock_record() -> Clock:
-    """What the clock of all stamps is.
+    """Describe the clock of all time stamps.
 
     Raises:
         SystemFailure: the native core is missing.
@@ -31,7 +31,10 @@ def clock_record() -> Clock:
 
 
 def stamp_clock() -> Callable[[], int]:
-    """The function that reads it in ns; the system's monotonic clock where the core is missing."""
+    """The function that reads the clock in ns.
+
+    The system's monotonic clock if the core is missing.
+    """
     try:
         now: Callable[[], int] = load_core().clock_now_ns
     except SystemFailure:

@@ -22,7 +22,7 @@ _STEAL_COLUMN = 8
 
 
 class CpuTimes(NamedTuple):
-    """CPU time since the system started, summed over all CPUs; None: not known."""
+    """CPU time since the system started, summed over all CPUs; None if unknown."""
 
     busy_s: float | None
     steal_s: float | None
@@ -32,9 +32,9 @@ class EnvironmentMonitor:
     """Differences between one sample and the next, from `start` on.
 
     Args:
-        cpus: whose frequency is read.
-        clock_ns: the clock of `at_ns`; the run's unless given.
-        tree: the system read.
+        cpus: the CPUs whose frequency is read.
+        clock_ns: reads the clock for `at_ns`, in ns; the run's clock by default.
+        tree: the file system to read.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class EnvironmentMonitor:
         self.close()
 
     def start(self) -> None:
-        """Count from now on."""
+        """Start counting from now."""
         self._last_ns = self._clock_ns()
         self._last_times = self._read_times()
         self._last_own_s = time.process_time()
 
     def sample(self) -> Environment:
-        """What happened since the last sample. /proc/stat counts in ticks, 10 ms mostly."""
+        """Differences since the last sample. /proc/stat counts in ticks, usually of 10 ms."""
         before_ns, before, before_own_s = self._last_ns, self._last_times, self._last_own_s
         self.start()
         busy_s = _difference(before.busy_s, self._last_times.busy_s)
@@ -82,7 +82,8 @@ class EnvironmentMonitor:
             at_ns=self._last_ns,
             interval_s=(self._last_ns - before_ns) * 1e-9,
             steal_s=self._steal_s(before),
-            # Ours is exact and the kernel's in ticks: a difference below zero is that rounding.
+            # Our own time is exact and the kernel's is in ticks: a difference below zero comes from
+            # rounding.
             others_s=None if busy_s is None else max(busy_s - own_s, 0.0),
             load_1min=self._read_load(),
             frequency_khz=self._read_frequency(),
@@ -98,8 +99,8 @@ class EnvironmentMonitor:
         self._frequencies = []
 
     def _steal_s(self, before: CpuTimes) -> float | None:
-        # A counter that has not moved since the system started tells nothing under a hypervisor:
-        # many do not fill it in.
+        # Under a hypervisor, a counter that has not moved since the system started is meaningless:
+        # many hypervisors do not maintain it.
         if self._virtual and not self._last_times.steal_s:
             return None
         return _difference(before.steal_s, self._last_times.steal_s)
@@ -134,7 +135,7 @@ def parse_cpu_times(stat: bytes, ticks_per_s: int) -> CpuTimes:
 
 
 def _difference(before: float | None, after: float | None) -> float | None:
-    # The counters may step back when a CPU goes offline (proc(5)): that is no time at all.
+    # The counters may decrease when a CPU goes offline (proc(5)): such differences count as zero.
     return None if before is None or after is None else max(after - before, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What a VM hides or misreports about the topology, found by comparing what it tells."""
+"""What a virtual machine hides or misreports about the topology, found by comparing its reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMORY_TOLERANCE = 0.1
 
 
 def topology_contradictions(system: System, virtualisation: Virtualisation) -> list[str]:
-    """Sentences on what cannot be right or need not be this machine's alone."""
+    """Sentences on what is contradictory, or may be shared with other machines."""
     caches = [cache for cache in system.caches if cache.type != "instruction"]
     notes = _overlaps(caches) + _inversions(caches) + _missing_levels(caches)
     notes += _node_memory(system)
@@ -39,7 +39,7 @@ def _overlaps(caches: list[Cache]) -> list[str]:
 
 
 def _first(group: list[Cache]) -> list[tuple[Cache, Cache]]:
-    """The first overlapping pair: one sentence a level is enough."""
+    """The first overlapping pair: one sentence per level is enough."""
     owner: dict[int, Cache] = {}
     for cache in group:
         for cpu in cache.cpus:
@@ -65,15 +65,15 @@ def _inversions(caches: list[Cache]) -> list[str]:
 def _missing_levels(caches: list[Cache]) -> list[str]:
     levels = {cache.level for cache in caches}
     if not levels:
-        return ["no cache is reported: the working-set experiment finds what there is"]
+        return ["no cache is reported: the workingset experiment measures which levels there are"]
     gaps = [f"L{level}" for level in range(1, max(levels)) if level not in levels]
     if gaps:
         return [f"no {' or '.join(gaps)} cache is reported though L{max(levels)} is"]
     if max(levels) < 3:
         return [
             (
-                f"no cache above L{max(levels)} is reported: if there is one, it is hidden, and "
-                "the working-set experiment finds it"
+                f"no cache above L{max(levels)} is reported: if there is one, it is hidden; the "
+                "workingset experiment would show it"
             )
         ]
     return []
@@ -86,7 +86,8 @@ def _node_memory(system: System) -> list[str]:
     return [
         (
             f"the NUMA nodes hold {gib(nodes_bytes)} by their own count, the system "
-            f"{gib(system.memory_bytes)}: memory may be coming and going, as with a guest's balloon"
+            f"{gib(system.memory_bytes)}: the amount of memory may change while the system runs, "
+            "as in a guest with a memory balloon"
         )
     ]
 
@@ -98,14 +99,15 @@ def _guest_notes(system: System, caches: list[Cache]) -> list[str]:
         size = max(cache.bytes for cache in caches if cache.level == last)
         notes.append(
             f"the hypervisor reports the L{last} cache ({size / _MIB:g} MiB) and which CPUs share "
-            "it: other guests use it too, so that less of it may be ours, and the host may move "
-            "virtual CPUs apart"
+            "it: other guests may occupy part of it, and the host may move virtual CPUs to cores "
+            "that do not share it"
         )
     count = len(system.cpus)
     if count > 1 and len({cpu.socket for cpu in system.cpus}) == count:
-        notes.append("the hypervisor shows each CPU as a socket of its own: that is seldom so")
+        notes.append("the hypervisor reports each CPU as a socket of its own, which is seldom true")
     if count > 1 and all(cpu.sibling == 0 for cpu in system.cpus):
         notes.append(
-            "the hypervisor shows no SMT siblings: two of its CPUs may still be one physical core"
+            "the hypervisor reports no SMT siblings: two of its CPUs may still share a physical "
+            "core"
         )
     return notes

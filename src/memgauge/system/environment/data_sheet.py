@@ -2,7 +2,7 @@
 
 Source: DMTF DSP0134, System Management BIOS reference, "Memory Device (Type 17)". The kernel shows
 the table to root only. Width times transfer rate, summed over channels: two modules on one channel
-share it, so that without channel names there is no answer.
+share it, so without channel names the bandwidth is unknown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Module(NamedTuple):
 
     data_bits: int
     transfers_per_s: float
-    """0: the firmware does not tell."""
+    """0 if the firmware does not report it."""
     locators: tuple[str, str]
     """Bank and device locator."""
 
@@ -41,10 +41,12 @@ class Module(NamedTuple):
 def read_data_sheet(tree: Tree, virtualisation: Virtualisation, sockets: int) -> DataSheet:
     """Sum the channels of all populated modules."""
     if virtualisation.hypervisor is not None:
-        return DataSheet(None, "unknown: a virtual machine's firmware invents its memory modules")
+        return DataSheet(
+            None, "unknown: a virtual machine's firmware describes virtual memory modules"
+        )
     entries = [name for name in tree.names(_ENTRIES) if name.startswith("17-")]
     if not entries:
-        return DataSheet(None, "unknown: the firmware's memory table is not shown by this system")
+        return DataSheet(None, "unknown: this system does not provide the firmware's memory table")
     raws = [tree.raw(f"{_ENTRIES}/{name}/raw") for name in entries]
     if any(raw is None for raw in raws):
         return DataSheet(None, "unknown: only root may read the memory table", "run as root once")
@@ -85,7 +87,7 @@ def sum_channels(modules: list[Module], sockets: int) -> DataSheet:
         channels[name] = min(rate, channels.get(name, rate))
     total = sum(channels.values())
     return DataSheet(
-        total, f"{total / 1e9:.1f} GB/s over {len(channels)} channels, by the firmware"
+        total, f"{total / 1e9:.1f} GB/s over {len(channels)} channels, according to the firmware"
     )
 
 

@@ -1,4 +1,4 @@
-"""Frequency governor and boost as cpufreq tells them."""
+"""Frequency governor and boost as cpufreq reports them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def governor(tree: Tree, cpus: list[int]) -> str | None:
 
 
 def boost_enabled(tree: Tree) -> bool | None:
-    """Whether cores may run above their nominal frequency; None where the kernel does not tell."""
+    """Whether cores may run above their nominal frequency.
+
+    None if the kernel does not report it.
+    """
     no_turbo = tree.integer(_INTEL)
     if no_turbo is not None:
         return no_turbo == 0

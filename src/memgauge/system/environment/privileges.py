@@ -1,4 +1,4 @@
-"""Rights of this process, and the performance counters they open."""
+"""Rights of this process, and the performance counters that they allow it to use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 
 
 def privilege_capabilities(tree: Tree) -> list[Capability]:
-    """Rights, and the processor's counters with what they need."""
+    """The process's rights, and the processor's counters with the rights they need."""
     rights = effective_rights(tree)
     return [_privileges(tree, rights), _counters(tree, rights)]
 
@@ -54,7 +54,7 @@ def _counters(tree: Tree, rights: set[str]) -> Capability:
         return Capability(
             name="performance counters",
             available=False,
-            detail=f"no processor counters are shown; {setting}",
+            detail=f"the kernel reports no processor counters; {setting}",
             remedy="in a virtual machine: ask the host for a virtual PMU",
         )
     # 2 still lets a process count its own user-space events; 3 (Debian, Android) does not.

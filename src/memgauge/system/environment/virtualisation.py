@@ -1,4 +1,4 @@
-"""Whether a hypervisor or a container stands between us and the machine; both can.
+"""Whether this process runs under a hypervisor, in a container, or both.
 
 Sources: the `hypervisor` CPUID bit as the kernel shows it in /proc/cpuinfo, /sys/hypervisor, DMI
 names, the device tree, clock sources made for guests, and the marks that container engines leave.
@@ -36,7 +36,7 @@ _ENGINES = re.compile(r"docker|kubepods|libpod|lxc|containerd|garden|buildkit|cr
 
 
 class Virtualisation(NamedTuple):
-    """What stands between this process and the hardware."""
+    """The hypervisor and container between this process and the hardware."""
 
     hypervisor: str | None
     """Its name, `unnamed` where only its presence is known, None on bare metal."""
@@ -77,7 +77,7 @@ def _hypervisor_name(tree: Tree, cpuinfo: dict[str, str]) -> str | None:
 
 
 def dmi_name(tree: Tree) -> str:
-    """Vendor and product as the firmware tells them; empty where it does not."""
+    """Vendor and product as the firmware reports them; empty where it does not."""
     parts = (tree.text(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
     return " ".join(part for part in parts if part)
 

@@ -1,8 +1,8 @@
 """Which NVIDIA GPUs the machine has, by what sysfs, procfs and /dev show: no driver is started.
 
 A container may show devices of the host that it may not use, and hide the kernel's view of those it
-may: a GPU is usable where its device file is, and known where sysfs or the driver's own files tell
-of it.
+may: a GPU is usable if its device file is present, and known if sysfs or the driver's own files
+report it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _CLASSES = ("0x0300", "0x0302")
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
-    """One GPU; None: not known."""
+    """One GPU; fields are None if unknown."""
 
     bus_id: str | None
-    """Such as 0000:3b:00.0; None: only its device file is seen."""
+    """PCI address, such as 0000:3b:00.0; None if only its device file is visible."""
     name: str | None = None
     uuid: str | None = None
     driver: str | None = None
     """The kernel's driver that is bound to it: nvidia, nouveau, vfio-pci."""
     node: int | None = None
-    """The NUMA node it hangs on."""
+    """The NUMA node it is attached to."""
     minor: int | None = None
     """Number of its device file."""
     is_usable: bool = False
@@ -51,14 +51,16 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_gpus(tree: Tree) -> list[Gpu]:
-    """All that are seen, by bus id; by device file where nothing tells whose that is."""
+    """All visible GPUs by bus id, or by device file where the GPU of that file is unknown."""
     known = _told_by_driver(tree)
     minors = tree.numbered("/dev", "nvidia")
     addresses = sorted({*known, *_on_the_bus(tree)})
     taken = {minor for _, _, minor in known.values()}
     loose = [minor for minor in minors if minor not in taken]
     found = [_gpu(tree, address, known.get(address), addresses, loose) for address in addresses]
-    if loose and all(gpu.minor is None for gpu in found):  # nothing tells which file is whose
+    if loose and all(
+        gpu.minor is None for gpu in found
+    ):  # which file belongs to which GPU is unknown
         return [
             Gpu(bus_id=None, minor=minor, is_usable=tree.usable(device_file(minor)))
             for minor in loose
@@ -67,12 +69,12 @@ def read_gpus(tree: Tree) -> list[Gpu]:
 
 
 def device_file(minor: int) -> str:
-    """Where the driver puts it."""
+    """Path where the driver creates the device file."""
     return f"/dev/nvidia{minor}"
 
 
 def driver_version(tree: Tree) -> str | None:
-    """Of the kernel's part of the NVIDIA driver; None: it is not loaded, or hidden."""
+    """Version of the NVIDIA kernel driver; None if it is not loaded, or hidden."""
     return tree.text("/sys/module/nvidia/version")
 
 
@@ -86,7 +88,7 @@ def _on_the_bus(tree: Tree) -> list[str]:
 
 
 _Told = tuple[str | None, str | None, int | None]
-"""Name, UUID and minor number by the driver."""
+"""Name, UUID and minor number as the driver reports them."""
 
 
 def _told_by_driver(tree: Tree) -> dict[str, _Told]:

@@ -1,4 +1,4 @@
-"""The GPU driver and the devices it shows: started and opened when asked for, once per process."""
+"""The GPU driver and its devices, started and opened on first use, once per process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def gpu_driver() -> _core.GpuDriver:
-    """The driver, started: a start can take a second.
+    """The driver, started if necessary, which can take a second.
 
     Raises:
-        RequestError: there is none, it is too old, or it refuses to start.
+        RequestError: there is no driver, it is too old, or it cannot be started.
     """
     return _driver()
 
 
 def is_started() -> bool:
-    """Whether the driver was asked for in this process, and runs."""
+    """Whether this process has started the driver successfully."""
     return _driver.cache_info().currsize > 0
 
 
@@ -32,7 +32,7 @@ def device_facts(placement: MemoryPlacement) -> _core.GpuFacts:
     """A device as the driver describes it; it is not opened.
 
     Raises:
-        RequestError: there is no such device, or it cannot be used; says which there are.
+        RequestError: there is no such device, or it cannot be used; the message lists the devices.
     """
     devices = {one.index: one for one in gpu_driver().devices}
     facts = None if placement.device is None else devices.get(placement.device)
@@ -56,11 +56,11 @@ def opened_gpu(placement: MemoryPlacement) -> _core.Gpu:
 def _none_such(devices: list[_core.GpuFacts]) -> str:
     if not devices:
         return (
-            "the driver shows no device at all; see whether CUDA_VISIBLE_DEVICES hides them, "
-            "and what nvidia-smi -L lists"
+            "the driver reports no device; check whether CUDA_VISIBLE_DEVICES hides them, and "
+            "what nvidia-smi -L lists"
         )
     listed = ", ".join(f"{on_gpu(one.index)} ({one.name})" for one in devices)
-    return f"the driver shows no such device; choose among {listed}, or set CUDA_VISIBLE_DEVICES"
+    return f"the driver reports no such device; choose from {listed}, or set CUDA_VISIBLE_DEVICES"
 
 
 @cache

@@ -1,7 +1,7 @@
 """Where the CUDA libraries are that the native core loads: the driver, NVRTC and CUPTI.
 
 NVRTC and CUPTI come with a CUDA toolkit or as packages of Python; the driver's library comes with
-the driver alone. Nothing is loaded here unless the dynamic loader has to be asked.
+the driver alone. Nothing is loaded here, except where only the dynamic loader can find a library.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TARGETS = {"aarch64": "sbsa-linux", "x86_64": "x86_64-linux", "ppc64le": "ppc64
 """Directories of a toolkit that hold one architecture's libraries."""
 
 _MULTIARCH = {"ppc64le": "powerpc64le"}
-"""What Debian calls an architecture, where that differs."""
+"""Debian's name of an architecture where it differs."""
 
 
 def cuda_driver_file() -> str:
@@ -45,7 +45,7 @@ def nvrtc_file(driver: str = "") -> str:
         A path, or a name that the dynamic loader finds.
 
     Raises:
-        RequestError: there is none; says what to install.
+        RequestError: it is not installed; the message states what to install.
     """
     return _file("nvrtc", "NVRTC, which compiles kernels for a GPU,", driver)
 
@@ -60,7 +60,7 @@ def cupti_file(driver: str = "") -> str:
     """CUPTI, which reads a GPU's counters; as `nvrtc_file`.
 
     Raises:
-        RequestError: there is none; says what to install.
+        RequestError: it is not installed; the message states what to install.
     """
     return _file("cupti", "CUPTI, which reads a GPU's counters,", driver)
 
@@ -69,13 +69,13 @@ def _file(library: str, what: str, driver: str) -> str:
     found = _found(library, driver)
     if found is None:
         names = " or ".join(_names(library, driver))
-        raise RequestError(f"{what} was not found here ({names}); {INSTALL}")
+        raise RequestError(f"{what} was not found ({names}); {INSTALL}")
     return found
 
 
 @cache
 def _found(library: str, driver: str) -> str | None:
-    """What the environment names first, then of each version wherever it may be."""
+    """Candidate files: those that the environment names, then the usual places of each version."""
     names = _names(library, driver)
     chosen = [place / name for place in _named_by_environment() for name in names]
     path = next((file for file in chosen if file.is_file()), None)
@@ -88,13 +88,13 @@ def _found(library: str, driver: str) -> str | None:
 
 
 def _lying(library: str, driver: str) -> list[Path]:
-    """Where it may be besides, of each version in turn."""
+    """Other places where the library may be, for each version in turn."""
     places = [*_of_packages(library), *_installed()]
     return [place / name for name in _names(library, driver) for place in places]
 
 
 def _names(library: str, driver: str) -> list[str]:
-    """Of the driver's own major version first."""
+    """Versions in order of preference: the driver's own major version first."""
     major = driver.partition(".")[0]
     majors = sorted(_MAJORS, key=lambda known: str(known) != major)
     return [f"lib{library}.so.{major}" for major in majors]
@@ -116,7 +116,7 @@ def _of_toolkit(home: Path) -> Iterator[Path]:
 
 
 def _by_pathfinder(library: str) -> str | None:
-    """What NVIDIA's own finder of CUDA libraries says, where it is installed."""
+    """The result of NVIDIA's own library finder, if it is installed."""
     try:
         finder = import_module("cuda.pathfinder")
         path = finder.load_nvidia_dynamic_lib(library).abs_path
@@ -126,7 +126,7 @@ def _by_pathfinder(library: str) -> str | None:
 
 
 def _of_packages(library: str) -> Iterator[Path]:
-    """As NVIDIA's wheels lie: one directory for all from CUDA 13 on, one for each before."""
+    """Directories of NVIDIA's wheels: one for all libraries from CUDA 13 on, one each before."""
     for entry in (Path(entry) for entry in sys.path if entry.startswith("/")):
         for major in _MAJORS:
             yield entry / "nvidia" / f"cu{major}" / "lib"

@@ -1,8 +1,8 @@
-"""By which number CUDA will know each GPU, without asking it; only where that is certain.
+"""Which number CUDA will give each GPU, found without starting CUDA and only where it is certain.
 
 CUDA numbers the devices that CUDA_VISIBLE_DEVICES leaves, in its order: numbers there are those of
-all devices, by bus id with CUDA_DEVICE_ORDER=PCI_BUS_ID and else the fastest first, by a rule that
-is not known. Source: CUDA C++ Programming Guide, CUDA environment variables.
+all devices, by bus id with CUDA_DEVICE_ORDER=PCI_BUS_ID and otherwise the fastest first, by an
+undocumented rule. Source: CUDA C++ Programming Guide, CUDA environment variables.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _VISIBLE, _ORDER, _BY_BUS = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
 
 Number = int | str
-"""The number, or what to do so that it can be determined."""
+"""A GPU's number, or what to do so that it can be determined."""
 
 
 def gpu_numbers(gpus: Sequence[Gpu], environment: Mapping[str, str]) -> list[Number]:
-    """For each GPU, in their order: its number, or why it has none that is certain."""
+    """For each GPU, in the given order: its number, or why the number is not certain."""
     usable = [gpu for gpu in gpus if gpu.is_usable]
     shown = _shown(usable, environment)
     return [_number(gpu, usable, shown) for gpu in gpus]
@@ -38,12 +38,12 @@ def _number(gpu: Gpu, usable: Sequence[Gpu], shown: Sequence[Gpu | None] | str) 
     if isinstance(shown, str):
         return shown
     if gpu not in shown:
-        return f"{_VISIBLE} hides it: unset that"
+        return f"{_VISIBLE} hides it: unset that variable"
     return shown.index(gpu)
 
 
 def _blocker(gpu: Gpu) -> str | None:
-    """What is to be done before it can be used at all; None: nothing."""
+    """What must be done before the GPU can be used at all; None if nothing."""
     if gpu.is_usable:
         return None
     if gpu.driver is None:
@@ -51,13 +51,13 @@ def _blocker(gpu: Gpu) -> str | None:
     if gpu.driver != "nvidia":
         return f"driver {gpu.driver} is bound to it: bind NVIDIA's (nvidia)"
     return (
-        "its device file is not here, or may not be opened: give the container the GPU "
+        "its device file is missing or may not be opened: give the container access to the GPU "
         "(docker run --gpus all)"
     )
 
 
 def _shown(usable: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gpu | None] | str:
-    """GPUs in the order of their numbers, None where some other is meant; or what to do."""
+    """GPUs in the order of their numbers, with None for devices not listed here; or what to do."""
     by_bus = environment.get(_ORDER) == _BY_BUS
     ordered = sorted(usable, key=lambda gpu: gpu.bus_id or "")
     is_certain = len(usable) == 1 or (by_bus and all(gpu.bus_id for gpu in usable))
@@ -71,7 +71,7 @@ def _shown(usable: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gp
             if not is_certain:
                 return _uncertain(usable)
             if int(name) >= len(ordered):
-                break  # what follows a number that is not there is not shown
+                break  # CUDA ignores everything after a number that does not exist
             shown.append(ordered[int(name)])
         elif name.startswith("GPU-"):
             meant = [gpu for gpu in ordered if gpu.uuid and gpu.uuid.startswith(name)]
@@ -83,6 +83,6 @@ def _shown(usable: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gp
 
 def _uncertain(usable: Sequence[Gpu]) -> str:
     return (
-        f"{len(usable)} GPUs, whose numbers depend on their speed: set {_ORDER}={_BY_BUS} to have "
-        "them by bus id"
+        f"{len(usable)} GPUs, numbered by their speed: set {_ORDER}={_BY_BUS} to number them by "
+        "bus id"
     )

@@ -1,4 +1,4 @@
-"""The PCI Express link of a device and the node it is at, as sysfs tells them.
+"""The PCI Express link of a device and its NUMA node, as sysfs reports them.
 
 Source: the kernel's Documentation/ABI/testing/sysfs-bus-pci; PCI Express Base Specification 6.0:
 lanes at 2.5 and 5 GT/s carry 8 bits in 10 (8b/10b), from 8 GT/s on 128 in 130, and at 64 GT/s flits
@@ -29,19 +29,19 @@ ENCODINGS: dict[float, tuple[str, Fraction]] = {
     32.0: ("128b/130b", Fraction(128, 130)),
     64.0: ("flits of 242 in 256 bytes", Fraction(242, 256)),
 }
-"""By GT/s of a lane: what its bits are wrapped in, and the share that is left for packets."""
+"""By GT/s per lane: the encoding, and the share of the bits that remains for packets."""
 
 
 class PciLink(msgspec.Struct, frozen=True):
-    """One link, one way."""
+    """One direction of a link."""
 
     gt_per_s: float
-    """Of a lane: 1e9 bits a second, encoded."""
+    """Speed of a lane in 1e9 encoded bits per second."""
     lanes: int
 
     @property
     def bytes_per_s(self) -> float:
-        """What is left for packets, their headers included."""
+        """GB/s that remain for packets, including their headers."""
         return float(self.gt_per_s * 1e9 * self.lanes / 8 * ENCODINGS[self.gt_per_s][1])
 
     def __str__(self) -> str:
@@ -50,18 +50,21 @@ class PciLink(msgspec.Struct, frozen=True):
 
 
 class PciPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a device is. None: sysfs does not tell."""
+    """Where a device is attached; fields are None if sysfs does not report them."""
 
     node: int | None = None
     """The NUMA node that is nearest."""
     current: PciLink | None = None
-    """As it runs now: idle devices slow their links down."""
+    """The link as it runs now: idle devices slow their links down."""
     most: PciLink | None = None
-    """What the device can do, its slot left out of account."""
+    """The fastest link that the device supports, regardless of its slot."""
 
 
 def pci_place(tree: Tree, bus_id: str) -> PciPlace:
-    """What is known of the device at an address such as `0000:3b:00.0`; nothing of an odd one."""
+    """The place of the device at an address such as `0000:3b:00.0`.
+
+    Empty for a malformed address.
+    """
     match = _BUS_ID.fullmatch(bus_id.strip().lower())
     if match is None:
         return PciPlace()
@@ -76,7 +79,7 @@ def pci_place(tree: Tree, bus_id: str) -> PciPlace:
 
 
 def _link(tree: Tree, at: str, which: str) -> PciLink | None:
-    """None where speed or width are not known, or are none that the standard has."""
+    """The link; None if speed or width are unknown or not in the standard."""
     speed = _SPEED.match(tree.text(f"{at}/{which}_link_speed") or "")
     lanes = tree.quantity(f"{at}/{which}_link_width")
     if speed is None or not lanes or lanes > _MOST_LANES or float(speed[1]) not in ENCODINGS:

@@ -27,7 +27,7 @@ _UNLIMITED_BYTES = 1 << 60  # v1 writes 2^63 less one page for `no limit`
 
 
 class Headroom(NamedTuple):
-    """What one control group still leaves."""
+    """What one control group still allows."""
 
     limit_bytes: int
     free_bytes: int
@@ -52,7 +52,7 @@ def memory_headrooms(tree: Tree) -> list[Headroom]:
 
 
 def cpu_quota(tree: Tree) -> float | None:
-    """CPUs' worth of time the control groups leave, such as 1.5; None: no limit."""
+    """CPUs' worth of time that the control groups allow, such as 1.5; None without a limit."""
     quotas: list[float] = []
     for _, kind, directories in _hierarchies(tree, "cpu"):
         for directory in directories:
@@ -121,7 +121,7 @@ def _headrooms(tree: Tree, directory: str, names: _Names) -> list[Headroom]:
 
 
 def _hidden_headroom(tree: Tree, directory: str) -> list[Headroom]:
-    """v1 tells the smallest limit of all ancestors, also of those a container cannot see."""
+    """v1 reports the smallest limit of all ancestors, including those a container cannot see."""
     limit = _statistic(tree, directory, "hierarchical_memory_limit")
     usage = tree.integer(f"{directory}/{_V1.usage}")
     if not 0 < limit < _UNLIMITED_BYTES or usage is None:

@@ -21,7 +21,7 @@ class MemoryLimit(NamedTuple):
 
     free_bytes: int
     origin: str
-    """In words, such as `cgroup limit 4.0 GiB in /sys/fs/cgroup/a/memory.max`."""
+    """Description, such as `cgroup limit 4.0 GiB in /sys/fs/cgroup/a/memory.max`."""
 
 
 def memory_limits(tree: Tree) -> list[MemoryLimit]:
@@ -37,12 +37,12 @@ def memory_limits(tree: Tree) -> list[MemoryLimit]:
 
 
 def tightest_limit(tree: Tree | None = None) -> MemoryLimit | None:
-    """The bound that leaves the least; None where not one can be read."""
+    """The tightest bound; None if no bound can be read."""
     return min(memory_limits(tree or Tree()), key=lambda limit: limit.free_bytes, default=None)
 
 
 def available_bytes(tree: Tree | None = None) -> int:
-    """The smallest of all bounds; 0 where not one can be read."""
+    """The smallest of all bounds in bytes; 0 if no bound can be read."""
     tightest = tightest_limit(tree)
     return 0 if tightest is None else tightest.free_bytes
 
@@ -51,17 +51,17 @@ def require_memory(
     needed_bytes: int,
     what: str,
     *,
-    remedy: str = "ask for smaller buffers or fewer threads",
+    remedy: str = "use smaller buffers or fewer threads",
     node: int | None = None,
     tree: Tree | None = None,
 ) -> None:
     """Refuse a request that would run into the OOM killer; nothing is allocated here.
 
-    Explicit huge pages come from pools reserved beforehand: do not ask about them here.
+    Explicit huge pages come from pools reserved beforehand and must not be checked here.
 
     Raises:
-        DoesNotFit: the memory, and a margin for the program itself, is not there.
-        RequestError: the node does not exist or is not ours to use.
+        DoesNotFit: the memory plus a margin for the program itself is not available.
+        RequestError: the node does not exist, or this process may not use it.
     """
     tree = tree or Tree()
     limits = memory_limits(tree)
@@ -74,17 +74,20 @@ def require_memory(
     if needed_bytes > usable:
         raise DoesNotFit(
             f"{what} needs {gib(needed_bytes)}, {gib(max(usable, 0))} can be used "
-            f"({tightest.origin}, less a margin): {remedy}"
+            f"({tightest.origin}, minus a margin): {remedy}"
         )
 
 
 def margin_bytes(free_bytes: int) -> int:
-    """Left untouched for page tables, the program itself and its neighbours: 5%, bounded."""
+    """Bytes reserved for page tables, the program itself and other programs: 5%, within bounds."""
     return min(max(free_bytes // 20, _SMALLEST_MARGIN_BYTES), _LARGEST_MARGIN_BYTES)
 
 
 def gib(count: int) -> str:
-    """Bytes for a message, rounded down so that what is offered can be had; MiB below one GiB."""
+    """Bytes for a message, rounded down so that the offered amount is available.
+
+    MiB below one GiB.
+    """
     unit, name = (_GIB, "GiB") if count >= _GIB else (_MIB, "MiB")
     return f"{count * 10 // unit / 10:.1f} {name}"
 
@@ -111,11 +114,11 @@ _PROCESS_LIMITS = {
     "Max address space": ("VmSize", "address space limit {}, ulimit -v"),
     "Max data size": ("VmData", "data size limit {}, ulimit -d"),
 }
-"""As `/proc/self/limits` calls them: what counts against each in `/proc/self/status`, and words."""
+"""By name in `/proc/self/limits`: the usage field in `/proc/self/status`, and a description."""
 
 
 def _process_limits(tree: Tree) -> list[MemoryLimit]:
-    """Limits of this process on what it maps; since Linux 4.7 data are private mappings too."""
+    """Limits of this process on its mappings; since Linux 4.7 private mappings count as data."""
     status = tree.fields("/proc/self/status")
     found = []
     for line in (tree.text("/proc/self/limits") or "").splitlines():
@@ -129,7 +132,7 @@ def _process_limits(tree: Tree) -> list[MemoryLimit]:
 
 
 def _node_limits(tree: Tree, node: int) -> list[MemoryLimit]:
-    """What the node has free; no bound where the system hides it. Refuses one we may not use."""
+    """The node's free memory as a bound; none if hidden. Refuses a node that may not be used."""
     known = tree.numbered(NODE_DIRECTORY, "node") or [0]
     if node not in known:
         raise RequestError(f"node {node} does not exist: choose among {format_cpu_list(known)}")

@@ -1,4 +1,4 @@
-"""The limit on processor time, so that a command ends with its records closed and a word."""
+"""Lets a command that reaches its limit on processor time close its records and report it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NOTICE_S = 1
-"""What ending takes: closing the records, and saying so."""
+"""Seconds reserved for closing the records and reporting the end."""
 
 
 @contextmanager
 def notice_before_kill() -> Iterator[None]:
-    """Let SIGXCPU come before the kernel kills for processor time (`ulimit -t`).
+    """Let SIGXCPU arrive before the kernel kills the process for its processor time (`ulimit -t`).
 
     A shell sets both limits to the same value, and the kernel then kills without a signal that a
     process could handle.

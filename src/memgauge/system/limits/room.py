@@ -1,4 +1,4 @@
-"""How much a kind of memory has left, so that a run plans to use no more."""
+"""How much of each kind of memory is still available, so that a run plans to use no more."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from memgauge.model.system import System
 ORDINARY_POOL = "memory"
 
 Room = tuple[object, int]
-"""What bytes are taken from, and how many of that may be allocated."""
+"""What a placement allocates from, and how many bytes of that are available."""
 
 
 def room(system: System, placement: MemoryPlacement) -> list[Room]:
-    """All that a placement takes its bytes from; nothing where that is not known.
+    """Everything that a placement allocates from; empty if unknown.
 
-    Memory of one node is the machine's too, and files of a file system in memory take from both.
-    What cannot be looked at is refused when it is opened, and so are huge pages that are not free.
+    Memory of one node also counts as memory of the machine, and files of an in-memory file system
+    count as both. What cannot be checked here is refused when it is opened, as are huge pages that
+    are not free.
     """
     if placement.is_gpu:
         return _gpu(system, placement)
@@ -32,7 +33,7 @@ def room(system: System, placement: MemoryPlacement) -> list[Room]:
 
 
 def _gpu(system: System, placement: MemoryPlacement) -> list[Room]:
-    """What the driver says is free; of an integrated GPU it is the machine's own memory."""
+    """The free memory that the driver reports; for an integrated GPU, the machine's own memory."""
     from memgauge.system.gpu.driver import opened_gpu
 
     gpu = opened_gpu(placement)

@@ -1,4 +1,4 @@
-"""Room for temporary files, looked at before a program that needs it is started."""
+"""Checks the space for temporary files before a program that needs it is started."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from memgauge.model.errors import RequestError
 
 
 def require_temporary(what: str, size_bytes: int) -> None:
-    """Write a temporary file of that size where TMPDIR says, and remove it again.
+    """Check that a temporary file of this size can be written in TMPDIR; it is removed again.
 
     Args:
-        what: needs the room, for the message.
-        size_bytes: of it, at least.
+        what: what needs the space, for the message.
+        size_bytes: least size of the file in bytes.
 
     Raises:
         RequestError: the directory is missing, full or not to be written, or files may not be so
@@ -29,5 +29,5 @@ def require_temporary(what: str, size_bytes: int) -> None:
         where = f"TMPDIR={place}" if place else "the directory for temporary files"
         raise RequestError(
             f"{what}: {where}: no file of {size_bytes >> 10} KiB can be written there: "
-            f"{error.strerror}; set TMPDIR to a directory with space, or raise ulimit -f"
+            f"{error.strerror}; set TMPDIR to a directory with free space, or raise ulimit -f"
         ) from error

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 HUGE_PAGE_DIRECTORY = "/sys/kernel/mm/hugepages"
 EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
-"""Pages of the explicit policies."""
+"""Page sizes of the explicit policies, in bytes."""
 
 THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 _KIB = 1024
@@ -25,7 +25,7 @@ def base_page_bytes() -> int:
 
 
 def thp_mode(tree: Tree) -> str | None:
-    """The mode in force, between brackets in the kernel's file; None where not built in."""
+    """The mode in force, which the kernel's file shows in brackets; None if not built in."""
     chosen = re.search(r"\[(\w+)\]", tree.text(THP_FILE) or "")
     return chosen.group(1) if chosen else None
 

@@ -1,8 +1,8 @@
-"""Explicit huge pages reserved for one run, and given back however it ends.
+"""Explicit huge pages that are reserved for one run and returned however it ends.
 
-What is about to be reserved is written to a state file before it is, so that what `kill -9` left
-behind is found by the next run. The file is held locked by the run that it belongs to: one that
-nobody holds belongs to a run that was killed.
+A state file records each reservation before it is made, so that the next run finds what `kill -9`
+left behind. The run that owns the file holds a lock on it: a file without a lock belongs to a run
+that was killed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PagesWanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _State(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run set out to add to which pool, as its state file says."""
+    """The content of a state file: how many pages a run was about to add to which pool."""
 
     pid: int
     boot_id: str
@@ -84,8 +84,8 @@ class Pool:
         return os.access(self._tree.path(self.file), os.W_OK)
 
     def resize(self, pages: int) -> None:
-        """Ask for a size; the kernel may give fewer than asked for. Raises OSError."""
-        # In a tree from elsewhere a link in this place must not choose what is written to.
+        """Request a number of pages; the kernel may allocate fewer. Raises OSError."""
+        # In a tree from elsewhere, a link here must not redirect the write.
         flags = os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(self._tree.path(self.file), flags)
         try:
@@ -95,9 +95,9 @@ class Pool:
 
 
 def left_behind(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
-    """What a killed run left reserved, in words, and how to return it; None where nothing is.
+    """Describe what a killed run left reserved and how to return it; None if there is nothing.
 
-    A file of an earlier boot, or of pages that are gone, is removed.
+    A state file of an earlier boot, or of pages that are gone, is removed.
     """
     tree = tree or Tree()
     with _left_file(directory) as found:
@@ -113,10 +113,10 @@ def left_behind(tree: Tree | None = None, directory: Path | None = None) -> Warn
 
 
 def return_left(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
-    """Return what a killed run left reserved; what was done, None where there is nothing.
+    """Return the pages that a killed run left reserved; a description, or None if there were none.
 
     Raises:
-        RequestError: this process has no right to.
+        RequestError: this process may not change the pool.
     """
     tree = tree or Tree()
     with _left_file(directory) as found:
@@ -133,15 +133,15 @@ def return_left(tree: Tree | None = None, directory: Path | None = None) -> Warn
 def reserved(
     wanted: PagesWanted, tree: Tree | None = None, directory: Path | None = None
 ) -> Iterator[list[Warning]]:
-    """Add pages to the kernel's pool, and take as many away again on leaving, however it is left.
+    """Add pages to the kernel's pool, and remove as many again on exit, even after an error.
 
-    What a killed run left is returned first. Gives what a reader of the run must know: that there
-    were such pages, or that the kernel gave fewer than asked for.
+    Pages left by a killed run are returned first. Yields notes for readers of the run: that there
+    were such pages, or that the kernel allocated fewer than requested.
 
     Raises:
         RequestError: no pool of that size, no right to change it, no memory for it, or another run
             holds reserved pages.
-        SystemFailure: the state file cannot be written; nothing was reserved then. On leaving: the
+        SystemFailure: the state file cannot be written, and nothing was reserved; or, on exit, the
             pages could not be returned.
     """
     reservation = _Reservation(wanted, tree or Tree(), directory or required_state_directory())
@@ -153,12 +153,12 @@ def reserved(
             finally:
                 reservation.release()
     finally:
-        reservation.release()  # nothing is left to do unless a second signal cut the first short
+        reservation.release()  # does nothing unless a second signal interrupted the first call
         atexit.unregister(reservation.release)
 
 
 class _Reservation:
-    """Pages added to a pool, and the state file that says so."""
+    """Pages added to a pool, and the state file that records them."""
 
     def __init__(self, wanted: PagesWanted, tree: Tree, directory: Path) -> None:
         self._wanted = wanted
@@ -169,7 +169,7 @@ class _Reservation:
         self._added = 0
 
     def acquire(self) -> list[Warning]:
-        """Reserve; what was left by a killed run is returned first."""
+        """Reserve the pages; those left by a killed run are returned first."""
         if not self._pool.exists():
             raise RequestError(
                 f"{OPTION}: this kernel has no huge pages of {self._pool.size}; use --pages thp"
@@ -185,7 +185,7 @@ class _Reservation:
             return ([left] if left else []) + self._add(self._descriptor)
 
     def release(self) -> None:
-        """Take away what was added; may be called again."""
+        """Remove the added pages; may be called again."""
         with deferred():
             if self._descriptor is None:
                 return
@@ -234,7 +234,7 @@ class _Reservation:
         size = self._pool.size
         if not self._added:
             raise RequestError(
-                f"{OPTION}: the kernel found no unbroken {size} to make a huge page of; {remedy}"
+                f"{OPTION}: the kernel found no contiguous {size} for a huge page; {remedy}"
             )
         if self._added == wanted:
             return []
@@ -247,13 +247,13 @@ class _Reservation:
     def _kept(self, error: OSError) -> SystemFailure:
         return SystemFailure(
             f"{OPTION}: {self._added} huge pages of {self._pool.size} could not be returned: "
-            f"{error.strerror}; take them out of {self._pool.file} as root"
+            f"{error.strerror}; lower the number in {self._pool.file} by that as root"
         )
 
     def _unwritable(self, error: OSError) -> SystemFailure:
         return SystemFailure(
-            f"{OPTION}: {self._path} cannot hold what is reserved: {error.strerror}; free space "
-            f"there, or name another directory by XDG_STATE_HOME"
+            f"{OPTION}: {self._path} cannot record the reservation: {error.strerror}; free space "
+            "there, or set XDG_STATE_HOME to another directory"
         )
 
 
@@ -288,7 +288,7 @@ def _resize(pool: Pool, pages: int, refused: Callable[[OSError], Exception]) -> 
 
 @contextmanager
 def _left_file(directory: Path | None) -> Iterator[tuple[Path, int] | None]:
-    """The state file of a run that was killed, locked; None where this user left none."""
+    """The state file of a killed run, locked; None if there is none of this user."""
     place = directory or state_directory()
     path = None if place is None else _path(place)
     descriptor = None
@@ -304,12 +304,12 @@ def _left_file(directory: Path | None) -> Iterator[tuple[Path, int] | None]:
 
 
 def _path(directory: Path) -> Path:
-    """One file a machine: home directories are shared in clusters."""
+    """One file per machine, because clusters share home directories."""
     return directory / f"huge-pages-{platform.node() or 'localhost'}.json"
 
 
 def _lock(path: Path, flags: int) -> int | None:
-    """The open file, ours alone until closed; None while another process holds it. OSError."""
+    """The open file, locked until closed; None while another process holds it. Raises OSError."""
     while True:
         descriptor = os.open(
             path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, 0o600
@@ -335,7 +335,10 @@ def _require_regular(descriptor: int, path: Path) -> None:
 
 
 def _read(descriptor: int) -> _State | None:
-    """None: nothing was reserved, because the file is whole before anything is."""
+    """The state.
+
+    None for an incomplete file, since nothing is reserved before the file is complete.
+    """
     try:
         return msgspec.json.decode(os.pread(descriptor, 1 << 16, 0), type=_State)
     except UNREADABLE:
@@ -343,7 +346,7 @@ def _read(descriptor: int) -> _State | None:
 
 
 def _left(state: _State | None, tree: Tree) -> int:
-    """Pages of a killed run that are still in the pool: never more than others have not put in."""
+    """Pages of a killed run that are still in the pool, excluding pages that others added."""
     if state is None or state.boot_id != boot_id(tree):
         return 0
     return max(0, min(state.wanted, Pool(state.page_bytes, tree).total() - state.before))

@@ -1,4 +1,4 @@
-"""Memory that is opened for a run, and closed however the run ends."""
+"""Opens memory for a run, and closes it however the run ends."""
 
 from __future__ import annotations
 
@@ -17,26 +17,28 @@ if TYPE_CHECKING:
 class Memories:
     """What buffers take their pages from, by placement.
 
-    Ordinary memory (`dram`, `node:N`, `interleave:...`) needs no opening; files, devices and pools
-    are there when they were opened.
+    Ordinary memory (`dram`, `node:N`, `interleave:...`) need not be opened; files, devices and
+    pools
+    are available only after they were opened.
     """
 
     def __init__(self, areas: Mapping[MemoryPlacement, _core.Memory] | None = None) -> None:
         self._areas = dict(areas or {})
 
     def of(self, placement: MemoryPlacement) -> _core.Memory:
-        """The source of that memory.
+        """The source of a placement's memory.
 
         Raises:
-            RequestError: it has to be opened, and was not; or it is a GPU's, which the host's
-                threads cannot reach.
+            RequestError: the memory must be opened first and was not, or it belongs to a GPU and
+                the
+                host's threads cannot access it.
         """
         from memgauge import _core
 
         if placement.is_gpu:
             raise RequestError(
-                f"memory {placement}: is reached by the GPU's kernels, not by threads of the host; "
-                "choose memory of the host here"
+                f"memory {placement}: only the GPU's kernels can access it, not threads of the "
+                "host; choose host memory here"
             )
         if not placement.is_area:
             return _core.Memory(placement.nodes, placement.weights)
@@ -53,13 +55,13 @@ ORDINARY = Memories()
 def opened(
     wanted: Mapping[MemoryPlacement, int], *, keep: bool = False, overwrite: bool = False
 ) -> Iterator[Memories]:
-    """Open the areas among `wanted`, each for so many bytes; all is closed on leaving.
+    """Open the areas among `wanted`, each with its number of bytes, and close them on exit.
 
-    What was made for it is removed then, however it is left. `keep` leaves files and pools there.
-    `overwrite` allows to write to a device that holds data.
+    Files and pools created for the run are removed on exit, even after an error, unless `keep` is
+    set. `overwrite` allows writing to a device that holds data.
 
     Raises:
-        RequestError: it cannot be opened: says why, and what to do.
+        RequestError: an area cannot be opened; the message states why and what to do.
     """
     with unwinding(), ExitStack() as stack:
         yield Memories(
@@ -74,7 +76,7 @@ def opened(
 
 
 class Wanted(NamedTuple):
-    """What is asked of an area."""
+    """Options that apply to opening an area."""
 
     path: str
     bytes: int
@@ -142,4 +144,4 @@ _OPENED: dict[str, Callable[[Wanted], AbstractContextManager[_core.Memory]]] = {
     "pmemobj": _pool,
     "shm": _shm,
 }
-"""How each kind is opened; all but ordinary memory is here."""
+"""The function that opens each kind of memory other than ordinary memory."""

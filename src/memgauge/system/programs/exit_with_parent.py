@@ -1,7 +1,7 @@
-"""Ends a program, and all that it started, should memgauge be killed before it.
+"""Ends a program, and everything it started, if memgauge is killed first.
 
-A process of its own waits at one end of a pipe whose other end memgauge alone holds: however that
-goes away, the kernel closes it. It also removes the directory that the program wrote to.
+A separate process waits at one end of a pipe whose other end only memgauge holds: however memgauge
+ends, the kernel closes that end. The waiting process also removes the program's directory.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from memgauge.system.programs.work_directory import remove_left
 
 _MODULE = "memgauge.system.programs.exit_with_parent"
 LET_GO = b"."
-"""What is written into the pipe where all went well."""
+"""Written into the pipe when everything ended normally."""
 _ENDING_S = 10.0
-"""For memgauge and the program, both killed, to be gone."""
+"""Seconds to wait until memgauge and the program, both killed, have ended."""
 
 
 @contextmanager
 def exit_with_parent(pid: int, directory: Path | None = None) -> Iterator[None]:
-    """While in here, a process and what it started are killed if this one is.
+    """In this context, a process and everything it started are killed if this process is killed.
 
     Args:
         pid: the process.
-        directory: a `work_directory` of it, which is then removed.
+        directory: its `work_directory`, which is then removed; None if it has none.
     """
     holder = None
-    with suppress(OSError):  # without it all works but that
+    with suppress(OSError):  # without it, everything else works
         holder = subprocess.Popen(
             isolated(_MODULE, [str(pid), *([str(directory)] if directory else [])]),
             stdin=subprocess.PIPE,
@@ -55,10 +55,10 @@ def kill_tree(pid: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Wait until all went well or nobody holds the pipe any more.
+    """Wait until everything ended normally or no process holds the pipe any more.
 
     Args:
-        arguments: number of the process, and the path of its directory where it has one.
+        arguments: number of the process, and the path of its directory if it has one.
     """
     if os.read(sys.stdin.fileno(), len(LET_GO)) != LET_GO:
         kill_tree(int(arguments[0]))

@@ -1,8 +1,8 @@
-"""Child processes that run a module of this package, and no code of the directory they start in.
+"""Child processes that run a module of this package, and no code from their working directory.
 
 Python takes modules from the working directory (`-m`), from PYTHONPATH, whose empty entries mean
 that directory too, and from what PYTHONSTARTUP and its like name. A child is started isolated
-(`-I`), and is given where this process found its own modules instead.
+(`-I`), and is given the directories in which this process found its own modules.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def isolated(module: str, arguments: Sequence[str] = ()) -> list[str]:
 
 
 def _trusted() -> list[str]:
-    """Where this process may have found modules, without the directory it works in.
+    """Directories in which this process may have found modules, without its working directory.
 
-    That one stays where this package itself lies in it.
+    The working directory is included if this package itself is in it.
     """
     own = str(Path(__file__).absolute().parents[3])
     here = os.path.realpath(os.curdir)

@@ -1,4 +1,4 @@
-"""A program that memgauge starts or finds running: how it begins, and how one learns of its end."""
+"""A program that memgauge starts or attaches to: how it begins, and how its end is detected."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ from memgauge.system.native import load_core
 from memgauge.system.tree import ROOT, Tree, whole_number
 
 _POLL_S = 0.02
-"""Between two looks, where the kernel does not wake us (before Linux 5.3)."""
+"""Seconds between two checks where the kernel does not wake us (before Linux 5.3)."""
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a program ended; both None: not known, as of a process that is no child."""
+    """How a program ended.
+
+    Both fields are None if unknown, as for a process that is not a child.
+    """
 
     exit_code: int | None = None
     signal: int | None = None
 
 
 class Subject(Protocol):
-    """What is profiled."""
+    """A program to profile."""
 
     pid: int
     attached: bool
     command: list[str]
 
     def start(self) -> None:
-        """Let it run, where it does not yet."""
+        """Let the program run if it is not running yet."""
 
     def wait(self, timeout_s: float) -> Ended | None:
         """How it ended; None: it still runs after so long."""
@@ -73,10 +76,10 @@ class Program:
         self._descriptor = _pidfd(self.pid)
 
     def start(self) -> None:
-        """Let it begin.
+        """Let the program begin.
 
         Raises:
-            CommandNotExecutable: the kernel would not run it; its process is gone.
+            CommandNotExecutable: the kernel refused to run it; its process is gone.
         """
         error = self._held.release()
         if error:
@@ -85,16 +88,16 @@ class Program:
     def wait(self, timeout_s: float) -> Ended | None:
         """How it ended; None: it still runs after so long.
 
-        What it used can be read on until `reap_orphans` or `close`.
+        Its resource usage can be read until `reap_orphans` or `close` is called.
         """
         if self._ended is None and _sleep_until_end(self._descriptor, timeout_s, self._look):
             self._look()
         return self._ended
 
     def reap_orphans(self) -> int:
-        """Wait for orphans that ended and were adopted; how many live ones there are left to adopt.
+        """Reap adopted orphans that have ended; return how many living ones remain.
 
-        Only for a process whose children are all this program's.
+        Call this only in a process all of whose children belong to this program.
         """
         while True:
             try:
@@ -107,7 +110,7 @@ class Program:
                 self._ended, self._reaped = _ended(status), True
 
     def close(self) -> None:
-        """Let go of it; one that was never started ends."""
+        """Release the program; one that was never started is ended."""
         if self._ended is not None and not self._reaped:
             os.waitpid(self.pid, 0)
             self._reaped = True
@@ -125,10 +128,10 @@ class Program:
 
 
 class Attached:
-    """A process that runs already.
+    """A process that was already running.
 
     Raises:
-        RequestError: there is none of that number, it has ended, or it is another user's.
+        RequestError: no process has this number, it has ended, or it belongs to another user.
     """
 
     attached = True
@@ -138,7 +141,9 @@ class Attached:
         self._tree = Tree(root)
         self._began = _start_time(self._tree, pid)
         if self._began is None:
-            raise RequestError(f"--pid {pid}: no such process runs; 'ps' lists those that do")
+            raise RequestError(
+                f"--pid {pid}: no such process is running; 'ps' lists running processes"
+            )
         self._check()
         words = (self._tree.raw(f"/proc/{pid}/cmdline") or b"").rstrip(b"\0").split(b"\0")
         name = self._tree.text(f"/proc/{pid}/comm") or ""
@@ -147,16 +152,16 @@ class Attached:
         self._descriptor = _pidfd(pid)
 
     def start(self) -> None:
-        """Nothing: it runs."""
+        """Do nothing: the process is already running."""
 
     def wait(self, timeout_s: float) -> Ended | None:
-        """That it ended; how, only its parent learns."""
+        """An `Ended` without details, because only the parent learns how a process ended."""
         if _sleep_until_end(self._descriptor, timeout_s, self._look) or self._look():
             return Ended()
         return None
 
     def close(self) -> None:
-        """Let go of it; it runs on."""
+        """Release the process; it continues to run."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -181,11 +186,11 @@ class Attached:
 
 
 def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    """Replace this process by a command, which then is as if memgauge had never been between.
+    """Replace this process with a command, which then runs as if started without memgauge.
 
     Raises:
         CommandNotFound: no such file.
-        CommandNotExecutable: a file that may not be run, or that the kernel would not run.
+        CommandNotExecutable: the file may not be executed, or the kernel refuses to run it.
     """
     error = load_core().become_program(*_startable(command, environment))
     raise _not_started(command[0], error)
@@ -194,7 +199,7 @@ def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
 def _startable(
     command: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """Arguments, files to try in turn, and the environment, as the core takes them."""
+    """Arguments, files to try in turn, and the environment, in the form the native core expects."""
     paths = candidates(command[0], environment.get("PATH", os.defpath))
     check_startable(command[0], paths)
     return (
@@ -207,15 +212,15 @@ def _startable(
 def _not_started(name: str, error: int) -> CommandNotExecutable:
     return CommandNotExecutable(
         f"{quoted(name)}: cannot be started: {os.strerror(error)}; "
-        "look at the file and at the interpreter it names"
+        "check the file and the interpreter it names"
     )
 
 
 def candidates(name: str, path: str) -> list[str]:
     """The files that a command may mean, as execvp(3) tries them.
 
-    But for what it finds through empty and relative entries of PATH: those mean the directory that
-    one happens to be in, whose programs are run only if they are named with a slash.
+    Empty and relative entries of PATH are skipped: they depend on the working directory, whose
+    programs are run only if named with a slash.
     """
     if "/" in name:
         return [name]
@@ -223,23 +228,23 @@ def candidates(name: str, path: str) -> list[str]:
 
 
 def find_program(name: str) -> str | None:
-    """The file of a program that memgauge itself runs, from the PATH; None: there is none."""
+    """The file of a program that memgauge itself runs, found in PATH; None if there is none."""
     paths = candidates(name, os.environ.get("PATH", os.defpath))
     return next((path for path in paths if _is_program(path)), None)
 
 
 def check_startable(name: str, paths: Sequence[str]) -> None:
-    """Refuse what can be recognised beforehand, so that nothing is made for it.
+    """Refuse commands that cannot be run before anything is created for them.
 
     Raises:
         CommandNotFound: none of the files exists.
-        CommandNotExecutable: those that do may not be run.
+        CommandNotExecutable: the files that exist may not be executed.
     """
     found = [path for path in paths if name and os.path.exists(path)]  # noqa: PTH110
     if not found:
         remedy = "check its name and PATH"
         if "/" not in name and os.path.exists(name):  # noqa: PTH110
-            remedy = f"to run the one in this directory, name {quoted('./' + name)}"
+            remedy = f"to run the program in this directory, write {quoted('./' + name)}"
         raise CommandNotFound(f"{quoted(name)}: command not found; {remedy}")
     if not any(map(_is_program, found)):
         where = f" ({quoted(found[0])})" if found[0] != name else ""
@@ -258,7 +263,7 @@ def adopt_orphans(*, on: bool) -> None:
 
 
 def children_of(pid: int, root: Path = ROOT) -> set[int]:
-    """Living children of a process, by what the kernel shows of all processes."""
+    """Living children of a process, found in the kernel's list of all processes."""
     return {child for child, parent in _parents(Tree(root)).items() if parent == pid}
 
 
@@ -272,19 +277,19 @@ def tree_of(pid: int, root: Path = ROOT) -> list[int]:
 
 
 def lives(pid: int, root: Path = ROOT) -> bool:
-    """Whether a process is there and no zombie."""
+    """Whether a process exists and is not a zombie."""
     return _start_time(Tree(root), pid) is not None
 
 
 def send(number: int, processes: Iterable[int]) -> None:
-    """Send a signal to processes, as far as they are there and may be signalled."""
+    """Send a signal to those processes that exist and may be signalled."""
     for pid in processes:
-        with suppress(OSError):  # it may have ended just now, or be another user's
+        with suppress(OSError):  # it may just have ended, or belong to another user
             os.kill(pid, number)
 
 
 def _parents(tree: Tree) -> dict[int, int]:
-    """Of each process that is no zombie, its parent."""
+    """The parent of each process that is not a zombie."""
     parents = {}
     for name in tree.names("/proc"):
         pid = whole_number(name)
@@ -296,12 +301,15 @@ def _parents(tree: Tree) -> dict[int, int]:
 
 
 def _stat(tree: Tree, pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the state on (proc(5)); its name may hold anything."""
+    """Fields of /proc/PID/stat from the state on (proc(5)).
+
+    The name before may contain anything.
+    """
     return (tree.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
 
 
 def _start_time(tree: Tree, pid: int) -> str | None:
-    """When it began, in ticks since boot: tells it from a later one. None: it has ended."""
+    """Start time in ticks since boot, which distinguishes reused numbers; None if it has ended."""
     fields = _stat(tree, pid)
     return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
 

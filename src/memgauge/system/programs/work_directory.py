@@ -1,8 +1,8 @@
-"""A directory in which another program writes files for a run, removed however the run ends.
+"""A directory where another program writes files for a run; it is removed however the run ends.
 
-It is written down before it is made, so that `memgauge system --clean` finds what a killed run
-left. A mark in it, locked while the run lives, shows that memgauge made it; of what lies beside the
-mark only files of the expected names are removed.
+A journal entry precedes it, so that `memgauge system --clean` finds what a killed run left. A mark
+in the directory, locked while the run is alive, shows that memgauge created it; beside the mark,
+only files with the expected names are removed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MARK = "memgauge.mark"
 LOG = "log"
 """A FIFO or a file that all processes write to."""
 OUTPUT = "out."
-"""What the name of a file of results begins with; a number of its process follows."""
+"""Prefix of the names of result files; the number of the process follows."""
 _EXPECTED = re.compile(rf"{LOG}|{re.escape(OUTPUT)}[0-9.-]+")
 _REMOVALS = 3
 _POLL_S = 0.1
@@ -40,14 +40,15 @@ _POLL_S = 0.1
 def work_directory(purpose: str) -> Iterator[Path]:
     """Make a directory below that of temporary files, and remove it on leaving.
 
-    Where the user has no place for a journal, it is made nevertheless, and only a kill of memgauge
-    together with what watches over it leaves it there.
+    If the user has no place for a journal, the directory is created nevertheless; it then remains
+    only
+    if memgauge and its watching process are both killed.
 
     Args:
         purpose: part of its name.
 
     Raises:
-        SystemFailure: it cannot be made.
+        SystemFailure: it cannot be created.
     """
     path = _free_path(purpose)
     with suppress(SystemFailure):
@@ -72,7 +73,7 @@ def remove_left(path: str, within_s: float) -> None:
 
 
 def cleaned(path: str) -> Cleaned:
-    """Remove a directory that a dead run left; everything else stays."""
+    """Remove a directory that a killed run left; everything else stays."""
     try:
         directory = _open_directory(path)
     except FileNotFoundError:
@@ -96,14 +97,14 @@ def _free_path(purpose: str) -> Path:
         parent = Path(tempfile.gettempdir()).absolute()
     except OSError as error:
         raise SystemFailure(
-            f"temporary files: {plain(error.strerror or str(error))}; name a directory that can be "
-            "written to by TMPDIR"
+            f"temporary files: {plain(error.strerror or str(error))}; set TMPDIR to a writable "
+            "directory"
         ) from error
     return parent / f"memgauge-{purpose}-{secrets.token_hex(8)}"
 
 
 def _made(path: Path) -> int:
-    """Its mark, open and locked."""
+    """The mark of a directory, open and locked."""
     try:
         path.mkdir(mode=0o700)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -121,13 +122,13 @@ def _made(path: Path) -> int:
 
 def _refused(path: Path, error: OSError) -> SystemFailure:
     return SystemFailure(
-        f"{plain(str(path))}: cannot be made: {error.strerror}; free space there, or name another "
-        "directory by TMPDIR"
+        f"{plain(str(path))}: cannot be created: {error.strerror}; free space there, or set "
+        "TMPDIR to another directory"
     )
 
 
 def _leave(path: Path, mark: int) -> None:
-    """What cannot be removed now stays written down."""
+    """Remove the directory; if that fails, its journal entry stays."""
     with suppress(OSError):
         directory = _open_directory(str(path))
         try:
@@ -149,20 +150,20 @@ def _cleaned(path: str, directory: int) -> Cleaned:
         return Cleaned.of(State.FOREIGN, path, "")
     if not os.listdir(directory):  # killed before the mark was made; nothing can be lost
         Path(path).rmdir()
-        return Cleaned.removed(f"{path}: removed, empty, left by a killed run")
+        return Cleaned.removed(f"{path}: empty directory removed, left by a killed run")
     state = _state(path, directory)
     if state is not State.LEFT:
         return Cleaned.of(state, path, "")
     count = len(os.listdir(directory)) - 1
     if rest := _remove(path, directory):
-        why = f"holds {plain(rest[0])}, which memgauge did not make; look at it and remove it"
+        why = f"holds {plain(rest[0])}, which memgauge did not create; check it and remove it"
         return Cleaned.not_possible(path, why)
     files = "1 file" if count == 1 else f"{count} files"
-    return Cleaned.removed(f"{path}: removed, with {files} that a killed run left")
+    return Cleaned.removed(f"{path}: removed, with {files} left by a killed run")
 
 
 def _state(path: str, directory: int) -> State:
-    """By its mark, which is locked until then only: what is removed has no run any more."""
+    """Remove a directory by its mark, which no run holds locked any more."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         descriptor = os.open(MARK, flags, dir_fd=directory)
@@ -178,9 +179,9 @@ def _state(path: str, directory: int) -> State:
 
 
 def _remove(path: str, directory: int) -> list[str]:
-    """Remove it with all that is expected in it; names of what is not, because of which it stays.
+    """Remove a directory with its expected files; it stays if there are others, which are returned.
 
-    A process that outlives the run may still add a file: it is removed when looked at again.
+    A process that outlives the run may still add a file, which the next check removes.
 
     Raises:
         OSError: it cannot be removed.

@@ -1,4 +1,4 @@
-"""What tiers of memory a measurement may use, what is known of them, and what is missing."""
+"""Which tiers of memory a measurement can use, what is known of them, and what is missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.system import Capability
-from memgauge.model.tier_words import second_tiers
+from memgauge.model.tier_names import second_tiers
 from memgauge.system.tiers.gpus import gpu_capability
 from memgauge.system.tiers.hmat import has_table
 
@@ -18,7 +18,7 @@ _WEIGHTS = "/sys/kernel/mm/mempolicy/weighted_interleave"
 
 
 def tier_capabilities(tree: Tree, system: System) -> list[Capability]:
-    """A second memory, the firmware's figures, and the kernel's ways with several nodes."""
+    """A second memory, the firmware's figures, and how the kernel handles several nodes."""
     found = [_second(system), _firmware(tree, system), _weights(tree)]
     if system.demotion is not None and len(_nodes(system)) > 1:
         found.append(_demotion(system))
@@ -41,10 +41,12 @@ def _second(system: System) -> Capability:
     return Capability(
         name="second memory",
         available=False,
-        detail="none beside dram was found"
+        detail="no memory other than dram was found"
         if idle is None
-        else f"{idle.device or f'node {idle.nodes[0]}'} ({idle.kind}) cannot hold arrays as it is",
-        remedy="name one that you know of: --memory file:PATH, devdax:/dev/daxN.M or node:N"
+        else f"{idle.device or f'node {idle.nodes[0]}'} ({idle.kind}) cannot hold arrays in its "
+        "present configuration",
+        remedy="if you know of other memory, name it: --memory file:PATH, devdax:/dev/daxN.M or "
+        "node:N"
         if idle is None
         else idle.remedy,
     )
@@ -55,11 +57,11 @@ def _firmware(tree: Tree, system: System) -> Capability:
     if known:
         detail = f"of nodes {format_cpu_list(known)}"
     elif has_table(tree):
-        detail = "the firmware has an HMAT, of which this kernel shows nothing"
+        detail = "the firmware has an HMAT, but this kernel reports nothing of it"
     elif system.architecture == "ppc64le":
         detail = "not known: this architecture has no HMAT"
     else:
-        detail = "not known: the firmware gave no HMAT, or it is hidden"
+        detail = "not known: the firmware provides no HMAT, or it is hidden"
     return Capability(name="memory speeds by the firmware", available=bool(known), detail=detail)
 
 
@@ -73,7 +75,7 @@ def _weights(tree: Tree) -> Capability:
 
 
 def _demotion(system: System) -> Capability:
-    """Pages that the kernel moves while they are measured are not where they were put."""
+    """Whether pages stay where they were placed, or may be moved during a measurement."""
     return Capability(
         name="memory that stays where it was put",
         available=not system.demotion,
@@ -87,5 +89,5 @@ def _demotion(system: System) -> Capability:
 
 
 def _nodes(system: System) -> list[Tier]:
-    """Tiers that are one node."""
+    """Tiers that consist of a single node."""
     return [tier for tier in system.tiers if len(tier.nodes) == 1]

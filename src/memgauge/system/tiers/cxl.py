@@ -1,4 +1,4 @@
-"""CXL memory: regions, the nodes that their memory is part of, and devices without a region.
+"""CXL memory: its regions, the nodes that contain them, and devices without a region.
 
 Source: the kernel's Documentation/ABI/testing/sysfs-bus-cxl and ABI/testing/sysfs-devices-memory.
 """
@@ -39,7 +39,8 @@ def cxl_nodes(tree: Tree, nodes: list[int]) -> dict[int, str]:
         size = tree.quantity(f"{_DEVICES}/{region}/size")
         if start is None or not size:
             continue
-        # Regions need not begin on a block; the first whole block in them tells.
+        # Regions need not begin on a block boundary; the first whole block in them determines the
+        # node.
         block = -(-start // block_bytes)
         for node in nodes:
             if tree.exists(f"{NODE_DIRECTORY}/node{node}/memory{block}"):
@@ -48,7 +49,7 @@ def cxl_nodes(tree: Tree, nodes: list[int]) -> dict[int, str]:
 
 
 def idle_devices(tree: Tree) -> list[IdleDevice]:
-    """Devices with memory on a machine without any region: nothing uses them."""
+    """Devices with memory on a machine without any region, so that nothing uses them."""
     if _regions(tree):
         return []
     found = []
@@ -67,5 +68,5 @@ def _regions(tree: Tree) -> list[str]:
 
 
 def _block_bytes(tree: Tree) -> int:
-    """Hexadecimal without a prefix, by the kernel's ABI."""
+    """Parse a hexadecimal number without a prefix, as the kernel's ABI defines."""
     return whole_number(tree.text(_BLOCK_SIZE) or "", 16) or 0

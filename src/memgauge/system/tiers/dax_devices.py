@@ -1,4 +1,4 @@
-"""Devices of byte-addressable memory (`/dev/daxN.M`), whether files or NUMA nodes are made of them.
+"""Devices of byte-addressable memory (`/dev/daxN.M`), used as device files or as NUMA nodes.
 
 Source: the kernel's Documentation/ABI/testing/sysfs-bus-dax and drivers/dax. What a device is made
 of shows in its place in the device tree: below an NVDIMM bus, a CXL region, or memory that the
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _DEVICES = "/sys/bus/dax/devices"
 KMEM = "kmem"
-"""Driver by which the kernel uses the memory as that of a NUMA node."""
+"""The driver with which the kernel uses the memory as a NUMA node."""
 DEVDAX = "device_dax"
 
 
@@ -25,15 +25,15 @@ class DaxDevice(NamedTuple):
     name: str
     kind: TierKind
     origin: str
-    """What it is made of, in words."""
+    """Description of what it is made of."""
     driver: str | None
-    """`kmem`, `device_dax`; None: bound to none."""
+    """`kmem`, `device_dax`; None if no driver is bound."""
     bytes: int | None
     align_bytes: int | None
     near_node: int | None
     """NUMA node that it is attached to."""
     target_node: int | None
-    """NUMA node that its memory would be, or is."""
+    """NUMA node that its memory is, or would become."""
 
     @property
     def path(self) -> str:
@@ -42,7 +42,7 @@ class DaxDevice(NamedTuple):
 
 
 def read_dax_devices(tree: Tree) -> list[DaxDevice]:
-    """All devices that have a size; the kernel also keeps empty ones, to be grown by hand."""
+    """All devices with a size; the kernel also keeps empty ones, which root can grow."""
     devices = [_read(tree, name) for name in tree.names(_DEVICES)]
     return [device for device in devices if device.bytes != 0]
 
@@ -72,11 +72,11 @@ def origin_of(place: str) -> tuple[TierKind, str]:
         return "nvdimm", nvdimm_bus(place)
     if any(part.startswith("hmem") for part in parts):
         return "unknown", "memory that the firmware set aside for a specific purpose"
-    return "unknown", "a device of unknown make"
+    return "unknown", "a device of unknown origin"
 
 
 def nvdimm_bus(place: str) -> str:
-    """What stands behind an NVDIMM bus, which need not be an NVDIMM."""
+    """What is behind an NVDIMM bus, which need not be an NVDIMM."""
     if "/e820_pmem" in place:
         return "memory reserved at boot (memmap=), perhaps ordinary DRAM, or a legacy NVDIMM"
     if "/virtio" in place:

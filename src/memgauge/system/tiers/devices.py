@@ -1,4 +1,4 @@
-"""Tiers that are no NUMA node: devices, file systems with DAX, and what is not set up yet."""
+"""Tiers that are not NUMA nodes: devices, file systems with DAX, memory that is not set up yet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def device_tiers(tree: Tree, devices: list[DaxDevice], used_nodes: set[int]) -> list[Tier]:
-    """Those that arrays can be put in first.
+    """All such tiers, with those that can hold arrays first.
 
     `used_nodes` are the nodes with memory: devices that became one are among their tiers.
     """
@@ -55,7 +55,7 @@ def _dax_tier(tree: Tree, device: DaxDevice) -> Tier:
 
 
 def _dax_blocker(tree: Tree, device: DaxDevice) -> str | None:
-    """What to do before it can be used at all; None: nothing."""
+    """What to do before the device can be used at all; None if nothing."""
     if device.driver == KMEM:
         return (
             f"it is a NUMA node without memory online; as root: daxctl online-memory {device.name}"
@@ -63,7 +63,7 @@ def _dax_blocker(tree: Tree, device: DaxDevice) -> str | None:
     if device.driver != DEVDAX:
         return f"no driver uses it; as root: daxctl reconfigure-device --mode=devdax {device.name}"
     if not tree.exists(device.path):
-        return f"{device.path} is missing here: give this container the device"
+        return f"{device.path} is missing: give this container access to the device"
     return None
 
 
@@ -98,8 +98,10 @@ def _without_dax(device: PmemDevice) -> list[str]:
     if mount is None or mount.dax == "always":
         return []
     if mount.dax == "never" or not device.can_dax:
-        return ["files there are in the page cache, that is in DRAM"]
-    return ["files there use DAX only if the file's attribute requires it, else the page cache"]
+        return ["files there are held in the page cache, which is in DRAM"]
+    return [
+        "files there use DAX only if they have the attribute; others are held in the page cache"
+    ]
 
 
 def _pmem_remedy(device: PmemDevice) -> str:
@@ -109,7 +111,7 @@ def _pmem_remedy(device: PmemDevice) -> str:
             "(ndctl create-namespace, which erases what it holds)"
         )
     if device.mount is None:
-        return f"mount its file system, or make one: mount -o dax=always /dev/{device.name} DIR"
+        return f"mount its file system, or create one: mount -o dax=always /dev/{device.name} DIR"
     return f"mount it with DAX: mount -o dax=always /dev/{device.name} {device.mount.directory}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def gpu_tiers(tree: Tree, environment: Mapping[str, str] = os.environ) -> list[Tier]:
-    """One for each GPU that is seen; its size is not known before its driver is started."""
+    """One tier for each visible GPU; its size is unknown until its driver is started."""
     gpus = read_gpus(tree)
     version = driver_version(tree)
     numbers = gpu_numbers(gpus, environment)
@@ -45,11 +45,11 @@ def _tier(gpu: Gpu, number: Number, version: str | None) -> Tier:
 
 
 def gpu_capability(tree: Tree, tiers: list[Tier]) -> Capability:
-    """Whether a GPU's memory can be measured, as far as is known without its driver."""
+    """Whether a GPU's memory can be measured, as far as is known without starting its driver."""
     gpus = [tier for tier in tiers if tier.kind == "gpu" and not tier.nodes]
     name = "GPU memory"
     if not gpus:
-        return Capability(name=name, available=False, detail="no NVIDIA GPU is seen")
+        return Capability(name=name, available=False, detail="no NVIDIA GPU was found")
     usable = [gpu for gpu in read_gpus(tree) if gpu.is_usable]
     if not usable:
         return Capability(
@@ -60,7 +60,7 @@ def gpu_capability(tree: Tree, tiers: list[Tier]) -> Capability:
         return Capability(
             name=name,
             available=False,
-            detail=f"{detail}; NVRTC, which compiles for it, is not seen",
+            detail=f"{detail}; NVRTC, which compiles kernels for it, was not found",
             remedy=INSTALL,
         )
     return Capability(name=name, available=True, detail=detail)

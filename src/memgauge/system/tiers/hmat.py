@@ -1,4 +1,4 @@
-"""What the firmware claims of a node's memory: speeds (ACPI HMAT) and caches of the memory itself.
+"""What the firmware states about a node's memory: speeds (ACPI HMAT) and memory-side caches.
 
 Source: the kernel's Documentation/admin-guide/mm/numaperf.rst and ABI/stable/sysfs-devices-node:
 latencies in ns, bandwidths in MB/s. ACPI 6.5, section 5.2.28, leaves open whether that is 10^6 or
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memgauge.system.tree import Tree
 
 _CLASSES = ("access1", "access0")
-"""Class 1 is of accesses by CPUs only; class 0, the older one, may be of devices."""
+"""Class 1 covers accesses by CPUs only; class 0, the older one, may include devices."""
 _TABLE = "/sys/firmware/acpi/tables/HMAT"
 _MB = 1e6
 
@@ -33,7 +33,10 @@ _POLICY: dict[int, Literal["write-back", "write-through", "other"]] = {
 
 
 def read_firmware_speed(tree: Tree, node: int) -> FirmwareSpeed | None:
-    """Latency and bandwidth from the node's nearest initiators; None where nothing is claimed."""
+    """Latency and bandwidth from the node's nearest initiators.
+
+    None if the firmware states none.
+    """
     for access in _CLASSES:
         directory = f"{NODE_DIRECTORY}/node{node}/{access}/initiators"
         speed = FirmwareSpeed(
@@ -60,7 +63,7 @@ def is_claimed(speed: FirmwareSpeed) -> bool:
 
 
 def read_side_caches(tree: Tree, node: int) -> list[SideCache]:
-    """Caches that the memory of the node has in front of it; level 1 is the farthest."""
+    """Memory-side caches of the node; level 1 is the farthest from the processor."""
     directory = f"{NODE_DIRECTORY}/node{node}/memory_side_cache"
     found = []
     for level in tree.numbered(directory, "index"):
@@ -80,7 +83,7 @@ def read_side_caches(tree: Tree, node: int) -> list[SideCache]:
 
 
 def has_table(tree: Tree) -> bool:
-    """Whether the firmware has an HMAT at all, whatever the kernel makes of it."""
+    """Whether the firmware provides an HMAT, regardless of how the kernel uses it."""
     return tree.exists(_TABLE)
 
 

@@ -1,4 +1,4 @@
-"""What the memory of a NUMA node is made of, by evidence only."""
+"""Determines what the memory of a NUMA node is made of, from evidence only."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from memgauge.system.tree import Tree
 
 HBM_RATIO = 1.5
-"""Bandwidth over that of the nearest node with CPUs, from which a CPU-less node is no DRAM or CXL
-memory: HBM parts claim twice as much and more."""
+"""Bandwidth relative to the nearest node with CPUs above which a CPU-less node is neither DRAM nor
+CXL memory: firmware states twice as much or more for HBM."""
 
 _ON_PACKAGE = re.compile(r"Xeon.*\bMax\b|Xeon Phi", re.IGNORECASE)
 """Processors whose CPU-less nodes are high-bandwidth memory: Intel, Xeon CPU Max Series
@@ -23,17 +23,17 @@ Configuration and Tuning Guide (flat mode); Xeon Phi x200 (MCDRAM, flat and hybr
 _GPUS = "/proc/driver/nvidia/gpus"
 
 Kind = tuple["TierKind", str, list[str]]
-"""Kind, how it is known, and what else has to be said."""
+"""Kind, the evidence for it, and further notes."""
 
 
 class Evidence(NamedTuple):
-    """What was read of all nodes."""
+    """Evidence read for all nodes."""
 
     cpu_model: str
     gpus: Mapping[int, str]
-    """Nodes that a GPU's driver says are its memory, with the GPU's address."""
+    """Nodes that a GPU's driver reports as its memory, with the GPU's address."""
     cxl: Mapping[int, str]
-    """Nodes that hold memory of a CXL region, with its name."""
+    """Nodes that contain memory of a CXL region, with the region's name."""
     devices: Mapping[int | None, DaxDevice]
     """Nodes to which a device gave its memory (kmem)."""
 
@@ -44,10 +44,10 @@ def kind_of(
     """The kind of a node's memory.
 
     Args:
-        node: with memory.
-        evidence: of the machine.
-        speed: what the firmware claims of this node,
-        near: and of the nearest node with CPUs.
+        node: a node with memory.
+        evidence: what was read of the machine.
+        speed: what the firmware states for this node.
+        near: what it states for the nearest node with CPUs.
     """
     if node.cpus:
         return "dram", "the node has CPUs", _mixed(node, evidence)
@@ -70,14 +70,18 @@ def _by_speed(
     made_of: list[str],
 ) -> Kind:
     if _is_faster(speed, near):
-        return "hbm", "no CPUs, and the firmware claims far more bandwidth than of DRAM", made_of
+        return "hbm", "no CPUs, and the firmware states far more bandwidth than for DRAM", made_of
     if _ON_PACKAGE.search(evidence.cpu_model):
-        return "hbm", f"no CPUs, and {evidence.cpu_model} has memory on its package", made_of
+        return (
+            "hbm",
+            f"no CPUs, and {evidence.cpu_model} has high-bandwidth memory on its package",
+            made_of,
+        )
     return "unknown", "memory without CPUs; its kind is not known", made_of
 
 
 def gpu_nodes(tree: Tree) -> dict[int, str]:
-    """Nodes that are memory of a GPU (NVIDIA on POWER9 and Grace), by the driver's numa_status."""
+    """Nodes that are GPU memory (NVIDIA on POWER9 and Grace), from the driver's numa_status."""
     found: dict[int, str] = {}
     for address in tree.names(_GPUS):
         fields = tree.fields(f"{_GPUS}/{address}/numa_status")
@@ -88,11 +92,11 @@ def gpu_nodes(tree: Tree) -> dict[int, str]:
 
 
 def _mixed(node: Node, evidence: Evidence) -> list[str]:
-    """Other memory in a node with CPUs: placing by node cannot tell the two apart."""
+    """Notes on other memory in a node with CPUs: placement by node cannot separate the two."""
     device = evidence.devices.get(node.node)
-    notes = [] if device is None else [f"holds memory of {device.name} too, of {device.origin}"]
+    notes = [] if device is None else [f"also holds memory of {device.name}, {device.origin}"]
     if node.node in evidence.cxl:
-        notes.append(f"holds memory of CXL {evidence.cxl[node.node]} too")
+        notes.append(f"also holds memory of CXL {evidence.cxl[node.node]}")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""Which kinds of memory arrays can be put in, with the evidence for each; nothing is guessed.
+"""The kinds of memory that can hold arrays, with the evidence for each; nothing is guessed.
 
 Tiers in order: the DRAM of the nodes with CPUs; where there are several, each of them; other nodes
 with memory; devices; file systems with DAX; memory that cannot be used as it is, with a remedy; and
@@ -36,11 +36,11 @@ class Found(NamedTuple):
     allowed_nodes: list[int] | None
     demotion: bool | None
     device_bytes: int
-    """Of all memory the kernel manages, what devices (kmem) gave it as nodes without CPUs."""
+    """Bytes of the kernel's memory that come from devices (kmem), as nodes without CPUs."""
 
 
 def read_tiers(tree: Tree, nodes: list[Node], cpus: list[Cpu], cpu_model: str) -> Found:
-    """All tiers, whether arrays can be put there or not."""
+    """All tiers, whether they can hold arrays or not."""
     allowed = allowed_nodes(tree)
     devices = read_dax_devices(tree)
     kmem = [device for device in devices if device.driver == KMEM]
@@ -64,7 +64,7 @@ def read_tiers(tree: Tree, nodes: list[Node], cpus: list[Cpu], cpu_model: str) -
 
 
 def allowed_nodes(tree: Tree) -> list[int] | None:
-    """Nodes that the cgroup's cpuset leaves to the calling thread; None: not known."""
+    """Nodes that the cgroup's cpuset allows the calling thread; None if unknown."""
     for status in ("/proc/thread-self/status", "/proc/self/status"):
         text = tree.fields(status).get("Mems_allowed_list")
         allowed = None if text is None else sorted_numbers(text)
@@ -74,7 +74,7 @@ def allowed_nodes(tree: Tree) -> list[int] | None:
 
 
 def _dram(local: list[Tier], nodes: list[Node]) -> Tier:
-    """All memory of the nodes with CPUs as one: whoever touches a page first places it."""
+    """All memory of the nodes with CPUs as one tier; the first thread to touch a page places it."""
     if len(local) == 1:
         return msgspec.structs.replace(local[0], placement="dram")
     sizes = [tier.bytes or 0 for tier in local] or [node.bytes for node in nodes]
@@ -114,12 +114,12 @@ def _node_tier(
         side_caches=read_side_caches(tree, node.node),
         device=device.name if device and not node.cpus else None,
         notes=notes,
-        remedy="widen the cgroup's cpuset.mems: it leaves this node out" if outside else None,
+        remedy="widen the cgroup's cpuset.mems, which excludes this node" if outside else None,
     )
 
 
 def _nearest(node: Node, nodes: list[Node]) -> int | None:
-    """The node with CPUs at the least distance; None where no distance is known."""
+    """The node with CPUs at the least distance; None if no distance is known."""
     if node.cpus:
         return node.node
     known = [

@@ -1,4 +1,4 @@
-"""Block devices of persistent memory, their file systems, and what of NVDIMMs is not in use.
+"""Block devices of persistent memory, their file systems, and NVDIMM capacity that is not in use.
 
 Source: the kernel's Documentation/filesystems/dax.rst, driver-api/nvdimm/nvdimm.rst, proc(5) on
 mountinfo.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _BLOCK = "/sys/block"
 _ND = "/sys/bus/nd/devices"
 _SECTOR_BYTES = 512
-"""Unit of a block device's size, whatever its sectors are."""
+"""Unit of a block device's size, regardless of its sector size."""
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -29,7 +29,7 @@ class Mount(NamedTuple):
     directory: str
     file_system: str
     dax: str | None
-    """always, inode or never; None: no option says."""
+    """always, inode or never; None if no mount option specifies it."""
 
 
 class PmemDevice(NamedTuple):
@@ -46,7 +46,7 @@ class PmemDevice(NamedTuple):
 
 
 class FreeRegion(NamedTuple):
-    """A region of NVDIMMs of which no namespace was made."""
+    """A region of NVDIMMs without a namespace."""
 
     name: str
     bytes: int
@@ -79,8 +79,9 @@ def parse_mount(line: str) -> Mount | None:
 def free_regions(tree: Tree) -> list[FreeRegion]:
     """Regions with room for a namespace.
 
-    A region without labels is one namespace, and yet counts as available: what namespaces hold is
-    taken off.
+    A region without labels is one namespace, yet counts as available, so the capacity of namespaces
+    is
+    subtracted.
     """
     found = []
     for number in tree.numbered(_ND, "region"):
@@ -96,7 +97,7 @@ def free_regions(tree: Tree) -> list[FreeRegion]:
 
 
 def _is_pmem(tree: Tree, name: str) -> bool:
-    """Of its own, or mapped (dm) onto such only; one that is mapped onto is not used itself."""
+    """Unmapped devices of persistent memory, and mappings (dm) that consist only of these."""
     if name.startswith("pmem"):
         return not tree.names(f"{_BLOCK}/{name}/holders")
     slaves = tree.names(f"{_BLOCK}/{name}/slaves")
@@ -125,17 +126,17 @@ def _read(tree: Tree, name: str, mounts: list[Mount]) -> PmemDevice:
 
 
 def _parent(place: str) -> str:
-    """The device of the NVDIMM bus that a block device (`.../pfn0.0/block/pmem0`) is of."""
+    """The NVDIMM bus device to which a block device (`.../pfn0.0/block/pmem0`) belongs."""
     parts = place.split("/")
     return parts[-3] if len(parts) >= 3 and parts[-2] == "block" else ""
 
 
 def _mode(place: str) -> str:
-    """As ndctl names it, by what makes the block device of the namespace."""
+    """The mode as ndctl names it, from what provides the namespace's block device."""
     parent = _parent(place)
     return "fsdax" if parent.startswith("pfn") else "sector" if parent.startswith("btt") else "raw"
 
 
 def _unescaped(text: str) -> str:
-    """Blanks and backslashes stand in octal."""
+    """Decode blanks and backslashes, which mountinfo writes in octal."""
     return _OCTAL.sub(lambda found: chr(int(found.group(1), 8)), text)

@@ -1,7 +1,7 @@
 """Caches from /sys/devices/system/cpu/cpu*/cache/index*, one record per group of sharing CPUs.
 
 Source: the kernel's Documentation/ABI/testing/sysfs-devices-system-cpu. A level that is not known
-stays missing: `notes` says so, and the working-set experiment finds what there is.
+stays missing: `notes` reports it, and the workingset experiment can measure it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Key = tuple[int, str, tuple[int, ...]]
 
 
 class Caches(NamedTuple):
-    """What was read, and what must be said about it."""
+    """The caches that were read, and notes on them."""
 
     caches: list[Cache]
     notes: list[str]
@@ -83,7 +83,7 @@ def _read_cache(
 
 
 def parse_size(text: str) -> int | None:
-    """Bytes of the kernel's `32768K`; None where it is something else."""
+    """Bytes of a size such as the kernel's `32768K`; None if malformed."""
     unit = _UNITS.get(text[-1:], 1)
     digits = text[:-1] if text[-1:] in _UNITS else text
     number = whole_number(digits)
@@ -94,8 +94,8 @@ def _missing_notes(found: dict[_Key, Cache | None], silent: list[int]) -> list[s
     notes = []
     if silent:
         notes.append(
-            f"the system shows no caches of CPUs {format_cpu_list(silent)}: their sizes are "
-            "unknown here, and the working-set experiment finds what there is"
+            f"the system reports no caches of CPUs {format_cpu_list(silent)}: their sizes are "
+            "unknown; the workingset experiment measures which levels there are"
         )
     unsized: dict[tuple[int, str], list[int]] = defaultdict(list)
     for (level, kind, shared), cache in found.items():
@@ -103,10 +103,10 @@ def _missing_notes(found: dict[_Key, Cache | None], silent: list[int]) -> list[s
             unsized[level, kind].extend(shared)
     unlined = {f"L{c.level}" for c in found.values() if c is not None and not c.line_bytes}
     if unlined:
-        notes.append(f"the line size of {', '.join(sorted(unlined))} caches is not shown")
+        notes.append(f"the line size of {', '.join(sorted(unlined))} caches is not reported")
     notes.extend(
-        f"the L{level} {kind} cache of CPUs {format_cpu_list(sorted(set(cpus)))} is shown "
-        "without a size: it is left out"
+        f"the L{level} {kind} cache of CPUs {format_cpu_list(sorted(set(cpus)))} is reported "
+        "without a size and left out"
         for (level, kind), cpus in sorted(unsized.items())
     )
     return notes

@@ -12,7 +12,7 @@ _PMU_DIRECTORIES = ("/sys/bus/event_source/devices", "/sys/devices")
 
 
 def core_types(tree: Tree, online: list[int], architecture: str) -> dict[int, str]:
-    """Type of each CPU of a hybrid processor; empty where all cores are alike or nothing tells.
+    """Type of each CPU of a hybrid processor; empty if all cores are alike or types are unknown.
 
     x86: the kernel registers one PMU per core type (`cpu_core`, `cpu_atom`), whose `cpus` file
     names its CPUs. Arm: the scheduler's cpu_capacity, else the PMUs, else the main id register.

@@ -1,7 +1,7 @@
-"""CPUs, cores, sockets and NUMA nodes as the kernel tells them in sysfs; nothing is guessed.
+"""CPUs, cores, sockets and NUMA nodes as the kernel reports them in sysfs; nothing is guessed.
 
 Source: the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and sysfs-devices-node. Where
-a file is missing a `note` says what was taken instead.
+a file is missing, a note states what was assumed instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NODE_DIRECTORY = "/sys/devices/system/node"
 
 
 class Topology(NamedTuple):
-    """What was read, and what must be said about it."""
+    """The topology that was read, and notes on it."""
 
     cpus: list[Cpu]
     nodes: list[Node]
@@ -70,7 +70,7 @@ def online_cpus(tree: Tree) -> list[int]:
 
 
 def allowed_cpus(tree: Tree, online: list[int]) -> list[int]:
-    """CPUs the affinity mask and the cgroup's cpuset leave to the calling thread."""
+    """CPUs that the affinity mask and the cgroup's cpuset allow the calling thread."""
     for status in ("/proc/thread-self/status", "/proc/self/status"):
         text = tree.fields(status).get("Cpus_allowed_list")
         allowed = None if text is None else sorted_numbers(text)
@@ -95,8 +95,8 @@ def _cores(tree: Tree, online: list[int], notes: list[str]) -> dict[int, tuple[i
             groups[member] = members or [cpu]
     if alone:
         notes.append(
-            f"the system hides the cores of CPUs {format_cpu_list(alone)}: "
-            "each is taken for a core of its own"
+            f"the system hides the cores of CPUs {format_cpu_list(alone)}: each CPU is treated as "
+            "a core of its own"
         )
     firsts = sorted({members[0] for members in groups.values()})
     number = {first: index for index, first in enumerate(firsts)}
@@ -133,7 +133,7 @@ def _read_nodes(tree: Tree, online: list[int], notes: list[str]) -> list[Node]:
     if numbers is None:
         numbers = tree.numbered(NODE_DIRECTORY, "node")
     if not numbers:
-        notes.append("the system shows no NUMA nodes: all memory is taken for node 0")
+        notes.append("the system reports no NUMA nodes: all memory is treated as node 0")
         return [Node(node=0, cpus=list(online), bytes=total_memory_bytes(tree), distances={})]
     present = set(online)
     return [_read_node(tree, number, numbers, present) for number in numbers]

@@ -1,4 +1,4 @@
-"""Which NUMA nodes arrays can be put on."""
+"""Which NUMA nodes can hold arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memgauge.model.system import System
 
 
 def nodes_with_memory(system: System) -> list[int]:
-    """Nodes that arrays can be put on, rising: with memory that the cpuset lets us take."""
+    """Nodes that can hold arrays, in rising order: those with memory that the cpuset allows."""
     allowed = system.allowed_nodes
     return sorted(
         node.node
@@ -19,10 +19,10 @@ def nodes_with_memory(system: System) -> list[int]:
 
 
 def require_nodes(requested: Iterable[int], subject: str, system: System) -> None:
-    """Check that arrays can be put on each node that `subject` names, such as `memory node:7`.
+    """Check that each node can hold arrays; `subject` names the request, such as `memory node:7`.
 
     Raises:
-        RequestError: says why not on the first that fails, and which there are.
+        RequestError: a node cannot; the message states why, and which nodes can.
     """
     usable = nodes_with_memory(system)
     for node in requested:
@@ -34,7 +34,7 @@ def require_nodes(requested: Iterable[int], subject: str, system: System) -> Non
 def _why_not(node: int, system: System) -> str:
     sizes = {one.node: one.bytes for one in system.nodes}
     if sizes.get(node):
-        return f"the cgroup's cpuset leaves node {node} out (cpuset.mems)"
+        return f"the cgroup's cpuset excludes node {node} (cpuset.mems)"
     if node in sizes:
         return f"node {node} has no memory"
     return f"this machine has no node {node} with memory"

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 POLICIES = ("compact", "scatter", "cores")
 LINE_BYTES = 64
-"""The least of any processor served; where caches tell of more, see `line_bytes_of`."""
+"""The smallest line of any supported processor; `line_bytes_of` reports larger ones."""
 
 UNKNOWN_CACHE_BYTES = 64 << 20
-"""Assumed of a team whose caches the system hides."""
+"""Assumed cache size in bytes for a team whose caches the system hides."""
 
 _TYPE_ORDER = {"performance": 0, "efficiency": 2, "low-power": 3}
 
@@ -33,11 +33,11 @@ Policy = str | Sequence[int]
 
 
 class LastLevel(NamedTuple):
-    """The last-level caches some CPUs use."""
+    """The last-level caches of some CPUs."""
 
     caches: list[Cache]
     bytes: int
-    """Their sum; 0 where the system hides them all."""
+    """Their sum; 0 if the system hides all of them."""
 
 
 def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
@@ -65,7 +65,7 @@ def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
     else:
         order = _explicit(policy, system)
     if not order:
-        raise RequestError("no CPU is allowed to this process: widen its affinity mask or cpuset")
+        raise RequestError("this process may use no CPU: widen its affinity mask or cpuset")
     wanted = len(order) if threads is None else threads
     if wanted > len(order):
         raise RequestError(_too_many(policy, wanted, len(order), system))
@@ -98,9 +98,9 @@ def within(system: System, nodes: Sequence[int] | None) -> System:
 
 
 def default_team_sizes(system: System, policy: Policy = "scatter") -> tuple[int, ...]:
-    """1, then doubling, up to every CPU the policy offers, plus their physical cores and one more.
+    """Team sizes 1, 2, 4, ... up to all CPUs of the policy, plus the number of cores and one more.
 
-    The one more is the first team with two threads on a core, whatever that gains or loses.
+    One more thread than cores is the first team with two threads on a core.
     """
     offered = cpus_for(policy, None, system)
     most = len(offered)
@@ -110,7 +110,7 @@ def default_team_sizes(system: System, policy: Policy = "scatter") -> tuple[int,
 
 
 def caches_of(cpu: int, system: System) -> dict[int, Cache]:
-    """Data and unified caches in front of a CPU by level; a level not known is not there."""
+    """Data and unified caches in front of a CPU by level; unknown levels are missing."""
     mine = [c for c in system.caches if c.type != "instruction" and cpu in c.cpus]
     return {cache.level: cache for cache in sorted(mine, key=lambda cache: cache.level)}
 
@@ -124,8 +124,8 @@ def line_bytes_of(cpu: int, system: System) -> int:
 def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:
     """Distinct last-level caches in front of the CPUs and their sum, for the STREAM run rules.
 
-    A CPU whose caches are hidden adds nothing (see `hides_caches`); a level that is hidden makes
-    the level below it the last.
+    A CPU whose caches are hidden adds nothing (see `hides_caches`). If a level is hidden, the level
+    below it counts as the last.
     """
     found: dict[tuple[int, ...], Cache] = {}
     for cpu in cpus:
@@ -142,14 +142,14 @@ def hides_caches(cpus: Iterable[int], system: System) -> bool:
 
 
 def cached_bytes(cpus: Sequence[int], system: System) -> int:
-    """What the last-level caches in front of the CPUs hold together; assumed where hidden."""
+    """Total bytes of the last-level caches in front of the CPUs; an assumed size if hidden."""
     hidden = hides_caches(cpus, system)
     return UNKNOWN_CACHE_BYTES if hidden else last_level_caches(cpus, system).bytes
 
 
 def _check_count(threads: int | None) -> None:
     if threads is not None and threads < 1:
-        raise RequestError(f"{threads} threads cannot be run: ask for at least 1")
+        raise RequestError(f"{threads} threads cannot be run: use at least 1")
 
 
 def _by_policy(policy: str, system: System) -> list[int]:
@@ -217,7 +217,7 @@ def _explicit(policy: Policy, system: System) -> list[int]:
             f"CPU list {quoted(format_cpu_list(requested))} names a CPU twice: name each once"
         )
     online = {cpu.cpu for cpu in system.cpus}
-    _refuse(requested, online, "offline or not there", "online")
+    _refuse(requested, online, "offline or missing", "online")
     _refuse(requested, set(system.allowed_cpus), "outside this process's affinity mask", "allowed")
     return requested
 
@@ -245,13 +245,12 @@ def _refuse(requested: list[int], usable: set[int], why: str, word: str) -> None
 def _too_many(policy: Policy, wanted: int, most: int, system: System) -> str:
     if policy == "cores":
         siblings = wanted <= len(system.allowed_cpus)
-        further = ", or use --cpus scatter to go on to SMT siblings" if siblings else ""
+        further = ", or use --cpus scatter to use SMT siblings too" if siblings else ""
         return (
             f"--threads {wanted}: {wanted} threads need a physical core each, {most} can be used; "
-            f"ask for at most {most}{further}"
+            f"use at most {most}{further}"
         )
     where = "can be used by this process" if policy in POLICIES else "are listed by --cpus"
     return (
-        f"--threads {wanted}: {wanted} threads need a CPU each, {most} {where}; "
-        f"ask for at most {most}"
+        f"--threads {wanted}: {wanted} threads need a CPU each, {most} {where}; use at most {most}"
     )

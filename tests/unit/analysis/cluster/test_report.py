@@ -37,10 +37,10 @@ def test_a_slow_node_is_named_with_its_reasons() -> None:
     assert "node7: " in said
     assert "the median of 31 nodes, robust z " in said
     for reason in (
-        "the hypervisor took 12% of its processors' time (steal; median of all 0.0%)",
-        "its core clock was 2.10 GHz (median of all 3.00 GHz)",
-        "its frequency governor is powersave, where 30 of 31 have performance",
-        "its transparent huge pages is never, where 30 of 31 have always",
+        "the hypervisor took 12% of its processors' time (steal; median of all nodes 0.0%)",
+        "its core clock was 2.10 GHz (median of all nodes 3.00 GHz)",
+        "its frequency governor is powersave, while 30 of 31 nodes have performance",
+        "its transparent huge pages is never, while 30 of 31 nodes have always",
     ):
         assert reason in said
 
@@ -48,13 +48,13 @@ def test_a_slow_node_is_named_with_its_reasons() -> None:
 def test_a_slow_node_without_a_recorded_reason_is_said_to_have_none() -> None:
     report = analysed(cluster(alike(20) | {"node7": node(0.7)}))
     (known,) = [one for one in report.verdicts if one.text.startswith("node7")]
-    assert "nothing else that was recorded of it is unlike the others" in known.text
+    assert "nothing else that was recorded distinguishes it from the others" in known.text
     assert known.remedy is not None
     assert "memory modules" in known.remedy
 
 
 def test_alike_nodes_are_said_to_be() -> None:
-    assert "No node is unlike the others (80 figures of 20 nodes" in texts(
+    assert "No node differs from the others (80 figures of 20 nodes" in texts(
         analysed(cluster(alike(20)))
     )
 
@@ -81,32 +81,33 @@ def test_nodes_of_different_kinds_are_not_compared() -> None:
 
 def test_missing_nodes_are_named_and_why() -> None:
     nodes = [manifest_node(f"node{at}", at) for at in range(7)]
-    nodes.append(manifest_node("dead", 7, state="given up", why="nothing was heard of it"))
-    made = cluster(alike(7), {"dead": "nothing was heard of it"}, nodes=nodes, unheard=[9])
+    nodes.append(manifest_node("dead", 7, state="given up", why="it sent no message"))
+    made = cluster(alike(7), {"dead": "it sent no message"}, nodes=nodes, unheard=[9])
     report = analysed(made)
     assert not report.complete
     assert report.status.startswith("7 of 8 nodes measured; 1 given up; at once")
-    assert "dead has no figures: nothing was heard of it." in texts(report)
-    assert "1 rank never reported where they are: 9." in texts(report)
+    assert "dead has no figures: it sent no message." in texts(report)
+    assert "1 rank never reported their node: 9." in texts(report)
     table = report.sections[0].tables[-1]
-    assert table.rows == [["dead", "given up", "nothing was heard of it"]]
+    assert table.rows == [["dead", "given up", "it sent no message"]]
 
 
 def test_a_job_that_was_killed_is_no_complete_one() -> None:
     report = analysed(cluster(alike(7), ended=False))
     assert not report.complete
-    assert "the job was killed before its end, or still goes on" in report.status
+    assert "the job was killed before its end, or is still running" in report.status
 
 
 def test_name_spaces_of_one_machine_are_told() -> None:
     nodes = [manifest_node(name, boot="same") for name in ("one", "other")]
     figures = {"one": node(), "other": node()}
     at_once = analysed(cluster(figures, nodes=nodes))
-    assert "one, other are one machine under 2 host names (one boot): measured at once" in texts(
-        at_once
+    assert (
+        "one, other are one machine under 2 host names (one boot): measured at the same time"
+        in texts(at_once)
     )
     in_turn = analysed(cluster(figures, nodes=nodes, nodes_at_once=1))
-    assert "measured at once" not in texts(in_turn)
+    assert "measured at the same time" not in texts(in_turn)
 
 
 def test_problems_of_nodes_are_passed_on() -> None:
@@ -166,4 +167,6 @@ def test_the_document_follows_its_schema_and_judges_each_figure() -> None:
     assert by_name["dead"].figures == []
     assert by_name["dead"].why == "gone"
     few = cluster_document(combine(cluster(alike(2))))
-    assert few.nodes[0].figures[0].verdict == ("not tested: fewer than 6 nodes of its kind have it")
+    assert few.nodes[0].figures[0].verdict == (
+        "not tested: fewer than 6 nodes of its kind have this figure"
+    )

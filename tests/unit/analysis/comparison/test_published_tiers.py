@@ -172,7 +172,7 @@ def test_the_document_holds_the_conclusions() -> None:
 
 
 def test_a_set_without_splits_is_refused() -> None:
-    with pytest.raises(RequestError, match="holds no splits of threads"):
+    with pytest.raises(RequestError, match="contains no splits of threads"):
         published_contest(load("nvdimm"))
 
 

@@ -55,7 +55,7 @@ def test_what_changed_on_one_machine_is_named(run: Source) -> None:
     changed = run_of(records(of=system(kernel="Linux 7.0", thp="always")))
     other = msgspec.structs.replace(of_run(figures_of(changed), "b"), run_id="b")
     report = report_of(compare([run, other]))
-    verdict = one_saying(report, "not as it was")
+    verdict = one_saying(report, "in a different state")
     assert "kernel: Linux 6.18 against Linux 7.0" in verdict
     assert "transparent huge pages: madvise against always" in verdict
     table = next(t for s in report.sections for t in s.tables if t.name == "differences")
@@ -65,7 +65,9 @@ def test_what_changed_on_one_machine_is_named(run: Source) -> None:
 
 def test_an_unchanged_machine_is_a_note_and_the_same_run_a_warning(run: Source) -> None:
     other = msgspec.structs.replace(run, run_id="b")
-    assert one_saying(report_of(compare([run, other])), "nothing recorded").startswith("note")
+    assert one_saying(
+        report_of(compare([run, other])), "its recorded properties are equal"
+    ).startswith("note")
     assert one_saying(report_of(compare([run, run])), "the same run").startswith("warning")
 
 
@@ -73,7 +75,7 @@ def test_parameters_that_differ_are_named(run: Source) -> None:
     other = msgspec.structs.replace(
         run, run_id="b", settings=run.settings | {"stream: threads": "2"}
     )
-    verdict = one_saying(report_of(compare([run, other])), "not made alike")
+    verdict = one_saying(report_of(compare([run, other])), "were made differently")
     assert "stream: threads: not set against 2" in verdict
 
 
@@ -81,13 +83,13 @@ def test_unknown_drift_is_loud_and_known_drift_is_reported(run: Source) -> None:
     unknown = msgspec.structs.replace(run, run_id="b", run_to_run_drift=None)
     known = msgspec.structs.replace(run, run_to_run_drift=0.012)
     report = report_of(compare([known, unknown]))
-    assert one_saying(report, "is not known from B").startswith("warning: ")
+    assert one_saying(report, "cannot be estimated from B").startswith("warning: ")
     assert "was ±1.2% in A" in one_saying(report, "run-to-run drift of the machine was")
 
 
 def test_published_sets_bring_their_caveats_and_no_verdicts(nvdimm: Comparison) -> None:
     report = report_of(nvdimm)
-    assert one_saying(report, "A is published").startswith("warning: ")
+    assert one_saying(report, "A is a published result").startswith("warning: ")
     assert one_saying(report, "A and B: no interval and no spread is published")
     assert one_saying(report, "B: every element is reached through the library")
     assert report.status == "128 figures compared with A: 128 not known"
@@ -111,7 +113,7 @@ def test_chance_is_told_with_the_differences(run: Source) -> None:
     )
     verdict = one_saying(report_of(compare([run, slow])), "By chance alone")
     assert verdict.startswith("problem: B against A: 0 faster, 1 slower")
-    assert "1 of 1 differences stand" in verdict
+    assert "1 of 1 differences remain" in verdict
 
 
 def test_the_terminal_shows_the_percentages_in_80_columns(nvdimm: Comparison) -> None:
@@ -175,7 +177,7 @@ def test_loaded_points_become_curves_of_latency_over_traffic() -> None:
 def test_three_sources_make_two_sections_against_the_first(run: Source) -> None:
     report = report_of(compare([run, run, of_reference(load("nvdimm-dram"))]))
     assert [section.title for section in report.sections] == [
-        "What is compared",
+        "Sources",
         "B against A",
         "C against A",
     ]

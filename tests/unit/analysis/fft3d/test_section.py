@@ -219,7 +219,7 @@ def test_what_is_no_bandwidth_is_called_what_it_is(tmp_path: Path, tile: str | N
     for rank in range(2):
         rank_run(tmp_path, rank, transform(2, 0, MS))
     text = " ".join(render(analyse_run(run), 200).split())
-    assert "not a bandwidth that was measured" in text
+    assert "not a measured bandwidth" in text
     assert ("Re-sort 1 and 3 read 8 elements of each row at a time" in text) is (tile == "8")
     page = html(analyse_run(run))
     assert "expected bytes / measured time" in page
@@ -328,7 +328,7 @@ def test_ranks_that_are_missing_or_cut_short_are_named(tmp_path: Path) -> None:
     known = texts(report)
     assert "Rank 1 of 4: killed before its end, or still running." in known
     assert f"Rank 2 of 4: {NO_RUN}." in known
-    assert any(text.startswith("Rank 3 of 4: ") and "no whole record" in text for text in known)
+    assert any(text.startswith("Rank 3 of 4: ") and "no complete record" in text for text in known)
     assert "The result was not checked: the job did not end." in known
     assert not report.complete
     text = render(report, width=80, color=False)
@@ -434,4 +434,4 @@ def test_crowded_nodes_and_small_arrays_are_told(tmp_path: Path) -> None:
         rank_run(tmp_path, rank, transform(3, 0, MS))
     known = texts(analyse_run(run))
     assert any(text.startswith("3 ranks shared 2 CPUs") for text in known)
-    assert any("fit its L3 caches (32 MiB)" in text for text in known)
+    assert any("fit into its L3 caches (32 MiB)" in text for text in known)

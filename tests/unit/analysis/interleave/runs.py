@@ -7,7 +7,8 @@ import msgspec
 from tests.unit.analysis.records import bandwidth_point, sample_of
 from tests.unit.analysis.runs import start, system
 
-from memgauge.experiments.interleave.weights import Weights, label, placement
+from memgauge.experiments.interleave.weights import label
+from memgauge.model.interleave_weights import Weights, placement
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
 from memgauge.model.system import FirmwareSpeed, System, Tier

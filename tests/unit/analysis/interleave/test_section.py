@@ -7,9 +7,10 @@ from tests.unit.analysis.interleave.runs import interleave_run, machine, togethe
 from memgauge.analysis.comparison.figures import of_run
 from memgauge.analysis.comparison.ratios import compare
 from memgauge.analysis.figures.run import figures_of
-from memgauge.analysis.interleave.figures import choices, firmware_weights, kernels_weights
+from memgauge.analysis.interleave.figures import choices, firmware_weights
 from memgauge.analysis.interleave.section import analyse
 from memgauge.analysis.section import Section, Table
+from memgauge.model.interleave_weights import kernels_weights
 
 SWEPT = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (4, 1), (1, 4), (7, 2)]
 DRAM_AND_CXL = (30.0, 10.0)

@@ -145,7 +145,7 @@ def test_the_verdicts_lead_with_latency_knee_and_what_stores_cost(section: Secti
     assert "lines in flight" in second.text
     assert third.text.startswith("Non-temporal stores reach 1.46 times the bandwidth of ordinary")
     assert "(all writes, sequential, 7 generators)" in third.text
-    assert "with each line read first, 25.0 GB/s of these move 49.9" in third.text
+    assert "if each line is read before it is written, 25.0 GB/s of these move 49.9" in third.text
 
 
 def test_generators_that_do_not_saturate_are_said_and_no_knee_is_made_up() -> None:

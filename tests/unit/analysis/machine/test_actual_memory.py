@@ -5,6 +5,7 @@ from tests.unit.model.build import triad
 
 from memgauge.analysis.machine.actual_memory import described, memory_verdicts
 from memgauge.analysis.section import Verdict
+from memgauge.model.points.memory import AreaFacts
 from memgauge.model.records import Point, Scalar
 from memgauge.model.system import Tier
 
@@ -78,7 +79,7 @@ def test_nodes_are_said_with_what_they_are_made_of() -> None:
 
 
 def test_what_is_no_placement_is_shown_as_it_is() -> None:
-    assert described("dram:node:2", {"dax": None}) == "dram:node:2"
+    assert described("dram:node:2", AreaFacts(dax=True)) == "dram:node:2"
     assert verdicts({"memory": "dram:node:2"}, {}) == []
 
 

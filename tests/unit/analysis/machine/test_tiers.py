@@ -1,7 +1,7 @@
 import msgspec
 from tests.unit.model.build import system as machine
 
-from memgauge.analysis.machine.tiers import said_of_tiers, tiers_table
+from memgauge.analysis.machine.tiers import tier_notes, tiers_table
 from memgauge.model.system import FirmwareSpeed, SideCache, System, Tier
 from memgauge.reports.terminal.report import render_system
 
@@ -48,7 +48,7 @@ def having(*tiers: Tier) -> System:
 def test_one_tier_of_which_nothing_is_told_needs_no_table() -> None:
     assert tiers_table(having(DRAM)) is None
     assert tiers_table(having()) is None
-    assert said_of_tiers(having(DRAM)) == []
+    assert tier_notes(having(DRAM)) == []
 
 
 def test_what_no_tier_tells_has_no_column_and_what_one_does_not_tell_is_a_dash() -> None:
@@ -78,7 +78,7 @@ def test_dax_and_unknown_sizes_are_shown_as_they_are() -> None:
 
 
 def test_each_further_tier_is_said_with_its_placement_and_its_remedy() -> None:
-    far, files, raw = said_of_tiers(having(DRAM, FAR, FILES, RAW))
+    far, files, raw = tier_notes(having(DRAM, FAR, FILES, RAW))
     assert far.text == (
         "node:2: CXL region0 is part of the node; "
         "behind a memory-side cache of 1 GiB (direct-mapped)"

@@ -177,12 +177,12 @@ def test_missing_counters_are_said_with_their_reason() -> None:
     lacking = Capability(
         name="performance counters",
         available=False,
-        detail="no processor counters are shown; perf_event_paranoid 2",
+        detail="the kernel reports no processor counters; perf_event_paranoid 2",
         remedy="in a virtual machine: ask the host for a virtual PMU",
     )
     verdict = counters_verdict(system(capabilities=[lacking]))
     assert verdict.text == (
-        "No hardware counters on this machine (no processor counters are shown; "
+        "No hardware counters on this machine (the kernel reports no processor counters; "
         "perf_event_paranoid 2): miss rates are modelled, not counted."
     )
     assert verdict.remedy == lacking.remedy

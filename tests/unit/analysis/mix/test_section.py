@@ -4,7 +4,8 @@ from tests.unit.analysis.loaded.runs import mix_run
 
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.figures.write_allocate import words
-from memgauge.analysis.mix.section import analyse, mix_cells
+from memgauge.analysis.mix.figures import mix_results
+from memgauge.analysis.mix.section import analyse
 from memgauge.analysis.section import Section
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.references.library import load
@@ -96,7 +97,7 @@ def test_nothing_measured_is_said() -> None:
 
 def test_few_samples_claim_no_difference() -> None:
     run = mix_run(SHARES, SPEEDS, rounds=5)
-    assert all(cell.samples == 5 for cell in mix_cells(figures_of(run)))
+    assert all(result.samples == 5 for result in mix_results(figures_of(run)))
     assert not any("Ordinary" in v.text for v in analyse(figures_of(run)).verdicts)
 
 

@@ -88,7 +88,7 @@ def test_phases_are_found_exactly_where_they_begin(tmp_path: Path) -> None:
     assert "between copying in and out: like offloading" in said[1]
     assert "like copying back from it" in said[2]
     assert "about twice as many reads as writes" in said[3]
-    assert "network busy: like an exchange" in said[4]
+    assert "network busy: like communication" in said[4]
     assert "as many reads as writes" in said[5]
 
 
@@ -248,7 +248,7 @@ def test_what_verification_said_stands_beside_the_figures(
 def test_a_restarted_counter_is_said(tmp_path: Path) -> None:
     samples = [[at * MS, at * MS, at if at < 500 else at - 500] for at in range(1000)]
     run = profile(tmp_path, Made([reads(0)], samples, MS))  # type: ignore[arg-type]
-    assert any("the counter went back 1 time" in text for text in texts(run))
+    assert any("the counter decreased 1 time" in text for text in texts(run))
 
 
 def test_totals_of_regions_and_of_the_run(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def phases(*activities: Activity) -> list[Phase]:
 def test_only_memory_that_shrinks_throughout_is_given_back() -> None:
     shrinks = Activity(cpu_cores=0.9, resident_growth_bytes_per_s=-70e6, resident_bytes=40e6)
     at_once = msgspec.structs.replace(shrinks, resident_bytes=9e6)
-    assert looks_like(phases(shrinks), 0) == "resident memory shrinks: memory is given back"
+    assert looks_like(phases(shrinks), 0) == "resident memory shrinks: memory is released"
     assert looks_like(phases(at_once), 0) == "about 0.9 cores busy"
 
 

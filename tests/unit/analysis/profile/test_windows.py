@@ -156,5 +156,5 @@ def test_the_note_says_the_window(tmp_path: Path) -> None:
     assert timeline is not None
     note = tracks_table(timeline).note
     assert note is not None
-    assert "ten ticks of 10 ms" in note
+    assert "ten 10 ms ticks" in note
     assert "a second" in note

@@ -4,7 +4,7 @@ import msgspec
 from tests.unit.model.build import records
 
 from memgauge.analysis.report.left_out import left_out
-from memgauge.analysis.report.run import TITLES, analyse_run
+from memgauge.analysis.report.run import analyse_run
 from memgauge.model.records import Warning
 from memgauge.model.run import Run
 from memgauge.model.storage.run_file import RunWriter, read_run
@@ -24,7 +24,7 @@ def a_run(directory: Path, *reasons: tuple[str, str]) -> Run:
 
 
 def test_nothing_left_out_needs_no_section(tmp_path: Path) -> None:
-    assert left_out(a_run(tmp_path), TITLES) is None
+    assert left_out(a_run(tmp_path)) is None
 
 
 def test_every_reason_is_shown_once_under_the_title_of_its_experiment(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_every_reason_is_shown_once_under_the_title_of_its_experiment(tmp_path: 
         ("interleave", "memory on one node only"),
         ("numa", "memory on one node only"),
     )
-    section = left_out(run, TITLES)
+    section = left_out(run)
     assert section is not None
     assert [verdict.text for verdict in section.verdicts] == [
         "Two memories in competition: one tier; name another with --b file:PATH.",

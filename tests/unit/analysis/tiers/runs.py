@@ -7,7 +7,7 @@ from functools import partial
 from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
 from tests.unit.analysis.runs import start, system
 
-from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
+from memgauge.model.records import AnyRecord, Point, Sample, Scalar, ThreadSample
 from memgauge.model.run import Run, run_of
 from memgauge.model.system import Cpu, System
 
@@ -43,7 +43,6 @@ def points(
     sizes = {"a": threads - k, "b": k}
     there = [group for group, size in sizes.items() if size]
     stem = f"tiers/{what}/{threads}t/k{k}"
-    work: dict[str, object] = {"kernel": what} if share is None else {"read_share": share}
     return {
         group: bandwidth_point(
             f"{stem}/{group}",
@@ -54,7 +53,7 @@ def points(
             bytes_moved=BYTES,
             measured_with=None if group == there[0] else f"{stem}/{there[0]}",
             requested={
-                **work,
+                **work_facts(what, share),
                 "group": group,
                 "threads": threads,
                 "group_threads": sizes[group],
@@ -70,12 +69,29 @@ def points(
     }
 
 
-def probe(k: int, group: str, *, threads: int, what: str = "copy") -> Point:
+def work_facts(what: str, share: float | None = None) -> dict[str, Scalar]:
+    """Of a kernel, or of a mix whose name holds its pauses."""
+    if share is None:
+        kernel, _, access = what.partition("-")
+        return {"kernel": kernel, "access": access or "direct"}
+    _, _, pauses = what.partition("/d")
+    a_ns, _, b_ns = pauses.partition("-")
+    return {"read_share": share, "delay_a_ns": int(a_ns or 0), "delay_b_ns": int(b_ns or 0)}
+
+
+def probe(
+    k: int, group: str, *, threads: int, what: str = "copy", share: float | None = None
+) -> Point:
     return latency_point(
         f"tiers/{what}/{threads}t/k{k}/latency-{group}",
         experiment="tiers",
         accesses=1000,
-        requested={"group": group, "threads": threads, "b_threads": k},
+        requested={
+            **work_facts(what, share),
+            "group": group,
+            "threads": threads,
+            "b_threads": k,
+        },
         actual={"cpus": f"0-{threads - 1}"},
     )
 
@@ -159,8 +175,8 @@ def tiers_run(
         for k in splits
     ]
     probes = [
-        (k, group, probe(k, group, threads=threads, what=what))
-        for what, _ in work
+        (k, group, probe(k, group, threads=threads, what=what, share=share))
+        for what, share in work
         for k in splits
         for group in "ab"
         if latency

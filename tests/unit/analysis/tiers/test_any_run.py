@@ -11,9 +11,24 @@ from memgauge.analysis.comparison.figures import of_run
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.report.document import Document, json_document
 from memgauge.analysis.report.run import analyse_run
-from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, Sample, ThreadSample
+from memgauge.model.records import (
+    LARGEST_INTEGER,
+    AnyRecord,
+    Point,
+    Sample,
+    Scalar,
+    ThreadSample,
+)
 from memgauge.model.run import run_of
 from memgauge.reports.terminal.report import render
+
+WORKS: dict[str, dict[str, Scalar]] = {
+    "copy": {"kernel": "copy"},
+    "copy-translated": {"kernel": "copy", "access": "translated"},
+    "50r/d0-1": {"read_share": 0.5, "reads": 1, "writes": 1, "delay_b_ns": 1},
+    "nothing": {},
+}
+"""What points request, by names of works."""
 
 stamps = st.integers(0, 1000) | st.integers(0, LARGEST_INTEGER - 1)
 
@@ -21,7 +36,7 @@ stamps = st.integers(0, 1000) | st.integers(0, LARGEST_INTEGER - 1)
 @st.composite
 def points(draw: st.DrawFn) -> Point:
     part = draw(st.sampled_from(["a", "b", "latency-a", "latency-b", "c"]))
-    work = draw(st.sampled_from(["copy", "copy-translated", "50r/d0-1"]))
+    work = draw(st.sampled_from([*WORKS]))
     latency = part.startswith("latency")
     threads, k = draw(st.integers(0, 3)), draw(st.integers(0, 3))
     sound = {"a": max(1, threads - k), "b": max(1, k)}.get(part, 1)
@@ -29,7 +44,13 @@ def points(draw: st.DrawFn) -> Point:
         point=f"tiers/{work}/{threads}t/k{k}/{part}",
         experiment="tiers",
         quantity="latency" if latency else "bandwidth",
-        requested={"fixed_iterations": draw(st.sampled_from([None, 3]))},
+        requested={
+            **WORKS[work],
+            "threads": threads,
+            "b_threads": draw(st.sampled_from([k, k, k, None, -1])),
+            "group": part.removeprefix("latency-"),
+            "fixed_iterations": draw(st.sampled_from([None, 3])),
+        },
         actual={},
         bytes_counted=0 if latency else draw(st.integers(1, LARGEST_INTEGER)),
         accesses=10 if latency else 0,

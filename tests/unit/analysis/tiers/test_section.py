@@ -246,7 +246,11 @@ def test_several_kinds_of_work_make_maps() -> None:
     names = [chart.name for chart in section(run).charts if chart.kind == "heatmap"]
     assert names == [f"tiers-map-{of}-4t" for of in ("sum", "loss", "latency-a", "latency-b")]
     found = next(c for c in section(run).charts if c.name == "tiers-map-sum-4t")
-    assert [one.name for one in found.series] == ["copy", "all reads", "50% reads"]
+    assert [one.name for one in found.series] == [
+        "copy",
+        "all reads",
+        "50% reads, pauses 0 and 200 ns",
+    ]
     assert found.series[0].x == [1, 2, 3, 4]
 
 

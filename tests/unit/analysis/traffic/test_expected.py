@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from memgauge.analysis.traffic.expected import (
     SECTOR_BYTES,
     Band,
+    Nest,
     band,
     band_of,
     expected,
     expected_of,
+    nest_of,
 )
 from memgauge.model.grid import Grid
 from memgauge.model.nests import KINDS, Extents, extents_of, rows_of_a
@@ -267,11 +269,16 @@ def test_nests_that_come_back_to_nothing_have_no_band(kernel: str) -> None:
 
 
 def test_a_band_is_told_of_a_point() -> None:
-    requested: dict[str, Scalar] = {"grid": "2x4", "size": 800}
-    assert band_of(point("s1cf-second", requested), 5 * MIB) == Band(all_fit=724, one_fits=809)
-    assert band_of(point("gemm", {"size": 800}), 5 * MIB) == Band(all_fit=467, one_fits=809)
-    assert band_of(point("gemv", {"size": 800, "cap": 1280}), 5 * MIB) is None
-    assert band_of(point("gemv", {"size": 800}), 16_000) == Band(all_fit=1000, one_fits=2000)
+    def nest(kernel: str, requested: dict[str, Scalar]) -> Nest:
+        found = nest_of(point(kernel, requested, **extents_of(kernel, 800)))
+        assert found is not None
+        return found
+
+    resort = nest("s1cf-second", {"grid": "2x4"})
+    assert band_of(resort, 5 * MIB) == Band(all_fit=724, one_fits=809)
+    assert band_of(nest("gemm", {}), 5 * MIB) == Band(all_fit=467, one_fits=809)
+    assert band_of(nest("gemv", {"cap": 1280}), 5 * MIB) is None
+    assert band_of(nest("gemv", {}), 16_000) == Band(all_fit=1000, one_fits=2000)
 
 
 @given(
@@ -294,8 +301,9 @@ def test_a_band_grows_with_the_caches_and_ends_where_it_begins_or_later(
 @pytest.mark.parametrize("kernel", KINDS)
 def test_a_point_says_what_is_expected_of_it(kernel: str) -> None:
     extents = extents_of(kernel, 64, cap=16)
-    made = point(kernel, {"store_prefetch": False}, **extents)
-    assert expected_of(made) == expected(kernel, extents)
+    nest = nest_of(point(kernel, {"store_prefetch": False}, **extents))
+    assert nest is not None
+    assert expected_of(nest) == expected(kernel, extents)
     closed = expected(kernel, extents)
     assert closed.past_read_bytes >= closed.read_bytes
     assert closed.past_write_bytes >= closed.write_bytes
@@ -303,5 +311,7 @@ def test_a_point_says_what_is_expected_of_it(kernel: str) -> None:
 
 
 def test_nothing_is_expected_of_a_point_that_does_not_say_what_it_is() -> None:
-    assert expected_of(point("gemm")) is None
-    assert expected_of(point("other", n=4)) is None
+    assert nest_of(point("gemm")) is None
+    assert nest_of(point("gemm", n=0)) is None
+    assert nest_of(point("gemm", {"grid": "many"}, n=4)) is None
+    assert nest_of(point("other", n=4)) is None

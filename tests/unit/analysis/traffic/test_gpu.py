@@ -13,7 +13,7 @@ from tests.unit.analysis.traffic.runs import COUNTED, MIB, gemm_point
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.section import Section
 from memgauge.analysis.traffic.document import traffic_figures
-from memgauge.analysis.traffic.expected import expected, expected_of
+from memgauge.analysis.traffic.expected import expected, expected_of, nest_of
 from memgauge.analysis.traffic.section import analyse
 from memgauge.model.records import (
     AnyRecord,
@@ -77,8 +77,9 @@ def analysed(reads_each: float) -> Section:
 
 
 def test_a_gpu_reads_nothing_before_it_writes() -> None:
-    found = expected_of(gpu_point(256))
-    assert found is not None
+    nest = nest_of(gpu_point(256))
+    assert nest is not None
+    found = expected_of(nest)
     square = 8 * 256 * 256
     assert (found.read_bytes, found.write_bytes) == (2 * square, square)
     assert (found.load_bytes, found.past_read_bytes) == (2 * square, square + 8 * 256**3)

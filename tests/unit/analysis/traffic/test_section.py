@@ -63,25 +63,25 @@ def said(run: Run, word: str) -> Verdict:
 def test_figures_are_of_one_execution_by_one_core() -> None:
     for threads in (1, 2):
         curve = only(gemm_run(threads=threads))
-        for cell in curve.cells[:5]:
-            square = 8 * cell.size**2
-            assert cell.expected.read_bytes == 3 * square
-            assert cell.moved("this", "reads") == 3 * square
-            assert cell.moved(MEASURED, "reads") == pytest.approx(3 * square, rel=0.15)
-            assert cell.per_element(3 * square) == 3.0
+        for result in curve.results[:5]:
+            square = 8 * result.size**2
+            assert result.expected.read_bytes == 3 * square
+            assert result.moved("this", "reads") == 3 * square
+            assert result.moved(MEASURED, "reads") == pytest.approx(3 * square, rel=0.15)
+            assert result.per_element(3 * square) == 3.0
 
 
 def test_idle_traffic_is_taken_off() -> None:
     noise = Noise(idle_bytes_per_s=1e9, spread=0.0)
     curve = only(gemm_run((800,), noise=noise))
-    flow = curve.cells[0].flow("reads")
+    flow = curve.results[0].flow("reads")
     assert flow is not None
     assert flow.bytes.value == pytest.approx(3 * 8 * 800**2, rel=0.03)
     assert flow.idle_share == pytest.approx(5e7 / (5e7 + 10 * 3 * 8 * 800**2), rel=0.1)
 
 
 def test_the_least_and_the_most_of_the_regions_stand_around_the_median() -> None:
-    flow = only(gemm_run((800,), noise=Noise(spread=0.05))).cells[0].flow("reads")
+    flow = only(gemm_run((800,), noise=Noise(spread=0.05))).results[0].flow("reads")
     assert flow is not None
     assert flow.least <= flow.bytes.low <= flow.bytes.value <= flow.bytes.high <= flow.most
     assert flow.most > 1.02 * flow.least
@@ -91,7 +91,7 @@ def test_nothing_is_measured_without_counters() -> None:
     run = gemm_run(counted=None)
     curve = only(run)
     assert curve.sources == ["this"]
-    assert all(cell.moved(MEASURED, "reads") is None for cell in curve.cells)
+    assert all(result.moved(MEASURED, "reads") is None for result in curve.results)
     assert "There is no measured column" in said(run, "measured column").text
     titles = [column.title for table in section(run).tables for column in table.columns]
     assert not any("measured" in title for title in titles)
@@ -252,7 +252,7 @@ def test_a_stride_past_the_caches_takes_a_line_for_each_element() -> None:
     assert "From N = 768 on tmp is read 4.00 times" in text
     assert "64 B are read for each element of 16 B" in text
     assert "as caching ends (at N = 724 to 809)" in text
-    each = only(run).cells[-1]
+    each = only(run).results[-1]
     assert each.per_element(each.moved("this", "reads") or 0) == 5.0
 
 
@@ -311,7 +311,7 @@ def test_regions_that_are_all_set_aside_are_told() -> None:
     ]
     found = said(run, "no region can be used")
     assert found.text.startswith("At N = 64 no region can be used: pages came and went in each")
-    assert only(run).cells[0].moved(MEASURED, "reads") is None
+    assert only(run).results[0].moved(MEASURED, "reads") is None
 
 
 def test_write_allocate_is_told_from_counts() -> None:

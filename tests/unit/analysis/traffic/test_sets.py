@@ -6,11 +6,12 @@ import pytest
 from tests.unit.analysis.traffic.runs import gemm_point, machine, resort_point, run, simulated
 from tests.unit.analysis.traffic.test_section import only
 
-from memgauge.analysis.traffic.expected import expected
+from memgauge.analysis.traffic.expected import expected, nest_of
 from memgauge.analysis.traffic.sets import SetConflict, crowd
 from memgauge.analysis.traffic.simulated_verdicts import simulated_readings
 from memgauge.analysis.traffic.verdicts import verdicts
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
+from memgauge.model.records import Point
 
 KIB = 1 << 10
 
@@ -24,22 +25,28 @@ def two_levels(last_ways: int) -> CacheMachine:
     return machine(levels=levels)
 
 
+def conflict(point: Point, array: str, machine: CacheMachine) -> SetConflict | None:
+    nest = nest_of(point)
+    assert nest is not None
+    return crowd(nest, array, machine)
+
+
 def test_a_column_a_power_of_two_apart_has_the_room_of_the_sets_it_meets_in() -> None:
     """Of 32 places 16 KiB apart, 256 lines: one set of each level."""
     point = resort_point("s1cf", 32, ["in", "out"], grid="1x1")
-    found = crowd(point, "out", two_levels(16))
+    found = conflict(point, "out", two_levels(16))
     assert found == SetConflict(
         stride_bytes=16 * KIB, lines=32, level="L2", sets=256, used_sets=1, held=16
     )
     # With both sets' 4 and 28 ways there is room for all.
-    assert crowd(point, "out", two_levels(28)) is None
-    assert crowd(point, "out", two_levels(27)) is not None
+    assert conflict(point, "out", two_levels(28)) is None
+    assert conflict(point, "out", two_levels(27)) is not None
 
 
 def test_other_strides_spread_over_sets() -> None:
     """33 places 17,424 bytes apart: their lines fall into sets of their own."""
     point = resort_point("s1cf", 33, ["in", "out"], grid="1x1")
-    assert crowd(point, "out", two_levels(1)) is None
+    assert conflict(point, "out", two_levels(1)) is None
 
 
 @pytest.mark.parametrize(
@@ -56,22 +63,22 @@ def test_strides_are_those_of_the_nest(
     kernel: str, array: str, stride_bytes: int, lines: int
 ) -> None:
     tiny = machine(levels=[CacheLevel(name="L1", bytes=64, ways=1)])
-    found = crowd(resort_point(kernel, 128, ["x"], grid="4x2"), array, tiny)
+    found = conflict(resort_point(kernel, 128, ["x"], grid="4x2"), array, tiny)
     assert found is not None
     assert (found.stride_bytes, found.lines) == (stride_bytes, lines)
-    assert crowd(resort_point(kernel, 128, ["x"], grid="4x2"), "in", tiny) is None
+    assert conflict(resort_point(kernel, 128, ["x"], grid="4x2"), "in", tiny) is None
 
 
 def test_what_is_not_known_is_not_told() -> None:
     column = resort_point("s1cf", 32, ["in", "out"], grid="1x1")
-    unknown = resort_point("s2cf", 32, ["in", "out"], grid="1x1")
-    assert crowd(unknown, "out", two_levels(1)) is None
+    unknown = resort_point("s1cf-first", 32, ["in", "tmp"], grid="1x1")
+    assert conflict(unknown, "tmp", two_levels(1)) is None
     whole = machine(levels=[CacheLevel(name="L1", bytes=64, ways=0)])
-    assert crowd(column, "out", whole) is None
+    assert conflict(column, "out", whole) is None
     lent = [CacheLevel(name="L3", bytes=64, ways=1, borrows_idle=True)]
-    assert crowd(column, "out", machine(levels=lent, idle_cores=2)) is None
-    assert crowd(column, "out", machine(levels=lent)) is not None
-    assert crowd(gemm_point(64), "A", machine(levels=lent)) is None
+    assert conflict(column, "out", machine(levels=lent, idle_cores=2)) is None
+    assert conflict(column, "out", machine(levels=lent)) is not None
+    assert conflict(gemm_point(64), "A", machine(levels=lent)) is None
 
 
 def test_a_conflict_that_is_computed_is_said_with_its_sets() -> None:
@@ -126,5 +133,5 @@ def test_the_model_reads_a_column_again_exactly_where_it_has_no_room(size: int, 
     model = cache_model(place)
     _core.simulate_nest(spec, layout(spec.arrays, 1), model)
     again = model.counts().stream_read_bytes[1] / expected("s1cf", extents).arrays["out"].read_bytes
-    crowded = crowd(point, "out", place) is not None
+    crowded = conflict(point, "out", place) is not None
     assert again == pytest.approx(4 if crowded else 1, abs=0.1), "four elements are in a line"

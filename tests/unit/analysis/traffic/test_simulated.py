@@ -109,7 +109,7 @@ def verdict(run: Run) -> Verdict:
 def each(run: Run, way: str = "reads") -> list[float]:
     """Elements moved for each of the result, by size."""
     curve, source = only(run)
-    return [cell.per_element(cell.moved(source, way) or 0) for cell in curve.cells]  # type: ignore[arg-type]
+    return [result.per_element(result.moved(source, way) or 0) for result in curve.results]  # type: ignore[arg-type]
 
 
 def test_batched_gemm_departs_as_caching_ends(tmp_path: Path) -> None:

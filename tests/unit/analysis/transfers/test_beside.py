@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from tests.unit.analysis.cells import rows, value
 from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
@@ -232,6 +233,19 @@ def test_the_latency_meanwhile_is_told_beside_each() -> None:
         "A load from the host's memory takes 90 ns beside nothing else, 120 ns beside transfers "
         "both ways, 240 ns beside copy, 310 ns beside copy and transfers both ways."
     )
+
+
+def test_facts_may_be_left_out_instead_of_null() -> None:
+    run = competing(rounds=6)
+    points = [
+        msgspec.structs.replace(
+            point, requested={k: fact for k, fact in point.requested.items() if fact is not None}
+        )
+        for point in run.points.values()
+    ]
+    assert points != list(run.points.values())
+    samples = [sample for samples in run.samples.values() for sample in samples]
+    assert analyse(figures_of(run_of([run.start, *points, *samples]))) == analyse(figures_of(run))
 
 
 def test_a_visit_in_which_a_thread_was_switched_out_is_set_aside() -> None:

@@ -92,7 +92,7 @@ def test_memory_that_the_run_did_not_use_is_refused(
     assert main(["survey", "--resume", run, "--memory", "file:/other"]) == 2
     assert "was not measured in 'file:/other'; leave it out" in refusal(capsys)
     assert main(["survey", "--resume", run, "--memory", "nonsense"]) == 2
-    assert "is no kind of memory" in refusal(capsys)
+    assert "is not a kind of memory" in refusal(capsys)
     assert measured.memories == []
 
 

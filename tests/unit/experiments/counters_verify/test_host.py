@@ -101,6 +101,8 @@ def test_every_place_gets_every_load() -> None:
         assert f"counters_verify/write-temporal/{place}" in names
     assert len(set(names)) == len(names)
     assert all(point.threads == 4 for point in group.points)
+    assert group.points == [load.point for one in group.places for load in one.loads]
+    assert [one.nodes for one in group.places] == [[0], [0], [1], [1]]
 
 
 @pytest.mark.parametrize(
@@ -206,6 +208,6 @@ def test_events_that_count_no_memory_traffic_are_refused(
     [group] = CountersVerify().plan(parameters, detect())
     with (
         pytest.raises(RequestError, match="counts no memory traffic"),
-        CountersVerify().open(group, parameters, detect()),
+        CountersVerify().open(group, parameters),
     ):
         pass

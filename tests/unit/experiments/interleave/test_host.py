@@ -54,7 +54,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     experiment, system = Interleave(), two_nodes()
     parameters = build(InterleaveParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with memory_anywhere(monkeypatch), experiment.open(group, parameters, system) as opened:
+    with memory_anywhere(monkeypatch), experiment.open(group, parameters) as opened:
         yield opened
 
 
@@ -144,7 +144,7 @@ def values_of(bench: Bench, speeds: dict[str, float], count: int = 8) -> dict[st
 def test_weights_are_refined_around_the_best_and_eliminated_make_room(bench: Bench) -> None:
     speeds = {"0=1": 10.0, "1=1": 5.0, "0=1,1=1": 10.0, "0=2,1=1": 15.0, "0=1,1=2": 7.0}
     values = values_of(bench, speeds)
-    assert Interleave().eliminated(values) == {
+    assert bench.eliminated(values) == {
         f"interleave/{kernel}/0=1,1=2/1t" for kernel in ("read", "copy")
     }
     added = bench.refine(values)
@@ -161,7 +161,7 @@ def test_what_a_search_gives_up_is_never_more_than_what_the_runner_does(bench: B
     labels_ = labels(bench.points)
     for best in labels_:
         speeds = {label: 10.0 if label == best else 5.0 for label in labels_}
-        lost = Interleave().eliminated(values_of(bench, speeds))
+        lost = bench.eliminated(values_of(bench, speeds))
         rivals = {label for label in labels_ if "2" in label and label != best}
         assert {name.split("/")[2] for name in lost} == rivals
 
@@ -217,7 +217,7 @@ def test_pages_lie_where_they_were_dealt_on_real_nodes() -> None:
     experiment, system = Interleave(), detect()
     parameters = build(InterleaveParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as opened:
+    with experiment.open(group, parameters) as opened:
         for point in opened.points:
             codes = [warning.code for warning in experiment.check(point, [], system)]
             assert "pages-not-as-dealt" not in codes

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from memgauge.experiments.interleave.weights import (
     MARGIN,
     Search,
-    Weights,
     behind,
     fast_side,
     first_weights,
     label,
-    placement,
-    reduced,
 )
+from memgauge.model.interleave_weights import Weights, placement, reduced
 from memgauge.model.memory import parse_placement
 
 some_weights = st.lists(st.integers(0, 255), min_size=2, max_size=5).filter(any).map(tuple)

@@ -26,8 +26,8 @@ from memgauge.experiments.shared.gpu_walks import (
     repetitions,
 )
 from memgauge.experiments.shared.rings import LatencyParameters
-from memgauge.experiments.workingset.gpu import largest_footprint
-from memgauge.experiments.workingset.host import WorkingsetParameters
+from memgauge.experiments.workingset.gpu import largest_on_gpu
+from memgauge.experiments.workingset.plan import WorkingsetParameters
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 
@@ -47,13 +47,13 @@ def requested(**given: str) -> LatencyParameters:
 
 def test_each_level_is_walked_past_those_before_it() -> None:
     found = walks(FakeGpu().facts)
-    assert [*found] == [
+    assert [walk.name for walk in found] == [
         "latency/L1/random",
         "latency/L2/random",
         "latency/DRAM/block-random",
         "latency/DRAM/random",
     ]
-    first, second, *memory = found.values()
+    first, second, *memory = found
     assert (first.through, first.footprint_bytes) == ("l1", L1_BYTES)
     assert first.warm_hops >= L1_BYTES // LINE_BYTES, "all of it is in the L1 before"
     assert (second.through, second.footprint_bytes) == ("l2", 50 * MIB // 8)
@@ -62,7 +62,7 @@ def test_each_level_is_walked_past_those_before_it() -> None:
         lines = walk.footprint_bytes // walk.node_bytes
         assert lines * LINE_BYTES >= 3 * 50 * MIB, "no line is still there when it comes round"
         assert (walk.through, walk.sweeps) == ("l2", 0)
-        largest = largest_footprint(build(WorkingsetParameters), FakeGpu().facts)
+        largest = largest_on_gpu(build(WorkingsetParameters), FakeGpu().facts)
         assert walk.footprint_bytes == largest, "translation costs both as much"
 
 
@@ -77,15 +77,15 @@ def test_a_ring_in_memory_is_whole_pages_and_no_more_than_a_part_of_it(
     size = memory_footprint(facts)
     assert size % PAGE_BYTES == 0
     assert PAGE_BYTES <= size <= max(PAGE_BYTES, memory_bytes // 16)
-    for walk in walks(facts).values():
+    for walk in walks(facts):
         assert walk.footprint_bytes >= 2 * walk.node_bytes
 
 
 def test_a_point_says_what_was_walked_and_by_what(gpu: FakeGpu) -> None:
     parameters = requested()
     (group,) = GpuLatency().plan(parameters, SYSTEM)
-    assert group.bytes == sum(walk.footprint_bytes for walk in walks(gpu.facts).values())
-    with GpuLatency().open(group, parameters, SYSTEM) as bench:
+    assert group.bytes == sum(walk.footprint_bytes for walk in walks(gpu.facts))
+    with GpuLatency().open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
             assert (point.threads, point.requested["memory"]) == (1, "cuda:0")
@@ -114,7 +114,7 @@ def test_a_timer_that_stays_too_coarse_is_said(gpu: FakeGpu) -> None:
     gpu.resolution_ns, gpu.ns_per_hop = 1_000_000, 1.0
     parameters = requested()
     (group,) = GpuLatency().plan(parameters, SYSTEM)
-    with GpuLatency().open(group, parameters, SYSTEM) as bench:
+    with GpuLatency().open(group, parameters) as bench:
         samples = bench.measure("latency/DRAM/random", 0)
         (warning,) = GpuLatency().check(bench.points[-1], samples, SYSTEM)
         assert gpu.chases[-1].runs[-1][2] == MOST_REPETITIONS
@@ -127,7 +127,7 @@ def test_an_l2_that_the_driver_does_not_tell_is_left_out_and_said_once(gpu: Fake
     parameters = requested()
     (group,) = GpuLatency().plan(parameters, SYSTEM)
     assert [p.requested["level"] for p in group.points] == ["L1", "DRAM", "DRAM"]
-    with GpuLatency().open(group, parameters, SYSTEM) as bench:
+    with GpuLatency().open(group, parameters) as bench:
         said = [w for p in bench.points for w in GpuLatency().check(p, [], SYSTEM)]
     assert [warning.code for warning in said] == ["l2-unknown"]
 

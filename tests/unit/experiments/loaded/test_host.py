@@ -52,7 +52,7 @@ def test_one_cpu_is_not_enough() -> None:
 
 
 def test_more_generators_than_cpus_beside_the_probe_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"--threads 4: .* 4 can be used; ask for at most 3"):
+    with pytest.raises(RequestError, match=r"--threads 4: .* 4 can be used; use at most 3"):
         Loaded().plan(build(LoadedParameters, threads="1,4"), a_machine(4))
 
 
@@ -183,7 +183,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     experiment, system = Loaded(), detect()
     parameters = build(LoadedParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         followers = {p.measured_with: p for p in bench.points if p.measured_with is not None}
         for leader in leaders(bench.points):
@@ -208,7 +208,7 @@ def test_what_was_got_is_beside_what_was_asked() -> None:
     experiment, system = Loaded(), detect()
     parameters = build(LoadedParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         for point in bench.points:
             issued, requested = point.actual["read_share_issued"], point.requested["read_share"]
             assert isinstance(issued, float)
@@ -226,7 +226,7 @@ def test_counted_bytes_follow_the_mix() -> None:
     experiment, system = Loaded(), detect()
     parameters = build(LoadedParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         for point in (p for p in leaders(bench.points) if p.requested["delay"] == 0):
             threads = [t for n in range(4) for t in bench.measure(point.point, n)[1].threads]
             read = sum(thread.read_bytes for thread in threads)
@@ -240,7 +240,7 @@ def test_delays_are_added_where_a_curve_bends_and_no_more_than_allowed() -> None
     experiment, system = Loaded(), detect()
     parameters = build(LoadedParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         bent = {0: (30.0, 300.0), 50: (28.0, 110.0), 20_000: (1.0, 100.0)}
 
         def values() -> dict[str, list[float]]:
@@ -277,7 +277,7 @@ def test_straight_curves_are_looked_at_no_more_once_well_known() -> None:
     experiment, system = Loaded(), detect()
     parameters = build(LoadedParameters, **SMALL)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert bench.refine({p.point: [1.0] * (ENOUGH_VALUES - 1) for p in bench.points}) == []
         assert bench.refine({p.point: [1.0] * ENOUGH_VALUES for p in bench.points}) == []
         assert bench.refine(Untouchable()) == []
@@ -304,7 +304,7 @@ def test_each_curve_leads_in_once_a_round_without_a_pause() -> None:
     experiment, system = Loaded(), detect()
     parameters = build(LoadedParameters, **SMALL, order="sequential")
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert isinstance(bench, LoadedBench)
         recorded = Recorded(bench._traffic)
         bench._traffic = recorded  # type: ignore[assignment]

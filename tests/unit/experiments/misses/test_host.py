@@ -124,7 +124,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     experiment, system = Misses(), detect()
     parameters = build(MissesParameters)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
             (sample,) = bench.measure(point.point, 0)

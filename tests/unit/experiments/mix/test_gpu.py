@@ -60,7 +60,7 @@ def test_bytes_counted_are_those_that_were_issued(gpu: FakeGpu) -> None:
     assert [p.point for p in group.points] == [
         f"mix/{share}r/sequential/cuda:0" for share in ("100", "90", "75", "66.7", "50", "0")
     ]
-    with GpuMix().open(group, parameters, SYSTEM) as bench:
+    with GpuMix().open(group, parameters) as bench:
         for point in bench.points:
             (sample,) = bench.measure(point.point, 1)
             (thread,) = sample.threads
@@ -70,7 +70,7 @@ def test_bytes_counted_are_those_that_were_issued(gpu: FakeGpu) -> None:
                 point.requested["read_share"], abs=1e-3
             )
             assert (point.threads, point.requested["memory"]) == (1, "cuda:0")
-            assert point.requested["store"] is None
+            assert point.requested.get("store") is None
         (validation,) = bench.validate()
         assert all(check.passed for check in validation.checks)
     assert gpu.closed == 1

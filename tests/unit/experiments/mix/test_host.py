@@ -75,7 +75,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     experiment, system = Mix(), detect()
     parameters = build(MixParameters, threads="1", order="sequential,random")
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
             (sample,) = bench.measure(point.point, 0)
@@ -88,7 +88,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
             assert point.actual["read_share_issued"] == pytest.approx(
                 point.requested["read_share"], abs=1e-3
             )
-            ordinary = point.requested["store"] == "temporal"
+            ordinary = point.requested.get("store") == "temporal"
             assert (point.bytes_moved > point.bytes_counted) == ordinary
         (validation,) = bench.validate()
         assert all(check.passed for check in validation.checks)

@@ -15,10 +15,10 @@ from tests.unit.experiments.machines import GIB, MIB, a_machine
 from tests.unit.experiments.made_up_nodes import memory_anywhere, two_nodes
 
 from memgauge import _core
-from memgauge.experiments.numa.host import BANDWIDTH, Numa
+from memgauge.experiments.numa.host import Numa
 from memgauge.experiments.numa.parameters import MOST_THREADS, NumaParameters
-from memgauge.experiments.numa.plan import Plan, plan_of, visits
-from memgauge.experiments.numa.sizes import CACHE_MULTIPLE, Sizes, sizes
+from memgauge.experiments.numa.plan import BandwidthGroup, Plan, plan_of, sampling_passes
+from memgauge.experiments.numa.sizes import CACHE_MULTIPLE
 from memgauge.experiments.shared.base import Bench, Group
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.parameters import build
@@ -36,17 +36,6 @@ def with_far_memory(
     system = a_machine(cores, sockets=sockets, llc_bytes=llc_bytes, available_bytes=available_bytes)
     far = Node(node=sockets, cpus=[], bytes=64 * GIB, distances={})
     return msgspec.structs.replace(system, nodes=[*system.nodes, far])
-
-
-def some_sizes() -> Sizes:
-    return Sizes(
-        array_bytes=8 * MIB,
-        iteration_bytes=MIB,
-        lead_in_iterations=1,
-        ring_bytes=MIB,
-        llc_bytes=None,
-        exceeds_caches=True,
-    )
 
 
 def names(group: Group) -> list[str]:
@@ -133,8 +122,7 @@ def test_all_at_once_each_node_splits_its_threads_equally(
     if len(system.nodes) < 2:
         return
     plan = plan_of(build(NumaParameters, kernel="read"), system)
-    found = visits(plan, some_sizes())
-    at_once = [visit for visit in found if len(visit.points) > 1]
+    at_once = [visit for visit in sampling_passes(plan) if len(visit.points) > 1]
     assert bool(at_once) == (cores >= len(system.nodes))
     for visit in at_once:
         ranks = [rank for walkers in visit.walks.values() for rank in walkers]
@@ -183,7 +171,8 @@ def test_arrays_exceed_caches_or_say_so_and_fit_what_is_available(
 ) -> None:
     system = with_far_memory(cores, llc_bytes=llc_mib * MIB, available_bytes=1 << room_bits)
     plan = plan_of(NumaParameters(), system)
-    found = sizes(plan.parameters, system, plan.cpus, plan.nodes, 2)
+    found = plan.sizes
+    assert plan.arrays == (1, 1)
     together = found.array_bytes * len(plan.cpus[0].cpus)
     assert found.exceeds_caches == (together >= CACHE_MULTIPLE * llc_mib * MIB)
     total = 2 * found.array_bytes * len(plan.team) * len(plan.nodes)
@@ -203,7 +192,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Plan, list[Bench]]
     parameters = build(NumaParameters, **SMALL)
     groups = experiment.plan(parameters, system)
     with memory_anywhere(monkeypatch):
-        benches = [experiment.open(group, parameters, system) for group in groups]
+        benches = [experiment.open(group, parameters) for group in groups]
         yield plan_of(parameters, system), [bench.__enter__() for bench in benches]
         for bench in benches:
             bench.__exit__(None, None, None)
@@ -248,8 +237,9 @@ def test_all_at_once_gives_every_pair_its_own_threads(monkeypatch: pytest.Monkey
     parameters = build(NumaParameters, **SMALL | {"threads": "2", "kernel": "copy"})
     experiment = Numa()
     group = experiment.plan(parameters, system)[0]
-    assert group.name == BANDWIDTH
-    with memory_anywhere(monkeypatch), experiment.open(group, parameters, system) as bench:
+    assert isinstance(group, BandwidthGroup)
+    assert group.name == "bandwidth"
+    with memory_anywhere(monkeypatch), experiment.open(group, parameters) as bench:
         leader = "numa/copy/all/n0-n0"
         # Empty where a thread came to nothing while both ran, as happens on a busy machine.
         samples = next(filter(None, (bench.measure(leader, round_) for round_ in range(500))))
@@ -268,7 +258,7 @@ def test_real_memory_lies_on_the_node_it_is_asked_of() -> None:
         pytest.skip("this machine has memory on one node")
     experiment, parameters = Numa(), build(NumaParameters, **SMALL)
     for group in experiment.plan(parameters, system):
-        with experiment.open(group, parameters, system) as bench:
+        with experiment.open(group, parameters) as bench:
             for point in bench.points:
                 assert point.actual["node"] in {None, point.requested["memory_node"]}
 

@@ -227,7 +227,7 @@ def test_misses_and_pages_keep_a_reading_with_each_walk(
     monkeypatch.setattr(core, "names", EVENTS)
     system = detect()
     group = experiment.plan(parameters, system)[0]
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         (made,) = bench.counters
         samples = [s for point in bench.points[-2:] for s in bench.measure(point.point, 0)]
     assert made.counters.partition("/")[0] == experiment.name

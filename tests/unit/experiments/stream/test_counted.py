@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("memgauge._core")
 
 from memgauge import _core
-from memgauge.experiments.stream import counted as stream_counted
+from memgauge.experiments.stream import host as stream_host
 from memgauge.experiments.stream.counted import IDLE_EVERY, MOST_REPETITIONS, traffic_facts
 from memgauge.experiments.stream.host import Stream
 from memgauge.experiments.stream.parameters import StreamParameters
@@ -67,7 +67,7 @@ def test_what_a_kernel_could_make_be_read_first_does_not_depend_on_its_stores(
 
 
 def test_a_region_holds_its_repetitions_and_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_counted, "REGION_S", 0.002)
+    monkeypatch.setattr(stream_host, "REGION_S", 0.002)
     parameters = build(
         StreamParameters,
         counters="modelled",
@@ -78,7 +78,7 @@ def test_a_region_holds_its_repetitions_and_their_counts(monkeypatch: pytest.Mon
     )
     experiment, system = Stream(), detect()
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         (made,) = bench.counters
         point = next(point for point in bench.points if point.role == "counted")
         samples = [

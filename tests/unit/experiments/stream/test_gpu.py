@@ -17,11 +17,11 @@ from memgauge import _core
 from memgauge.experiments.registry import BEHIND_COMMANDS, EXPERIMENTS, for_memory, load
 from memgauge.experiments.shared.gpu import theoretical_bytes_per_s
 from memgauge.experiments.stream import gpu as gpu_stream
-from memgauge.experiments.stream.gpu import GpuStream
-from memgauge.experiments.stream.gpu_kernels import gpu_kernels_of, gpu_label
-from memgauge.experiments.stream.gpu_sizes import GPU_LEAST_BYTES, gpu_layout
+from memgauge.experiments.stream.gpu import GpuStream, gpu_kernels_of, gpu_label
 from memgauge.experiments.stream.parameters import KERNELS, StreamParameters
+from memgauge.experiments.stream.plan import contests_of
 from memgauge.experiments.stream.search import eliminated
+from memgauge.experiments.stream.sizes import GPU_LEAST_BYTES, gpu_layout
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import on_gpu
 from memgauge.model.parameters import build
@@ -162,16 +162,21 @@ def test_counters_add_regions(gpu: Any) -> None:
 
 def test_a_search_has_a_point_for_each_candidate_and_gives_up_eliminated(gpu: Any) -> None:
     del gpu
-    kernels = gpu_kernels_of(requested(kernel="triad", autotune=True), "slice")
+    parameters = requested(kernel="triad", autotune=True)
+    kernels = gpu_kernels_of(parameters, "slice")
     specs = _core.gpu_tuned_specs("triad", "double")
     labels = [one.candidate for one in kernels if one.candidate]
     assert labels == [gpu_label(spec) for spec in specs]
     assert len(set(labels)) == len(labels) > 8
-    points = [p.point for p in planned(kernel="triad", autotune=True) if "candidate" in p.requested]
+    (group,) = GpuStream().plan(parameters, SYSTEM)
+    points = [point.point for point in group.points if "candidate" in point.requested]
     assert len(points) == len(labels)
     speeds = {name: [3000.0 - 400 * (at == 1)] * 20 for at, name in enumerate(points)}
     speeds["stream/triad/standard/double/cuda:0"] = [1000.0] * 20
-    assert eliminated(speeds) == {points[1]}
+    assert list(contests_of(group.kernels)) == points
+    assert eliminated(contests_of(group.kernels), speeds) == {points[1]}
+    with GpuStream().open(group, parameters) as bench:
+        assert bench.eliminated(speeds) == {points[1]}
 
 
 def test_a_bench_walks_whole_arrays_and_slices_after_a_lead_in(gpu: Any) -> None:
@@ -179,7 +184,7 @@ def test_a_bench_walks_whole_arrays_and_slices_after_a_lead_in(gpu: Any) -> None
     parameters = requested(kernel="triad,read")
     (group,) = GpuStream().plan(parameters, SYSTEM)
     assert group.bytes == 3 * GIB
-    with GpuStream().open(group, parameters, SYSTEM) as bench:
+    with GpuStream().open(group, parameters) as bench:
         arrays = FakeArrays.made
         assert arrays.elements == GIB // 8
         assert len(arrays.prepared) == len(group.points)
@@ -204,7 +209,7 @@ def test_arrays_are_as_large_as_planned_though_less_is_free_then(gpu: Any) -> No
     gpu.free_bytes = 600 * MIB
     (group,) = GpuStream().plan(parameters, SYSTEM)
     gpu.free_bytes = 10 * MIB
-    with GpuStream().open(group, parameters, SYSTEM):
+    with GpuStream().open(group, parameters):
         assert FakeArrays.made.elements * 8 == group.bytes // 3
     assert group.bytes <= 300 * MIB + 768
 
@@ -214,7 +219,7 @@ def test_small_arrays_and_an_unknown_cache_are_warned_of(gpu: Any) -> None:
     for l2_bytes, said in ((50 * MIB, "smaller than four times"), (None, "is not known")):
         gpu.facts = facts(l2_bytes=l2_bytes)
         (group,) = GpuStream().plan(parameters, SYSTEM)
-        with GpuStream().open(group, parameters, SYSTEM) as bench:
+        with GpuStream().open(group, parameters) as bench:
             found = [w for point in bench.points for w in GpuStream().check(point, [], SYSTEM)]
         assert [said in warning.message for warning in found] == [True]
 
@@ -256,7 +261,7 @@ def test_memory_of_a_gpu_picks_the_experiment_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, entry in (EXPERIMENTS | BEHIND_COMMANDS).items() if entry.on_gpu]
+    "name", [name for name, entry in (EXPERIMENTS | BEHIND_COMMANDS).items() if entry.gpu]
 )
 def test_an_experiment_on_a_gpu_has_the_name_and_parameters_of_the_other(name: str) -> None:
     experiment = load(name)

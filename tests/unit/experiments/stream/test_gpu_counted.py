@@ -153,10 +153,10 @@ def test_a_nest_moves_what_its_threads_load_and_store(
     """No cache stands between: GEMM of N = 16 loads each element of A and B 16 times."""
     run = measure("traffic", kernel=kernel, sizes="16" if kernel != "triad" else "4096")
     (curve,) = curves_of(figures_of(run))
-    (cell,) = curve.cells
+    (result,) = curve.results
     assert curve.gpu == "cuda:0"
-    assert cell.ratio("measured", "reads") == pytest.approx(reads, rel=1e-3)
-    assert cell.ratio("measured", "writes") == pytest.approx(writes, rel=1e-3)
+    assert result.ratio("measured", "reads") == pytest.approx(reads, rel=1e-3)
+    assert result.ratio("measured", "writes") == pytest.approx(writes, rel=1e-3)
     assert all(validation.checks[0].passed for validation in run.validations)
 
 

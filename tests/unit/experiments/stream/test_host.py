@@ -16,6 +16,7 @@ from tests.unit.runner.fakes import a_system
 from memgauge.experiments.stream.host import Stream
 from memgauge.experiments.stream.kernels import STREAM_KERNELS
 from memgauge.experiments.stream.parameters import KERNELS, StreamParameters
+from memgauge.experiments.stream.plan import contests_of
 from memgauge.experiments.stream.search import eliminated
 from memgauge.experiments.stream.sizes import (
     BLOCK_BYTES,
@@ -129,7 +130,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     experiment, system = Stream(), detect()
     parameters = build(StreamParameters, **TINY)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
             (sample,) = bench.measure(point.point, 0)
@@ -159,7 +160,7 @@ def test_bytes_of_a_slice_are_streams_count_and_the_write_allocate(
     experiment, system = Stream(), detect()
     parameters = build(StreamParameters, kernel=kernel, variant="standard", **TINY)
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         point = bench.points[0]
         assert point.bytes_moved * counted == point.bytes_counted * (counted + allocated)
 
@@ -176,12 +177,29 @@ def test_the_search_gives_up_what_is_clearly_behind_and_nothing_else() -> None:
     fast = [50 + draw.random() for _ in range(12)]
     near = [value * 0.98 for value in fast]
     slow = [value * 0.8 for value in fast]
-    speeds = {
-        "stream/triad/tuned/double/1t/avx2-nt-u2-s1": fast,
-        "stream/triad/tuned/double/1t/avx2-nt-u4-s1": near,
-        "stream/triad/tuned/double/1t/avx2-t-u1-s1": slow,
-        "stream/triad/tuned/double/1t/avx2-t-u2-s1": slow[:3],
-        "stream/copy/tuned/double/1t/avx2-t-u1-s1": slow,
-        "stream/triad/tuned/double/1t": slow,
+    triad, copy = "stream/triad/tuned/double/1t", "stream/copy/tuned/double/1t"
+    candidates = {
+        f"{triad}/avx2-nt-u2-s1": fast,
+        f"{triad}/avx2-nt-u4-s1": near,
+        f"{triad}/avx2-t-u1-s1": slow,
+        f"{triad}/avx2-t-u2-s1": slow[:3],
+        f"{copy}/avx2-t-u1-s1": slow,
     }
-    assert eliminated(speeds) == {"stream/triad/tuned/double/1t/avx2-t-u1-s1"}
+    contests = {name: copy if name.startswith(copy) else triad for name in candidates}
+    assert eliminated(contests, {**candidates, triad: slow}) == {f"{triad}/avx2-t-u1-s1"}
+
+
+def test_candidates_compete_within_their_kernel_and_team() -> None:
+    experiment, system = Stream(), detect()
+    parameters = build(StreamParameters, kernel="triad,copy", autotune=True, **TINY)
+    (group,) = experiment.plan(parameters, system)
+    searched = [p.point for p in group.points if "candidate" in p.requested]
+    contests = contests_of(group.kernels)
+    assert list(contests) == searched
+    assert set(contests.values()) == {
+        f"stream/{kernel}/tuned/double/1t" for kernel in ("triad", "copy")
+    }
+    assert all(name.startswith(f"{contest}/") for name, contest in contests.items())
+    slow = {name: [1.0 if name == searched[0] else 2.0] * 20 for name in searched}
+    with experiment.open(group, parameters) as bench:
+        assert bench.eliminated(slow) == {searched[0]}

@@ -71,12 +71,12 @@ def test_a_variant_has_only_the_ways_that_exist() -> None:
         build(StreamParameters, access="direct,translated", store="temporal,flushed", **POOL),
         "slice",
     )
-    assert not any(one.variant == "tuned" and one.access for one in chosen)
-    assert not any(one.kernel == "read" and one.store for one in chosen)
+    assert not any(one.spec.variant == "tuned" and one.access for one in chosen)
+    assert not any(one.spec.operation == "read" and one.store for one in chosen)
     for one in chosen:
         assert one.spec.access == (one.access or "direct")
-        assert one.store is None or one.spec.store == one.store
-        assert ("write_back" in one.facts) == (one.spec.store == "flushed")
+        assert not one.store or one.spec.store == one.store
+        assert bool(one.actual.write_back) == (one.spec.store == "flushed")
 
 
 def test_a_search_considers_direct_access_and_no_flushed_stores() -> None:
@@ -151,7 +151,7 @@ def test_arrays_in_a_pool_hold_what_translated_and_flushed_kernels_must_leave(
     (group,) = experiment.plan(parameters, system)
     with (
         opened({parameters.memory: group.bytes}) as memories,
-        experiment.open(group, parameters, system, memories) as bench,
+        experiment.open(group, parameters, memories) as bench,
     ):
         for point in bench.points:
             (sample,) = bench.measure(point.point, 0)

@@ -36,14 +36,14 @@ def planned(system: System, **requested: object) -> list[Pattern]:
 def test_every_size_meets_every_stride_it_fits_in_both_kinds_and_orders() -> None:
     found = planned(a_machine(4))
     assert len({one.name for one in found}) == len(found)
-    cells = {(one.access_bytes, one.stride_bytes) for one in found}
-    assert cells == {
+    sizes = {(one.access_bytes, one.stride_bytes) for one in found}
+    assert sizes == {
         (access, stride)
         for access in (64, 256, KIB, 4 * KIB)
         for stride in COARSE_STRIDES
         if stride >= access
     }
-    assert len(found) == 4 * len(cells)
+    assert len(found) == 4 * len(sizes)
 
 
 def test_a_fine_sweep_takes_every_power_of_two() -> None:
@@ -72,7 +72,7 @@ def test_the_footprint_is_far_above_the_cache_however_short_memory_is(
 
 
 @given(SIZES, SIZES, st.integers(64 * MIB, 4 * GIB), st.sampled_from(["sequential", "random"]))
-def test_a_visit_stays_within_one_pass_and_the_slots_within_the_buffer(
+def test_a_sample_stays_within_one_pass_and_the_slots_within_the_buffer(
     access: int, stride: int, footprint: int, order: str
 ) -> None:
     if stride < access:
@@ -80,7 +80,7 @@ def test_a_visit_stays_within_one_pass_and_the_slots_within_the_buffer(
     system = a_machine(4)
     found = planned(system, access=[access], stride=[stride], footprint=footprint, order=order)
     for one in found:
-        timed, warm = one.visit
+        timed, warm = one.accesses
         assert timed >= 1
         assert warm >= 1
         assert timed + warm <= one.slots
@@ -140,7 +140,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     experiment, system = Stride(), detect()
     parameters = build(StrideParameters, access="64,1KiB", stride="1KiB")
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         assert bench.points[0].point == "stride/dependent/sequential/64/1024"
         for point in bench.points:

@@ -22,6 +22,7 @@ from memgauge.experiments.tiers.gpu import GpuTiers
 from memgauge.experiments.tiers.gpu_bench import BesideBench
 from memgauge.experiments.tiers.host import Tiers
 from memgauge.experiments.tiers.parameters import TiersParameters
+from memgauge.experiments.tiers.team import PreparedTeam
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import on_gpu
 from memgauge.model.parameters import build, texts
@@ -43,7 +44,7 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeTransfers, "bytes_per_ns", 50)
 
 
-def planned(cores: int = 4, **given: str) -> list[Group]:
+def planned(cores: int = 4, **given: str) -> Sequence[Group]:
     return GpuTiers().plan(build(TiersParameters, **{**CUDA, **given}), a_machine(cores))
 
 
@@ -52,7 +53,7 @@ def bench(**given: str) -> Iterator[Bench]:
     experiment, system = GpuTiers(), detect()
     parameters = build(TiersParameters, **{**SMALL, **given})
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as made:
+    with experiment.open(group, parameters) as made:
         assert [point.point for point in made.points] == [point.point for point in group.points]
         yield made
 
@@ -196,7 +197,7 @@ def test_transfers_that_end_too_soon_are_more_next_time(monkeypatch: pytest.Monk
     monkeypatch.setattr(FakeTransfers, "bytes_per_ns", 20_000)
     with bench(transfer="host-to-device") as made:
         assert isinstance(made, BesideBench)
-        made._host_ns["copy"] = 1  # as if the trial had been a lucky one
+        made._host_ns = dict.fromkeys(made._host_ns, 1)  # as if the trial had been a lucky one
         point = "tiers/copy/1t/host-to-device/a"
         # Empty where the host's threads came to nothing, as happens on a busy machine.
         rounds = [taken for round_ in range(50) if (taken := made.measure(point, round_))]
@@ -215,7 +216,7 @@ def test_queued_transfers_are_waited_for_even_where_threads_fail(
         def fail(*args: Any, **more: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(made, "_compete", fail)
+        monkeypatch.setattr(PreparedTeam, "compete", fail)
         with pytest.raises(KeyboardInterrupt):
             made.measure("tiers/copy/1t/both/a", 0)
         assert FakeTransfers.latest.queued is None

@@ -19,12 +19,14 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.machines import MIB, a_machine
 
 from memgauge.experiments.shared.base import Bench, Group
-from memgauge.experiments.tiers.host import TRIES, Tiers, TiersBench, samples_of
+from memgauge.experiments.tiers.host import Tiers, TiersBench
 from memgauge.experiments.tiers.parameters import TiersParameters
-from memgauge.experiments.tiers.plan import planned_visits, team_plans
+from memgauge.experiments.tiers.plan import sampling_passes, team_plans
+from memgauge.experiments.tiers.team import TRIES, samples_of
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import build
+from memgauge.model.points.tiers import TiersRequested
 from memgauge.model.records import Point, Sample
 from memgauge.model.rules import StreamRules
 from memgauge.system.detect import detect
@@ -55,7 +57,7 @@ def bench(**given: str) -> Iterator[Bench]:
     (group,) = experiment.plan(parameters, system)
     with (
         opened(group.bytes_in) as memories,
-        experiment.open(group, parameters, system, memories) as made,
+        experiment.open(group, parameters, memories) as made,
     ):
         assert [point.point for point in made.points] == names(group)
         yield made
@@ -109,6 +111,8 @@ def test_mixes_and_pauses_are_in_the_names() -> None:
         "tiers/66.7r",
         "tiers/66.7r/d0-200",
     ]
+    for point in group.points:
+        assert point.point.startswith(f"tiers/{TiersRequested.of(point.requested).name}/2t/")
     last = group.points[-1]
     assert (
         last.requested["delay_ns"],
@@ -240,8 +244,8 @@ def a_slice(*switches: int) -> Any:
 def test_each_thread_is_recorded_with_its_own_group() -> None:
     parameters = build(TiersParameters, b="shm:", threads="3", split="1")
     (plan,) = team_plans(parameters, a_machine(3))
-    (visit,) = planned_visits(plan)
-    a, b = samples_of(visit, 4, a_slice(0, 2, 5))
+    (planned_pass,) = sampling_passes(plan)
+    a, b = samples_of(planned_pass.points.values(), 4, a_slice(0, 2, 5))
     assert (a.point, b.point) == ("tiers/copy/3t/k1/a", "tiers/copy/3t/k1/b")
     assert [[(t.cpu, t.involuntary_switches) for t in s.threads] for s in (a, b)] == [
         [(0, 0), (1, 2)],
@@ -308,10 +312,10 @@ def test_memory_that_was_got_is_beside_what_was_asked() -> None:
     with bench(threads="2", b="dram:shm:") as made:
         for point in made.points:
             facts: dict[str, Any] = point.actual
-            assert facts["source_pages"] is not None
-            assert facts["destination_pages"] is not None
+            assert facts["source_pages"]
+            assert facts["destination_pages"]
             assert facts["array_bytes"] == MIB
-            assert point.requested["memory"] == (
+            assert point.requested.get("memory") == (
                 "dram" if point.requested["group"] == "a" else None
             )
 
@@ -365,7 +369,8 @@ def test_records_of_a_round_keep_the_rules_of_a_run() -> None:
 def test_damage_is_found_by_the_validation() -> None:
     with bench(threads="2", split="1") as made:
         visited(made)
-        made._competition.corrupt(0, 17)  # type: ignore[attr-defined]
+        assert isinstance(made, TiersBench)
+        made._team.competition.corrupt(0, 17)
         (validation,) = made.validate()
         assert [check.passed for check in validation.checks].count(False) == 1
 
@@ -383,7 +388,8 @@ class Late:
         if self.late < 0:
             return taken
         threads = [SimpleNamespace(begin_ns=[]), *taken.slice.threads[1:]]
-        return SimpleNamespace(slice=SimpleNamespace(threads=threads), window_ns=None)
+        cut = SimpleNamespace(threads=threads, pingpong_ns=taken.slice.pingpong_ns)
+        return SimpleNamespace(slice=cut, window_ns=None)
 
 
 @two_cpus
@@ -391,5 +397,6 @@ class Late:
 def test_a_thread_that_never_ran_spoils_the_visit(late: int, samples: int) -> None:
     with bench(threads="2", split="1") as made:
         assert isinstance(made, TiersBench)
-        made._competition = Late(made._competition, late)  # type: ignore[assignment]
+        competition: Any = Late(made._team.competition, late)
+        made._team = msgspec.structs.replace(made._team, competition=competition)
         assert len(made.measure(made.points[0].point, 0)) == samples

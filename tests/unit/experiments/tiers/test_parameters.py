@@ -24,7 +24,7 @@ from memgauge.model.parameters import build
         ({"nvm": "shm:", "memory": "node:1"}, "--nvm and --memory both name the second memory"),
         ({"a": "dram", "preset": "nvm-nvm"}, "--preset: group A is dram:dram in all of them"),
         ({"preset": "nvm"}, "--preset 'nvm' is not known; choose from nvm-nvm, nvm-dram, dram-nvm"),
-        ({"nvm": "optane"}, "--nvm 'optane' is no kind of memory"),
+        ({"nvm": "optane"}, "--nvm 'optane' is not a kind of memory"),
         ({"latency": "true", "fixed_iterations": "5"}, "--latency: everyone works until"),
         ({"fixed_iterations": "0"}, "--fixed-iterations '0' is not a whole number from 1"),
         ({"delay_b": "100"}, "mixes make pauses, kernels do not; give --read-share"),

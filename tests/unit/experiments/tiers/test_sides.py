@@ -18,7 +18,7 @@ from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement, parse_placement
 from memgauge.model.parameters import build, texts
 from memgauge.model.system import System, Tier
-from memgauge.model.tier_words import WORDS
+from memgauge.model.tier_names import TIER_NAMES
 
 PLACEMENTS = (
     "dram",
@@ -31,11 +31,11 @@ PLACEMENTS = (
     "shm:",
 )
 
-memories = st.sampled_from([*PLACEMENTS, *WORDS])
+memories = st.sampled_from([*PLACEMENTS, *TIER_NAMES])
 
 
 def memory_of(text: str) -> MemoryPlacement | str:
-    return text if text in WORDS else parse_placement(text, "--b")
+    return text if text in TIER_NAMES else parse_placement(text, "--b")
 
 
 def tier(kind: str, placement: str | None, **more: object) -> Tier:

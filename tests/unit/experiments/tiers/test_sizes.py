@@ -115,9 +115,3 @@ def test_hidden_caches_are_not_called_exceeded() -> None:
     assert found.array_bytes == 128 * MIB
     assert found.llc_bytes is None
     assert not found.exceeds_caches
-
-
-@given(st.booleans(), st.integers(1, 16))
-def test_facts_tell_the_sizes_back(probed: bool, threads: int) -> None:
-    found = sizes(a_machine(16), threads=threads, probed=probed)
-    assert TierSizes.of(found.facts) == found

@@ -117,7 +117,7 @@ def test_a_lead_in_takes_no_longer_than_a_few_regions(execution_s: float) -> Non
     region = region_for("auto", 64, 1, execution_s, lead_in=10_000)
     assert region.lead_in >= 1
     assert region.lead_in * execution_s <= 4 * max(REGION_S, region.seconds) * 1.001
-    assert region.visit_s > region.seconds
+    assert region.pass_s > region.seconds
 
 
 def test_a_long_lead_in_serves_several_regions() -> None:
@@ -126,31 +126,31 @@ def test_a_long_lead_in_serves_several_regions() -> None:
     assert region_for("auto", 64, 1, 0.04, lead_in=100).together <= LEAST_REGIONS
 
 
-def visited(visit_s: float, together: int = 1) -> Region:
-    """Whose visits take so long."""
+def region_of(pass_s: float, together: int = 1) -> Region:
+    """Whose sampling passes take so long."""
     executions = 1 + 4 * together + 1  # with a quarter of an idle time as long as a region
-    return Region(lead_in=1, repetitions=4, together=together, execution_s=visit_s / executions)
+    return Region(lead_in=1, repetitions=4, together=together, execution_s=pass_s / executions)
 
 
 def test_cheap_sizes_leave_their_time_to_the_others() -> None:
-    requested = [visited(seconds) for seconds in (0.1, 0.1, 3.0)]
+    requested = [region_of(seconds) for seconds in (0.1, 0.1, 3.0)]
     assert regions_within(requested, 30.0) == [REGIONS, REGIONS, 9]
 
 
 @pytest.mark.parametrize("together", [1, 2, 4, 6])
-@pytest.mark.parametrize("visit_s", [0.01, 0.5, 1.0, 1.6, 1.7, 3.4, 5.0, 11.0, 14.0])
-def test_a_size_has_enough_regions_or_none(visit_s: float, together: int) -> None:
-    region = visited(visit_s, together)
-    assert region.visit_s == pytest.approx(visit_s)
+@pytest.mark.parametrize("pass_s", [0.01, 0.5, 1.0, 1.6, 1.7, 3.4, 5.0, 11.0, 14.0])
+def test_a_size_has_enough_regions_or_none(pass_s: float, together: int) -> None:
+    region = region_of(pass_s, together)
+    assert region.pass_s == pytest.approx(pass_s)
     (found,) = regions_within([region], 10.0)
     assert found % together == 0
     assert found == 0 or LEAST_REGIONS <= found <= REGIONS
-    assert found // together * visit_s <= 10.0
+    assert found // together * pass_s <= 10.0
     assert (found == 0) == (region.least_s > 10.0)
 
 
 def test_what_is_left_out_takes_nothing_from_the_rest() -> None:
-    found = regions_within([visited(seconds) for seconds in (0.2, 100.0, 1.0, 0.2)], 20.0)
+    found = regions_within([region_of(seconds) for seconds in (0.2, 100.0, 1.0, 0.2)], 20.0)
     assert found[1] == 0
     assert found[0] == found[3] == REGIONS
     assert LEAST_REGIONS <= found[2] <= REGIONS

@@ -14,13 +14,14 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.machines import a_machine
 
 from memgauge import _core
-from memgauge.experiments.shared.base import REGIONS_FACT, Bench, Group
+from memgauge.experiments.shared.base import REGIONS_FACT, Bench
 from memgauge.experiments.stream.counted import IDLE_EVERY
 from memgauge.experiments.traffic import cold as nest_traffic_cold
 from memgauge.experiments.traffic import host as nest_traffic
-from memgauge.experiments.traffic.host import NOT_COUNTED, Traffic
+from memgauge.experiments.traffic.host import Traffic
+from memgauge.experiments.traffic.memory import TrafficGroup
 from memgauge.experiments.traffic.parameters import TrafficParameters
-from memgauge.experiments.traffic.plan import LEFT_OUT, element_traffic, spec_of
+from memgauge.experiments.traffic.plan import element_traffic, spec_of
 from memgauge.experiments.traffic.shapes import extents_of
 from memgauge.model.counting.readings import counted
 from memgauge.model.errors import CounterRefused, RequestError
@@ -44,7 +45,7 @@ def small_caches() -> System:
     return msgspec.structs.replace(system, caches=caches)
 
 
-def planned(parameters: TrafficParameters, system: System | None = None) -> list[Group]:
+def planned(parameters: TrafficParameters, system: System | None = None) -> list[TrafficGroup]:
     return Traffic().plan(parameters, system or a_machine(8))
 
 
@@ -56,7 +57,7 @@ def points(parameters: TrafficParameters, system: System | None = None) -> list[
 def opened(parameters: TrafficParameters) -> Iterator[Bench]:
     experiment, system = Traffic(), small_caches()
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         yield bench
 
 
@@ -130,6 +131,9 @@ def test_sizes_that_memory_cannot_hold_together_are_opened_in_turn() -> None:
     groups = planned(requested(sizes="1e3,4096,8192,10000"), system)
     assert len(groups) > 1
     assert [p.requested["size"] for g in groups for p in g.points] == [1000, 4096, 8192, 10000]
+    for group in groups:
+        assert group.points == [one.planned.point for one in group.sizes]
+        assert group.bytes == sum(one.sets.pool_bytes for one in group.sizes)
     for earlier, later in pairwise(groups):
         assert earlier.bytes + later.bytes > 0.75 * system.available_bytes
     assert len({group.name for group in groups}) == len(groups)
@@ -172,7 +176,7 @@ def test_what_the_counters_tell_is_what_the_kernel_moves() -> None:
         (made,) = bench.counters
         for point in bench.points:
             assert point.actual[REGIONS_FACT]
-            assert point.actual.get(NOT_COUNTED) is None
+            assert point.actual.get("not_counted") is None
             samples = [one for n in range(IDLE_EVERY + 1) for one in bench.measure(point.point, n)]
             for sample in samples:
                 assert sample.reading is not None
@@ -212,10 +216,10 @@ def test_without_counters_the_first_point_says_why(monkeypatch: pytest.MonkeyPat
         assert bench.counters == []
         first, second = bench.points
         assert bench.measure(first.point, 0)[0].reading is None
-    assert first.actual[NOT_COUNTED] == (
+    assert first.actual["not_counted"] == (
         "no counter of memory traffic can be opened; perf: none here"
     )
-    assert NOT_COUNTED not in second.actual
+    assert "not_counted" not in second.actual
     with pytest.raises(CounterRefused, match="none here"), opened(requested(counters="auto")):
         pass
 
@@ -228,7 +232,7 @@ def test_a_size_that_takes_too_long_is_left_out_and_said(monkeypatch: pytest.Mon
         assert facts[700][REGIONS_FACT] == 0
         assert "copies" not in facts[700]
         said = warned(bench.points[-1])["too-long-to-measure"]
-    assert said == facts[700][LEFT_OUT]
+    assert said == facts[700]["left_out"]
     assert said.startswith("N = 700 is not measured: an execution takes about ")
 
 

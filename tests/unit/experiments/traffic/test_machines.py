@@ -78,7 +78,7 @@ def test_of_two_sockets_of_this_machine_one_is_simulated() -> None:
 
 def test_sockets_of_this_machine_are_one_of_another() -> None:
     assert part_of(machine(1, 0), [8, 8]).unit.cores == 16
-    with pytest.raises(RequestError, match="machine m: has 24 cores, not 32; ask for fewer"):
+    with pytest.raises(RequestError, match="machine m: has 24 cores, not 32; use fewer threads"):
         part_of(machine(1, 0), [16, 16])
 
 

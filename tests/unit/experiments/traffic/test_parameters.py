@@ -68,11 +68,11 @@ def test_every_size_has_its_share_of_the_budget(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "gem"}, r"kernel 'gem': there is none of that name; did you mean gem[mv]\?"),
+        ({"kernel": "gem"}, r"kernel 'gem' is unknown; did you mean gem[mv]\?"),
         ({"kernel": "s1cf-1st"}, r"did you mean s1cf-first\?"),
-        ({"kernel": "zzz"}, r"'zzz': there is none of that name; choose from gemv, gemm"),
-        ({"grid": "8"}, r"--grid '8' is no grid of ranks; .* such as 2x4"),
-        ({"grid": "0x4"}, r"--grid '0x4' is no grid of ranks"),
+        ({"kernel": "zzz"}, r"'zzz' is unknown; choose from gemv, gemm"),
+        ({"grid": "8"}, r"--grid '8' is not a grid of ranks; .* such as 2x4"),
+        ({"grid": "0x4"}, r"--grid '0x4' is not a grid of ranks"),
         ({"cap": "0"}, r"--cap '0' is not a whole number from 1"),
         ({"repetitions": "many"}, r"'many' is neither auto, study nor a number"),
         ({"repetitions": "0"}, r"--repetitions '0' is not a whole number from 1"),

@@ -258,7 +258,7 @@ def experiment_records(system_cores: int, **options: object) -> list[AnyRecord]:
 def test_a_machine_of_too_few_cores_is_told_beside_the_others() -> None:
     records = experiment_records(32, batched=True, machine="this,power9-5mb")
     (known,) = [record for record in records if isinstance(record, Warning)]
-    assert known.message == "machine power9-5mb: has 22 cores, not 32; ask for fewer threads"
+    assert known.message == "machine power9-5mb: has 22 cores, not 32; use fewer threads"
     assert {r.machine for r in records if isinstance(r, Simulated)} == {"this"}
     assert {r.cores for r in records if isinstance(r, Simulated)} == {32}
 

@@ -21,11 +21,12 @@ from tests.unit.experiments.made_up_gpus import FakeTransfers, a_gpu
 from memgauge import _core
 from memgauge.analysis.figures.speeds import sample_value
 from memgauge.experiments.registry import EXPERIMENTS, for_memory, load
-from memgauge.experiments.shared.base import Bench, Group
+from memgauge.experiments.shared.base import Bench
 from memgauge.experiments.transfers import gpu as transfers
+from memgauge.experiments.transfers import place
 from memgauge.experiments.transfers.gpu import Transfers
 from memgauge.experiments.transfers.parameters import TransfersParameters
-from memgauge.experiments.transfers.plan import ends_of
+from memgauge.experiments.transfers.plan import TransfersGroup, ends_of
 from memgauge.experiments.transfers.sizes import (
     LEAST_AT_ONCE,
     MOST_REPEATS,
@@ -38,6 +39,7 @@ from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.parameters import build, texts
 from memgauge.model.records import RunEnd
 from memgauge.model.rules import StreamRules
+from memgauge.system.gpu.pci_link import PciPlace
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 CUDA = {"memory": "cuda:0"}
@@ -58,7 +60,7 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return show
 
 
-def planned(**given: str) -> list[Group]:
+def planned(**given: str) -> list[TransfersGroup]:
     return Transfers().plan(build(TransfersParameters, **{**CUDA, **given}), a_machine(2))
 
 
@@ -67,7 +69,7 @@ def bench(at: int = 0, **given: str) -> Iterator[Bench]:
     experiment, system = Transfers(), a_machine(2)
     parameters = build(TransfersParameters, **{**CUDA, **given})
     group = experiment.plan(parameters, system)[at]
-    with experiment.open(group, parameters, system) as made:
+    with experiment.open(group, parameters) as made:
         assert [p.point for p in made.points] == [p.point for p in group.points]
         yield made
 
@@ -236,14 +238,17 @@ def test_one_direction_is_one_sample_and_two_are_two(gpus: Callable[[int], None]
     rules.check(RunEnd(status="complete", elapsed_s=1.0, rounds=1))
 
 
-def test_the_link_is_looked_at_while_transfers_run(gpus: Callable[[int], None]) -> None:
+def test_the_link_is_looked_at_while_transfers_run(
+    gpus: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     gpus(2)
+    monkeypatch.setattr(place, "pci_place", lambda tree, bus_id: PciPlace(node=1))
     for at, queued in ((0, True), (1, False)):
         with bench(at, sizes="1MiB") as made:
             facts = made.points[0].actual
             assert facts["gpu"] == "GPU 0"
             assert facts["pages"] == "thp"
-            assert "gpu_node" in facts
+            assert facts["gpu_node"] == 1
             calls = FakeTransfers.latest.calls
             assert (("start" in calls), ("finish" in calls)) == (queued, queued)
     with bench(2, sizes="1MiB") as made:

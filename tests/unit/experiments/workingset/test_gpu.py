@@ -17,10 +17,10 @@ from memgauge.experiments.shared.gpu_walks import LINE_BYTES
 from memgauge.experiments.workingset.gpu import (
     L1_AT_MOST_BYTES,
     GpuWorkingset,
-    largest_footprint,
+    largest_on_gpu,
     walk_over,
 )
-from memgauge.experiments.workingset.host import LEAST_BYTES, WorkingsetParameters, footprints
+from memgauge.experiments.workingset.plan import LEAST_BYTES, WorkingsetParameters, footprints
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 
@@ -53,12 +53,12 @@ def test_footprints_ascend_in_whole_kib_and_end_with_the_largest(
 
 def test_the_curve_goes_to_six_times_the_l2_or_as_far_as_memory_has_room() -> None:
     facts = FakeGpu().facts
-    assert largest_footprint(requested(), facts) == 6 * L2
+    assert largest_on_gpu(requested(), facts) == 6 * L2
     little = FakeGpu(l2_bytes=MIB, memory_bytes=64 * MIB).facts
-    assert largest_footprint(requested(), little) == 4 * MIB
-    assert largest_footprint(requested(largest_bytes="10MiB"), facts) == 10 * MIB
+    assert largest_on_gpu(requested(), little) == 4 * MIB
+    assert largest_on_gpu(requested(largest_bytes="10MiB"), facts) == 10 * MIB
     with pytest.raises(RequestError, match=r"--largest-bytes 4.00 kB: the smallest footprint"):
-        largest_footprint(requested(largest_bytes="4000"), facts)
+        largest_on_gpu(requested(largest_bytes="4000"), facts)
 
 
 def test_what_a_cache_may_hold_is_there_before_it_is_walked() -> None:
@@ -82,7 +82,7 @@ def test_every_footprint_is_waited_for_and_the_large_ones_are_read(gpu: FakeGpu)
         assert point.bytes_counted == point.bytes_moved
         assert point.bytes_counted % size == 0
         assert 132 * 32 * MIB - size < point.bytes_counted <= 132 * 32 * MIB
-    with GpuWorkingset().open(group, parameters, SYSTEM) as bench:
+    with GpuWorkingset().open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
             (sample,) = bench.measure(point.point, 3)

@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.workingset.host import (
-    LEAST_BYTES,
-    Workingset,
-    WorkingsetParameters,
-    footprints,
-)
+from memgauge.experiments.workingset.host import Workingset
+from memgauge.experiments.workingset.plan import LEAST_BYTES, WorkingsetParameters, footprints
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 from memgauge.system.detect import detect
@@ -46,7 +42,7 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
     experiment, system = Workingset(), detect()
     parameters = build(WorkingsetParameters, largest_bytes="256KiB")
     (group,) = experiment.plan(parameters, system)
-    with experiment.open(group, parameters, system) as bench:
+    with experiment.open(group, parameters) as bench:
         assert [p.point for p in bench.points] == [p.point for p in group.points]
         for point in bench.points:
             (sample,) = bench.measure(point.point, 0)

@@ -34,7 +34,7 @@ def test_commas_inside_an_event_do_not_end_it(text: str, events: tuple[str, ...]
     ("text", "why"),
     [
         ("", "--counters names no event"),
-        ("none,auto", "asks for none and for some"),
+        ("none,auto", "combines none with events"),
         ("cycles", "'cycles' is not BACKEND:EVENT"),
         ("perf:", "'perf:' is not BACKEND:EVENT"),
         (":cycles", "':cycles' is not BACKEND:EVENT"),

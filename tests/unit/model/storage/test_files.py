@@ -143,7 +143,7 @@ def test_what_is_no_file_is_neither_opened_nor_replaced(
         with pytest.raises(OSError, match=" ") as caught:
             refused()
         assert caught.value.errno in {errno.EINVAL, errno.EEXIST, errno.ENXIO}
-    with pytest.raises(OSError, match=f"{what} is in its place"):
+    with pytest.raises(OSError, match=f"{what} exists there"):
         replace_file(path, [b"page"])
     assert stat.S_IFMT(path.lstat().st_mode) == kind
     assert names(tmp_path) == ["report.html"]
@@ -154,7 +154,7 @@ def test_a_fifo_is_not_opened_even_where_somebody_reads_it(tmp_path: Path) -> No
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with pytest.raises(OSError, match="a FIFO is in its place"):
+        with pytest.raises(OSError, match="a FIFO exists there"):
             replace_file(path, [b"page"])
         assert os.read(reader, 10) == b""
     finally:
@@ -231,12 +231,12 @@ def test_reading_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"0123456789")
     assert read_file(path, 10) == b"0123456789"
-    with pytest.raises(OSError, match="larger than the 9 B") as caught:
+    with pytest.raises(OSError, match="larger than 9 B") as caught:
         read_file(path, 9)
     assert caught.value.errno == errno.EFBIG
     with path.open("wb") as file:
         file.truncate(30_000_000_000)
-    with pytest.raises(OSError, match="larger than the 1 MiB"):
+    with pytest.raises(OSError, match="larger than 1 MiB"):
         read_file(path, 1 << 20)
 
 
@@ -255,7 +255,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(
 
     monkeypatch.setattr(os, "fstat", growing)
     try:
-        with pytest.raises(OSError, match="larger than the 10 B"):
+        with pytest.raises(OSError, match="larger than 10 B"):
             read_file(path, 10)
     finally:
         os.close(grown)

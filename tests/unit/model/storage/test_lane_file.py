@@ -102,8 +102,8 @@ def test_garbage_after_the_last_block_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no whole header"),
-        (b"MGLANE1\n\x03", "no whole header"),
+        (b"", "no complete header"),
+        (b"MGLANE1\n\x03", "no complete header"),
         (b"MGLANE2\n" + struct.pack("<II", 3, 0), "not a lane"),
         (header(4), "has 4 columns where its counters have 3"),
     ],
@@ -142,7 +142,7 @@ def test_a_payload_that_lies_is_left_out(tmp_path: Path, payload: bytes, why: st
 
 def test_differences_beyond_64_bits_are_refused() -> None:
     payload = struct.pack("<BBqq", 8, 0, (1 << 63) - 1, 1)
-    with pytest.raises(RunFileError, match="beyond 64 bits"):
+    with pytest.raises(RunFileError, match="exceeds 64 bits"):
         Block(2, payload, 1).values(0)
 
 
@@ -155,7 +155,7 @@ def test_readings_that_take_no_bytes_are_left_out(tmp_path: Path) -> None:
         path.write_bytes(header(3) + raw_block(65_535, stamps + still))
         samples, notes = read(path, 1)
         assert samples == []
-        assert "65535 readings are all of the same time" in notes[0]
+        assert "65535 readings all have the same time" in notes[0]
 
 
 def test_a_block_of_too_many_values_is_left_out(tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ def test_few_names_are_tried_however_many_are_taken(monkeypatch: pytest.MonkeyPa
 
 def test_what_stands_in_the_way_is_told() -> None:
     Path("memgauge-runs").touch()
-    with pytest.raises(RequestError, match="memgauge-runs: cannot hold a run: it is no directory"):
+    with pytest.raises(
+        RequestError, match="memgauge-runs: cannot hold a run: it is not a directory"
+    ):
         claim_directory("survey", NOW)
 
 

@@ -61,7 +61,7 @@ def test_a_run_cut_anywhere_keeps_every_whole_line() -> None:
     for cut in range(len(data)):
         whole = data[:cut].count(b"\n")
         if not whole:
-            with pytest.raises(RunFileError, match="no whole record"):
+            with pytest.raises(RunFileError, match="no complete record"):
                 read(data[:cut])
             continue
         run = read(data[:cut])
@@ -76,7 +76,7 @@ def test_a_corrupt_line_is_named_with_the_way_to_keep_the_rest() -> None:
         read(data)
     message = str(error.value)
     assert message.startswith("run: corrupt: line 6: ")
-    assert "lines 1 to 5 are whole" in message
+    assert "lines 1 to 5 are intact" in message
     assert "head -n 5" in message
     assert records_of(read(b"".join(data.splitlines(keepends=True)[:5]))) == 5
 
@@ -85,13 +85,17 @@ def test_a_corrupt_line_is_named_with_the_way_to_keep_the_rest() -> None:
     "data", [b"\n", b"garbage\n", b"{}\n", b"[]\n", b"\xff\n", b'{"kind":"run"}\n', LINES[1]]
 )
 def test_what_begins_otherwise_is_no_run(data: bytes) -> None:
-    with pytest.raises(RunFileError, match=r"run: not a run of memgauge: line 1: "):
+    with pytest.raises(RunFileError, match=r"run: not a memgauge run: line 1: "):
         read(data)
 
 
 def test_a_newer_version_is_named_with_the_version_to_read_it_with() -> None:
     header = altered(LINES[0], format_version=7, memgauge_version="9.1", shape="unknown to us")
-    with pytest.raises(RunFileError, match=r"memgauge 9\.1 in version 7 .* version 2; read it"):
+    with pytest.raises(
+        RunFileError,
+        match=r"memgauge 9\.1 in format version 7, .* version 2; "
+        r"use that version",
+    ):
         read(header + b'{"kind":"novelty"}\n')
     resumed = altered(encode(build.start(resumed=True)), format_version=7)
     with pytest.raises(RunFileError, match="version 7"):
@@ -100,7 +104,11 @@ def test_a_newer_version_is_named_with_the_version_to_read_it_with() -> None:
 
 def test_a_version_before_the_first_release_is_refused() -> None:
     header = altered(LINES[0], format_version=1, memgauge_version="0.0")
-    with pytest.raises(RunFileError, match=r"memgauge 0\.0 in version 1 .*: measure again$"):
+    with pytest.raises(
+        RunFileError,
+        match=r"memgauge 0\.0 in format version 1, .*: measure "
+        r"again$",
+    ):
         read(header + b"".join(LINES[1:]))
 
 
@@ -120,7 +128,7 @@ def thread(index: int, **changes: Any) -> AnyRecord:
 @pytest.mark.parametrize(
     ("records", "why"),
     [
-        ([], "holds no record"),
+        ([], "contains no record"),
         ([TRIAD], "before the record that starts"),
         ([START, START], "second run"),
         ([START, END, TRIAD], "after the record that ends"),
@@ -131,8 +139,8 @@ def thread(index: int, **changes: Any) -> AnyRecord:
         ([START, TRIAD, RESUMED, replace(TRIAD, bytes_counted=1)], "other work"),
         ([START, replace(TRIAD, bytes_counted=0)], "without bytes"),
         ([START, replace(DRAM, accesses=0)], "without accesses"),
-        ([START, replace(DRAM, work="counted")], "counted work that is no bandwidth"),
-        ([START, replace(TRIAD, measured_with=DRAM.point)], "before .*, it is measured with"),
+        ([START, replace(DRAM, work="counted")], "counted work that is not a bandwidth"),
+        ([START, replace(TRIAD, measured_with=DRAM.point)], "before .*, with which it is measured"),
         ([START, TRIAD, replace(SAMPLE, threads=SAMPLE.threads[:1])], "1 threads where .* has 2"),
         ([START, TRIAD, thread(1, end_ns=[1, 2, 3])], "unequal numbers"),
         ([START, TRIAD, thread(1, end_ns=[2000, 1500])], "took no time"),
@@ -188,7 +196,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / RECORDS_NAME
     with path.open("wb") as file:
         file.truncate(runreader.MAX_RUN_BYTES + 1)
-    with pytest.raises(RunFileError, match="larger than the 4 GiB"):
+    with pytest.raises(RunFileError, match="larger than 4 GiB"):
         read_run(tmp_path)
 
 

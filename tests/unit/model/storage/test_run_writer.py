@@ -40,9 +40,9 @@ def test_each_write_is_on_its_way_to_disk_when_it_returns(tmp_path: Path) -> Non
 
 def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(RequestError, match="not empty and no run; name a new"):
+    with pytest.raises(RequestError, match="neither empty nor a run; name a new"):
         RunWriter(tmp_path)
-    with pytest.raises(RequestError, match="cannot hold a run: it is no directory"):
+    with pytest.raises(RequestError, match="cannot hold a run: it is not a directory"):
         RunWriter(tmp_path / "thesis.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -87,7 +87,7 @@ def test_a_run_without_a_record_leaves_nothing(tmp_path: Path) -> None:
 def test_two_writers_cannot_share_a_run(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
         writer.write([build.start()])
-        with pytest.raises(RequestError, match="another memgauge writes this run"):
+        with pytest.raises(RequestError, match="another memgauge is writing this run"):
             RunWriter(tmp_path, resume=True)
     RunWriter(tmp_path, resume=True).close()
 
@@ -124,7 +124,7 @@ def test_resuming_what_is_no_run_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(RunFileError, match="no such file"):
         RunWriter(tmp_path, resume=True)
     (tmp_path / RECORDS_NAME).write_bytes(b"garbage\ngarbage")
-    with pytest.raises(RunFileError, match="not a run"):
+    with pytest.raises(RunFileError, match="not a memgauge run"):
         RunWriter(tmp_path, resume=True)
     assert data_of(tmp_path) == b"garbage\ngarbage"
 
@@ -154,7 +154,7 @@ def test_a_record_out_of_place_is_not_written_and_the_run_can_be_ended(tmp_path:
         writer.write([build.start()])
         with pytest.raises(MemgaugeError, match=r"Sample is a sample of point .* not declared"):
             writer.write([build.sample(build.triad(), 0)])
-        with pytest.raises(SystemFailure, match="writing has ended"):
+        with pytest.raises(SystemFailure, match="the run has ended"):
             writer.write([build.triad()])
         writer.write([FAILED])
     assert read_run(tmp_path).end == FAILED
@@ -230,5 +230,5 @@ def test_closing_twice_is_harmless_and_writing_after_is_not(tmp_path: Path) -> N
     writer.write([build.start()])
     writer.close()
     writer.close()
-    with pytest.raises(SystemFailure, match="writing has ended"):
+    with pytest.raises(SystemFailure, match="the run has ended"):
         writer.write([msgspec.structs.replace(FAILED)])

@@ -85,6 +85,6 @@ def test_a_page_without_its_script_has_tables_and_the_reason(
 
     monkeypatch.setattr(figures, "javascript", refused)
     page = html.render(survey())
-    assert "No pictures: cannot draw charts: address space 500000 (ulimit -v)." in page
+    assert "No charts: cannot draw charts: address space 500000 (ulimit -v)." in page
     assert "<table>" in page
     assert "<script" not in page

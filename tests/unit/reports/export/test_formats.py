@@ -2,6 +2,8 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +14,8 @@ from tests.unit.model import build
 from memgauge.model.errors import RequestError
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
-from memgauge.reports.export.formats import EXPORTERS, export_csv, export_json, export_parquet
+from memgauge.reports.export.formats import export_csv, export_json, export_parquet
+from memgauge.reports.export.registry import EXPORTERS, exported, formats_help
 from memgauge.reports.export.tables import columns
 
 
@@ -146,16 +149,30 @@ def test_single_loads_are_a_table_of_their_own() -> None:
     assert frame["actual.pages"].to_list() == ["thp", "thp"]
 
 
+ROWS_OF: dict[str, Callable[[bytes], Sequence[object]]] = {
+    "csv": csv_rows,
+    "json": json.loads,
+    "parquet": lambda made: pl.read_parquet(io.BytesIO(made)).rows(),
+}
+
+
 @pytest.mark.parametrize("table", ["samples", "loads"])
-@pytest.mark.parametrize("form", list(EXPORTERS))
+@pytest.mark.parametrize("form", ROWS_OF)
 def test_a_run_without_samples_is_a_table_without_rows(form: str, table: str) -> None:
-    made = EXPORTERS[form](run_of([build.start(), build.triad()]), table)
-    if form == "csv":
-        assert csv_rows(made) == []
-    elif form == "json":
-        assert json.loads(made) == []
-    else:
-        assert pl.read_parquet(io.BytesIO(made)).height == 0
+    pieces = exported(run_of([build.start(), build.triad()]), form, table)
+    assert len(ROWS_OF[form](b"".join(pieces))) == 0
+
+
+def test_help_and_pages_name_every_format() -> None:
+    assert formats_help() == (
+        "csv, json and parquet (needs memgauge[export]) are tables; of a profile also chrome, a "
+        "trace that Perfetto opens, and openmetrics"
+    )
+    docs = Path(__file__).parents[4] / "docs"
+    tables = "|".join(name for name, one in EXPORTERS.items() if one.table)
+    assert f"--format {tables}`" in (docs / "records.md").read_text(encoding="utf-8")
+    profiles = (docs / "profile_reading.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in profiles for name in EXPORTERS)
 
 
 def test_without_polars_the_remedy_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

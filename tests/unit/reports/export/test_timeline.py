@@ -33,7 +33,7 @@ from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.records import Region
 from memgauge.model.run import Run, run_of
 from memgauge.model.storage.codec import encode
-from memgauge.reports.export.formats import TIMELINE_EXPORTERS
+from memgauge.reports.export.registry import EXPORTERS
 from memgauge.reports.export.trace import MACHINE_PID
 
 SHARED = {"enabled_slot": 0, "running_slot": 1}
@@ -58,7 +58,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def exported(run: Run, form: str) -> bytes:
-    return b"".join(TIMELINE_EXPORTERS[form](run))
+    return b"".join(EXPORTERS[form].timeline(run))
 
 
 READ = "fast:perf:uncore_imc/read/@uncore_imc_0"
@@ -179,7 +179,7 @@ def test_a_trace_is_what_perfetto_opens(run: Run) -> None:
     assert any(e["name"] == "process_name" and e["pid"] == 77 for e in events)
 
 
-@pytest.mark.parametrize("form", TIMELINE_EXPORTERS)
+@pytest.mark.parametrize("form", EXPORTERS)
 def test_a_run_without_a_timeline_is_refused(tmp_path: Path, form: str) -> None:
     with pytest.raises(RunFileError, match="export a run of 'memgauge profile'"):
         exported(profile(tmp_path), form)
@@ -199,14 +199,14 @@ def test_streams_take_constant_memory(tmp_path: Path, form: str) -> None:
             content += block(rows)
         (tmp_path / "fast.lane").write_bytes(content)
         tracemalloc.start()
-        size = sum(len(piece) for piece in TIMELINE_EXPORTERS[form](made))
+        size = sum(len(piece) for piece in EXPORTERS[form].timeline(made))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert size > blocks * 100
     assert peaks[1] < 2 * peaks[0] + (1 << 20)
 
 
-@pytest.mark.parametrize("form", TIMELINE_EXPORTERS)
+@pytest.mark.parametrize("form", EXPORTERS)
 def test_the_command_writes_a_profile_without_being_told(
     run: Run, tmp_path: Path, form: str
 ) -> None:

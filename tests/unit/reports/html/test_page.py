@@ -177,7 +177,7 @@ def test_any_report_is_a_page(report: Report) -> None:
 def test_without_pictures_the_tables_remain(monkeypatch: pytest.MonkeyPatch) -> None:
     without_charts(monkeypatch)
     page = Page(render(survey()))
-    assert "No pictures: cannot draw charts: no wheel." in page.text
+    assert "No charts: cannot draw charts: no wheel." in page.text
     assert not page.scripts
     assert "Sustained bandwidth by STREAM's counting" in page.text
 
@@ -192,6 +192,6 @@ def test_a_report_of_any_size_is_a_page_that_can_be_opened() -> None:
     section = Section(name="s", title="S", question="?", tables=[table], verdicts=verdicts)
     page = render(msgspec.structs.replace(survey(), sections=[section], verdicts=verdicts))
     assert len(page) < 1_000_000
-    assert "48,001 further rows are left out here." in page
+    assert "48,001 further rows are omitted here." in page
     assert "(98,000 more characters are left out)" in page
     assert page.count("4900 more remarks like these") == 2

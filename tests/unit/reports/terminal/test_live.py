@@ -105,7 +105,7 @@ def test_elsewhere_a_line_now_and_then() -> None:
 
 
 def test_nothing_read_yet_is_said() -> None:
-    assert line_of(0, [Level("power", None, "W")]) == "0 s: nothing was read yet"
+    assert line_of(0, [Level("power", None, "W")]) == "0 s: no readings yet"
 
 
 def test_a_reader_that_went_away_ends_nothing() -> None:

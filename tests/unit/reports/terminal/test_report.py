@@ -185,7 +185,7 @@ def test_of_many_verdicts_the_gravest_are_shown_and_the_rest_is_counted() -> Non
     text = render(msgspec.structs.replace(survey(), verdicts=verdicts))
     assert "Broken." in text
     assert text.count("Note ") == 99
-    assert "4901 more remarks like these, none graver, left out here." in text
+    assert "4901 more remarks like these, none more severe, not shown here." in text
 
 
 def test_of_a_table_of_any_length_both_ends_are_shown() -> None:

@@ -106,7 +106,10 @@ def test_what_is_kept_is_used_again(device: Path) -> None:
 def test_data_of_others_is_refused_wherever_it_lies(offset: int, device: Path) -> None:
     put(device, offset, b"\1")
     said = refused(device)
-    assert f"from byte {offset // PAGE * PAGE}; name another device, or use --overwrite" in said
+    assert (
+        f"from byte {offset // PAGE * PAGE}; name another device, or allow overwriting it with "
+        "--overwrite" in said
+    )
 
 
 def test_data_beyond_what_is_used_does_not_matter_and_stays(device: Path) -> None:
@@ -130,7 +133,7 @@ def test_overwriting_is_allowed_when_asked_for(device: Path) -> None:
 
 def test_what_is_too_small_is_said_with_sizes(device: Path) -> None:
     said = refused(device, SIZE)
-    assert "16 MiB are asked for, but it has 16 MiB in pages of 2 MiB" in said
+    assert "16 MiB are requested, but it has 16 MiB in pages of 2 MiB" in said
 
 
 def test_two_runs_do_not_share_a_device(device: Path) -> None:
@@ -165,7 +168,7 @@ def test_cleaning_leaves_what_is_kept_or_of_others(device: Path) -> None:
     assert device.read_bytes() == before
     put(device, 0, b"precious")
     cleaned = area_devices.cleaned(str(device))
-    assert "memgauge did not make it" in (cleaned.line or "")
+    assert "not created by memgauge" in (cleaned.line or "")
     assert cleaned.forget
     assert at(device, 0, 8) == b"precious"
 
@@ -173,9 +176,9 @@ def test_cleaning_leaves_what_is_kept_or_of_others(device: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/dev/dax99.9", "no such file or directory; devices of memory are /dev/daxN.M"),
-        ("/dev/null", "is no device of byte-addressable memory"),
-        ("/dev", "is no device of byte-addressable memory"),
+        ("/dev/dax99.9", "no such file or directory; memory devices have the form /dev/daxN.M"),
+        ("/dev/null", "is not a device of byte-addressable memory"),
+        ("/dev", "is not a device of byte-addressable memory"),
         ("/dev/null/x", "not a directory"),
         ("nul\0", "embedded null byte"),
     ],

@@ -158,7 +158,7 @@ def test_a_file_of_others_is_untouched(content: bytes, *, keep: bool, path: str)
     Path(path).chmod(0o640)
     before = Path(path).stat()
     with (
-        pytest.raises(RequestError, match="memgauge did not make it; it is left as it is"),
+        pytest.raises(RequestError, match="memgauge did not create it and leaves it unchanged"),
         area_files.opened(path, MIB, keep=keep),
     ):
         pytest.fail("it was opened")
@@ -180,7 +180,7 @@ def test_a_file_that_appears_meanwhile_is_untouched(
 
     monkeypatch.setattr(area_files, "look", lose_the_race)
     with (
-        pytest.raises(RequestError, match=r"file exists; another run may just have made it"),
+        pytest.raises(RequestError, match=r"file exists; another run may just have created it"),
         area_files.opened(path, MIB, keep=True),
     ):
         pytest.fail("it was made")
@@ -198,7 +198,7 @@ def test_a_file_that_took_the_name_is_not_removed(path: str) -> None:
 def test_two_runs_do_not_share_a_file(path: str) -> None:
     with (
         area_files.opened(path, MIB, keep=True),
-        pytest.raises(RequestError, match="is in use by another run; wait until that ends"),
+        pytest.raises(RequestError, match="is in use by another run; wait until that run ends"),
         area_files.opened(path, MIB, keep=True),
     ):
         pytest.fail("both have it")
@@ -251,7 +251,7 @@ def test_what_is_no_file_is_refused(
     assert callable(make)
     make(Path("thing"))
     with (
-        pytest.raises(RequestError, match=f"file:thing: {said} and is left as it is"),
+        pytest.raises(RequestError, match=f"file:thing: {said}, which memgauge leaves unchanged"),
         area_files.opened("thing", MIB, keep=keep),
     ):
         pytest.fail("it was opened")
@@ -262,7 +262,7 @@ def test_what_is_no_file_is_refused(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("none/x", "no such file or directory; make its directory first"),
+        ("none/x", "no such file or directory; create its directory first"),
         ("file/x", "not a directory; name a file in a directory"),
         ("n" * 300, "file name too long; give it a shorter name"),
         ("nul\0", "embedded null byte"),
@@ -301,7 +301,9 @@ def test_what_may_not_be_written_is_one_line(path: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "open", refuse)
     for keep in (True, False):
         with (
-            pytest.raises(RequestError, match="permission denied; name a place that you may write"),
+            pytest.raises(
+                RequestError, match="permission denied; name a directory where you may write"
+            ),
             area_files.opened(path, MIB, keep=keep),
         ):
             pytest.fail("it was opened")
@@ -335,7 +337,7 @@ def test_for_real_a_kill_leaves_what_is_recognised(
 ) -> None:
     path = str(tmp_path / "arrays")
     state = area_files.cleaned(path)
-    assert state.line == f"{path}: in use by a run; left as it is"
+    assert state.line == f"{path}: in use by a run; left unchanged"
     with (
         pytest.raises(RequestError, match="in use by another run"),
         area_files.opened(path, MIB, keep=True),
@@ -345,7 +347,7 @@ def test_for_real_a_kill_leaves_what_is_recognised(
     started.wait()
     assert mark_of(path).owner.pid == started.pid
     cleaned = area_files.cleaned(path)
-    assert cleaned.line == f"{path}: removed, 4 KiB that a killed run left"
+    assert cleaned.line == f"{path}: removed, 4 KiB left by a killed run"
     assert not Path(path).exists()
 
 
@@ -358,7 +360,7 @@ def test_cleaning_leaves_what_is_kept_foreign_or_gone(path: str) -> None:
     Path(path).write_bytes(b"precious")
     cleaned = area_files.cleaned(path)
     assert (cleaned.line, cleaned.forget) == (
-        f"{path}: memgauge did not make it; it is left as it is",
+        f"{path}: not created by memgauge; left unchanged",
         True,
     )
     assert Path(path).read_bytes() == b"precious"
@@ -366,7 +368,7 @@ def test_cleaning_leaves_what_is_kept_foreign_or_gone(path: str) -> None:
 
 def test_cleaning_does_not_wait_for_a_fifo(path: str) -> None:
     os.mkfifo(path)
-    assert "did not make it" in (area_files.cleaned(path).line or "")
+    assert "not created by memgauge" in (area_files.cleaned(path).line or "")
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_name() -> None:
@@ -380,7 +382,7 @@ def test_a_file_that_cannot_be_read_is_refused_by_name() -> None:
 def test_a_directory_that_takes_no_files_is_not_called_missing() -> None:
     with (
         pytest.raises(
-            RequestError, match=r"/proc: (no file can be made in that|permission denied)"
+            RequestError, match=r"/proc: (no file can be created in that|permission denied)"
         ),
         area_files.opened("/proc", MIB, keep=False),
     ):

@@ -91,7 +91,7 @@ def test_a_run_that_fails_keeps_no_new_pool(path: str) -> None:
 def test_a_pool_that_is_too_small_is_refused_and_stays(path: str) -> None:
     with used(path, keep=True):
         pass
-    with pytest.raises(RequestError, match=r"too few for arrays of .*; remove it \(rm "):
+    with pytest.raises(RequestError, match=r"too little for arrays of .*; remove it \(rm "):
         used(path, size=200 * MIB).__enter__()
     assert Path(path).exists()
 
@@ -103,7 +103,7 @@ def test_what_is_no_pool_of_memgauge_is_left_as_it_is(
 ) -> None:
     file = tmp_path / "theirs"
     file.write_bytes(content)
-    with pytest.raises(RequestError, match="memgauge did not make it; it is left as it is"):
+    with pytest.raises(RequestError, match="memgauge did not create it and leaves it unchanged"):
         used(str(file), keep=keep).__enter__()
     assert file.read_bytes() == content
 

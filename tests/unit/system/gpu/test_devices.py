@@ -11,7 +11,7 @@ from tests.unit.system.trees import Files, guest
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import on_gpu
 from memgauge.model.system import Capability, System, Tier
-from memgauge.model.tier_words import second_tiers, tier_named
+from memgauge.model.tier_names import second_tiers, tier_named
 from memgauge.system.detect import detect
 from memgauge.system.gpu import libraries as gpu_libraries
 from memgauge.system.gpu.devices import read_gpus
@@ -96,7 +96,7 @@ def test_no_gpu_is_no_tier_and_says_so(tmp_path: Path) -> None:
     tree = machine(tmp_path)
     assert read_gpus(tree) == []
     assert gpu_tiers(tree, {}) == []
-    expected = Capability(name="GPU memory", available=False, detail="no NVIDIA GPU is seen")
+    expected = Capability(name="GPU memory", available=False, detail="no NVIDIA GPU was found")
     assert gpu_capability(tree, []) == expected
 
 
@@ -134,7 +134,7 @@ def test_devices_named_by_uuid_are_certain_in_any_order(tmp_path: Path) -> None:
     assert placements(tree, CUDA_VISIBLE_DEVICES="GPU-2222,GPU-1111") == ["cuda:1", "cuda:0"]
     assert placements(tree, CUDA_VISIBLE_DEVICES="GPU-3333,GPU-1111") == ["cuda:1", None]
     (one,) = gpu_tiers(machine(tmp_path / "a", gpu(BUS_0, 0)), {"CUDA_VISIBLE_DEVICES": "1"})
-    assert one.remedy == "CUDA_VISIBLE_DEVICES hides it: unset that"
+    assert one.remedy == "CUDA_VISIBLE_DEVICES hides it: unset that variable"
 
 
 def test_a_container_with_one_of_the_hosts_gpus_numbers_that_one(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_only_device_files_are_seen(tmp_path: Path) -> None:
         (None, "no driver is bound to it: install the NVIDIA driver"),
         ("vfio-pci", "driver vfio-pci is bound to it: bind NVIDIA's"),
         ("nouveau", "driver nouveau is bound to it"),
-        ("nvidia", "its device file is not here, or may not be opened"),
+        ("nvidia", "its device file is missing or may not be opened"),
     ],
 )
 def test_what_is_missing_is_said(tmp_path: Path, driver: str | None, said: str) -> None:
@@ -217,7 +217,7 @@ def test_a_gpu_is_never_the_second_memory_of_the_hosts_threads(
     assert tier_named(system, "gpu") == on_gpu(0)
     second = next(one for one in system.capabilities if one.name == "second memory")
     assert not second.available
-    assert "none beside dram was found" in second.detail
+    assert "no memory other than dram was found" in second.detail
 
 
 def test_detection_starts_no_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,8 +36,8 @@ def test_a_device_is_described_by_its_number(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("devices", "said"),
     [
-        ([device(0), device(1)], "choose among cuda:0 (Example 0), cuda:1 (Example 1)"),
-        ([], "the driver shows no device at all; see whether CUDA_VISIBLE_DEVICES hides them"),
+        ([device(0), device(1)], "choose from cuda:0 (Example 0), cuda:1 (Example 1)"),
+        ([], "the driver reports no device; check whether CUDA_VISIBLE_DEVICES hides them"),
         ([device(2, error="compute mode is prohibited")], "Example 2 cannot be used: compute mode"),
     ],
 )
@@ -63,5 +63,5 @@ def test_its_memory_is_a_pool_of_its_own_unless_it_is_the_machines(
 
 def test_no_buffer_of_the_host_is_put_in_it() -> None:
     pytest.importorskip("memgauge._core")
-    with pytest.raises(RequestError, match=r"^memory cuda:0: is reached by the GPU's kernels"):
+    with pytest.raises(RequestError, match=r"^memory cuda:0: only the GPU's kernels can access it"):
         ORDINARY.of(on_gpu(0))

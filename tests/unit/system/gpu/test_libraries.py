@@ -38,7 +38,7 @@ def test_what_is_missing_is_one_line_with_what_to_install() -> None:
     with pytest.raises(RequestError) as refused:
         nvrtc_file()
     assert str(refused.value) == (
-        "NVRTC, which compiles kernels for a GPU, was not found here (libnvrtc.so.13 or "
+        "NVRTC, which compiles kernels for a GPU, was not found (libnvrtc.so.13 or "
         "libnvrtc.so.12); pip install 'memgauge[cuda]', or set CUDA_HOME to a CUDA toolkit"
     )
     with pytest.raises(RequestError, match=r"CUPTI.*libcupti\.so\.13 or libcupti\.so\.12"):

@@ -158,7 +158,7 @@ def test_the_refusal_names_need_bound_and_remedy(tmp_path: Path) -> None:
         require_memory(12 * GIB, "stream, 3 arrays", remedy="lower --array-bytes", tree=tree)
     assert str(caught.value) == (
         "stream, 3 arrays needs 12.0 GiB, 2.8 GiB can be used "
-        "(cgroup limit 4.0 GiB in /sys/fs/cgroup/memory.max, less a margin): lower --array-bytes"
+        "(cgroup limit 4.0 GiB in /sys/fs/cgroup/memory.max, minus a margin): lower --array-bytes"
     )
 
 

@@ -171,7 +171,7 @@ def test_no_page_at_all_is_refused(
 ) -> None:
     give_at_most(0, tree, monkeypatch)
     with (
-        pytest.raises(RequestError, match=r"no unbroken 2 MiB .*compact_memory"),
+        pytest.raises(RequestError, match=r"no contiguous 2 MiB .*compact_memory"),
         reserved(FOUR, tree, states),
     ):
         pytest.fail("nothing was reserved")
@@ -217,7 +217,7 @@ def test_nothing_is_reserved_where_it_cannot_be_written_down(
 
     monkeypatch.setattr(os, "fsync", full)
     with (
-        pytest.raises(SystemFailure, match=r"No space left on device; free space there, or name"),
+        pytest.raises(SystemFailure, match=r"No space left on device; free space there, or set"),
         reserved(FOUR, tree, states),
     ):
         pytest.fail("nothing was reserved")
@@ -320,7 +320,7 @@ def test_a_fifo_in_the_place_of_the_state_file_is_left_alone(tree: Tree, states:
     assert left_behind(tree, states) is None
     assert return_left(tree, states) is None
     with (
-        pytest.raises(SystemFailure, match="cannot hold what is reserved: it is not a regular"),
+        pytest.raises(SystemFailure, match="cannot record the reservation: it is not a regular"),
         reserved(FOUR, tree, states),
     ):
         pass

@@ -50,7 +50,7 @@ def test_when_one_cannot_be_opened_the_others_are_closed(tmp_path: Path) -> None
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     good = MemoryPlacement("file", path=str(tmp_path))
     bad = MemoryPlacement("file", path=str(tmp_path / "none" / "x"))
-    with pytest.raises(RequestError, match="make its directory first"), opened({good: 1, bad: 1}):
+    with pytest.raises(RequestError, match="create its directory first"), opened({good: 1, bad: 1}):
         pytest.fail("it was opened")
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 

@@ -58,7 +58,9 @@ def test_a_command_of_the_working_directory_is_run_only_by_its_path(
 ) -> None:
     program(tmp_path / "ls", "#!/bin/sh\nexit 7\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CommandNotFound, match=r"to run the one in this directory, name '\./ls'"):
+    with pytest.raises(
+        CommandNotFound, match=r"to run the program in this directory, write '\./ls'"
+    ):
         Program(["ls"], {"PATH": ":."})
     named = Program(["./ls"], dict(os.environ))
     named.start()

@@ -51,7 +51,7 @@ def test_it_is_gone_with_its_files_and_its_entry_afterwards(place: Path) -> None
         os.mkfifo(made / "log")
         (made / "out.12").touch()
         (made / "out.12.1-02").touch()
-        assert leftovers.clean() == [f"{made}: in use by a run; left as it is"]
+        assert leftovers.clean() == [f"{made}: in use by a run; left unchanged"]
     assert not list(place.iterdir())
     assert area_journal.entries() == []
 
@@ -65,7 +65,7 @@ def test_it_is_gone_after_an_error_too(place: Path) -> None:
 def test_what_a_killed_run_left_is_removed(place: Path) -> None:
     path = left(place / "a", "out.1", "out.2")
     os.mkfifo(path / "log")
-    assert leftovers.clean() == [f"{path}: removed, with 3 files that a killed run left"]
+    assert leftovers.clean() == [f"{path}: removed, with 3 files left by a killed run"]
     assert not list(place.iterdir())
     assert leftovers.clean() == [leftovers.NOTHING]
 
@@ -74,11 +74,11 @@ def test_one_that_got_no_mark_yet_is_removed_only_while_it_is_empty(place: Path)
     path = place / "a"
     area_journal.register(KIND, str(path))
     path.mkdir()
-    assert leftovers.clean() == [f"{path}: removed, empty, left by a killed run"]
+    assert leftovers.clean() == [f"{path}: empty directory removed, left by a killed run"]
     area_journal.register(KIND, str(path))
     path.mkdir()
     (path / "log").write_bytes(b"precious")
-    assert leftovers.clean() == [f"{path}: memgauge did not make it; it is left as it is"]
+    assert leftovers.clean() == [f"{path}: not created by memgauge; left unchanged"]
     assert (path / "log").read_bytes() == b"precious"
 
 
@@ -101,7 +101,7 @@ def test_what_memgauge_did_not_make_stays(place: Path, tmp_path: Path, kind: str
             (path / MARK).write_bytes(b"memgauge?")
         else:
             os.mkfifo(path / MARK)
-    assert leftovers.clean() == [f"{path}: memgauge did not make it; it is left as it is"]
+    assert leftovers.clean() == [f"{path}: not created by memgauge; left unchanged"]
     assert os.path.lexists(path)
     assert names(target) == [MARK, "out.1"]
 
@@ -119,7 +119,7 @@ def test_a_link_as_mark_is_not_followed(place: Path, tmp_path: Path) -> None:
 
 def test_files_that_memgauge_does_not_expect_keep_the_directory(place: Path) -> None:
     path = left(place / "a", "out.1", "thesis.tex")
-    with pytest.raises(SystemFailure, match=r"holds thesis\.tex, which memgauge did not make"):
+    with pytest.raises(SystemFailure, match=r"holds thesis\.tex, which memgauge did not create"):
         leftovers.clean()
     assert names(path) == [MARK, "out.1", "thesis.tex"]
 
@@ -138,7 +138,7 @@ def test_a_place_that_cannot_be_written_to_is_one_line(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with (
-        pytest.raises(SystemFailure, match=r"cannot be made: No such file .*; .* by TMPDIR"),
+        pytest.raises(SystemFailure, match=r"cannot be created: No such file .*; .* TMPDIR"),
         work_directory("test"),
     ):
         pass
@@ -161,7 +161,7 @@ def test_a_kill_leaves_what_clean_finds(place: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     (path,) = place.iterdir()
     assert done.stdout == f"{path}\n"
-    assert leftovers.clean() == [f"{path}: removed, with 1 file that a killed run left"]
+    assert leftovers.clean() == [f"{path}: removed, with 1 file left by a killed run"]
     assert not list(place.iterdir())
 
 

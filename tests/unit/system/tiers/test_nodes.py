@@ -21,7 +21,7 @@ from tests.unit.system.trees import MACHINES, NODES, Files, guest, plant, proces
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement, parse_placement
 from memgauge.model.system import Capability, System, Tier
-from memgauge.model.tier_words import second_tiers, tier_named
+from memgauge.model.tier_names import second_tiers, tier_named
 from memgauge.system.detect import detect
 from memgauge.system.tiers.pmem import parse_mount
 
@@ -168,7 +168,7 @@ def test_a_node_made_of_cxl_memory_by_the_firmware_is_known_by_its_region(tmp_pa
 def test_cxl_memory_in_a_node_with_cpus_is_said(tmp_path: Path) -> None:
     tier = the(found(tmp_path, (two_sockets(), {}), cxl_region(1)), placement="node:1")
     assert tier.kind == "dram"
-    assert tier.notes == ["holds memory of CXL region0 too"]
+    assert tier.notes == ["also holds memory of CXL region0"]
 
 
 def test_a_devdax_device_can_be_used_and_says_how_to_make_a_node_of_it(tmp_path: Path) -> None:
@@ -196,7 +196,9 @@ def test_a_device_that_cannot_be_used_says_what_to_do(
     assert tier.remedy is not None
     assert remedy in tier.remedy
     assert tier not in second_tiers(system)
-    with pytest.raises(RequestError, match=r"dax1\.0 cannot hold arrays as it is"):
+    with pytest.raises(
+        RequestError, match=r"dax1\.0 cannot hold arrays in its present configuration"
+    ):
         tier_named(system, "nvdimm")
 
 
@@ -205,7 +207,7 @@ def test_a_device_hidden_from_a_container_is_said(tmp_path: Path) -> None:
     del files["/dev/dax1.0"]
     tier = the(found(tmp_path, (two_sockets(), {}), (files, links)), device="dax1.0")
     assert tier.placement is None
-    assert tier.remedy == "/dev/dax1.0 is missing here: give this container the device"
+    assert tier.remedy == "/dev/dax1.0 is missing: give this container access to the device"
 
 
 def test_devices_without_memory_are_seeds_and_no_tiers(tmp_path: Path) -> None:
@@ -255,7 +257,7 @@ def test_a_file_system_is_a_tier_only_where_dax_is_in_effect(
 @pytest.mark.parametrize(
     ("name", "parent", "remedy"),
     [
-        ("pmem0", "pfn0.0", "mount its file system, or make one"),
+        ("pmem0", "pfn0.0", "mount its file system, or create one"),
         ("pmem0s", "btt0.0", "mode sector has no DAX"),
         ("pmem0", "namespace0.0", "mode raw has no DAX"),
     ],
@@ -357,13 +359,13 @@ def test_what_is_missing_of_tiers_is_said_with_the_reason(tmp_path: Path) -> Non
     plain = found(tmp_path / "plain", (guest(), {}))
     assert not said(plain, "second memory").available
     assert "--memory file:PATH" in (said(plain, "second memory").remedy or "")
-    assert "gave no HMAT" in said(plain, "memory speeds by the firmware").detail
+    assert "provides no HMAT" in said(plain, "memory speeds by the firmware").detail
     assert not said(plain, "weighted interleave").available
 
     hidden = {"/sys/firmware/acpi/tables/HMAT": "", "/sys/kernel/mm/numa/demotion_enabled": "true"}
     raw = pmem_block("pmem0", "namespace0.0")
     system = found(tmp_path / "raw", (two_sockets() | hidden, {}), raw)
-    assert "of which this kernel shows nothing" in (
+    assert "but this kernel reports nothing of it" in (
         said(system, "memory speeds by the firmware").detail
     )
     assert said(system, "second memory").available, "two nodes of DRAM are two memories"
@@ -374,7 +376,7 @@ def test_a_second_memory_that_cannot_be_used_yet_gives_its_remedy(tmp_path: Path
     system = found(tmp_path, (guest(), {}), pmem_block("pmem0", "pfn0.0"))
     missing = said(system, "second memory")
     assert not missing.available
-    assert missing.detail == "pmem0 (nvdimm) cannot hold arrays as it is"
+    assert missing.detail == "pmem0 (nvdimm) cannot hold arrays in its present configuration"
     assert missing.remedy is not None
     assert missing.remedy.startswith("mount its file system")
 

@@ -62,13 +62,13 @@ def test_a_cache_without_a_size_is_left_out_and_said(tmp_path: Path) -> None:
     found = read_caches(tree, online_cpus(tree))
     assert max(c.level for c in found.caches) == 2
     assert found.notes == [
-        "the L3 unified cache of CPUs 0-15 is shown without a size: it is left out"
+        "the L3 unified cache of CPUs 0-15 is reported without a size and left out"
     ]
 
 
 def test_a_line_size_that_is_not_told_is_said(tmp_path: Path) -> None:
     files = {path: text for path, text in xeon().items() if "coherency" not in path}
-    assert notes_of(tmp_path, files) == "the line size of L1, L2, L3 caches is not shown"
+    assert notes_of(tmp_path, files) == "the line size of L1, L2, L3 caches is not reported"
 
 
 def test_a_guest_without_l3_is_said(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_guest_without_l3_is_said(tmp_path: Path) -> None:
 
 
 def test_a_guest_with_l3_is_told_that_it_is_shared(tmp_path: Path) -> None:
-    assert "other guests use it too" in notes_of(
+    assert "other guests may occupy part of it" in notes_of(
         tmp_path, guest() | cache(3, 3, "Unified", 32768, range(4))
     )
 

@@ -139,7 +139,7 @@ def test_every_policy_names_distinct_allowed_cpus_and_grows_by_adding(
     assert len(offered) == most
     for threads in range(1, most + 1):
         assert cpus_for(policy, threads, system) == offered[:threads]
-    with pytest.raises(RequestError, match="ask for at most"):
+    with pytest.raises(RequestError, match="use at most"):
         cpus_for(policy, most + 1, system)
 
 
@@ -221,18 +221,18 @@ def test_lists_keep_their_order_as_text_and_as_numbers() -> None:
         (
             "cores",
             3,
-            "need a physical core each, 2 can be used; ask for at most 2, or use --cpus",
+            "need a physical core each, 2 can be used; use at most 2, or use --cpus",
         ),
-        ("scatter", 0, "0 threads cannot be run: ask for at least 1"),
-        ("scatter", -1, "-1 threads cannot be run: ask for at least 1"),
+        ("scatter", 0, "0 threads cannot be run: use at least 1"),
+        ("scatter", -1, "-1 threads cannot be run: use at least 1"),
         (
             "1,2",
             3,
-            "--threads 3: 3 threads need a CPU each, 2 are listed by --cpus; ask for at most 2",
+            "--threads 3: 3 threads need a CPU each, 2 are listed by --cpus; use at most 2",
         ),
         ("0", 1, "CPU 0 is outside this process's affinity mask: choose among those allowed, 1-3"),
-        ("7", 1, "CPU 7 is offline or not there: choose among those online, 0-3"),
-        ((1, 7, 8, 9), None, "CPUs 7-9 are offline or not there: choose among those online, 0-3"),
+        ("7", 1, "CPU 7 is offline or missing: choose among those online, 0-3"),
+        ((1, 7, 8, 9), None, "CPUs 7-9 are offline or missing: choose among those online, 0-3"),
         ("1,1", None, "CPU list '1,1' cannot be used: names 1 twice; give compact, scatter, cores"),
         ((1, 1), None, "CPU list '1,1' names a CPU twice: name each once"),
         ("nearby", None, "CPU list 'nearby' cannot be used: 'nearby' is neither a number nor a ra"),
@@ -252,7 +252,7 @@ def test_refusals_are_one_line(
 
 @pytest.mark.parametrize("threads", [None, 1])
 def test_no_allowed_cpu_is_refused(threads: int | None) -> None:
-    with pytest.raises(RequestError, match="no CPU is allowed"):
+    with pytest.raises(RequestError, match="this process may use no CPU"):
         cpus_for("compact", threads, machine(Shape(), allowed=[]))
 
 

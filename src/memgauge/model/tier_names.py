@@ -1,4 +1,4 @@
-"""Words for memory that was discovered: `nvdimm`, `cxl`, `hbm`, `gpu`, `remote`."""
+"""Names of tiers that were discovered: `nvdimm`, `cxl`, `hbm`, `gpu`, `remote`."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from memgauge.model.text import quoted
 if TYPE_CHECKING:
     from memgauge.model.system import System, Tier
 
-WORDS = ("nvdimm", "cxl", "hbm", "gpu", "remote")
+TIER_NAMES = ("nvdimm", "cxl", "hbm", "gpu", "remote")
 """Each stands for the one tier of its kind; `remote` for DRAM of a node whose CPUs are not used."""
 
 
 def tier_named(
-    system: System, word: str, option: str = "--memory", cpus: Collection[int] | None = None
+    system: System, name: str, option: str = "--memory", cpus: Collection[int] | None = None
 ) -> MemoryPlacement:
-    """The placement that a word stands for.
+    """The placement that a name stands for.
 
     Args:
         system: the machine, as detected.
-        word: one of `WORDS`.
+        name: one of `TIER_NAMES`.
         option: what to call it by in an error.
         cpus: those that will use the memory, for `remote`; None: all that are allowed.
 
     Raises:
-        RequestError: no tier of that kind can hold arrays, or several can; tells which there are.
+        RequestError: no tier of that kind can hold arrays, or several can; names them.
     """
-    if word not in WORDS:
+    if name not in TIER_NAMES:
         raise RequestError(
-            f"{option} {quoted(word)} is no word for a tier; choose from {', '.join(WORDS)}"
+            f"{option} {quoted(name)} is no word for a tier; choose from {', '.join(TIER_NAMES)}"
         )
-    found = _remote(system, cpus) if word == "remote" else _of_kind(system, word)
+    found = _remote(system, cpus) if name == "remote" else _of_kind(system, name)
     placements = list(dict.fromkeys(tier.placement for tier in found if tier.placement))
     if len(placements) == 1:
         return parse_placement(placements[0], option)
     if placements:
         raise RequestError(
-            f"{option} {word}: {len(placements)} tiers are meant; write one of them, "
+            f"{option} {name}: {len(placements)} tiers are meant; write one of them, "
             f"{' or '.join(placements)}"
         )
-    raise RequestError(f"{option} {word}: {_missing(system, word, found)}")
+    raise RequestError(f"{option} {name}: {_missing(system, name, found)}")
 
 
 def second_tiers(system: System) -> list[Tier]:
@@ -70,12 +70,15 @@ def _remote(system: System, cpus: Collection[int] | None) -> list[Tier]:
     ]
 
 
-def _missing(system: System, word: str, found: list[Tier]) -> str:
+def _missing(system: System, name: str, found: list[Tier]) -> str:
     if found:  # there, but arrays cannot be put into it
         remedy = next((tier.remedy for tier in found if tier.remedy), None)
         names = ", ".join(tier.device or f"node {tier.nodes}" for tier in found)
-        return f"{names} cannot hold arrays as it is; {remedy or 'see memgauge system'}"
-    if word == "remote" and len({cpu.node for cpu in system.cpus}) > 1:
+        return (
+            f"{names} cannot hold arrays in its present configuration; "
+            f"{remedy or 'see memgauge system'}"
+        )
+    if name == "remote" and len({cpu.node for cpu in system.cpus}) > 1:
         return (
             "the CPUs used are on every node with DRAM, so none is remote; use those of one node "
             "only (--nodes 0), or write node:N"

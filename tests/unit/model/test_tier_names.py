@@ -5,7 +5,7 @@ from tests.unit.model.build import system as machine
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.system import Cpu, System, Tier
-from memgauge.model.tier_words import WORDS, second_tiers, tier_named
+from memgauge.model.tier_names import TIER_NAMES, second_tiers, tier_named
 
 DRAM = Tier(kind="dram", placement="dram", bytes=1 << 34, nodes=[0], evidence="has CPUs")
 
@@ -37,7 +37,7 @@ def test_two_tiers_of_a_kind_are_both_named() -> None:
     )
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", TIER_NAMES)
 def test_a_missing_tier_is_an_error_that_names_what_there_is(word: str) -> None:
     with pytest.raises(RequestError, match=rf"--a {word}: no such tier.*it has dram \(dram\)"):
         tier_named(having(), word, "--a")
@@ -45,7 +45,10 @@ def test_a_missing_tier_is_an_error_that_names_what_there_is(word: str) -> None:
 
 def test_a_tier_that_cannot_hold_arrays_gives_its_remedy() -> None:
     found = having(tier("nvdimm", None, device="pmem0", remedy="mount it with -o dax"))
-    with pytest.raises(RequestError, match="pmem0 cannot hold arrays as it is; mount it with -o"):
+    with pytest.raises(
+        RequestError,
+        match="pmem0 cannot hold arrays in its present configuration; mount it with -o",
+    ):
         tier_named(found, "nvdimm")
     assert second_tiers(found) == []
 

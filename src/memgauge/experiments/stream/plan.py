@@ -1,0 +1,120 @@
+"""What `stream` measures with one team or on one GPU: its kernels, and a point for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic
+
+import msgspec
+
+from memgauge.experiments.shared.base import Group
+from memgauge.experiments.stream.counted import traffic_facts
+from memgauge.experiments.stream.kernels import Role, Spec, StreamKernel
+from memgauge.experiments.stream.parameters import StreamParameters
+from memgauge.model.points.stream import StreamActual, StreamRequested
+from memgauge.model.records import Point, Scalar
+
+
+class KernelPoint(msgspec.Struct, Generic[Spec], frozen=True, kw_only=True):
+    """A point and the kernel it runs."""
+
+    point: Point
+    kernel: StreamKernel[Spec]
+    contest: str
+    """The same of all points of one kernel, variant and team."""
+
+
+class StreamGroup(Group, Generic[Spec], frozen=True, kw_only=True):
+    """Kernels that share arrays."""
+
+    kernels: list[KernelPoint[Spec]]
+    counters: tuple[str, ...]
+    """Events to count around kernels; empty: none is counted."""
+
+
+def contests_of(kernels: Iterable[KernelPoint[Spec]]) -> dict[str, str]:
+    """What each candidate of a search competes for, by the name of its point."""
+    return {one.point.point: one.contest for one in kernels if one.kernel.candidate}
+
+
+def kernel_points(
+    parameters: StreamParameters,
+    kernels_of: Callable[[StreamParameters, Role], list[StreamKernel[Spec]]],
+    actual: StreamActual,
+    *,
+    threads: int | None,
+    counted: bool,
+) -> list[KernelPoint[Spec]]:
+    """Before arrays are there.
+
+    Args:
+        parameters: as requested.
+        kernels_of: all that runs in a role.
+        actual: what is known of the arrays.
+        threads: of the team; None: a GPU.
+        counted: whether kernels are counted too.
+    """
+    roles: tuple[Role, ...] = ("slice", "pass", "counted") if counted else ("slice", "pass")
+    return [
+        _kernel_point(parameters, kernel, role, actual, threads)
+        for role in roles
+        for kernel in kernels_of(parameters, role)
+    ]
+
+
+def _kernel_point(
+    parameters: StreamParameters,
+    kernel: StreamKernel[Spec],
+    role: Role,
+    actual: StreamActual,
+    threads: int | None,
+) -> KernelPoint[Spec]:
+    spec, memory = kernel.spec, str(parameters.memory)
+    team = memory if threads is None else f"{threads}t"
+    contest = f"stream/{spec.operation}/{spec.variant}/{spec.element}/{team}"
+    requested = StreamRequested(
+        kernel=spec.operation,
+        variant=spec.variant,
+        element=spec.element,
+        threads=threads,
+        memory=memory,
+        pages="" if threads is None else parameters.pages,
+        array_bytes=parameters.array_bytes,
+        candidate=kernel.candidate,
+        access=kernel.access,
+        store=kernel.store,
+    )
+    point = Point(
+        point="/".join([contest, *kernel.suffixes, *([] if role == "slice" else [role])]),
+        experiment="stream",
+        quantity="bandwidth",
+        requested=requested.recorded(),
+        actual=actual.recorded(),
+        threads=threads or 1,
+        role=role,
+    )
+    return KernelPoint(point=point, kernel=kernel, contest=contest)
+
+
+def prepared(
+    planned: KernelPoint[Spec], elements: int, facts: Mapping[str, Scalar]
+) -> KernelPoint[Spec]:
+    """Complete a planned point once the arrays are there.
+
+    Args:
+        planned: the point.
+        elements: that one iteration walks over.
+        facts: what is recorded about these arrays.
+    """
+    spec = planned.kernel.spec
+    counted = spec.counted_read_bytes + spec.counted_write_bytes
+    actual = {**planned.point.actual, **planned.kernel.actual.recorded(), **facts}
+    if planned.point.role == "counted":
+        actual |= traffic_facts(spec, elements)
+    point = msgspec.structs.replace(
+        planned.point,
+        actual=actual,
+        bytes_counted=elements * counted,
+        bytes_moved=elements * (counted + spec.write_allocate_bytes),
+    )
+    return msgspec.structs.replace(planned, point=point)
