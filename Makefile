@@ -124,7 +124,7 @@ dev: $(VENV)/.dev ## install so that imports follow the tree and rebuild the cor
 	@echo "now: . $(BIN)/activate" >&2
 
 clean: ## remove what was built, and the virtual environment
-	rm -rf build dist $(VENV)
+	rm -rf build dist $(VENV) src/memgauge/_core.pyi
 
 $(VENV)/.made:
 	@.ci/provide python

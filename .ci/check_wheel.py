@@ -50,7 +50,8 @@ def build_inputs() -> set[str]:
     """Files of the tree that the build reads."""
     paths = (Path(name) for name in BUILD_INPUTS)
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
-    return {str(file) for file in files if file.is_file() and "__pycache__" not in file.parts}
+    made = {"__pycache__", "_core.pyi"}
+    return {str(file) for file in files if file.is_file() and made.isdisjoint(file.parts)}
 
 
 def missing_from(sdist: Path) -> set[str]:

@@ -12,8 +12,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -51,17 +49,16 @@ Backing backing(Accesses& self) {
 }  // namespace
 
 void register_accesses(nb::module_& module) {
-    nb::class_<Accesses>(module, "AccessBuffer", nb::is_final())
-        .def("__init__", &init_accesses, nb::arg("team"), nb::arg("bytes"),
-             nb::arg("pages") = "auto", nb::arg("memory") = nb::none(), nb::keep_alive<1, 2>(),
-             ReleaseGil())
+    final_class<Accesses>(module, "AccessBuffer")
+        .def("__init__", &init_accesses, "team"_a, "bytes"_a, "pages"_a = "auto",
+             "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil())
         .def_prop_ro("bytes", &bytes)
-        .def("run", &run, nb::arg("kind"), nb::arg("order"), nb::arg("access_bytes"),
-             nb::arg("stride_bytes"), nb::arg("slots"), nb::arg("accesses"),
-             nb::arg("warm_accesses") = 0, nb::arg("iterations") = 1, nb::arg("spread_lines") = 1,
-             nb::arg("flush") = false, ReleaseGil())
+        .def("run", &run, "kind"_a, "order"_a, "access_bytes"_a, "stride_bytes"_a, "slots"_a,
+             "accesses"_a, "warm_accesses"_a = 0, "iterations"_a = 1, "spread_lines"_a = 1,
+             "flush"_a = false, ReleaseGil())
         .def("backing", &backing, ReleaseGil())
-        .def("close", &Accesses::close, ReleaseGil());
+        .def("close", &Accesses::close, ReleaseGil(),
+             "Free the memory now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

@@ -10,8 +10,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -32,13 +30,19 @@ Memory open_devdax(int descriptor, std::string path, std::size_t bytes, std::siz
 }  // namespace
 
 void register_areas(nb::module_& module) {
-    module.def("open_file_area", &open_file, nb::arg("descriptor"), nb::arg("path"),
-               nb::arg("bytes"), nb::arg("reserved_bytes") = 0, ReleaseGil());
-    module.def("open_devdax_area", &open_devdax, nb::arg("descriptor"), nb::arg("path"),
-               nb::arg("bytes"), nb::arg("page_bytes"), nb::arg("reserved_bytes") = 0,
-               nb::arg("node") = nb::none(), ReleaseGil());
-    module.def("open_shm_area", [] { return in(open_shm_area()); });
-    module.def("file_system_of", &file_system_of, nb::arg("descriptor"));
+    module.def("open_file_area", &open_file, "descriptor"_a, "path"_a, "bytes"_a,
+               "reserved_bytes"_a = 0, ReleaseGil(),
+               "Memory in an open file, but for its first `reserved_bytes`; `path` names it in "
+               "messages.\n\n"
+               "Raises RequestError: its file system is full, says how much is left.");
+    module.def("open_devdax_area", &open_devdax, "descriptor"_a, "path"_a, "bytes"_a,
+               "page_bytes"_a, "reserved_bytes"_a = 0, "node"_a = nb::none(), ReleaseGil(),
+               "Memory of an open device of so many bytes, mapped in pages of one size.");
+    module.def(
+        "open_shm_area", [] { return in(open_shm_area()); }, "Shared memory without a name.");
+    module.def(
+        "file_system_of", &file_system_of, "descriptor"_a,
+        "Name of the kind of file system that an open file is in; empty where it is not known.");
 }
 
 }  // namespace memgauge::bindings

@@ -7,12 +7,10 @@
 
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 
 void register_buffer(nb::module_& module) {
-    nb::class_<Backing>(module, "Backing", nb::is_final())
+    final_class<Backing>(module, "Backing")
         .def_ro("mapped_bytes", &Backing::mapped_bytes)
         .def_ro("resident_bytes", &Backing::resident_bytes)
         .def_ro("huge_bytes", &Backing::huge_bytes)
@@ -20,7 +18,8 @@ void register_buffer(nb::module_& module) {
         .def_ro("huge_page_bytes", &Backing::huge_page_bytes)
         .def_ro("node", &Backing::node)
         .def_ro("share_on_node", &Backing::share_on_node)
-        .def_ro("nodes", &Backing::nodes);
+        .def_ro("nodes", &Backing::nodes,
+                "Nodes that hold some of the sampled pages, ascending, and their shares.");
     module.def("base_page_bytes", [] { return sysconf(_SC_PAGESIZE); });
 }
 

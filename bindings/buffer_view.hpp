@@ -13,6 +13,14 @@
 
 namespace memgauge::bindings {
 
+// An object that should lend its memory; BufferView refuses one that does not.
+class Readable : public nanobind::object {
+    static bool accepts(PyObject* /*object*/) { return true; }
+
+public:
+    NB_OBJECT_DEFAULT(Readable, object, "_typeshed.ReadableBuffer", accepts)
+};
+
 class BufferView {
 public:
     // `what` names it in messages. RequestError: it lends none, is not contiguous, or is read-only

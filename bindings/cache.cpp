@@ -17,8 +17,6 @@
 #include "memgauge/cache_model.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -109,7 +107,7 @@ std::uint8_t stream_number(unsigned stream) {
     return static_cast<std::uint8_t>(stream);
 }
 
-void access(CacheModel& self, const nb::object& addresses, unsigned core, std::uint32_t bytes,
+void access(CacheModel& self, const Readable& addresses, unsigned core, std::uint32_t bytes,
             std::string_view kind, unsigned stream) {
     const BufferView view(addresses, false, "addresses of accesses");
     check_records(view, sizeof(std::uint64_t), "addresses of accesses");
@@ -140,7 +138,7 @@ CacheAccess access_of(const Record& record) {
     return {record.address, record.bytes, static_cast<AccessKind>(record.kind), record.stream};
 }
 
-void trace(CacheModel& self, const nb::object& records, unsigned core) {
+void trace(CacheModel& self, const Readable& records, unsigned core) {
     const BufferView view(records, false, "records of a trace");
     check_records(view, sizeof(Record), "records of a trace");
     const auto* const from = static_cast<const std::byte*>(view.data());
@@ -184,25 +182,23 @@ std::vector<std::string> level_names(const CacheModel& self) {
 }
 
 void register_machine(nb::module_& module) {
-    nb::class_<CacheLevel>(module, "CacheLevel", nb::is_final())
-        .def("__init__", &init_level, nb::kw_only(), nb::arg("name"), nb::arg("bytes"),
-             nb::arg("ways"), nb::arg("cores") = 1, nb::arg("replacement") = "lru",
-             nb::arg("inclusion") = "non-inclusive", nb::arg("borrows_idle") = false);
-    nb::class_<CacheMachine>(module, "CacheMachine", nb::is_final())
-        .def("__init__", &init_machine, nb::kw_only(), nb::arg("name"), nb::arg("levels"),
-             nb::arg("line_bytes") = 64, nb::arg("sector_bytes") = 64, nb::arg("cores") = 1,
-             nb::arg("idle_cores") = 0, nb::arg("store_lines") = 0, nb::arg("store_streams") = 4,
-             nb::arg("store_gap") = 16, nb::arg("strided_steps") = 8,
-             nb::arg("strided_window") = 64, nb::arg("next_line") = false,
-             nb::arg("stride") = false, nb::arg("stride_ahead") = 4);
+    final_class<CacheLevel>(module, "CacheLevel")
+        .def("__init__", &init_level, nb::kw_only(), "name"_a, "bytes"_a, "ways"_a, "cores"_a = 1,
+             "replacement"_a = "lru", "inclusion"_a = "non-inclusive", "borrows_idle"_a = false);
+    final_class<CacheMachine>(module, "CacheMachine")
+        .def("__init__", &init_machine, nb::kw_only(), "name"_a, "levels"_a, "line_bytes"_a = 64,
+             "sector_bytes"_a = 64, "cores"_a = 1, "idle_cores"_a = 0, "store_lines"_a = 0,
+             "store_streams"_a = 4, "store_gap"_a = 16, "strided_steps"_a = 8,
+             "strided_window"_a = 64, "next_line"_a = false, "stride"_a = false,
+             "stride_ahead"_a = 4);
 }
 
 void register_counts(nb::module_& module) {
-    nb::class_<LevelCounts>(module, "LevelCounts", nb::is_final())
+    final_class<LevelCounts>(module, "LevelCounts")
         .def_ro("hits", &LevelCounts::hits)
         .def_ro("misses", &LevelCounts::misses)
         .def_ro("write_backs", &LevelCounts::write_backs);
-    nb::class_<CacheCounts>(module, "CacheCounts", nb::is_final())
+    final_class<CacheCounts>(module, "CacheCounts")
         .def_ro("loads", &CacheCounts::loads)
         .def_ro("stores", &CacheCounts::stores)
         .def_ro("store_prefetches", &CacheCounts::store_prefetches)
@@ -223,25 +219,31 @@ void register_counts(nb::module_& module) {
 void register_cache(nb::module_& module) {
     register_machine(module);
     register_counts(module);
-    nb::class_<CacheModel>(module, "CacheModel", nb::is_final())
-        .def(nb::init<CacheMachine, unsigned>(), nb::arg("machine"), nb::arg("threads") = 1)
-        .def("access", &access, nb::arg("addresses"), nb::kw_only(), nb::arg("core") = 0,
-             nb::arg("bytes") = 8, nb::arg("kind") = "load", nb::arg("stream") = 0,
-             nb::sig("def access(self, addresses: ReadableBuffer, *, core: int = 0, "
-                     "bytes: int = 8, kind: str = 'load', stream: int = 0) -> None"))
-        .def("trace", &trace, nb::arg("records"), nb::kw_only(), nb::arg("core") = 0,
-             nb::sig("def trace(self, records: ReadableBuffer, *, core: int = 0) -> None"))
-        .def("walk", &walk, nb::arg("references"), nb::arg("count"), nb::kw_only(),
-             nb::arg("core") = 0, nb::arg("outer_strides") = nb::none(), nb::arg("outer") = 1,
-             nb::arg("after") = std::vector<Reference>{},
-             nb::sig("def walk(self, references: Sequence[tuple[int, int, int, str]], count: int, "
-                     "*, core: int = 0, outer_strides: Sequence[int] | None = None, "
-                     "outer: int = 1, after: Sequence[tuple[int, int, int, str]] = ()) -> None"))
+    final_class<CacheModel>(module, "CacheModel")
+        .def(nb::init<CacheMachine, unsigned>(), "machine"_a, "threads"_a = 1,
+             "Caches that hold nothing.\n\n"
+             "Raises RequestError: a machine that makes no sense, or whose sets do not part over "
+             "threads.")
+        .def("access", &access, "addresses"_a, nb::kw_only(), "core"_a = 0, "bytes"_a = 8,
+             "kind"_a = "load", "stream"_a = 0,
+             "Accesses of one kind at addresses in unsigned 64-bit integers.")
+        .def("trace", &trace, "records"_a, nb::kw_only(), "core"_a = 0,
+             "Accesses of any kind, 16 bytes each.\n\n"
+             "Address (u64), bytes (u32), kind (u8: 0 load, 1 store, 2 store prefetch), stream "
+             "(u8), and two bytes of padding, in the machine's byte order.")
+        .def("walk", &walk, "references"_a, "count"_a, nb::kw_only(), "core"_a = 0,
+             "outer_strides"_a = nb::none(), "outer"_a = 1, "after"_a = std::vector<Reference>{},
+             "Loops over references of (address, stride, bytes, kind); streams are their "
+             "positions.\n\n"
+             "After each inner loop those of `after` make one access each, in streams that go on "
+             "behind.")
         .def("write_back_all", &CacheModel::write_back_all, ReleaseGil())
         .def("counts", &CacheModel::counts, ReleaseGil())
         .def("reset_counts", &CacheModel::reset_counts, ReleaseGil())
         .def("clear", &CacheModel::clear, ReleaseGil())
-        .def_prop_ro("level_names", &level_names);
+        .def_prop_ro(
+            "level_names", &level_names,
+            "Of what `counts` has in `levels`: borrowed instances are a level of their own.");
 }
 
 }  // namespace memgauge::bindings

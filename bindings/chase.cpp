@@ -13,8 +13,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -54,17 +52,17 @@ Backing backing(Ring& self) {
 }  // namespace
 
 void register_chase(nb::module_& module) {
-    nb::class_<Ring>(module, "ChaseRing", nb::is_final())
-        .def("__init__", &init_ring, nb::arg("team"), nb::arg("bytes"), nb::arg("node_bytes") = 64,
-             nb::arg("block_bytes") = 0, nb::arg("order") = "random", nb::arg("pages") = "auto",
-             nb::arg("memory") = nb::none(), nb::arg("seed") = 1, nb::keep_alive<1, 2>(),
-             ReleaseGil())
+    final_class<Ring>(module, "ChaseRing")
+        .def("__init__", &init_ring, "team"_a, "bytes"_a, "node_bytes"_a = 64, "block_bytes"_a = 0,
+             "order"_a = "random", "pages"_a = "auto", "memory"_a = nb::none(), "seed"_a = 1,
+             nb::keep_alive<1, 2>(), ReleaseGil())
         .def_prop_ro("nodes", &nodes)
-        .def("run", &run, nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
-             nb::arg("sweeps") = 0, ReleaseGil())
+        .def("run", &run, "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1, "sweeps"_a = 0,
+             ReleaseGil())
         .def("is_single_cycle", &is_single_cycle, ReleaseGil())
         .def("backing", &backing, ReleaseGil())
-        .def("close", &Ring::close, ReleaseGil());
+        .def("close", &Ring::close, ReleaseGil(),
+             "Free the ring now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

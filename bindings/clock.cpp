@@ -4,12 +4,10 @@
 
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 
 void register_clock(nb::module_& module) {
-    nb::class_<ClockInfo>(module, "ClockInfo", nb::is_final())
+    final_class<ClockInfo>(module, "ClockInfo")
         .def_prop_ro("source", [](const ClockInfo& info) { return to_string(info.source); })
         .def_ro("ns_per_tick", &ClockInfo::ns_per_tick)
         .def_ro("cost_ns", &ClockInfo::cost_ns)
@@ -23,7 +21,7 @@ void register_clock(nb::module_& module) {
             const Clock& clock = Clock::instance();
             return clock.to_ns(clock.now());
         },
-        ReleaseGil());
+        ReleaseGil(), "Nanoseconds on the clock of all stamps.");
 }
 
 }  // namespace memgauge::bindings

@@ -18,8 +18,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -117,37 +115,54 @@ Window window_ns(const CompetitionSlice& slice) {
 }
 
 void register_requests(nb::module_& module) {
-    module.def("arrays_needed", &arrays_needed, nb::arg("work"));
-    nb::class_<Member>(module, "Member", nb::is_final())
-        .def("__init__", &init_member, nb::arg("rank"), nb::arg("source") = nb::none(),
-             nb::arg("destination") = nb::none(), nb::arg("sources") = 1,
-             nb::arg("destinations") = 1, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
-    nb::class_<CompetitionSlice>(module, "CompetitionSlice", nb::is_final())
-        .def_prop_ro("slice", [](const CompetitionSlice& s) -> const auto& { return s.slice; })
-        .def_prop_ro("window_ns", &window_ns)
-        .def_prop_ro("load_ns", [](const CompetitionSlice& s) -> const auto& { return s.load_ns; });
+    module.def("arrays_needed", &arrays_needed, "work"_a,
+               "Source arrays it reads and destination arrays it writes, as a Member counts them.");
+    final_class<Member>(module, "Member")
+        .def("__init__", &init_member, "rank"_a, "source"_a = nb::none(),
+             "destination"_a = nb::none(), "sources"_a = 1, "destinations"_a = 1,
+             nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+             "Arrays of one thread of a team: so many (0 to 2; 0 or 1) in each memory.\n\n"
+             "A thread may be several members and works as one of them at a time.");
+    final_class<CompetitionSlice>(module, "CompetitionSlice")
+        .def_prop_ro(
+            "slice", [](const CompetitionSlice& s) -> const auto& { return s.slice; },
+            "`read_bytes` and `write_bytes` are those of one iteration, write-allocate left out.")
+        .def_prop_ro("window_ns", &window_ns,
+                     "Begin and end of the time in which all that had work were at it; None: there "
+                     "was none.")
+        .def_prop_ro(
+            "load_ns", [](const CompetitionSlice& s) -> const auto& { return s.load_ns; },
+            "As a LoadedSlice's, where thread 0 probed.");
 }
 
 }  // namespace
 
 void register_competition(nb::module_& module) {
     register_requests(module);
-    nb::class_<Running>(module, "Competition", nb::is_final())
-        .def("__init__", &init_competition, nb::arg("team"), nb::arg("members"),
-             nb::arg("array_bytes"), nb::arg("element") = "double", nb::arg("pages") = "auto",
-             nb::keep_alive<1, 2>(), ReleaseGil())
+    final_class<Running>(module, "Competition")
+        .def("__init__", &init_competition, "team"_a, "members"_a, "array_bytes"_a,
+             "element"_a = "double", "pages"_a = "auto", nb::keep_alive<1, 2>(), ReleaseGil(),
+             "Each array of each member takes `array_bytes`, rounded down to whole 256 bytes.")
         .def_prop_ro("array_bytes", &array_bytes)
-        .def("run", &run, nb::arg("active"), nb::arg("iteration_bytes"),
-             nb::arg("duration_ns") = 0.0, nb::arg("iterations") = 0,
-             nb::arg("lead_in_iterations") = 1, nb::arg("pingpong") = false, ReleaseGil())
-        .def("run_probed", &run_probed, nb::arg("active"), nb::arg("iteration_bytes"),
-             nb::arg("ring"), nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
-             nb::arg("timed_loads") = 0, nb::arg("lead_in_iterations") = 1,
-             nb::arg("pingpong") = false, ReleaseGil())
-        .def("validate", &validate, ReleaseGil())
-        .def("corrupt", &corrupt, nb::arg("member"), nb::arg("element"), ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
-        .def("close", &Running::close, ReleaseGil());
+        .def("run", &run, "active"_a, "iteration_bytes"_a, "duration_ns"_a = 0.0,
+             "iterations"_a = 0, "lead_in_iterations"_a = 1, "pingpong"_a = false, ReleaseGil(),
+             "All work for `duration_ns`, or for so many iterations each, after which a thread "
+             "sleeps.\n\n"
+             "`active`: members by index, and what each does. `iteration_bytes`: a kernel's of "
+             "each array it walks, traffic's of all its accesses; rounded to what the work can be "
+             "cut into.")
+        .def(
+            "run_probed", &run_probed, "active"_a, "iteration_bytes"_a, "ring"_a, "hops"_a,
+            "warm_hops"_a = 0, "iterations"_a = 1, "timed_loads"_a = 0, "lead_in_iterations"_a = 1,
+            "pingpong"_a = false, ReleaseGil(),
+            "Thread 0 walks the ring, `iterations` times `hops`; the others work until it is done.")
+        .def("validate", &validate, ReleaseGil(),
+             "Of each member that ever worked, each array: sources `s` and `t`, destination `d`.")
+        .def("corrupt", &corrupt, "member"_a, "element"_a, ReleaseGil())
+        .def("backing", &backing, ReleaseGil(),
+             "Of each member: its sources', then its destination's.")
+        .def("close", &Running::close, ReleaseGil(),
+             "Free the arrays now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

@@ -11,8 +11,6 @@
 #include "memgauge/counters/source.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -39,15 +37,22 @@ Reading read(Reader& reader) {
 }  // namespace
 
 void register_counters(nb::module_& module) {
-    nb::class_<CounterSource>(module, "CounterSource").def_prop_ro("slots", &CounterSource::slots);
-    nb::class_<Reading>(module, "Reading", nb::is_final())
-        .def_prop_ro("begin_ns",
-                     [](const Reading& taken) { return Clock::instance().to_ns(taken.begin); })
+    nb::class_<CounterSource>(
+        module, "CounterSource",
+        "What can be read at once: a group of a PMU, kept-open files, a daemon's answer.")
+        .def_prop_ro("slots", &CounterSource::slots);
+    final_class<Reading>(module, "Reading")
+        .def_prop_ro(
+            "begin_ns", [](const Reading& taken) { return Clock::instance().to_ns(taken.begin); },
+            "Before the first source was read, on the clock of all stamps.")
         .def_prop_ro("end_ns",
                      [](const Reading& taken) { return Clock::instance().to_ns(taken.end); })
-        .def_prop_ro("values", &values);
-    nb::class_<Reader>(module, "Reader", nb::is_final())
-        .def(nb::init<std::vector<std::shared_ptr<CounterSource>>>(), nb::arg("sources"))
+        .def_prop_ro("values", &values,
+                     "Raw value of each slot, no scale applied; None: could not be read.");
+    final_class<Reader>(module, "Reader")
+        .def(nb::init<std::vector<std::shared_ptr<CounterSource>>>(), "sources"_a,
+             "Sources read one after the other, their slots in that order.\n\n"
+             "Raises RequestError: no source, or one listed twice.")
         .def_prop_ro("slots", &Reader::slots)
         .def("read", &read, ReleaseGil());
 }

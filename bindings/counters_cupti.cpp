@@ -10,8 +10,6 @@
 #include "memgauge/counters/cupti.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -30,48 +28,75 @@ void make_metrics(CuptiMetrics* self, Library library, const std::string& chip,
 }
 
 void register_answers(nb::module_& module) {
-    nb::class_<CuptiMetric>(module, "CuptiMetric", nb::is_final())
+    final_class<CuptiMetric>(module, "CuptiMetric",
+                             "What CUPTI says of a metric, in its own words.")
         .def_ro("name", &CuptiMetric::name)
         .def_ro("description", &CuptiMetric::description)
-        .def_ro("hardware_unit", &CuptiMetric::hardware_unit)
-        .def_ro("dimension", &CuptiMetric::dimension);
-    nb::class_<CuptiDevice>(module, "CuptiDevice", nb::is_final())
-        .def_ro("index", &CuptiDevice::index)
-        .def_ro("chip", &CuptiDevice::chip)
-        .def_ro("range_error", &CuptiDevice::range_error)
+        .def_ro("hardware_unit", &CuptiMetric::hardware_unit, "What counts, such as `dram`.")
+        .def_ro("dimension", &CuptiMetric::dimension, "Of one count: `byte`, `l2_sector`.");
+    final_class<CuptiDevice>(module, "CuptiDevice", "A GPU as CUPTI sees it.")
+        .def_ro("index", &CuptiDevice::index, "As the driver numbers what it shows.")
+        .def_ro("chip", &CuptiDevice::chip, "Such as `GH100`; empty: not known.")
+        .def_ro("range_error", &CuptiDevice::range_error,
+                "Why it cannot be counted by ranges; empty: nothing stands against it.")
         .def_ro("sampling_error", &CuptiDevice::sampling_error);
 }
 
 void register_sources(nb::module_& module) {
-    nb::class_<CuptiRangeSource, CounterSource>(module, "CuptiRangeSource", nb::is_final())
-        .def(nb::init<Library, unsigned, Names>(), nb::arg("library"), nb::arg("device"),
-             nb::arg("metrics"), ReleaseGil())
-        .def_prop_ro("error", &CuptiRangeSource::error)
-        .def("close", &CuptiRangeSource::close, ReleaseGil());
-    nb::class_<CuptiSamplingSource, CounterSource>(module, "CuptiSamplingSource", nb::is_final())
-        .def(nb::init<Library, unsigned, Names, std::uint64_t, std::uint64_t>(), nb::arg("library"),
-             nb::arg("device"), nb::arg("metrics"), nb::arg("interval_ns"),
-             nb::arg("longest_gap_ns"), ReleaseGil())
-        .def_prop_ro("error", &CuptiSamplingSource::error)
-        .def("close", &CuptiSamplingSource::close, ReleaseGil())
-        .def_prop_ro("by_clock", &CuptiSamplingSource::by_clock);
+    final_class<CuptiRangeSource, CounterSource>(
+        module, "CuptiRangeSource",
+        "Sums of metrics over what this process does on a device, a slot for each metric.\n\n"
+        "The counters run from the end of a reading to the begin of the next. A reading waits "
+        "until the device has done all work of this process, and takes milliseconds itself.")
+        .def(nb::init<Library, unsigned, Names>(), "library"_a, "device"_a, "metrics"_a,
+             ReleaseGil())
+        .def_prop_ro("error", &CuptiRangeSource::error,
+                     "Of the last reading that failed; empty: none did.")
+        .def("close", &CuptiRangeSource::close, ReleaseGil(),
+             "Free the device's counters now: later readings are missing.");
+    final_class<CuptiSamplingSource, CounterSource>(
+        module, "CuptiSamplingSource",
+        "Sums of metrics over what any process does on a device, sampled by the hardware.\n\n"
+        "A slot for each metric, and one for the number of times that samples were lost.")
+        .def(nb::init<Library, unsigned, Names, std::uint64_t, std::uint64_t>(), "library"_a,
+             "device"_a, "metrics"_a, "interval_ns"_a, "longest_gap_ns"_a, ReleaseGil())
+        .def_prop_ro("error", &CuptiSamplingSource::error,
+                     "Of the last reading that failed; empty: none did.")
+        .def("close", &CuptiSamplingSource::close, ReleaseGil(),
+             "Free the device's counters now: later readings are missing.")
+        .def_prop_ro(
+            "by_clock", &CuptiSamplingSource::by_clock,
+            "Whether the interval is of cycles of the GPU's clock, and so only roughly as asked.");
 }
 
 }  // namespace
 
 void register_counters_cupti(nb::module_& module) {
     register_answers(module);
-    nb::class_<CuptiLibrary>(module, "CuptiLibrary", nb::is_final())
-        .def(nb::init<const std::string&, const std::string&>(), nb::arg("file"),
-             nb::arg("driver") = "libcuda.so.1", ReleaseGil())
-        .def_prop_ro("version", &CuptiLibrary::version)
-        .def_prop_ro("chips", &CuptiLibrary::chips)
-        .def("devices", &CuptiLibrary::devices, ReleaseGil());
-    nb::class_<CuptiMetrics>(module, "CuptiMetrics", nb::is_final())
-        .def("__init__", &make_metrics, nb::arg("library"), nb::arg("chip"), nb::arg("way"))
-        .def("names", &CuptiMetrics::names)
-        .def("describe", &CuptiMetrics::describe, nb::arg("name"))
-        .def("passes", &CuptiMetrics::passes, nb::arg("names"));
+    final_class<CuptiLibrary>(
+        module, "CuptiLibrary",
+        "CUPTI, loaded and never unloaded.\n\n"
+        "Raises RequestError: not found, not CUPTI, or older than that of CUDA 12.6.")
+        .def(nb::init<const std::string&, const std::string&>(), "file"_a,
+             "driver"_a = "libcuda.so.1", ReleaseGil())
+        .def_prop_ro(
+            "version", &CuptiLibrary::version,
+            "As cuptiGetVersion gives it: 28 with CUDA 12.9, 130001 with 13.0; 0: not known.")
+        .def_prop_ro("chips", &CuptiLibrary::chips,
+                     "Whose metrics it knows, with or without a GPU.")
+        .def("devices", &CuptiLibrary::devices, ReleaseGil(),
+             "Starts the driver when first called, which takes up to a second.\n\n"
+             "Raises RequestError: no driver, or CUPTI does not start with it.");
+    final_class<CuptiMetrics>(
+        module, "CuptiMetrics",
+        "Questions about one chip, counted by `range` or by `sampling`; no GPU is needed.\n\n"
+        "Raises RequestError: the library does not know the chip, or not this way for it.")
+        .def("__init__", &make_metrics, "library"_a, "chip"_a, "way"_a)
+        .def("names", &CuptiMetrics::names, "Of all counters, without their rollups.")
+        .def("describe", &CuptiMetrics::describe, "name"_a,
+             "Of a name with its rollup, such as `dram__bytes_read.sum`.")
+        .def("passes", &CuptiMetrics::passes, "names"_a,
+             "Over the same work, to count all of them. RequestError: not together at all.");
     register_sources(module);
 }
 

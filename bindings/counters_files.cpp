@@ -11,8 +11,6 @@
 #include "memgauge/counters/number_files.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -31,11 +29,20 @@ std::shared_ptr<CounterSource> open_files(const std::vector<NumberFile>& files) 
 }  // namespace
 
 void register_counters_files(nb::module_& module) {
-    nb::class_<NumberCell>(module, "NumberCell", nb::is_final())
-        .def("__init__", &init_cell, nb::arg("row"), nb::arg("column") = 0, nb::arg("field") = "");
-    nb::class_<NumberFile>(module, "NumberFile", nb::is_final())
-        .def("__init__", &init_file, nb::arg("path"), nb::arg("cells") = std::vector<NumberCell>());
-    module.def("open_number_files", &open_files, nb::arg("files"), ReleaseGil());
+    final_class<NumberCell>(
+        module, "NumberCell",
+        "A number in a file of lines: the line that begins with `row`, and the word in it.\n\n"
+        "`field`: the word `field=NUMBER`, else the word in `column`, 0 the first after the row's "
+        "name.")
+        .def("__init__", &init_cell, "row"_a, "column"_a = 0, "field"_a = "");
+    final_class<NumberFile>(
+        module, "NumberFile",
+        "A file kept open. Without cells the whole file is one number; else each cell is a slot.")
+        .def("__init__", &init_file, "path"_a, "cells"_a = std::vector<NumberCell>());
+    module.def("open_number_files", &open_files, "files"_a, ReleaseGil(),
+               "Slots of each file in order. What is not a whole number from 0 on is missing.\n\n"
+               "Raises CounterRefused with `error_number` and `event_index`, the place of the file "
+               "in the list.");
 }
 
 }  // namespace memgauge::bindings

@@ -13,8 +13,6 @@
 #include "memgauge/counters/lane.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -35,7 +33,9 @@ std::optional<std::string> error(const LaneState& state) {
 }  // namespace
 
 void register_counters_lane(nb::module_& module) {
-    nb::class_<LaneState>(module, "LaneState", nb::is_final())
+    final_class<LaneState>(
+        module, "LaneState",
+        "How far a lane is: samples taken, instants missed, samples lost, and what it cost.")
         .def_ro("samples", &LaneState::samples)
         .def_ro("missed", &LaneState::missed)
         .def_ro("dropped", &LaneState::dropped)
@@ -43,10 +43,11 @@ void register_counters_lane(nb::module_& module) {
         .def_ro("cpu_ns", &LaneState::cpu_ns)
         .def_ro("longest_read_ns", &LaneState::longest_read_ns)
         .def_prop_ro("error", &error);
-    nb::class_<Lane>(module, "Lane", nb::is_final())
-        .def("__init__", &init_lane, nb::arg("reader"), nb::arg("path"), nb::arg("interval_ns"),
-             nb::arg("name") = "", nb::arg("cpu") = nb::none(), ReleaseGil())
-        .def("stop", &Lane::stop, ReleaseGil())
+    final_class<Lane>(module, "Lane")
+        .def("__init__", &init_lane, "reader"_a, "path"_a, "interval_ns"_a, "name"_a = "",
+             "cpu"_a = nb::none(), ReleaseGil(),
+             "Sample into a new file until stopped, in threads of its own.")
+        .def("stop", &Lane::stop, ReleaseGil(), "Take a last sample and close the file.")
         .def("state", &Lane::state, ReleaseGil())
         .def("latest", &Lane::latest, ReleaseGil());
 }

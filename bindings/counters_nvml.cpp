@@ -10,8 +10,6 @@
 #include "memgauge/counters/nvml.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -33,18 +31,21 @@ void make_query(NvmlQuery* self, unsigned device, const std::string& call, unsig
 }
 
 void register_answers(nb::module_& module) {
-    nb::class_<NvmlDevice>(module, "NvmlDevice", nb::is_final())
+    final_class<NvmlDevice>(module, "NvmlDevice")
         .def_ro("index", &NvmlDevice::index)
         .def_ro("name", &NvmlDevice::name)
         .def_ro("uuid", &NvmlDevice::uuid)
-        .def_ro("bus_id", &NvmlDevice::bus_id)
-        .def_ro("partitioned", &NvmlDevice::partitioned)
-        .def_ro("error", &NvmlDevice::error);
-    nb::class_<NvmlAnswer>(module, "NvmlAnswer", nb::is_final())
+        .def_ro("bus_id", &NvmlDevice::bus_id,
+                "As the library writes it, such as `00000000:3B:00.0`; empty: not known.")
+        .def_ro("partitioned", &NvmlDevice::partitioned,
+                "MIG is on: all figures are of the whole GPU.")
+        .def_ro("error", &NvmlDevice::error, "Why the device cannot be used; empty: it can.");
+    final_class<NvmlAnswer>(module, "NvmlAnswer")
         .def_ro("value", &NvmlAnswer::value)
-        .def_ro("bits", &NvmlAnswer::bits)
-        .def_ro("code", &NvmlAnswer::code)
-        .def_ro("error", &NvmlAnswer::error)
+        .def_ro("bits", &NvmlAnswer::bits,
+                "Width of the driver's value: a counter of 32 wraps there.")
+        .def_ro("code", &NvmlAnswer::code, "The library's own number for the outcome; 0: success.")
+        .def_ro("error", &NvmlAnswer::error, "The library's own words; empty with a value.")
         .def_ro("took_ns", &NvmlAnswer::took_ns);
 }
 
@@ -52,17 +53,24 @@ void register_answers(nb::module_& module) {
 
 void register_counters_nvml(nb::module_& module) {
     register_answers(module);
-    nb::class_<NvmlQuery>(module, "NvmlQuery", nb::is_final())
-        .def("__init__", &make_query, nb::arg("device"), nb::arg("call"), nb::arg("argument") = 0,
-             nb::arg("scope") = 0);
-    nb::class_<NvmlLibrary>(module, "NvmlLibrary", nb::is_final())
-        .def(nb::init<const std::string&>(), nb::arg("file"), ReleaseGil())
+    final_class<NvmlQuery>(module, "NvmlQuery",
+                           "What to read of one GPU.\n\n"
+                           "`call`: `field` (of number `argument` in `scope`), `power`, `energy`, "
+                           "`clock` (of type `argument`), `memory_used`, `gpu_utilisation`, "
+                           "`memory_utilisation` or `temperature` (of sensor `argument`).")
+        .def("__init__", &make_query, "device"_a, "call"_a, "argument"_a = 0, "scope"_a = 0);
+    final_class<NvmlLibrary>(
+        module, "NvmlLibrary",
+        "The NVIDIA management library, initialised.\n\n"
+        "Raises RequestError: not found, not that library, or it refuses to start.")
+        .def(nb::init<const std::string&>(), "file"_a, ReleaseGil())
         .def_prop_ro("driver", &NvmlLibrary::driver)
         .def_prop_ro("devices", &NvmlLibrary::devices)
-        .def("ask", &NvmlLibrary::ask, nb::arg("query"), ReleaseGil());
-    nb::class_<NvmlSource, CounterSource>(module, "NvmlSource", nb::is_final())
-        .def(nb::init<std::shared_ptr<const NvmlLibrary>, std::vector<NvmlQuery>>(),
-             nb::arg("library"), nb::arg("queries"));
+        .def("ask", &NvmlLibrary::ask, "query"_a, ReleaseGil(), "Ask once, and time it.");
+    final_class<NvmlSource, CounterSource>(module, "NvmlSource",
+                                           "One slot for each query; missing where a call fails.")
+        .def(nb::init<std::shared_ptr<const NvmlLibrary>, std::vector<NvmlQuery>>(), "library"_a,
+             "queries"_a);
 }
 
 }  // namespace memgauge::bindings

@@ -13,8 +13,6 @@
 #include "memgauge/counters/pcp.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -39,22 +37,26 @@ const char* type_name(PcpType type) {
 }
 
 void register_answers(nb::module_& module) {
-    nb::class_<PcpInstance>(module, "PcpInstance", nb::is_final())
-        .def_ro("name", &PcpInstance::name)
-        .def_ro("available", &PcpInstance::available);
-    nb::class_<PcpMetric>(module, "PcpMetric", nb::is_final())
+    final_class<PcpInstance>(module, "PcpInstance")
+        .def_ro("name", &PcpInstance::name, "Empty: the metric has one value and no instances.")
+        .def_ro("available", &PcpInstance::available, "It had a value when asked.");
+    final_class<PcpMetric>(module, "PcpMetric")
         .def_ro("name", &PcpMetric::name)
-        .def_ro("error", &PcpMetric::error)
-        .def_prop_ro("type", [](const PcpMetric& metric) { return type_name(metric.type); })
-        .def_ro("counts", &PcpMetric::counts)
-        .def_ro("space", &PcpMetric::space)
-        .def_ro("time", &PcpMetric::time)
-        .def_ro("count", &PcpMetric::count)
-        .def_ro("space_scale", &PcpMetric::space_scale)
-        .def_ro("time_scale", &PcpMetric::time_scale)
-        .def_ro("count_scale", &PcpMetric::count_scale)
+        .def_ro("error", &PcpMetric::error, "Why nothing is known of it; empty: the rest is valid.")
+        .def_prop_ro(
+            "type", [](const PcpMetric& metric) { return type_name(metric.type); },
+            "One of i32, u32, i64, u64, f32, f64, other.")
+        .def_ro("counts", &PcpMetric::counts, "It only grows; else it is a level.")
+        .def_ro("space", &PcpMetric::space, "Exponent of bytes in its unit.")
+        .def_ro("time", &PcpMetric::time, "Exponent of seconds.")
+        .def_ro("count", &PcpMetric::count, "Exponent of counts.")
+        .def_ro("space_scale", &PcpMetric::space_scale,
+                "Power of 1024 that its bytes are scaled by.")
+        .def_ro("time_scale", &PcpMetric::time_scale, "Place of its time in ns, us, ms, s, min, h.")
+        .def_ro("count_scale", &PcpMetric::count_scale, "Power of 10 of its counts.")
         .def_ro("instances", &PcpMetric::instances)
-        .def_ro("no_value", &PcpMetric::no_value);
+        .def_ro("no_value", &PcpMetric::no_value,
+                "Why it has no value, where it has none, in the library's words.");
 }
 
 void make_column(PcpColumn* into, std::string metric, std::string instance, bool counts,
@@ -74,22 +76,40 @@ void make_source(PcpSource* into, std::shared_ptr<const PcpLibrary> library, std
 
 void register_counters_pcp(nb::module_& module) {
     register_answers(module);
-    nb::class_<PcpLibrary>(module, "PcpLibrary", nb::is_final())
-        .def(nb::init<const std::vector<std::string>&>(), nb::arg("files"), ReleaseGil())
-        .def_prop_ro("file", &PcpLibrary::file);
-    nb::class_<PcpDirectory>(module, "PcpDirectory", nb::is_final())
-        .def(nb::init<std::shared_ptr<const PcpLibrary>, std::string>(), nb::arg("library"),
-             nb::arg("host"), ReleaseGil())
-        .def("host_name", &PcpDirectory::host_name, ReleaseGil())
-        .def("names", &PcpDirectory::names, nb::arg("below"), ReleaseGil())
-        .def("describe", &PcpDirectory::describe, nb::arg("names"), ReleaseGil());
-    nb::class_<PcpColumn>(module, "PcpColumn", nb::is_final())
-        .def("__init__", &make_column, nb::arg("metric"), nb::arg("instance"), nb::arg("counts"),
-             nb::arg("fraction_bits") = nb::none(), nb::arg("duty") = nb::none(),
-             nb::arg("gated") = false);
-    nb::class_<PcpSource, CounterSource>(module, "PcpSource", nb::is_final())
-        .def("__init__", &make_source, nb::arg("library"), nb::arg("host"), nb::arg("columns"),
-             nb::arg("gate") = "", ReleaseGil());
+    final_class<PcpLibrary>(
+        module, "PcpLibrary",
+        "The client library of Performance Co-Pilot: the first of `files` that can be loaded.\n\n"
+        "It bounds each answer it waits for by 1 s, unless PMCD_REQUEST_TIMEOUT and "
+        "PMCD_CONNECT_TIMEOUT say otherwise. Raises RequestError: no library, or its "
+        "configuration, without which it would end the process, cannot be read.")
+        .def(nb::init<const std::vector<std::string>&>(), "files"_a, ReleaseGil())
+        .def_prop_ro("file", &PcpLibrary::file, "The name it was found by.");
+    final_class<PcpDirectory>(module, "PcpDirectory",
+                              "What can be asked of a daemon. Raises RequestError: no connection.")
+        .def(nb::init<std::shared_ptr<const PcpLibrary>, std::string>(), "library"_a, "host"_a,
+             ReleaseGil())
+        .def("host_name", &PcpDirectory::host_name, ReleaseGil(),
+             "The name of the machine whose metrics these are; empty: not known.")
+        .def("names", &PcpDirectory::names, "below"_a, ReleaseGil(),
+             "All metrics at or below a name.")
+        .def("describe", &PcpDirectory::describe, "names"_a, ReleaseGil(),
+             "One for each name, in their order.");
+    final_class<PcpColumn>(
+        module, "PcpColumn",
+        "One value to read.\n\n"
+        "`fraction_bits`: what is no integer is kept in parts of 2^-bits. `counts`: a lower value "
+        "than before is of a new generation. `duty`: the column of its share of time; at zero "
+        "there is no value. `gated`: no value while the source's gate is zero.")
+        .def("__init__", &make_column, "metric"_a, "instance"_a, "counts"_a,
+             "fraction_bits"_a = nb::none(), "duty"_a = nb::none(), "gated"_a = false);
+    final_class<PcpSource, CounterSource>(
+        module, "PcpSource",
+        "Slot 0 is the generation, then one for each column; each reading is one fetch.\n\n"
+        "A lost connection is made again in the background. Between values of two generations "
+        "there is always a missing one. Raises RequestError: no connection, or none of the columns "
+        "exists.")
+        .def("__init__", &make_source, "library"_a, "host"_a, "columns"_a, "gate"_a = "",
+             ReleaseGil());
 }
 
 }  // namespace memgauge::bindings

@@ -9,8 +9,6 @@
 #include "memgauge/counters/perf.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -44,17 +42,22 @@ int refusal(const PerfEvent& event, int pid, int cpu, bool inherit) {
 }  // namespace
 
 void register_counters_perf(nb::module_& module) {
-    nb::class_<PerfEvent>(module, "PerfEvent", nb::is_final())
-        .def("__init__", &init_event, nb::arg("pmu_type"), nb::arg("config"),
-             nb::arg("config1") = 0, nb::arg("config2") = 0, nb::arg("config3") = 0,
-             nb::arg("exclude_user") = false, nb::arg("exclude_kernel") = false,
-             nb::arg("exclude_hv") = false, nb::arg("exclude_guest") = false);
-    module.def("open_perf_group", &open_group, nb::arg("events"), nb::arg("pid") = -1,
-               nb::arg("cpu") = -1, nb::arg("inherit") = false, ReleaseGil());
-    module.def("open_perf_single", &open_single, nb::arg("event"), nb::arg("pid") = -1,
-               nb::arg("cpu") = -1, nb::arg("inherit") = false, ReleaseGil());
-    module.def("perf_refusal", &refusal, nb::arg("event"), nb::arg("pid") = -1, nb::arg("cpu") = -1,
-               nb::arg("inherit") = false, ReleaseGil());
+    final_class<PerfEvent>(
+        module, "PerfEvent",
+        "An event as the kernel's perf_event_attr has it; uncore PMUs refuse the exclude bits.")
+        .def("__init__", &init_event, "pmu_type"_a, "config"_a, "config1"_a = 0, "config2"_a = 0,
+             "config3"_a = 0, "exclude_user"_a = false, "exclude_kernel"_a = false,
+             "exclude_hv"_a = false, "exclude_guest"_a = false);
+    module.def("open_perf_group", &open_group, "events"_a, "pid"_a = -1, "cpu"_a = -1,
+               "inherit"_a = false, ReleaseGil(),
+               "One group; slots: enabled ns, running ns, then the value of each event.\n\n"
+               "Raises CounterRefused with `error_number` and `event_index`; its message says "
+               "neither reason nor remedy. Some PMUs refuse groups: open their events one by one.");
+    module.def("open_perf_single", &open_single, "event"_a, "pid"_a = -1, "cpu"_a = -1,
+               "inherit"_a = false, ReleaseGil(),
+               "One event; slots: enabled ns, running ns, value. Raises CounterRefused as above.");
+    module.def("perf_refusal", &refusal, "event"_a, "pid"_a = -1, "cpu"_a = -1, "inherit"_a = false,
+               ReleaseGil(), "0 where the event can be opened now, else the errno.");
 }
 
 }  // namespace memgauge::bindings

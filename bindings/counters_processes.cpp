@@ -12,8 +12,6 @@
 #include "memgauge/counters/process_tree.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -41,12 +39,14 @@ std::shared_ptr<CounterSource> open_tree(int pid, std::string procfs,
 
 void register_counters_processes(nb::module_& module) {
     const ProcessTreeRequest usual;
-    module.def("process_tree_slots", &slots);
-    module.def("open_process_tree", &open_tree, nb::arg("pid"), nb::arg("procfs") = usual.procfs,
-               nb::arg("discovery_interval_ns") = usual.discovery_interval_ns,
-               nb::arg("max_processes") = usual.max_processes,
-               nb::arg("max_threads") = usual.max_threads, nb::arg("switches") = usual.switches,
-               ReleaseGil());
+    module.def("process_tree_slots", &slots, "Names of the slots of `open_process_tree`.");
+    module.def(
+        "open_process_tree", &open_tree, "pid"_a, "procfs"_a = usual.procfs,
+        "discovery_interval_ns"_a = usual.discovery_interval_ns,
+        "max_processes"_a = usual.max_processes, "max_threads"_a = usual.max_threads,
+        "switches"_a = usual.switches, ReleaseGil(),
+        "Sums over a process and all its descendants; see memgauge/counters/process_tree.hpp.\n\n"
+        "Raises CounterRefused with `error_number`.");
 }
 
 }  // namespace memgauge::bindings

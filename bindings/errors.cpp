@@ -5,8 +5,6 @@
 #include "memgauge/error.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 

@@ -13,8 +13,6 @@
 #include "memgauge/gpu/traffic.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -60,23 +58,25 @@ Slice run_traffic(Running& self, unsigned reads, unsigned writes, std::size_t by
 
 // What arrays and traffic have alike.
 template <class Native, class Class>
-void register_checks(Class& made) {
+void register_checks(Class& made, const char* validated, const char* closed) {
     made.def(
             "validate",
             [](Closable<Native>& self) {
                 return self.with([](Native& native) { return native.validate(signal_raised); });
             },
-            ReleaseGil())
-        .def("close", &Closable<Native>::close, ReleaseGil());
+            ReleaseGil(), validated)
+        .def("close", &Closable<Native>::close, ReleaseGil(), closed);
 }
 
 }  // namespace
 
 void register_gpu_arrays(nb::module_& module) {
-    nb::class_<Arrays> arrays(module, "GpuStreamArrays", nb::is_final());
+    auto arrays = final_class<Arrays>(module, "GpuStreamArrays");
     arrays
-        .def("__init__", &init_arrays, nb::arg("gpu"), nb::arg("elements"),
-             nb::arg("element") = "double", ReleaseGil())
+        .def("__init__", &init_arrays, "gpu"_a, "elements"_a, "element"_a = "double", ReleaseGil(),
+             "Arrays a, b and c in device memory, filled; each of `elements`, rounded up to whole "
+             "32.\n\n"
+             "Raises RequestError: the device has not so much memory free.")
         .def_prop_ro("elements",
                      [](Arrays& self) {
                          return self.look([](const GpuStreamArrays& a) { return a.elements(); });
@@ -86,39 +86,55 @@ void register_gpu_arrays(nb::module_& module) {
             [](Arrays& self, const std::vector<GpuKernelSpec>& specs) {
                 self.with([&](GpuStreamArrays& a) { a.prepare(specs); });
             },
-            nb::arg("specs"), ReleaseGil())
-        .def("run", &run_kernel, nb::arg("spec"), nb::kw_only(), nb::arg("lead_in_bytes") = 0,
-             nb::arg("iterations") = 1, nb::arg("prefix_elements") = 0, nb::arg("repeats") = 1,
-             ReleaseGil())
+            "specs"_a, ReleaseGil(),
+            "Compile all these in one go, for the life of the GPU; run() does what was not.")
+        .def("run", &run_kernel, "spec"_a, nb::kw_only(), "lead_in_bytes"_a = 0, "iterations"_a = 1,
+             "prefix_elements"_a = 0, "repeats"_a = 1, ReleaseGil(),
+             "One thread's slice with a stamp for each iteration: one launch over the whole "
+             "arrays.\n\n"
+             "`lead_in_bytes`: untimed before, the same kernel over so much of the end of each "
+             "array. `prefix_elements` (read only; whole 32): walk just those, L1 passed by, "
+             "`repeats` times within each launch; once untimed before. Bytes are not counted in "
+             "the slice.")
         .def(
             "corrupt",
             [](Arrays& self, char array, std::size_t element) {
                 self.with([&](GpuStreamArrays& a) { a.corrupt(array, element); });
             },
-            nb::arg("array"), nb::arg("element"), ReleaseGil());
-    register_checks<GpuStreamArrays>(arrays);
+            "array"_a, "element"_a, ReleaseGil());
+    register_checks<GpuStreamArrays>(arrays,
+                                     "Of a, b and c: every element compared, on the device.",
+                                     "Free the arrays now; later calls raise RuntimeError.");
 
-    nb::class_<Running> traffic(module, "GpuTraffic", nb::is_final());
-    traffic.def("__init__", &init_traffic, nb::arg("gpu"), nb::arg("bytes"), ReleaseGil())
+    auto traffic = final_class<Running>(module, "GpuTraffic");
+    traffic
+        .def("__init__", &init_traffic, "gpu"_a, "bytes"_a, ReleaseGil(),
+             "Memory to read from, and as much to write to; each rounded up to whole 1 MiB.")
         .def_prop_ro(
             "bytes",
-            [](Running& self) { return self.look([](const GpuTraffic& t) { return t.bytes(); }); })
+            [](Running& self) { return self.look([](const GpuTraffic& t) { return t.bytes(); }); },
+            "Of what is read from, and of what is written to.")
         .def(
             "prepare",
             [](Running& self, const Mixes& mixes) {
                 self.with([&](GpuTraffic& t) { t.prepare(mixes); });
             },
-            nb::arg("mixes"), ReleaseGil())
-        .def("run", &run_traffic, nb::arg("reads"), nb::arg("writes"), nb::kw_only(),
-             nb::arg("bytes"), nb::arg("hint") = "default", nb::arg("lead_in_bytes") = 0,
-             nb::arg("iterations") = 1, ReleaseGil())
+            "mixes"_a, ReleaseGil(), "Compile kernels for all these (reads, writes) in one go.")
+        .def(
+            "run", &run_traffic, "reads"_a, "writes"_a, nb::kw_only(), "bytes"_a,
+            "hint"_a = "default", "lead_in_bytes"_a = 0, "iterations"_a = 1, ReleaseGil(),
+            "Loads and stores of 16 bytes in the ratio asked for, going on from where it was.\n\n"
+            "`bytes`: of all accesses of one iteration, rounded up to whole steps of whole blocks. "
+            "`read_bytes` and `write_bytes` of the slice are exact, of all iterations together.")
         .def(
             "corrupt",
             [](Running& self, std::size_t element) {
                 self.with([&](GpuTraffic& t) { t.corrupt(element); });
             },
-            nb::arg("element"), ReleaseGil());
-    register_checks<GpuTraffic>(traffic);
+            "element"_a, ReleaseGil());
+    register_checks<GpuTraffic>(
+        traffic, "Every 16 bytes written to hold what the last store there put: array `w`.",
+        "Free the memory now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

@@ -12,8 +12,6 @@
 #include "memgauge/gpu/chase.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -44,29 +42,41 @@ GpuWalk run(Chase& self, std::size_t hops, std::size_t warm_hops, std::size_t it
 }  // namespace
 
 void register_gpu_chase(nb::module_& module) {
-    nb::class_<GpuWalk>(module, "GpuWalk", nb::is_final())
-        .def_prop_ro("slice", [](const GpuWalk& walk) -> const auto& { return walk.slice; })
-        .def_ro("cycles", &GpuWalk::cycles)
-        .def_ro("cycles_per_ns", &GpuWalk::cycles_per_ns)
+    final_class<GpuWalk>(module, "GpuWalk")
+        .def_prop_ro(
+            "slice", [](const GpuWalk& walk) -> const auto& { return walk.slice; },
+            "Stamps by the device's %globaltimer inside the kernel, on the run's clock.")
+        .def_ro("cycles", &GpuWalk::cycles, "Of the multiprocessor's clock, for each iteration.")
+        .def_ro("cycles_per_ns", &GpuWalk::cycles_per_ns,
+                "Its frequency meanwhile; None: too short a time for the timer's resolution.")
         .def_ro("timer_resolution_ns", &GpuWalk::timer_resolution_ns);
-    nb::class_<Chase>(module, "GpuChase", nb::is_final())
-        .def("__init__", &init_chase, nb::arg("gpu"), nb::arg("bytes"), nb::arg("node_bytes") = 128,
-             nb::kw_only(), nb::arg("through") = "l1", nb::arg("order") = "random",
-             nb::arg("block_bytes") = 0, nb::arg("seed") = 1, ReleaseGil())
+    final_class<Chase>(module, "GpuChase")
+        .def("__init__", &init_chase, "gpu"_a, "bytes"_a, "node_bytes"_a = 128, nb::kw_only(),
+             "through"_a = "l1", "order"_a = "random", "block_bytes"_a = 0, "seed"_a = 1,
+             ReleaseGil(),
+             "A ring of dependent loads in device memory, walked by one thread.\n\n"
+             "`through`: l1 (L1, then L2) or l2 (L1 passed by). `order`: random, stride, or "
+             "block-random: all nodes of one block of `block_bytes`, then of another, so that TLB "
+             "misses become rare.")
         .def_prop_ro("nodes",
                      [](Chase& self) {
                          return self.look([](const GpuChase& chase) { return chase.nodes(); });
                      })
-        .def("run", &run, nb::arg("hops"), nb::arg("warm_hops") = 0, nb::arg("iterations") = 1,
-             nb::arg("sweeps") = 0, ReleaseGil())
+        .def("run", &run, "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1, "sweeps"_a = 0,
+             ReleaseGil(),
+             "`iterations` stamped walks of `hops` each, within one launch, after `warm_hops`.\n\n"
+             "It goes on from where the last walk ended. `sweeps`: untimed before, so often all "
+             "multiprocessors read the whole ring, L1 passed by: into the L2 at the speed of "
+             "bandwidth.")
         .def(
             "is_single_cycle",
             [](Chase& self) {
                 return self.with(
                     [](GpuChase& chase) { return chase.is_single_cycle(signal_raised); });
             },
-            ReleaseGil())
-        .def("close", &Chase::close, ReleaseGil());
+            ReleaseGil(), "Walks the ring once: whether every node is visited exactly once.")
+        .def("close", &Chase::close, ReleaseGil(),
+             "Free the ring now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

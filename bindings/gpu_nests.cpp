@@ -9,8 +9,6 @@
 #include "memgauge/gpu/nests.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -38,13 +36,21 @@ void corrupt(Nest& self, std::size_t array, std::size_t element) {
 }  // namespace
 
 void register_gpu_nests(nb::module_& module) {
-    nb::class_<Nest>(module, "GpuNest", nb::is_final())
-        .def("__init__", &init_nest, nb::arg("gpu"), nb::arg("spec"), nb::arg("copies") = 1,
-             ReleaseGil())
-        .def("run", &run, nb::arg("repetitions") = 1, ReleaseGil())
-        .def("validate", &validate, ReleaseGil())
-        .def("corrupt", &corrupt, nb::arg("array"), nb::arg("element"), ReleaseGil())
-        .def("close", &Nest::close, ReleaseGil());
+    final_class<Nest>(module, "GpuNest")
+        .def("__init__", &init_nest, "gpu"_a, "spec"_a, "copies"_a = 1, ReleaseGil(),
+             "Sets of a loop nest's arrays in device memory, used in turn.\n\n"
+             "Raises RequestError: the device has not so much memory free, or stores are to be "
+             "prefetched.")
+        .def("run", &run, "repetitions"_a = 1, ReleaseGil(),
+             "One thread's slice with a stamp for each execution, each on the next set.\n\n"
+             "A device's thread for each trip of the innermost loop; of GEMV and GEMM, for each "
+             "element of the result.")
+        .def("validate", &validate, ReleaseGil(),
+             "What was written, against what the arrays read were filled with; nothing before "
+             "run().")
+        .def("corrupt", &corrupt, "array"_a, "element"_a, ReleaseGil())
+        .def("close", &Nest::close, ReleaseGil(),
+             "Free the memory now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

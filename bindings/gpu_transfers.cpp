@@ -11,8 +11,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -81,28 +79,44 @@ auto backing(Transfers& self) {
 }  // namespace
 
 void register_gpu_transfers(nb::module_& module) {
-    nb::class_<Transfers>(module, "GpuTransfers", nb::is_final())
-        .def("__init__", &init_transfers, nb::arg("gpu"), nb::arg("bytes"), nb::kw_only(),
-             nb::arg("host") = "pinned", nb::arg("memory") = nb::none(),
-             nb::arg("peer") = nb::none(), ReleaseGil())
-        .def("run", &run, nb::arg("direction"), nb::arg("bytes"), nb::kw_only(),
-             nb::arg("iterations") = 1, nb::arg("repeats") = 1, ReleaseGil())
-        .def("start", &start, nb::arg("direction"), nb::arg("bytes"), nb::kw_only(),
-             nb::arg("iterations") = 1, nb::arg("repeats") = 1, ReleaseGil())
-        .def("finish", &finish, ReleaseGil())
+    final_class<Transfers>(module, "GpuTransfers")
+        .def("__init__", &init_transfers, "gpu"_a, "bytes"_a, nb::kw_only(), "host"_a = "pinned",
+             "memory"_a = nb::none(), "peer"_a = nb::none(), ReleaseGil(),
+             "Buffers of `bytes` for each direction, at both ends: the GPU, and the host or a "
+             "peer.\n\n"
+             "`host`: pinned, by the driver, or of `memory` (nodes, an area) and then registered; "
+             "or pageable. Raises RequestError: not so much memory, or it cannot be pinned.")
+        .def("run", &run, "direction"_a, "bytes"_a, nb::kw_only(), "iterations"_a = 1,
+             "repeats"_a = 1, ReleaseGil(),
+             "Copies of `bytes`, `repeats` for each of `iterations` stamps, back to back.\n\n"
+             "`direction`: host-to-device, device-to-host, both; with a peer to-peer, from-peer, "
+             "both-peers. One thread's slice for each direction, in this order; bytes are not "
+             "counted in it. Stamps are the GPU's, from event to event; of pageable memory the "
+             "host's.")
+        .def("start", &start, "direction"_a, "bytes"_a, nb::kw_only(), "iterations"_a = 1,
+             "repeats"_a = 1, ReleaseGil(),
+             "Queue a run and return at once; RequestError for pageable memory.")
+        .def("finish", &finish, ReleaseGil(), "Wait for what was started.")
         .def_prop_ro(
             "host_was_slower",
             [](Transfers& self) {
                 return self.look([](const GpuTransfers& made) { return made.host_was_slower(); });
-            })
-        .def_prop_ro("direct",
-                     [](Transfers& self) {
-                         return self.look([](const GpuTransfers& made) { return made.direct(); });
-                     })
-        .def("validate", &validate, ReleaseGil())
-        .def("corrupt", &corrupt, nb::arg("direction"), nb::arg("element"), ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
-        .def("close", &Transfers::close, ReleaseGil());
+            },
+            "Of the last run by events: copies may have waited for the host to queue them.")
+        .def_prop_ro(
+            "direct",
+            [](Transfers& self) {
+                return self.look([](const GpuTransfers& made) { return made.direct(); });
+            },
+            "With a peer: each reaches the other's memory.")
+        .def("validate", &validate, ReleaseGil(),
+             "Each 8 bytes that arrived since the last call: d on this GPU, h on the host, p "
+             "beyond.")
+        .def("corrupt", &corrupt, "direction"_a, "element"_a, ReleaseGil())
+        .def("backing", &backing, ReleaseGil(),
+             "Of the host's buffers; none where the driver allocates them.")
+        .def("close", &Transfers::close, ReleaseGil(),
+             "Free the buffers now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

@@ -14,8 +14,6 @@
 
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -60,12 +58,12 @@ KernelSpec default_by_name(std::string_view operation, std::string_view element)
 }  // namespace
 
 void register_kernels(nb::module_& module) {
-    nb::class_<KernelSpec>(module, "KernelSpec", nb::is_final())
-        .def("__init__", &init_spec, nb::arg("operation"), nb::arg("element") = "double",
-             nb::arg("variant") = "standard", nb::arg("isa") = "generic",
-             nb::arg("store") = "temporal", nb::arg("unroll") = 1, nb::arg("streams") = 1,
-             nb::arg("prefetch_near_bytes") = 0, nb::arg("prefetch_far_bytes") = 0,
-             nb::arg("access") = "direct")
+    final_class<KernelSpec>(module, "KernelSpec")
+        .def("__init__", &init_spec, "operation"_a, "element"_a = "double",
+             "variant"_a = "standard", "isa"_a = "generic", "store"_a = "temporal", "unroll"_a = 1,
+             "streams"_a = 1, "prefetch_near_bytes"_a = 0, "prefetch_far_bytes"_a = 0,
+             "access"_a = "direct",
+             "Raises RequestError when this machine cannot run it or no such kernel was compiled.")
         .def_prop_ro("operation", [](const KernelSpec& s) { return to_string(s.operation); })
         .def_prop_ro("element", [](const KernelSpec& s) { return to_string(s.element); })
         .def_prop_ro("variant", [](const KernelSpec& s) { return to_string(s.variant); })
@@ -76,18 +74,23 @@ void register_kernels(nb::module_& module) {
         .def_ro("prefetch_near_bytes", &KernelSpec::prefetch_near_bytes)
         .def_ro("prefetch_far_bytes", &KernelSpec::prefetch_far_bytes)
         .def_prop_ro("access", [](const KernelSpec& s) { return to_string(s.access); })
-        .def_prop_ro("counted_read_bytes",
-                     [](const KernelSpec& s) { return traffic(s).counted_read; })
+        .def_prop_ro(
+            "counted_read_bytes", [](const KernelSpec& s) { return traffic(s).counted_read; },
+            "Bytes per element, as are the next two.")
         .def_prop_ro("counted_write_bytes",
                      [](const KernelSpec& s) { return traffic(s).counted_write; })
         .def_prop_ro("write_allocate_bytes",
                      [](const KernelSpec& s) { return traffic(s).write_allocate; });
-    module.def("supported_isas", &isa_names);
-    module.def("tuned_specs", &specs_by_name, nb::arg("operation"), nb::arg("element") = "double",
-               nb::arg("prefetch_bytes") = std::vector<NearAndFarBytes>{{0, 0}});
-    module.def("default_tuned_spec", &default_by_name, nb::arg("operation"),
-               nb::arg("element") = "double");
-    module.def("write_back_instruction", &write_back_instruction);
+    module.def("supported_isas", &isa_names, "Instruction sets, best for streaming first.");
+    module.def("tuned_specs", &specs_by_name, "operation"_a, "element"_a = "double",
+               "prefetch_bytes"_a = std::vector<NearAndFarBytes>{{0, 0}},
+               "All tuned kernels that were compiled and can run here.\n\n"
+               "They are listed at each near and far prefetch distance for which they were "
+               "compiled; without any where `prefetch_bytes` is left out.");
+    module.def("default_tuned_spec", &default_by_name, "operation"_a, "element"_a = "double",
+               "The tuned spec to take where nothing was searched.");
+    module.def("write_back_instruction", &write_back_instruction,
+               "How flushed stores write a line back here, such as `clwb`.");
 }
 
 }  // namespace memgauge::bindings

@@ -11,8 +11,6 @@
 #include "memgauge/error.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -30,7 +28,8 @@ std::optional<AreaFacts> facts(const Memory& self) {
 }  // namespace
 
 void register_memory(nb::module_& module) {
-    nb::class_<AreaFacts>(module, "AreaFacts", nb::is_final())
+    final_class<AreaFacts>(module, "AreaFacts",
+                           "What an area of memory is, as the kernel tells; None: it does not.")
         .def_ro("kind", &AreaFacts::kind)
         .def_ro("path", &AreaFacts::path)
         .def_ro("file_system", &AreaFacts::file_system)
@@ -38,13 +37,16 @@ void register_memory(nb::module_& module) {
         .def_ro("map_sync", &AreaFacts::map_sync)
         .def_ro("node", &AreaFacts::node)
         .def_ro("page_bytes", &AreaFacts::page_bytes);
-    nb::class_<Memory>(module, "Memory", nb::is_final())
-        .def("__init__", &init_memory, nb::arg("nodes") = nb::none(),
-             nb::arg("weights") = nb::none())
+    final_class<Memory>(
+        module, "Memory",
+        "Where buffers get their pages: ordinary memory by NUMA policy, or an opened area.")
+        .def("__init__", &init_memory, "nodes"_a = nb::none(), "weights"_a = nb::none(),
+             "None: first touch. One node: bound to it. Several: pages in turn, by weight.")
         .def_prop_ro("nodes", [](const Memory& self) { return self.source().nodes; })
         .def_prop_ro("weights", [](const Memory& self) { return self.source().weights; })
-        .def_prop_ro("facts", &facts)
-        .def("close", &Memory::close, ReleaseGil());
+        .def_prop_ro("facts", &facts, "Of the area; None: it is ordinary memory.")
+        .def("close", &Memory::close, ReleaseGil(),
+             "Let go of the area; later uses raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

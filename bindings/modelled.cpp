@@ -6,19 +6,20 @@
 
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 
 void register_modelled(nb::module_& module) {
-    nb::class_<ModelledSource, CounterSource>(module, "ModelledSource", nb::is_final())
+    final_class<ModelledSource, CounterSource>(
+        module, "ModelledSource",
+        "Slots 0 and 1: bytes read and written that kernels of this process are known to move.")
         .def(nb::init<>());
     module.def(
         "add_known_traffic",
         [](std::uint64_t read_bytes, std::uint64_t write_bytes) {
             KnownTraffic::instance().add(read_bytes, write_bytes);
         },
-        nb::arg("read_bytes"), nb::arg("write_bytes"));
+        "read_bytes"_a, "write_bytes"_a,
+        "Book traffic that something else than a kernel of this module caused.");
 }
 
 }  // namespace memgauge::bindings

@@ -1,4 +1,5 @@
-// The native module memgauge._core; its Python face is src/memgauge/_core.pyi.
+// The native module memgauge._core. Docstrings beside its classes and functions are their
+// documentation, for Python and for the stub that the build makes.
 
 #include <string>
 
@@ -22,6 +23,12 @@ NB_MODULE(_core, module) {
     using namespace memgauge::bindings;
     // An object alive at exit is the interpreter's habit, not an error to print.
     nanobind::set_leak_warnings(false);
+    module.doc() =
+        "The native core: clock, buffers, team, kernels and chase. See core/include/memgauge.\n\n"
+        "Its errors are those of `memgauge.model.errors`; an interrupted call raises "
+        "KeyboardInterrupt (or whatever the Python signal handler raised). Long calls release the "
+        "GIL and look for signals. A team and what was made on it serve one call at a time: a "
+        "second one at the same time raises.";
     module.attr("compiler") = nanobind::str(compiler().c_str());
     register_errors();
     register_clock(module);

@@ -19,8 +19,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -74,7 +72,7 @@ void check_overlap(const NestSpec& spec, const std::vector<NestArray>& arrays,
     }
 }
 
-std::vector<BufferView> operands_of(const NestSpec& spec, const std::vector<nb::object>& operands) {
+std::vector<BufferView> operands_of(const NestSpec& spec, const std::vector<Readable>& operands) {
     const std::vector<NestArray> arrays = arrays_of(spec);
     if (operands.size() != arrays.size()) {
         throw RequestError("loop nest " + std::string(to_string(spec.kind)) + " works on " +
@@ -91,7 +89,7 @@ std::vector<BufferView> operands_of(const NestSpec& spec, const std::vector<nb::
     return views;
 }
 
-void execute_nest(const NestSpec& spec, const std::vector<nb::object>& operands) {
+void execute_nest(const NestSpec& spec, const std::vector<Readable>& operands) {
     const std::vector<BufferView> views = operands_of(spec, operands);
     std::vector<void*> addresses;
     for (const BufferView& view : views) addresses.push_back(view.data());
@@ -155,23 +153,23 @@ std::vector<std::string_view> kind_names() {
 }
 
 void register_spec(nb::module_& module) {
-    nb::class_<NestArray>(module, "NestArray", nb::is_final())
+    final_class<NestArray>(module, "NestArray")
         .def_ro("name", &NestArray::name)
         .def_ro("bytes", &NestArray::bytes)
         .def_ro("element_bytes", &NestArray::element_bytes)
         .def_ro("read", &NestArray::read)
         .def_ro("written", &NestArray::written);
-    nb::class_<NestSpec>(module, "NestSpec", nb::is_final())
-        .def("__init__", &init_spec, nb::arg("kind"), nb::kw_only(), nb::arg("m") = 0,
-             nb::arg("n") = 0, nb::arg("cap") = 0, nb::arg("stride") = 0, nb::arg("planes") = 0,
-             nb::arg("rows") = 0, nb::arg("cols") = 0, nb::arg("x") = 0, nb::arg("y") = 0,
-             nb::arg("tile") = 0, nb::arg("store_prefetch") = false)
-        .def_prop_ro("arrays", &arrays_of)
-        .def_prop_ro("trips", &trips_of);
+    final_class<NestSpec>(module, "NestSpec",
+                          "A loop nest of so many elements; RequestError where they make no sense.")
+        .def("__init__", &init_spec, "kind"_a, nb::kw_only(), "m"_a = 0, "n"_a = 0, "cap"_a = 0,
+             "stride"_a = 0, "planes"_a = 0, "rows"_a = 0, "cols"_a = 0, "x"_a = 0, "y"_a = 0,
+             "tile"_a = 0, "store_prefetch"_a = false)
+        .def_prop_ro("arrays", &arrays_of, "In the order of operands.")
+        .def_prop_ro("trips", &trips_of, "Of the innermost loop.");
 }
 
 void register_loop_nest(nb::module_& module) {
-    nb::class_<NestValidation>(module, "NestValidation", nb::is_final())
+    final_class<NestValidation>(module, "NestValidation")
         .def_ro("array", &NestValidation::array)
         .def_ro("average_relative_error", &NestValidation::average_relative_error)
         .def_ro("epsilon", &NestValidation::epsilon)
@@ -179,19 +177,23 @@ void register_loop_nest(nb::module_& module) {
         .def_ro("failed_elements", &NestValidation::failed_elements)
         .def_ro("first_failed", &NestValidation::first_failed)
         .def_ro("passed", &NestValidation::passed);
-    nb::class_<Nest>(module, "LoopNest", nb::is_final())
-        .def("__init__", &init_nest, nb::arg("team"), nb::arg("spec"), nb::arg("copies") = 1,
-             nb::kw_only(), nb::arg("pages") = "auto", nb::arg("memory") = nb::none(),
-             nb::keep_alive<1, 2>(), ReleaseGil())
-        .def("run", &run, nb::arg("repetitions") = 1, ReleaseGil())
-        .def("validate", &validate, ReleaseGil())
-        .def("array", &array, nb::arg("rank"), nb::arg("copy"), nb::arg("index"),
-             nb::sig("def array(self, rank: int, copy: int, index: int) -> memoryview"))
-        .def("address", &address, nb::arg("rank"), nb::arg("copy"), nb::arg("index"))
-        .def("corrupt", &corrupt, nb::arg("rank"), nb::arg("array"), nb::arg("element"),
-             ReleaseGil())
+    final_class<Nest>(module, "LoopNest")
+        .def("__init__", &init_nest, "team"_a, "spec"_a, "copies"_a = 1, nb::kw_only(),
+             "pages"_a = "auto", "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil())
+        .def("run", &run, "repetitions"_a = 1, ReleaseGil(),
+             "Every thread executes it so often, each stamped, on its sets of arrays in turn.")
+        .def("validate", &validate, ReleaseGil(),
+             "Of each array written, in the sets used: compared with what it must hold.\n\n"
+             "Nothing before the first run. Of GEMM sums of rows are compared, not elements.")
+        .def("array", &array, "rank"_a, "copy"_a, "index"_a,
+             nb::sig("def array(self, rank: int, copy: int, index: int) -> memoryview"),
+             "Of one set, as doubles; of complex ones real and imaginary parts in turn.\n\n"
+             "Outlives close().")
+        .def("address", &address, "rank"_a, "copy"_a, "index"_a, "Where it begins.")
+        .def("corrupt", &corrupt, "rank"_a, "array"_a, "element"_a, ReleaseGil())
         .def("backing", &backing, ReleaseGil())
-        .def("close", &Nest::close, ReleaseGil());
+        .def("close", &Nest::close, ReleaseGil(),
+             "Free the arrays now; later calls raise RuntimeError.");
 }
 
 }  // namespace
@@ -200,11 +202,12 @@ void register_nests(nb::module_& module) {
     module.attr("NEST_KINDS") = kind_names();
     register_spec(module);
     register_loop_nest(module);
-    module.def("simulate_nest", &simulate_nest, nb::arg("spec"), nb::arg("bases"), nb::arg("model"),
-               ReleaseGil());
-    module.def("execute_nest", &execute_nest, nb::arg("spec"), nb::arg("operands"),
-               nb::sig("def execute_nest(spec: NestSpec, operands: Sequence[ReadableBuffer]) -> "
-                       "None"));
+    module.def("simulate_nest", &simulate_nest, "spec"_a, "bases"_a, "model"_a, ReleaseGil(),
+               "One execution by each core on arrays of its own that begin at `bases[core]`.");
+    module.def("execute_nest", &execute_nest, "spec"_a, "operands"_a,
+               "One execution on buffers of the caller, in this thread.\n\n"
+               "Raises RequestError: a buffer is too small, not contiguous, or to be written and "
+               "read-only.");
 }
 
 }  // namespace memgauge::bindings

@@ -9,8 +9,6 @@
 #include "memgauge/held_process.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -43,13 +41,19 @@ int become(const Texts& arguments, const Texts& paths, const Texts& environment)
 }  // namespace
 
 void register_process(nb::module_& module) {
-    nb::class_<HeldProcess>(module, "HeldProcess", nb::is_final())
-        .def("__init__", &init_held, nb::arg("arguments"), nb::arg("paths"), nb::arg("environment"))
+    final_class<HeldProcess>(module, "HeldProcess")
+        .def("__init__", &init_held, "arguments"_a, "paths"_a, "environment"_a,
+             "A process that waits; when let go it becomes the first of `paths` that can be "
+             "started.")
         .def_prop_ro("pid", &HeldProcess::pid)
-        .def("release", &HeldProcess::release, ReleaseGil());
-    module.def("become_program", &become, nb::arg("arguments"), nb::arg("paths"),
-               nb::arg("environment"));
-    module.def("adopt_orphans", &adopt_orphans, nb::arg("on"));
+        .def("release", &HeldProcess::release, ReleaseGil(),
+             "Start the program; 0, or the error number of why it could not be.");
+    module.def("become_program", &become, "arguments"_a, "paths"_a, "environment"_a,
+               "Replace this process by the first of `paths` that can be started; else why none "
+               "could be.");
+    module.def(
+        "adopt_orphans", &adopt_orphans, "on"_a,
+        "Make orphans among the descendants children of this process; 0, or the error number.");
 }
 
 }  // namespace memgauge::bindings

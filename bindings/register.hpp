@@ -1,47 +1,63 @@
 #pragma once
-// One function per core area adds that area's classes and functions to the module.
+// One function per core area adds that area's classes and functions to the module, with what is to
+// be known of them: its stub, src/memgauge/_core.pyi, is generated from these.
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 namespace memgauge::bindings {
 
+namespace nb = nanobind;
+using namespace nb::literals;
+
 void register_errors();
-void register_clock(nanobind::module_& module);
-void register_buffer(nanobind::module_& module);
-void register_memory(nanobind::module_& module);
-void register_areas(nanobind::module_& module);
-void register_pmemobj(nanobind::module_& module);
-void register_counters(nanobind::module_& module);
-void register_counters_perf(nanobind::module_& module);
-void register_counters_files(nanobind::module_& module);
-void register_counters_processes(nanobind::module_& module);
-void register_counters_nvml(nanobind::module_& module);
-void register_counters_cupti(nanobind::module_& module);
-void register_counters_pcp(nanobind::module_& module);
-void register_counters_lane(nanobind::module_& module);
-void register_process(nanobind::module_& module);
-void register_modelled(nanobind::module_& module);
-void register_stimulus(nanobind::module_& module);
-void register_team(nanobind::module_& module);
-void register_kernels(nanobind::module_& module);
-void register_stream_arrays(nanobind::module_& module);
-void register_chase(nanobind::module_& module);
-void register_accesses(nanobind::module_& module);
-void register_traffic(nanobind::module_& module);
-void register_competition(nanobind::module_& module);
-void register_cache(nanobind::module_& module);
-void register_nests(nanobind::module_& module);
-void register_gpu(nanobind::module_& module);
-void register_gpu_arrays(nanobind::module_& module);
-void register_gpu_chase(nanobind::module_& module);
-void register_gpu_transfers(nanobind::module_& module);
-void register_gpu_nests(nanobind::module_& module);
+void register_clock(nb::module_& module);
+void register_buffer(nb::module_& module);
+void register_memory(nb::module_& module);
+void register_areas(nb::module_& module);
+void register_pmemobj(nb::module_& module);
+void register_counters(nb::module_& module);
+void register_counters_perf(nb::module_& module);
+void register_counters_files(nb::module_& module);
+void register_counters_processes(nb::module_& module);
+void register_counters_nvml(nb::module_& module);
+void register_counters_cupti(nb::module_& module);
+void register_counters_pcp(nb::module_& module);
+void register_counters_lane(nb::module_& module);
+void register_process(nb::module_& module);
+void register_modelled(nb::module_& module);
+void register_stimulus(nb::module_& module);
+void register_team(nb::module_& module);
+void register_kernels(nb::module_& module);
+void register_stream_arrays(nb::module_& module);
+void register_chase(nb::module_& module);
+void register_accesses(nb::module_& module);
+void register_traffic(nb::module_& module);
+void register_competition(nb::module_& module);
+void register_cache(nb::module_& module);
+void register_nests(nb::module_& module);
+void register_gpu(nb::module_& module);
+void register_gpu_arrays(nb::module_& module);
+void register_gpu_chase(nb::module_& module);
+void register_gpu_transfers(nb::module_& module);
+void register_gpu_nests(nb::module_& module);
 
 // A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What
 // it raised stays set and comes out in place of Interrupted.
 bool signal_raised();
 
 // For calls that may take longer than 10 us.
-using ReleaseGil = nanobind::call_guard<nanobind::gil_scoped_release>;
+using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
+
+// A class that Python cannot derive from, which its stub says too.
+template <class Native, class... Base>
+nb::class_<Native, Base...> final_class(nb::module_& module, const char* name,
+                                        const char* doc = "") {
+    std::string signature = std::string("@typing.final\nclass ") + name + "(";
+    (signature.append(nb::type_name(nb::type<Base>()).c_str()), ...);
+    signature += ")";
+    return {module, name, nb::is_final(), nb::sig(signature.c_str()), doc};
+}
 
 }  // namespace memgauge::bindings

@@ -7,8 +7,6 @@
 
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -41,8 +39,12 @@ void init_stimulus(StimulusSource* self, nb::typed<nb::callable, void()> act) {
 }  // namespace
 
 void register_stimulus(nb::module_& module) {
-    nb::class_<StimulusSource, CounterSource>(module, "StimulusSource", nb::is_final())
-        .def("__init__", &init_stimulus, nb::arg("act"));
+    final_class<StimulusSource, CounterSource>(
+        module, "StimulusSource",
+        "Without slots; calls `act` at every reading, on the reading thread.\n\n"
+        "Placed first in a reader, what it causes in the reading after a region is counted in the "
+        "region. What it raises is reported as unraisable.")
+        .def("__init__", &init_stimulus, "act"_a);
 }
 
 }  // namespace memgauge::bindings

@@ -13,8 +13,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -68,29 +66,29 @@ std::size_t elements_per_block(Arrays& self) {
 }  // namespace
 
 void register_stream_arrays(nb::module_& module) {
-    nb::class_<ArrayValidation>(module, "ArrayValidation", nb::is_final())
+    final_class<ArrayValidation>(module, "ArrayValidation")
         .def_ro("array", &ArrayValidation::array)
         .def_ro("average_relative_error", &ArrayValidation::average_relative_error)
         .def_ro("epsilon", &ArrayValidation::epsilon)
         .def_ro("elements", &ArrayValidation::elements)
         .def_ro("failed_elements", &ArrayValidation::failed_elements)
-        .def_ro("first_failed", &ArrayValidation::first_failed)
+        .def_ro("first_failed", &ArrayValidation::first_failed,
+                "Index; means nothing when no element failed.")
         .def_ro("passed", &ArrayValidation::passed);
-    nb::class_<Arrays>(module, "StreamArrays", nb::is_final())
-        .def("__init__", &init_arrays, nb::arg("team"), nb::arg("elements"),
-             nb::arg("element") = "double", nb::arg("pages") = "auto",
-             nb::arg("memory") = nb::none(), nb::arg("offset_bytes") = 0, nb::arg("blocks") = 1,
+    final_class<Arrays>(module, "StreamArrays")
+        .def("__init__", &init_arrays, "team"_a, "elements"_a, "element"_a = "double",
+             "pages"_a = "auto", "memory"_a = nb::none(), "offset_bytes"_a = 0, "blocks"_a = 1,
              nb::keep_alive<1, 2>(), ReleaseGil())
         .def_prop_ro("elements", &elements)
         .def_prop_ro("elements_per_block", &elements_per_block)
-        .def("run", &run, nb::arg("spec"), nb::arg("first_block") = 0, nb::arg("blocks") = 1,
-             nb::arg("lead_in_blocks") = 0, nb::arg("iterations") = 1,
-             nb::arg("prefix_elements") = 0, nb::arg("repeats") = 1, nb::arg("pingpong") = false,
+        .def("run", &run, "spec"_a, "first_block"_a = 0, "blocks"_a = 1, "lead_in_blocks"_a = 0,
+             "iterations"_a = 1, "prefix_elements"_a = 0, "repeats"_a = 1, "pingpong"_a = false,
              ReleaseGil())
         .def("validate", &validate, ReleaseGil())
         .def("backing", &backing, ReleaseGil())
-        .def("corrupt", &corrupt, nb::arg("array"), nb::arg("element"), ReleaseGil())
-        .def("close", &Arrays::close, ReleaseGil());
+        .def("corrupt", &corrupt, "array"_a, "element"_a, ReleaseGil())
+        .def("close", &Arrays::close, ReleaseGil(),
+             "Free the arrays now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

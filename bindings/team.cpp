@@ -14,8 +14,6 @@
 #include "memgauge/chase.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -40,17 +38,19 @@ std::optional<std::pair<Reading, Reading>> readings(const Team& team) {
 }
 
 void register_slice(nb::module_& module) {
-    nb::class_<ThreadSlice>(module, "ThreadSlice", nb::is_final())
+    final_class<ThreadSlice>(module, "ThreadSlice",
+                             "What one thread did; its lists are made anew at each access.")
         .def_ro("cpu", &ThreadSlice::cpu)
         .def_ro("involuntary_switches", &ThreadSlice::involuntary_switches)
         .def_ro("page_faults", &ThreadSlice::page_faults)
-        .def_ro("read_bytes", &ThreadSlice::read_bytes)
+        .def_ro("read_bytes", &ThreadSlice::read_bytes,
+                "Between the stamps, where the job counts its own work; else 0, as is the next.")
         .def_ro("write_bytes", &ThreadSlice::write_bytes)
         .def_prop_ro("begin_ns",
                      [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::begin); })
         .def_prop_ro("end_ns",
                      [](const ThreadSlice& slice) { return stamps_ns(slice, &Stamp::end); });
-    nb::class_<Slice>(module, "Slice", nb::is_final())
+    final_class<Slice>(module, "Slice")
         .def_prop_ro("threads", [](const Slice& slice) -> const auto& { return slice.threads; })
         .def_prop_ro("pingpong_ns", [](const Slice& slice) { return taken(slice.pingpong_ns); });
 }
@@ -59,19 +59,28 @@ void register_slice(nb::module_& module) {
 
 void register_team(nb::module_& module) {
     register_slice(module);
-    module.def("allowed_cpus", &allowed_cpus);
-    nb::class_<Team>(module, "Team", nb::is_final())
-        .def(nb::init<std::vector<int>>(), nb::arg("cpus"), ReleaseGil())
+    module.def("allowed_cpus", &allowed_cpus,
+               "CPUs this process may run on (affinity mask, cgroup cpuset, online), ascending.");
+    final_class<Team>(module, "Team")
+        .def(nb::init<std::vector<int>>(), "cpus"_a, ReleaseGil(),
+             "Raises RequestError: no CPU, one listed twice, or one not allowed to this process.")
         .def_prop_ro("cpus", &Team::cpus)
         .def(
             "read_with",
             [](Team& team, std::shared_ptr<Reader> reader) { team.read_with(std::move(reader)); },
-            nb::arg("reader").none())
-        .def_prop_ro("readings", &readings)
-        .def("thread_ids", &Team::thread_ids, ReleaseGil())
+            "reader"_a.none(),
+            "Read counters around exactly the timed part of every later call that runs on this "
+            "team.\n\n"
+            "Read by the team's first working thread, all others waiting. None: no more.")
+        .def_prop_ro(
+            "readings", &readings,
+            "Before and after the timed part of the last call; None: no reader, or no call yet.")
+        .def("thread_ids", &Team::thread_ids, ReleaseGil(),
+             "Kernel thread identifiers, in the order of `cpus`, for counters bound to a thread.")
         .def(
-            "pingpong_ns", [](Team& team) { return taken(team.pingpong_ns()); }, ReleaseGil())
-        .def("core_cycles_per_ns", &core_cycles_per_ns, nb::arg("rank") = 0, ReleaseGil());
+            "pingpong_ns", [](Team& team) { return taken(team.pingpong_ns()); }, ReleaseGil(),
+            "Core-to-core latency, one way; None for one thread, or when a CPU was not to be had.")
+        .def("core_cycles_per_ns", &core_cycles_per_ns, "rank"_a = 0, ReleaseGil());
 }
 
 }  // namespace memgauge::bindings

@@ -15,8 +15,6 @@
 #include "memory.hpp"
 #include "register.hpp"
 
-namespace nb = nanobind;
-
 namespace memgauge::bindings {
 namespace {
 
@@ -72,16 +70,19 @@ auto backing(Running& self) {
 }
 
 void register_spec(nb::module_& module) {
-    nb::class_<TrafficSpec>(module, "TrafficSpec", nb::is_final())
-        .def("__init__", &init_spec, nb::arg("reads") = 1, nb::arg("writes") = 0,
-             nb::arg("store") = "temporal", nb::arg("order") = "sequential", nb::arg("delay") = 0)
+    final_class<TrafficSpec>(module, "TrafficSpec")
+        .def("__init__", &init_spec, "reads"_a = 1, "writes"_a = 0, "store"_a = "temporal",
+             "order"_a = "sequential", "delay"_a = 0,
+             "Raises RequestError when this machine cannot do it.")
         .def_ro("reads", &TrafficSpec::reads)
         .def_ro("writes", &TrafficSpec::writes)
         .def_prop_ro("store", [](const TrafficSpec& s) { return to_string(s.store); })
         .def_prop_ro("order", [](const TrafficSpec& s) { return to_string(s.order); })
         .def_ro("delay", &TrafficSpec::delay)
-        .def_prop_ro("write_allocate_bytes",
-                     [](const TrafficSpec& s) { return line_traffic(s).write_allocate_bytes; })
+        .def_prop_ro(
+            "write_allocate_bytes",
+            [](const TrafficSpec& s) { return line_traffic(s).write_allocate_bytes; },
+            "Bytes read beside each line written because a temporal store reads its line first.")
         .def_prop_ro("line_bytes", [](const TrafficSpec& s) { return line_traffic(s).line_bytes; });
 }
 
@@ -89,24 +90,28 @@ void register_spec(nb::module_& module) {
 
 void register_traffic(nb::module_& module) {
     register_spec(module);
-    nb::class_<LoadedSlice>(module, "LoadedSlice", nb::is_final())
+    final_class<LoadedSlice>(module, "LoadedSlice")
         .def_prop_ro("slice", [](const LoadedSlice& l) -> const auto& { return l.slice; })
-        .def_prop_ro("load_ns", [](const LoadedSlice& l) -> const auto& { return l.load_ns; });
-    nb::class_<Running>(module, "Traffic", nb::is_final())
-        .def("__init__", &init_traffic, nb::arg("team"), nb::arg("bytes"),
-             nb::arg("first_rank") = 0, nb::arg("pages") = "auto", nb::arg("memory") = nb::none(),
-             nb::keep_alive<1, 2>(), ReleaseGil())
-        .def("run", &run, nb::arg("spec"), nb::arg("bytes"), nb::arg("lead_in_bytes") = 0,
-             nb::arg("pingpong") = false, ReleaseGil())
-        .def("run_loaded", &run_loaded, nb::arg("spec"), nb::arg("ring"), nb::arg("hops"),
-             nb::arg("warm_hops") = 0, nb::arg("iterations") = 1, nb::arg("timed_loads") = 0,
-             nb::arg("lead_in_bytes") = 0, nb::arg("pingpong") = false, ReleaseGil())
+        .def_prop_ro(
+            "load_ns", [](const LoadedSlice& l) -> const auto& { return l.load_ns; },
+            "Loads timed one by one: ns with the clock's own cost, and how many, ascending.");
+    final_class<Running>(module, "Traffic")
+        .def("__init__", &init_traffic, "team"_a, "bytes"_a, "first_rank"_a = 0, "pages"_a = "auto",
+             "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil(),
+             "Each generating thread reads from `bytes` of memory and writes to as many others.")
+        .def("run", &run, "spec"_a, "bytes"_a, "lead_in_bytes"_a = 0, "pingpong"_a = false,
+             ReleaseGil())
+        .def("run_loaded", &run_loaded, "spec"_a, "ring"_a, "hops"_a, "warm_hops"_a = 0,
+             "iterations"_a = 1, "timed_loads"_a = 0, "lead_in_bytes"_a = 0, "pingpong"_a = false,
+             ReleaseGil(),
+             "Thread 0 probes, the others generate: `first_rank` is 1, the ring is of the team.")
         .def("validate", &validate, ReleaseGil())
-        .def("corrupt", &corrupt, nb::arg("element"), ReleaseGil())
+        .def("corrupt", &corrupt, "element"_a, ReleaseGil())
         .def("backing", &backing, ReleaseGil())
-        .def("close", &Running::close, ReleaseGil());
-    module.def("pause_ns", &pause_ns, nb::arg("team"), nb::arg("units"), nb::arg("rank") = 0,
-               ReleaseGil());
+        .def("close", &Running::close, ReleaseGil(),
+             "Free the memory now; later calls raise RuntimeError.");
+    module.def("pause_ns", &pause_ns, "team"_a, "units"_a, "rank"_a = 0, ReleaseGil(),
+               "Time of a pause of so many units.");
 }
 
 }  // namespace memgauge::bindings

@@ -1,8 +1,7 @@
-"""The native module: what its stub promises, typed errors, closing, signals in long calls."""
+"""The native module: typed errors, closing, signals in long calls."""
 
 from __future__ import annotations
 
-import ast
 import re
 import signal
 import threading
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import memgauge
 from memgauge.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -25,55 +23,6 @@ else:
     )
 
 pytestmark = pytest.mark.native
-
-STUB = Path(memgauge.__file__).with_name("_core.pyi")
-Signatures = dict[str, str]
-
-
-def text_of(function: ast.FunctionDef) -> str:
-    returns = ast.unparse(function.returns) if function.returns else ""
-    return f"({ast.unparse(function.args)}) -> {returns}"
-
-
-def in_stub() -> Signatures:
-    found: Signatures = {}
-    for node in ast.parse(STUB.read_text()).body:
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = text_of(node)
-        if isinstance(node, ast.ClassDef):
-            for method in node.body:
-                if isinstance(method, ast.FunctionDef):
-                    found[f"{node.name}.{method.name}"] = text_of(method)
-    return found
-
-
-def parse_native(function: object, name: str) -> str:
-    """The one overload of a nanobind function, written as the stub writes it."""
-    ((signature, _, defaults),) = function.__nb_signature__  # type: ignore[attr-defined]
-    for index, default in reversed(list(enumerate(defaults or ()))):
-        signature = signature.replace(f"\\{index}", repr(default))
-    signature = re.sub(r"\b(memgauge\._core|collections\.abc)\.", "", signature)
-    signature = re.sub(r"^def \w*\(", f"def {name}(", signature)
-    (node,) = ast.parse(f"{signature}: ...").body
-    assert isinstance(node, ast.FunctionDef)
-    return text_of(node)
-
-
-def in_module() -> Signatures:
-    found: Signatures = {}
-    for name, value in vars(core).items():
-        if hasattr(value, "__nb_signature__"):
-            found[name] = parse_native(value, name)
-        if isinstance(value, type):
-            for member, attribute in vars(value).items():
-                function = attribute.fget if isinstance(attribute, property) else attribute
-                if hasattr(function, "__nb_signature__"):
-                    found[f"{name}.{member}"] = parse_native(function, member)
-    return found
-
-
-def test_the_stub_has_the_names_and_signatures_of_the_module() -> None:
-    assert in_stub() == in_module()
 
 
 def test_what_built_the_core_is_known() -> None:

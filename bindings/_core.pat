@@ -1,0 +1,13 @@
+# Constants, which cannot hold a docstring: their lines in the stub.
+
+compiler$:
+    compiler: str
+    """What built the core, such as `gcc 12.2.0`."""
+
+POOL_LAYOUT$:
+    POOL_LAYOUT: str
+    """Of the pools that memgauge makes."""
+
+NEST_KINDS$:
+    NEST_KINDS: list[str]
+    """Names of all loop nests."""
