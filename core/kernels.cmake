@@ -39,11 +39,11 @@ endif()
 
 # Packed sets of the cache model, anew for each instruction set.
 function(memgauge_add_packed_isa name)
-  set_source_files_properties(src/cache/packed_${name}.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+  set_source_files_properties(src/cache/packed/${name}.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "${ARGN}")
 endfunction()
 
-# Templates that packed_portable.cpp instantiates too, which is checked for undefined behaviour: once
+# Templates that packed/portable.cpp instantiates too, which is checked for undefined behaviour: once
 # is enough, and a third less to compile.
 if(MEMGAUGE_SANITIZE MATCHES "undefined")
   set(memgauge_packed_plain -fno-sanitize=undefined)
@@ -59,14 +59,14 @@ set_source_files_properties(src/kernels/standard.cpp src/kernels/translated.cpp 
   "-ffp-contract=off;${memgauge_no_idioms}")
 
 # Accesses of a chosen size at a chosen distance: each must stay what it is.
-set_source_files_properties(src/memory/access_walk.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
-  "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms}")
+set_source_files_properties(src/memory/accesses/walk.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms}")
 
 # A test that reads the emitted instructions; it has nothing to say of unoptimised builds.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(MEMGAUGE_TESTS AND CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$" AND NOT MEMGAUGE_SANITIZE
    AND CMAKE_OBJDUMP AND Python3_FOUND)
   add_test(NAME emitted_code
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/emitted_code.py
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/kernels/emitted_code.py
       ${CMAKE_OBJDUMP} ${CMAKE_SYSTEM_PROCESSOR} $<TARGET_FILE:memgauge_core>)
 endif()

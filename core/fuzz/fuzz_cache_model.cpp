@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cache_traces.hpp"
+#include "cache/cache_traces.hpp"
 #include "fuzz.hpp"
 
 namespace memgauge::fuzz {

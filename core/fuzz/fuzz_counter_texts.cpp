@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "counters/number_text.hpp"
-#include "counters/process_text.hpp"
+#include "counters/processes/text.hpp"
 #include "fuzz.hpp"
 #include "memgauge/counters/source.hpp"
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "counters/nvml_library.hpp"
-#include "counters/pcp_value.hpp"
+#include "counters/nvml/library.hpp"
+#include "counters/pcp/value.hpp"
 #include "fuzz.hpp"
 #include "memgauge/counters/source.hpp"
 

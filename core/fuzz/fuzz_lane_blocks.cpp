@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "counters/lane_block.hpp"
+#include "counters/lane/block.hpp"
+#include "counters/lane_decoder.hpp"
 #include "fuzz.hpp"
-#include "lane_decoder.hpp"
 #include "memgauge/clock.hpp"
 
 namespace memgauge::fuzz {

@@ -14,7 +14,7 @@
 #include "competition/roles.hpp"
 #include "competition/work.hpp"
 #include "memgauge/counters/modelled.hpp"
-#include "memory/ring_access.hpp"
+#include "memory/chase/ring_access.hpp"
 #include "refusal.hpp"
 
 using namespace memgauge;

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/compiler.hpp"
-#include "gpu/cuda_library.hpp"
-#include "gpu/driver.hpp"
+#include "gpu/driver/compiler.hpp"
+#include "gpu/driver/cuda_library.hpp"
+#include "gpu/driver/driver.hpp"
 #include "gpu/kernel_spec.hpp"
 #include "gpu/kernel_text.hpp"
 #include "memgauge/gpu/chase.hpp"

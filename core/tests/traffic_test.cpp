@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "load/generator.hpp"
-#include "memory/ring_access.hpp"
+#include "memory/chase/ring_access.hpp"
 #include "refusal.hpp"
 #include "scramble.hpp"
 

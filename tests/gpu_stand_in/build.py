@@ -31,7 +31,7 @@ FLAGS = (
 )
 SHIM = f'-DSTAND_IN_SHIM="{HERE / "kernel_shim.hpp"}"'
 CORE = HERE.parents[1] / "core" / "src"
-ABIS = (CORE / "counters" / "cupti_abi.hpp", CORE / "gpu" / "cuda_abi.hpp")
+ABIS = (CORE / "counters" / "cupti" / "abi.hpp", CORE / "gpu" / "driver" / "cuda_abi.hpp")
 """CUPTI's is taken from the core: real libraries of CUPTI are asked in its tests too."""
 
 # By the names that programs load them by: sources and further arguments.

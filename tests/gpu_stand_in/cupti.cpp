@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "abi.h"
-#include "counters/cupti_abi.hpp"
+#include "counters/cupti/abi.hpp"
 #include "counts.h"
 #include "knobs.hpp"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cache/steadiness.hpp"
+#include "cache/loops/steadiness.hpp"
 
 namespace memgauge::cache {
 

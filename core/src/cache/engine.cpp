@@ -1,7 +1,7 @@
 #include "cache/engine.hpp"
 
-#include "cache/hierarchy.hpp"
-#include "cache/packed_caches.hpp"
+#include "cache/levels/hierarchy.hpp"
+#include "cache/packed/caches.hpp"
 #include "cache/simulation_walk.hpp"
 
 namespace memgauge::cache {

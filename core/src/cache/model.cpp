@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "cache/engine.hpp"
-#include "cache/geometry.hpp"
+#include "cache/levels/geometry.hpp"
 #include "cache/workers.hpp"
 #include "memgauge/cache_model.hpp"
 

@@ -7,10 +7,10 @@
 
 #include "cache/detectors.hpp"
 #include "cache/engine.hpp"
-#include "cache/repeats.hpp"
-#include "cache/steadiness.hpp"
+#include "cache/loops/repeats.hpp"
+#include "cache/loops/steadiness.hpp"
+#include "cache/loops/warp.hpp"
 #include "cache/tracked.hpp"
-#include "cache/warp.hpp"
 
 namespace memgauge::cache {
 
@@ -53,10 +53,10 @@ private:
     std::uint64_t until_steady(unsigned core, std::span<StridedAccess> references,
                                std::uint64_t count, Steadiness& steadiness);
 
-    // Loops of which whole periods may be skipped; see warp.hpp.
+    // Loops of which whole periods may be skipped; see loops/warp.hpp.
     class InnerLoop;
     class OuterLoop;
-    // Passes that access the same sectors; see repeats.hpp.
+    // Passes that access the same sectors; see loops/repeats.hpp.
     class Passes;
     struct Snapshots {
         Snapshot all;

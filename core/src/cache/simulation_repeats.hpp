@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "cache/loop.hpp"
-#include "cache/repeats.hpp"
+#include "cache/loops/loop.hpp"
+#include "cache/loops/repeats.hpp"
 #include "cache/simulation.hpp"
 
 namespace memgauge::cache {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "cache/loops/warp.hpp"
 #include "cache/simulation.hpp"
 #include "cache/simulation_repeats.hpp"
-#include "cache/warp.hpp"
 
 namespace memgauge::cache {
 

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "cache/grain.hpp"
-#include "cache/lockstep.hpp"
+#include "cache/levels/grain.hpp"
+#include "cache/loops/lockstep.hpp"
 
 namespace memgauge::cache {
 

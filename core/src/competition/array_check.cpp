@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/pieces.hpp"
-#include "kernels/replay.hpp"
+#include "kernels/arrays/pieces.hpp"
+#include "kernels/arrays/replay.hpp"
 
 namespace memgauge::competition {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "kernels/fill.hpp"
-#include "kernels/pieces.hpp"
+#include "kernels/arrays/fill.hpp"
+#include "kernels/arrays/pieces.hpp"
 #include "load/spec.hpp"
 
 namespace memgauge::competition {

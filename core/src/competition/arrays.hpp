@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "competition/roles.hpp"
-#include "kernels/stream_job.hpp"
+#include "kernels/arrays/stream_job.hpp"
 #include "load/memory.hpp"
 
 namespace memgauge::competition {

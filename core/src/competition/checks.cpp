@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "memory/ring_access.hpp"
+#include "memory/chase/ring_access.hpp"
 
 namespace memgauge::competition {
 

@@ -8,8 +8,8 @@
 #include "competition/checks.hpp"
 #include "competition/jobs.hpp"
 #include "competition/work.hpp"
-#include "kernels/ramp.hpp"
-#include "memory/ring_access.hpp"
+#include "kernels/arrays/ramp.hpp"
+#include "memory/chase/ring_access.hpp"
 
 namespace memgauge {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/ramp.hpp"
-#include "kernels/replay.hpp"
+#include "kernels/arrays/ramp.hpp"
+#include "kernels/arrays/replay.hpp"
 
 namespace memgauge::competition {
 

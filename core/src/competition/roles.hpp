@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/replay.hpp"
+#include "kernels/arrays/replay.hpp"
 #include "memgauge/competition.hpp"
 
 namespace memgauge::competition {

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gpu/compiler.hpp"
-#include "gpu/cuda_library.hpp"
-#include "gpu/driver.hpp"
+#include "gpu/driver/compiler.hpp"
+#include "gpu/driver/cuda_library.hpp"
+#include "gpu/driver/driver.hpp"
 #include "memgauge/clock.hpp"
 #include "memgauge/team.hpp"
 

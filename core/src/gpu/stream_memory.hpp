@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gpu/device.hpp"
-#include "kernels/ramp.hpp"
-#include "kernels/replay.hpp"
+#include "kernels/arrays/ramp.hpp"
+#include "kernels/arrays/replay.hpp"
 #include "memgauge/gpu/kernels.hpp"
 
 namespace memgauge::gpu {

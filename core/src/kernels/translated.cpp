@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "memory/pmemobj_library.hpp"
+#include "memory/areas/pmemobj_library.hpp"
 
 namespace memgauge::kernels {
 

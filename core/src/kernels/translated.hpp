@@ -6,7 +6,7 @@
 
 #include "memgauge/kernels.hpp"
 #include "memgauge/memory_source.hpp"
-#include "memory/pmemobj_abi.hpp"
+#include "memory/areas/pmemobj_abi.hpp"
 
 namespace memgauge {
 

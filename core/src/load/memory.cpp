@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
-#include "kernels/fill.hpp"
-#include "kernels/pieces.hpp"
-#include "kernels/replay.hpp"
+#include "kernels/arrays/fill.hpp"
+#include "kernels/arrays/pieces.hpp"
+#include "kernels/arrays/replay.hpp"
 #include "kernels/traffic_table.hpp"
 
 namespace memgauge::load {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "kernels/ramp.hpp"
+#include "kernels/arrays/ramp.hpp"
 #include "memgauge/traffic.hpp"
 
 namespace memgauge::load {
@@ -39,7 +39,7 @@ Layout lay_out_within(std::size_t bytes, std::size_t line_bytes);
 inline constexpr std::size_t writes_offset_lines = 34;
 
 // Where a generator reads and writes. The write region holds the ramp of
-// kernels/ramp.hpp from x(first_element) on: stores write the same again.
+// kernels/arrays/ramp.hpp from x(first_element) on: stores write the same again.
 struct Regions {
     Layout layout;
     double* reads;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "memory/chase_walk.hpp"
+#include "memory/chase/walk.hpp"
 
 namespace memgauge::load {
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "kernels/replay.hpp"
+#include "kernels/arrays/replay.hpp"
 #include "load/jobs.hpp"
-#include "memory/ring_access.hpp"
+#include "memory/chase/ring_access.hpp"
 
 namespace memgauge {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "memory/huge_pages.hpp"
-#include "memory/interleave.hpp"
-#include "memory/numa.hpp"
-#include "memory/smaps.hpp"
+#include "memory/pages/huge_pages.hpp"
+#include "memory/pages/interleave.hpp"
+#include "memory/pages/numa.hpp"
+#include "memory/pages/smaps.hpp"
 #include "round_up.hpp"
 
 #ifndef MADV_POPULATE_WRITE

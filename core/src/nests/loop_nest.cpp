@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/ramp.hpp"
+#include "kernels/arrays/ramp.hpp"
 #include "memgauge/clock.hpp"
 #include "memgauge/counters/modelled.hpp"
 #include "nests/contents.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Bytes that NVIDIA GPUs move to and from their memory, counted by the hardware and read through
 // CUPTI, which is loaded at run time. Its calls and structures are declared by us
-// (src/counters/cupti_abi.hpp); nothing of CUDA is needed to build.
+// (src/counters/cupti/abi.hpp); nothing of CUDA is needed to build.
 //
 // CUPTI has two halves. The host's answers questions of metrics for any chip it knows, with or
 // without a GPU. The device's needs the driver, and a right that drivers give administrators only
@@ -58,7 +58,7 @@ public:
     // GPU, or CUPTI does not start with this driver.
     [[nodiscard]] const std::vector<CuptiDevice>& devices() const;
 
-    struct State;  // src/counters/cupti_library.hpp
+    struct State;  // src/counters/cupti/library.hpp
     [[nodiscard]] State& state() const noexcept { return *state_; }
 
 private:

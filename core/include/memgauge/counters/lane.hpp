@@ -12,7 +12,7 @@ namespace memgauge {
 
 struct LaneRequest {
     std::shared_ptr<Reader> reader;  // the lane's own: nobody else may read it meanwhile
-    std::string path;                // of the file to make; see counters/lane_block.hpp
+    std::string path;                // of the file to make; see counters/lane/block.hpp
     std::int64_t interval_ns = 10'000'000;
     std::optional<int> cpu;  // to sample on; where the scheduler likes otherwise
     std::string name;        // of the thread, 15 characters at most are kept

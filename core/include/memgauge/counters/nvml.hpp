@@ -1,6 +1,6 @@
 #pragma once
 // Figures of NVIDIA GPUs through the driver's management library, loaded at run time. Its calls and
-// structures are declared by us (src/counters/nvml_abi.hpp); no header of it is needed to build.
+// structures are declared by us (src/counters/nvml/abi.hpp); no header of it is needed to build.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // Metrics of Performance Co-Pilot's daemon, through its client library loaded at run time. Calls
-// and structures are declared by us (src/counters/pcp_abi.hpp); no header of it is needed to build.
+// and structures are declared by us (src/counters/pcp/abi.hpp); no header of it is needed to build.
 
 #include <cstddef>
 #include <cstdint>

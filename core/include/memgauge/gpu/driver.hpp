@@ -1,7 +1,8 @@
 #pragma once
 // NVIDIA GPUs through the CUDA driver, which is loaded at run time, as is NVRTC, the compiler of
-// the kernels. Their calls are declared by us (src/gpu/cuda_abi.hpp, src/gpu/nvrtc_abi.hpp);
-// nothing of CUDA is needed to build. Sources: CUDA Driver API reference; NVRTC user guide.
+// the kernels. Their calls are declared by us (src/gpu/driver/cuda_abi.hpp,
+// src/gpu/driver/nvrtc_abi.hpp); nothing of CUDA is needed to build. Sources: CUDA Driver API
+// reference; NVRTC user guide.
 //
 // Errors: RequestError where the machine or the request is at fault (no such device, no memory
 // left, a driver older than the compiler), SystemError where the GPU or its driver failed. Each
@@ -21,7 +22,7 @@
 namespace memgauge {
 
 namespace gpu {
-struct Driver;  // src/gpu/driver.hpp
+struct Driver;  // src/gpu/driver/driver.hpp
 class Device;   // src/gpu/device.hpp
 }  // namespace gpu
 

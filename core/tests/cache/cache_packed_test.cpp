@@ -1,0 +1,113 @@
+// Packed sets against the plain model, in each shape and for each instruction set that they are
+// compiled for.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/cache_reference.hpp"
+#include "cache/cache_traces.hpp"
+#include "cache/engine.hpp"
+#include "cache/levels/geometry.hpp"
+#include "cache/packed/caches.hpp"
+#include "memgauge/cache_model.hpp"
+
+namespace memgauge::test {
+namespace {
+
+constexpr std::uint64_t traces = is_slow ? 800 : 16'000;
+
+CacheLevel packed(CacheLevel level, std::uint64_t seed, std::size_t line_bytes) {
+    const std::size_t sets = level.ways == 0 ? 1 : level.bytes / (level.ways * line_bytes);
+    if (level.ways == 0 || seed / 2 % 2 == 0) level.ways = 17 + seed / 8 % 16;
+    level.replacement = Replacement::lru;
+    level.bytes = std::bit_floor(sets) * level.ways * line_bytes;
+    level.cores = 1;
+    level.borrows_idle = false;
+    if (seed / 4 % 2 == 0) level.inclusion = Inclusion::non_inclusive;
+    return level;
+}
+
+// The trace of a seed on a machine much like its own whose sets pack.
+Trace packed_trace(std::uint64_t seed) {
+    Trace trace = random_trace(seed);
+    CacheMachine& machine = trace.machine;
+    for (CacheLevel& level : machine.levels) {
+        level = packed(level, seed, machine.line_bytes);
+        level.bytes *= std::max<std::size_t>(machine.line_bytes, 64) / machine.line_bytes;
+    }
+    machine.line_bytes = std::max<std::size_t>(machine.line_bytes, 64);
+    machine.sector_bytes = machine.line_bytes / (1 + seed % 2);
+    machine.cores = 1;
+    machine.idle_cores = 0;
+    machine.prefetchers = {};
+    for (Deed& deed : trace.deeds) deed.core = 0;
+    return trace;
+}
+
+void carry_out(cache::Engine& engine, const Deed& deed) {
+    switch (deed.what) {
+        case Deed::What::access:
+            return engine.access(0, deed.accesses);
+        case Deed::What::walk:
+            return engine.walk(
+                0, {deed.references, deed.outer_strides, deed.outer, deed.count, deed.after});
+        case Deed::What::write_back_all:
+            return engine.write_back_all();
+        case Deed::What::reset_counts:
+            return engine.reset_counts();
+    }
+}
+
+std::string counted(cache::Engine& engine, std::size_t levels) {
+    CacheCounts counts;
+    counts.levels.resize(levels);
+    counts.stream_read_bytes.resize(most_streams);
+    engine.add_to(counts);
+    return told(counts);
+}
+
+// After each deed.
+std::vector<std::string> meant(const Trace& trace) {
+    PlainCaches plain{trace.machine};
+    std::vector<std::string> all;
+    for (const Deed& deed : trace.deeds) {
+        carry_out(plain, deed);
+        all.push_back(told(plain.counts()));
+    }
+    return all;
+}
+
+void check(const Trace& trace, const std::vector<CacheLevel>& levels, Isa isa,
+           const std::vector<std::string>& wanted) {
+    CAPTURE(to_string(isa));
+    const auto engine = cache::make_packed_engine(trace.machine, levels, {}, isa);
+    for (std::size_t i = 0; i < trace.deeds.size(); ++i) {
+        carry_out(*engine, trace.deeds[i]);
+        REQUIRE_MESSAGE(counted(*engine, levels.size()) == wanted[i], told(trace));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("packed sets count as the plain model does, whatever they are compiled for") {
+    std::array<unsigned, 8> shapes{};
+    for (std::uint64_t seed = 0; seed < traces; ++seed) {
+        CAPTURE(seed);
+        const Trace trace = packed_trace(seed);
+        const std::vector<CacheLevel> levels = cache::simulated_levels(trace.machine);
+        REQUIRE(cache::packs(trace.machine, levels));
+        const cache::PackedShape shape = cache::PackedState(trace.machine, levels).shape;
+        ++shapes[(shape.sectors - 1) * 4 + shape.wide * 2 + shape.independent];
+        const std::vector<std::string> wanted = meant(trace);
+        for (const Isa isa : cache::packed_isas()) check(trace, levels, isa, wanted);
+    }
+    CHECK(std::ranges::all_of(shapes, [](unsigned count) { return count > traces / 100; }));
+}
+
+}  // namespace memgauge::test

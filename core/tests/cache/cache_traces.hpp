@@ -1,0 +1,65 @@
+#pragma once
+// Random machines and what is done to them, from a seed.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cache/cache_reference.hpp"
+#include "memgauge/cache_model.hpp"
+
+namespace memgauge::test {
+
+// One call of the model.
+struct Deed {
+    enum class What { access, walk, write_back_all, reset_counts };
+    What what = What::access;
+    unsigned core = 0;
+    std::vector<CacheAccess> accesses;
+    std::vector<StridedAccess> references;
+    std::vector<std::int64_t> outer_strides;
+    std::vector<StridedAccess> after;
+    std::uint64_t outer = 1;
+    std::uint64_t count = 1;
+};
+
+struct Trace {
+    std::uint64_t seed = 0;
+    CacheMachine machine;
+    unsigned threads = 1;
+    std::vector<Deed> deeds;
+};
+
+// Gives a number below the one it is given.
+using Draw = std::function<std::uint64_t(std::uint64_t below)>;
+
+Trace random_trace(std::uint64_t seed);
+// The same of numbers from anywhere, such as a fuzzer's.
+Trace drawn_trace(const Draw& draw);
+
+// The machine and the deeds, as a person reads them.
+std::string told(const Trace& trace);
+// All that was counted.
+std::string told(const CacheCounts& counts);
+
+void carry_out(CacheModel& model, const Deed& deed);
+void carry_out(PlainCaches& plain, const Deed& deed);
+
+// What model and reference say where they part; empty where they do not. Looked at after each deed.
+std::string difference(const Trace& trace);
+
+// Where each access is instrumented or emulated.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+inline constexpr bool is_slow = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool is_slow = true;
+#else
+inline constexpr bool is_slow = false;
+#endif
+#else
+inline constexpr bool is_slow = false;
+#endif
+
+}  // namespace memgauge::test
