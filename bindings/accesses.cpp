@@ -24,10 +24,6 @@ void init_accesses(Accesses* self, Team& team, std::size_t bytes, std::string_vi
                         "AccessBuffer");
 }
 
-std::size_t bytes(Accesses& self) {
-    return self.look([](const AccessBuffer& buffer) { return buffer.bytes(); });
-}
-
 Slice run(Accesses& self, std::string_view kind, std::string_view order, std::size_t access_bytes,
           std::size_t stride_bytes, std::size_t slots, std::size_t accesses,
           std::size_t warm_accesses, std::size_t iterations, std::size_t spread_lines, bool flush) {
@@ -42,21 +38,17 @@ Slice run(Accesses& self, std::string_view kind, std::string_view order, std::si
     });
 }
 
-Backing backing(Accesses& self) {
-    return self.with([](const AccessBuffer& buffer) { return buffer.backing(); });
-}
-
 }  // namespace
 
 void register_accesses(nb::module_& module) {
     final_class<Accesses>(module, "AccessBuffer")
         .def("__init__", &init_accesses, "team"_a, "bytes"_a, "pages"_a = "auto",
              "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil())
-        .def_prop_ro("bytes", &bytes)
+        .def_prop_ro("bytes", Accesses::getter(&AccessBuffer::bytes))
         .def("run", &run, "kind"_a, "order"_a, "access_bytes"_a, "stride_bytes"_a, "slots"_a,
              "accesses"_a, "warm_accesses"_a = 0, "iterations"_a = 1, "spread_lines"_a = 1,
              "flush"_a = false, ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
+        .def("backing", Accesses::method(&AccessBuffer::backing), ReleaseGil())
         .def("close", &Accesses::close, ReleaseGil(),
              "Free the memory now; later calls raise RuntimeError.");
 }

@@ -31,24 +31,6 @@ void init_ring(Ring* self, Team& team, std::size_t bytes, std::size_t node_bytes
     new (self) Ring(std::make_unique<ChaseRing>(team, request, signal_raised), "ChaseRing");
 }
 
-Slice run(Ring& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations,
-          unsigned sweeps) {
-    return self.with(
-        [&](ChaseRing& ring) { return ring.run(hops, warm_hops, iterations, sweeps); });
-}
-
-std::size_t nodes(Ring& self) {
-    return self.look([](const ChaseRing& ring) { return ring.nodes(); });
-}
-
-bool is_single_cycle(Ring& self) {
-    return self.with([](const ChaseRing& ring) { return ring.is_single_cycle(); });
-}
-
-Backing backing(Ring& self) {
-    return self.with([](const ChaseRing& ring) { return ring.backing(); });
-}
-
 }  // namespace
 
 void register_chase(nb::module_& module) {
@@ -56,11 +38,11 @@ void register_chase(nb::module_& module) {
         .def("__init__", &init_ring, "team"_a, "bytes"_a, "node_bytes"_a = 64, "block_bytes"_a = 0,
              "order"_a = "random", "pages"_a = "auto", "memory"_a = nb::none(), "seed"_a = 1,
              nb::keep_alive<1, 2>(), ReleaseGil())
-        .def_prop_ro("nodes", &nodes)
-        .def("run", &run, "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1, "sweeps"_a = 0,
-             ReleaseGil())
-        .def("is_single_cycle", &is_single_cycle, ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
+        .def_prop_ro("nodes", Ring::getter(&ChaseRing::nodes))
+        .def("run", Ring::method(&ChaseRing::run), "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1,
+             "sweeps"_a = 0, ReleaseGil())
+        .def("is_single_cycle", Ring::method(&ChaseRing::is_single_cycle), ReleaseGil())
+        .def("backing", Ring::method(&ChaseRing::backing), ReleaseGil())
         .def("close", &Ring::close, ReleaseGil(),
              "Free the ring now; later calls raise RuntimeError.");
 }

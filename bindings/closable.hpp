@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "memgauge/error.hpp"
+#include "register.hpp"
+
 namespace memgauge::bindings {
 
 template <class Native>
@@ -32,6 +35,42 @@ public:
                                      " is in use by another call; wait for that to end");
         }
         return use(*native);
+    }
+
+    // Methods of the native object as functions for Python, by look() and by with(); one that asks
+    // whether to stop is answered by Python's signals.
+    template <class Result, class Of>
+    static auto getter(Result (Of::*called)() const) {
+        return [called](Closable& self) {
+            return self.look([&](const Native& native) { return (native.*called)(); });
+        };
+    }
+    template <class Result, class Of>
+    static auto method(Result (Of::*called)() const) {
+        return [called](Closable& self) {
+            return self.with([&](const Native& native) { return (native.*called)(); });
+        };
+    }
+    template <class Result, class Of, class... Arguments>
+    static auto method(Result (Of::*called)(Arguments...)) {
+        return [called](Closable& self, Arguments... arguments) {
+            return self.with([&](Native& native) {
+                return (native.*called)(std::forward<Arguments>(arguments)...);
+            });
+        };
+    }
+    template <class Result, class Of>
+    static auto method(Result (Of::*called)(const StopCheck&)) {
+        return [called](Closable& self) {
+            return self.with([&](Native& native) { return (native.*called)(signal_raised); });
+        };
+    }
+    template <class Result, class Of, class Argument>
+    static auto method(Result (Of::*called)(Argument, const StopCheck&)) {
+        return [called](Closable& self, Argument argument) {
+            return self.with(
+                [&](Native& native) { return (native.*called)(argument, signal_raised); });
+        };
     }
 
     void close() {

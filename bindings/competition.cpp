@@ -87,22 +87,6 @@ CompetitionSlice run_probed(Running& self, const ActiveWork& active, std::size_t
     });
 }
 
-auto validate(Running& self) {
-    return self.with([](Competition& competition) { return competition.validate(signal_raised); });
-}
-
-void corrupt(Running& self, std::size_t member, std::size_t element) {
-    self.with([&](Competition& competition) { competition.corrupt(member, element); });
-}
-
-auto backing(Running& self) {
-    return self.with([](const Competition& competition) { return competition.backing(); });
-}
-
-std::size_t array_bytes(Running& self) {
-    return self.look([](const Competition& competition) { return competition.array_bytes(); });
-}
-
 std::pair<unsigned, unsigned> arrays_needed(const Work& work) {
     const ArrayCounts counts = needs(work);
     return {counts.sources, counts.destinations};
@@ -143,7 +127,7 @@ void register_competition(nb::module_& module) {
         .def("__init__", &init_competition, "team"_a, "members"_a, "array_bytes"_a,
              "element"_a = "double", "pages"_a = "auto", nb::keep_alive<1, 2>(), ReleaseGil(),
              "Each array of each member takes `array_bytes`, rounded down to whole 256 bytes.")
-        .def_prop_ro("array_bytes", &array_bytes)
+        .def_prop_ro("array_bytes", Running::getter(&Competition::array_bytes))
         .def("run", &run, "active"_a, "iteration_bytes"_a, "duration_ns"_a = 0.0,
              "iterations"_a = 0, "lead_in_iterations"_a = 1, "pingpong"_a = false, ReleaseGil(),
              "All work for `duration_ns`, or for so many iterations each, after which a thread "
@@ -156,10 +140,11 @@ void register_competition(nb::module_& module) {
             "warm_hops"_a = 0, "iterations"_a = 1, "timed_loads"_a = 0, "lead_in_iterations"_a = 1,
             "pingpong"_a = false, ReleaseGil(),
             "Thread 0 walks the ring, `iterations` times `hops`; the others work until it is done.")
-        .def("validate", &validate, ReleaseGil(),
+        .def("validate", Running::method(&Competition::validate), ReleaseGil(),
              "Of each member that ever worked, each array: sources `s` and `t`, destination `d`.")
-        .def("corrupt", &corrupt, "member"_a, "element"_a, ReleaseGil())
-        .def("backing", &backing, ReleaseGil(),
+        .def("corrupt", Running::method(&Competition::corrupt), "member"_a, "element"_a,
+             ReleaseGil())
+        .def("backing", Running::method(&Competition::backing), ReleaseGil(),
              "Of each member: its sources', then its destination's.")
         .def("close", &Running::close, ReleaseGil(),
              "Free the arrays now; later calls raise RuntimeError.");

@@ -104,14 +104,6 @@ void init_nest(Nest* self, Team& team, const NestSpec& spec, std::size_t copies,
                     "LoopNest");
 }
 
-Slice run(Nest& self, std::size_t repetitions) {
-    return self.with([&](SharedNest& nest) { return nest.run(repetitions, signal_raised); });
-}
-
-auto validate(Nest& self) {
-    return self.with([](SharedNest& nest) { return nest.validate(signal_raised); });
-}
-
 using DoublesView = nb::ndarray<nb::memview, double, nb::ndim<1>, nb::c_contig>;
 
 DoublesView array(Nest& self, std::size_t rank, std::size_t copy, std::size_t index) {
@@ -131,14 +123,6 @@ std::uintptr_t address(Nest& self, std::size_t rank, std::size_t copy, std::size
     return self.look([&](const SharedNest& nest) {
         return reinterpret_cast<std::uintptr_t>(nest.array(rank, copy, index));
     });
-}
-
-void corrupt(Nest& self, std::size_t rank, std::size_t array, std::size_t element) {
-    self.with([&](SharedNest& nest) { nest.corrupt(rank, array, element); });
-}
-
-auto backing(Nest& self) {
-    return self.with([](const SharedNest& nest) { return nest.backing(); });
 }
 
 void simulate_nest(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,
@@ -180,9 +164,9 @@ void register_loop_nest(nb::module_& module) {
     final_class<Nest>(module, "LoopNest")
         .def("__init__", &init_nest, "team"_a, "spec"_a, "copies"_a = 1, nb::kw_only(),
              "pages"_a = "auto", "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil())
-        .def("run", &run, "repetitions"_a = 1, ReleaseGil(),
+        .def("run", Nest::method(&LoopNest::run), "repetitions"_a = 1, ReleaseGil(),
              "Every thread executes it so often, each stamped, on its sets of arrays in turn.")
-        .def("validate", &validate, ReleaseGil(),
+        .def("validate", Nest::method(&LoopNest::validate), ReleaseGil(),
              "Of each array written, in the sets used: compared with what it must hold.\n\n"
              "Nothing before the first run. Of GEMM sums of rows are compared, not elements.")
         .def("array", &array, "rank"_a, "copy"_a, "index"_a,
@@ -190,8 +174,9 @@ void register_loop_nest(nb::module_& module) {
              "Of one set, as doubles; of complex ones real and imaginary parts in turn.\n\n"
              "Outlives close().")
         .def("address", &address, "rank"_a, "copy"_a, "index"_a, "Where it begins.")
-        .def("corrupt", &corrupt, "rank"_a, "array"_a, "element"_a, ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
+        .def("corrupt", Nest::method(&LoopNest::corrupt), "rank"_a, "array"_a, "element"_a,
+             ReleaseGil())
+        .def("backing", Nest::method(&LoopNest::backing), ReleaseGil())
         .def("close", &Nest::close, ReleaseGil(),
              "Free the arrays now; later calls raise RuntimeError.");
 }

@@ -43,26 +43,6 @@ Slice run(Arrays& self, const KernelSpec& spec, std::size_t first_block, std::si
     return self.with([&](StreamArrays& arrays) { return arrays.run(spec, request); });
 }
 
-auto validate(Arrays& self) {
-    return self.with([](StreamArrays& arrays) { return arrays.validate(signal_raised); });
-}
-
-auto backing(Arrays& self) {
-    return self.with([](const StreamArrays& arrays) { return arrays.backing(); });
-}
-
-void corrupt(Arrays& self, char array, std::size_t element) {
-    self.with([&](StreamArrays& arrays) { arrays.corrupt(array, element); });
-}
-
-std::size_t elements(Arrays& self) {
-    return self.look([](const StreamArrays& arrays) { return arrays.elements(); });
-}
-
-std::size_t elements_per_block(Arrays& self) {
-    return self.look([](const StreamArrays& arrays) { return arrays.elements_per_block(); });
-}
-
 }  // namespace
 
 void register_stream_arrays(nb::module_& module) {
@@ -79,14 +59,15 @@ void register_stream_arrays(nb::module_& module) {
         .def("__init__", &init_arrays, "team"_a, "elements"_a, "element"_a = "double",
              "pages"_a = "auto", "memory"_a = nb::none(), "offset_bytes"_a = 0, "blocks"_a = 1,
              nb::keep_alive<1, 2>(), ReleaseGil())
-        .def_prop_ro("elements", &elements)
-        .def_prop_ro("elements_per_block", &elements_per_block)
+        .def_prop_ro("elements", Arrays::getter(&StreamArrays::elements))
+        .def_prop_ro("elements_per_block", Arrays::getter(&StreamArrays::elements_per_block))
         .def("run", &run, "spec"_a, "first_block"_a = 0, "blocks"_a = 1, "lead_in_blocks"_a = 0,
              "iterations"_a = 1, "prefix_elements"_a = 0, "repeats"_a = 1, "pingpong"_a = false,
              ReleaseGil())
-        .def("validate", &validate, ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
-        .def("corrupt", &corrupt, "array"_a, "element"_a, ReleaseGil())
+        .def("validate", Arrays::method(&StreamArrays::validate), ReleaseGil())
+        .def("backing", Arrays::method(&StreamArrays::backing), ReleaseGil())
+        .def("corrupt", Arrays::method(&StreamArrays::corrupt), "array"_a, "element"_a,
+             ReleaseGil())
         .def("close", &Arrays::close, ReleaseGil(),
              "Free the arrays now; later calls raise RuntimeError.");
 }

@@ -40,12 +40,6 @@ void init_traffic(Running* self, Team& team, std::size_t bytes, std::size_t firs
     new (self) Running(std::make_unique<Traffic>(team, request, signal_raised), "Traffic");
 }
 
-Slice run(Running& self, const TrafficSpec& spec, std::size_t bytes, std::size_t lead_in_bytes,
-          bool pingpong) {
-    return self.with(
-        [&](Traffic& traffic) { return traffic.run(spec, bytes, lead_in_bytes, pingpong); });
-}
-
 LoadedSlice run_loaded(Running& self, const TrafficSpec& spec, Closable<ChaseRing>& ring,
                        std::size_t hops, std::size_t warm_hops, std::size_t iterations,
                        std::size_t timed_loads, std::size_t lead_in_bytes, bool pingpong) {
@@ -55,18 +49,6 @@ LoadedSlice run_loaded(Running& self, const TrafficSpec& spec, Closable<ChaseRin
                                       lead_in_bytes, pingpong);
         });
     });
-}
-
-auto validate(Running& self) {
-    return self.with([](Traffic& traffic) { return traffic.validate(signal_raised); });
-}
-
-void corrupt(Running& self, std::size_t element) {
-    self.with([&](Traffic& traffic) { traffic.corrupt(element); });
-}
-
-auto backing(Running& self) {
-    return self.with([](const Traffic& traffic) { return traffic.backing(); });
 }
 
 void register_spec(nb::module_& module) {
@@ -99,15 +81,15 @@ void register_traffic(nb::module_& module) {
         .def("__init__", &init_traffic, "team"_a, "bytes"_a, "first_rank"_a = 0, "pages"_a = "auto",
              "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil(),
              "Each generating thread reads from `bytes` of memory and writes to as many others.")
-        .def("run", &run, "spec"_a, "bytes"_a, "lead_in_bytes"_a = 0, "pingpong"_a = false,
-             ReleaseGil())
+        .def("run", Running::method(&Traffic::run), "spec"_a, "bytes"_a, "lead_in_bytes"_a = 0,
+             "pingpong"_a = false, ReleaseGil())
         .def("run_loaded", &run_loaded, "spec"_a, "ring"_a, "hops"_a, "warm_hops"_a = 0,
              "iterations"_a = 1, "timed_loads"_a = 0, "lead_in_bytes"_a = 0, "pingpong"_a = false,
              ReleaseGil(),
              "Thread 0 probes, the others generate: `first_rank` is 1, the ring is of the team.")
-        .def("validate", &validate, ReleaseGil())
-        .def("corrupt", &corrupt, "element"_a, ReleaseGil())
-        .def("backing", &backing, ReleaseGil())
+        .def("validate", Running::method(&Traffic::validate), ReleaseGil())
+        .def("corrupt", Running::method(&Traffic::corrupt), "element"_a, ReleaseGil())
+        .def("backing", Running::method(&Traffic::backing), ReleaseGil())
         .def("close", &Running::close, ReleaseGil(),
              "Free the memory now; later calls raise RuntimeError.");
     module.def("pause_ns", &pause_ns, "team"_a, "units"_a, "rank"_a = 0, ReleaseGil(),

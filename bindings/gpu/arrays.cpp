@@ -18,7 +18,6 @@ namespace {
 
 using Arrays = Closable<GpuStreamArrays>;
 using Running = Closable<GpuTraffic>;
-using Mixes = std::vector<std::pair<unsigned, unsigned>>;
 
 void init_arrays(Arrays* self, OpenGpu& gpu, std::size_t elements, std::string_view element) {
     auto made = gpu.look([&](const Gpu& opened) {
@@ -56,38 +55,17 @@ Slice run_traffic(Running& self, unsigned reads, unsigned writes, std::size_t by
     return self.with([&](GpuTraffic& traffic) { return traffic.run(request, signal_raised); });
 }
 
-// What arrays and traffic have alike.
-template <class Native, class Class>
-void register_checks(Class& made, const char* validated, const char* closed) {
-    made.def(
-            "validate",
-            [](Closable<Native>& self) {
-                return self.with([](Native& native) { return native.validate(signal_raised); });
-            },
-            ReleaseGil(), validated)
-        .def("close", &Closable<Native>::close, ReleaseGil(), closed);
-}
-
 }  // namespace
 
 void register_gpu_arrays(nb::module_& module) {
-    auto arrays = final_class<Arrays>(module, "GpuStreamArrays");
-    arrays
+    final_class<Arrays>(module, "GpuStreamArrays")
         .def("__init__", &init_arrays, "gpu"_a, "elements"_a, "element"_a = "double", ReleaseGil(),
              "Arrays a, b and c in device memory, filled; each of `elements`, rounded up to whole "
              "32.\n\n"
              "Raises RequestError: the device has not so much memory free.")
-        .def_prop_ro("elements",
-                     [](Arrays& self) {
-                         return self.look([](const GpuStreamArrays& a) { return a.elements(); });
-                     })
-        .def(
-            "prepare",
-            [](Arrays& self, const std::vector<GpuKernelSpec>& specs) {
-                self.with([&](GpuStreamArrays& a) { a.prepare(specs); });
-            },
-            "specs"_a, ReleaseGil(),
-            "Compile all these in one go, for the life of the GPU; run() does what was not.")
+        .def_prop_ro("elements", Arrays::getter(&GpuStreamArrays::elements))
+        .def("prepare", Arrays::method(&GpuStreamArrays::prepare), "specs"_a, ReleaseGil(),
+             "Compile all these in one go, for the life of the GPU; run() does what was not.")
         .def("run", &run_kernel, "spec"_a, nb::kw_only(), "lead_in_bytes"_a = 0, "iterations"_a = 1,
              "prefix_elements"_a = 0, "repeats"_a = 1, ReleaseGil(),
              "One thread's slice with a stamp for each iteration: one launch over the whole "
@@ -96,45 +74,31 @@ void register_gpu_arrays(nb::module_& module) {
              "array. `prefix_elements` (read only; whole 32): walk just those, L1 passed by, "
              "`repeats` times within each launch; once untimed before. Bytes are not counted in "
              "the slice.")
-        .def(
-            "corrupt",
-            [](Arrays& self, char array, std::size_t element) {
-                self.with([&](GpuStreamArrays& a) { a.corrupt(array, element); });
-            },
-            "array"_a, "element"_a, ReleaseGil());
-    register_checks<GpuStreamArrays>(arrays,
-                                     "Of a, b and c: every element compared, on the device.",
-                                     "Free the arrays now; later calls raise RuntimeError.");
+        .def("corrupt", Arrays::method(&GpuStreamArrays::corrupt), "array"_a, "element"_a,
+             ReleaseGil())
+        .def("validate", Arrays::method(&GpuStreamArrays::validate), ReleaseGil(),
+             "Of a, b and c: every element compared, on the device.")
+        .def("close", &Arrays::close, ReleaseGil(),
+             "Free the arrays now; later calls raise RuntimeError.");
 
-    auto traffic = final_class<Running>(module, "GpuTraffic");
-    traffic
+    final_class<Running>(module, "GpuTraffic")
         .def("__init__", &init_traffic, "gpu"_a, "bytes"_a, ReleaseGil(),
              "Memory to read from, and as much to write to; each rounded up to whole 1 MiB.")
-        .def_prop_ro(
-            "bytes",
-            [](Running& self) { return self.look([](const GpuTraffic& t) { return t.bytes(); }); },
-            "Of what is read from, and of what is written to.")
-        .def(
-            "prepare",
-            [](Running& self, const Mixes& mixes) {
-                self.with([&](GpuTraffic& t) { t.prepare(mixes); });
-            },
-            "mixes"_a, ReleaseGil(), "Compile kernels for all these (reads, writes) in one go.")
+        .def_prop_ro("bytes", Running::getter(&GpuTraffic::bytes),
+                     "Of what is read from, and of what is written to.")
+        .def("prepare", Running::method(&GpuTraffic::prepare), "mixes"_a, ReleaseGil(),
+             "Compile kernels for all these (reads, writes) in one go.")
         .def(
             "run", &run_traffic, "reads"_a, "writes"_a, nb::kw_only(), "bytes"_a,
             "hint"_a = "default", "lead_in_bytes"_a = 0, "iterations"_a = 1, ReleaseGil(),
             "Loads and stores of 16 bytes in the ratio asked for, going on from where it was.\n\n"
             "`bytes`: of all accesses of one iteration, rounded up to whole steps of whole blocks. "
             "`read_bytes` and `write_bytes` of the slice are exact, of all iterations together.")
-        .def(
-            "corrupt",
-            [](Running& self, std::size_t element) {
-                self.with([&](GpuTraffic& t) { t.corrupt(element); });
-            },
-            "element"_a, ReleaseGil());
-    register_checks<GpuTraffic>(
-        traffic, "Every 16 bytes written to hold what the last store there put: array `w`.",
-        "Free the memory now; later calls raise RuntimeError.");
+        .def("corrupt", Running::method(&GpuTraffic::corrupt), "element"_a, ReleaseGil())
+        .def("validate", Running::method(&GpuTraffic::validate), ReleaseGil(),
+             "Every 16 bytes written to hold what the last store there put: array `w`.")
+        .def("close", &Running::close, ReleaseGil(),
+             "Free the memory now; later calls raise RuntimeError.");
 }
 
 }  // namespace memgauge::bindings

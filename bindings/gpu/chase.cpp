@@ -59,23 +59,15 @@ void register_gpu_chase(nb::module_& module) {
              "`through`: l1 (L1, then L2) or l2 (L1 passed by). `order`: random, stride, or "
              "block-random: all nodes of one block of `block_bytes`, then of another, so that TLB "
              "misses become rare.")
-        .def_prop_ro("nodes",
-                     [](Chase& self) {
-                         return self.look([](const GpuChase& chase) { return chase.nodes(); });
-                     })
+        .def_prop_ro("nodes", Chase::getter(&GpuChase::nodes))
         .def("run", &run, "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1, "sweeps"_a = 0,
              ReleaseGil(),
              "`iterations` stamped walks of `hops` each, within one launch, after `warm_hops`.\n\n"
              "It goes on from where the last walk ended. `sweeps`: untimed before, so often all "
              "multiprocessors read the whole ring, L1 passed by: into the L2 at the speed of "
              "bandwidth.")
-        .def(
-            "is_single_cycle",
-            [](Chase& self) {
-                return self.with(
-                    [](GpuChase& chase) { return chase.is_single_cycle(signal_raised); });
-            },
-            ReleaseGil(), "Walks the ring once: whether every node is visited exactly once.")
+        .def("is_single_cycle", Chase::method(&GpuChase::is_single_cycle), ReleaseGil(),
+             "Walks the ring once: whether every node is visited exactly once.")
         .def("close", &Chase::close, ReleaseGil(),
              "Free the ring now; later calls raise RuntimeError.");
 }

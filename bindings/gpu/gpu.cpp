@@ -24,10 +24,6 @@ void init_gpu(OpenGpu* self, const GpuDriver& driver, int index, const std::stri
     new (self) OpenGpu(std::make_unique<Gpu>(driver, index, compiler), "Gpu");
 }
 
-void read_with(OpenGpu& self, std::shared_ptr<Reader> reader) {
-    self.with([&](Gpu& gpu) { gpu.read_with(std::move(reader)); });
-}
-
 std::optional<std::pair<Reading, Reading>> readings(OpenGpu& self) {
     return self.look([](const Gpu& gpu) -> std::optional<std::pair<Reading, Reading>> {
         const auto& taken = gpu.readings();
@@ -84,33 +80,18 @@ void register_gpu_itself(nb::module_& module) {
              "Retain the device's primary context; `compiler`: the file of NVRTC, loaded at "
              "once.\n\n"
              "Raises RequestError: no such device, one that is not to be had, or no NVRTC.")
+        .def_prop_ro("facts", OpenGpu::getter(&Gpu::facts))
+        .def_prop_ro("free_bytes", OpenGpu::getter(&Gpu::free_bytes), "Of its memory, now.")
+        .def_prop_ro("compiler_version", OpenGpu::getter(&Gpu::compiler_version))
         .def_prop_ro(
-            "facts",
-            [](OpenGpu& self) { return self.look([](const Gpu& gpu) { return gpu.facts(); }); })
-        .def_prop_ro(
-            "free_bytes",
-            [](OpenGpu& self) {
-                return self.look([](const Gpu& gpu) { return gpu.free_bytes(); });
-            },
-            "Of its memory, now.")
-        .def_prop_ro("compiler_version",
-                     [](OpenGpu& self) {
-                         return self.look([](const Gpu& gpu) { return gpu.compiler_version(); });
-                     })
-        .def_prop_ro(
-            "clock_error_ns",
-            [](OpenGpu& self) {
-                return self.look([](const Gpu& gpu) { return gpu.clock_error_ns(); });
-            },
+            "clock_error_ns", OpenGpu::getter(&Gpu::clock_error_ns),
             "How far the last times put on the run's clock may all be shifted; None: none were "
             "yet.\n\n"
             "Half of the time in which the host bracketed an event of the device. Durations are "
             "the device's own and not touched by it.")
-        .def(
-            "peers",
-            [](OpenGpu& self) { return self.look([](const Gpu& gpu) { return gpu.peers(); }); },
-            "Other devices whose memory it can reach directly.")
-        .def("read_with", &read_with, "reader"_a.none(),
+        .def("peers", OpenGpu::getter(&Gpu::peers),
+             "Other devices whose memory it can reach directly.")
+        .def("read_with", OpenGpu::method(&Gpu::read_with), "reader"_a.none(),
              "Read counters around exactly the timed part of every later run on this GPU, as a "
              "Team's.\n\n"
              "The device is idle at both readings. None: no more.")

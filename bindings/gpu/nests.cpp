@@ -22,18 +22,6 @@ void init_nest(Nest* self, OpenGpu& gpu, const NestSpec& spec, std::size_t copie
     new (self) Nest(std::move(made), "GpuNest");
 }
 
-Slice run(Nest& self, std::size_t repetitions) {
-    return self.with([&](GpuNest& nest) { return nest.run(repetitions, signal_raised); });
-}
-
-auto validate(Nest& self) {
-    return self.with([](GpuNest& nest) { return nest.validate(signal_raised); });
-}
-
-void corrupt(Nest& self, std::size_t array, std::size_t element) {
-    self.with([&](GpuNest& nest) { nest.corrupt(array, element); });
-}
-
 }  // namespace
 
 void register_gpu_nests(nb::module_& module) {
@@ -42,14 +30,14 @@ void register_gpu_nests(nb::module_& module) {
              "Sets of a loop nest's arrays in device memory, used in turn.\n\n"
              "Raises RequestError: the device has not so much memory free, or stores are to be "
              "prefetched.")
-        .def("run", &run, "repetitions"_a = 1, ReleaseGil(),
+        .def("run", Nest::method(&GpuNest::run), "repetitions"_a = 1, ReleaseGil(),
              "One thread's slice with a stamp for each execution, each on the next set.\n\n"
              "A device's thread for each trip of the innermost loop; of GEMV and GEMM, for each "
              "element of the result.")
-        .def("validate", &validate, ReleaseGil(),
+        .def("validate", Nest::method(&GpuNest::validate), ReleaseGil(),
              "What was written, against what the arrays read were filled with; nothing before "
              "run().")
-        .def("corrupt", &corrupt, "array"_a, "element"_a, ReleaseGil())
+        .def("corrupt", Nest::method(&GpuNest::corrupt), "array"_a, "element"_a, ReleaseGil())
         .def("close", &Nest::close, ReleaseGil(),
              "Free the memory now; later calls raise RuntimeError.");
 }

@@ -60,21 +60,9 @@ void start(Transfers& self, std::string_view direction, std::size_t bytes, std::
     self.with([&](GpuTransfers& transfers) { transfers.start(request, signal_raised); });
 }
 
-Slice finish(Transfers& self) {
-    return self.with([](GpuTransfers& transfers) { return transfers.finish(signal_raised); });
-}
-
-auto validate(Transfers& self) {
-    return self.with([](GpuTransfers& transfers) { return transfers.validate(signal_raised); });
-}
-
 void corrupt(Transfers& self, std::string_view direction, std::size_t element) {
     const GpuDirection which = gpu_direction_from_string(direction);
     self.with([&](GpuTransfers& transfers) { transfers.corrupt(which, element); });
-}
-
-auto backing(Transfers& self) {
-    return self.look([](const GpuTransfers& transfers) { return transfers.backing(); });
 }
 
 }  // namespace
@@ -97,24 +85,18 @@ void register_gpu_transfers(nb::module_& module) {
         .def("start", &start, "direction"_a, "bytes"_a, nb::kw_only(), "iterations"_a = 1,
              "repeats"_a = 1, ReleaseGil(),
              "Queue a run and return at once; RequestError for pageable memory.")
-        .def("finish", &finish, ReleaseGil(), "Wait for what was started.")
+        .def("finish", Transfers::method(&GpuTransfers::finish), ReleaseGil(),
+             "Wait for what was started.")
         .def_prop_ro(
-            "host_was_slower",
-            [](Transfers& self) {
-                return self.look([](const GpuTransfers& made) { return made.host_was_slower(); });
-            },
+            "host_was_slower", Transfers::getter(&GpuTransfers::host_was_slower),
             "Of the last run by events: copies may have waited for the host to queue them.")
-        .def_prop_ro(
-            "direct",
-            [](Transfers& self) {
-                return self.look([](const GpuTransfers& made) { return made.direct(); });
-            },
-            "With a peer: each reaches the other's memory.")
-        .def("validate", &validate, ReleaseGil(),
+        .def_prop_ro("direct", Transfers::getter(&GpuTransfers::direct),
+                     "With a peer: each reaches the other's memory.")
+        .def("validate", Transfers::method(&GpuTransfers::validate), ReleaseGil(),
              "Each 8 bytes that arrived since the last call: d on this GPU, h on the host, p "
              "beyond.")
         .def("corrupt", &corrupt, "direction"_a, "element"_a, ReleaseGil())
-        .def("backing", &backing, ReleaseGil(),
+        .def("backing", Transfers::getter(&GpuTransfers::backing), ReleaseGil(),
              "Of the host's buffers; none where the driver allocates them.")
         .def("close", &Transfers::close, ReleaseGil(),
              "Free the buffers now; later calls raise RuntimeError.");
