@@ -15,44 +15,27 @@
 
 #include "buffer_view.hpp"
 #include "memgauge/cache_model.hpp"
+#include "memgauge/names.hpp"
 #include "register.hpp"
 
 namespace memgauge::bindings {
 namespace {
 
-template <class Value>
-using Named = std::pair<std::string_view, Value>;
-
-constexpr Named<Replacement> replacements[] = {{"lru", Replacement::lru},
-                                               {"tree-plru", Replacement::tree_plru}};
-constexpr Named<Inclusion> inclusions[] = {{"non-inclusive", Inclusion::non_inclusive},
-                                           {"inclusive", Inclusion::inclusive},
-                                           {"exclusive", Inclusion::exclusive}};
-constexpr Named<AccessKind> kinds[] = {{"load", AccessKind::load},
-                                       {"store", AccessKind::store},
-                                       {"store-prefetch", AccessKind::store_prefetch}};
-
-template <class Value, std::size_t count>
-Value named(const Named<Value> (&choices)[count], std::string_view what, std::string_view name) {
-    std::string all;
-    for (const auto& [choice, value] : choices) {
-        if (choice == name) return value;
-        all += (all.empty() ? "" : ", ") + std::string(choice);
-    }
-    throw RequestError(std::string(what) + " '" + std::string(name) + "' does not exist; choose " +
-                       all);
-}
+constexpr Names<2> replacements{"lru", "tree-plru"};
+constexpr Names<3> inclusions{"non-inclusive", "inclusive", "exclusive"};
+constexpr Names<3> kinds{"load", "store", "store-prefetch"};
 
 void init_level(CacheLevel* self, std::string name, std::size_t bytes, std::size_t ways,
                 unsigned cores, std::string_view replacement, std::string_view inclusion,
                 bool borrows_idle) {
-    new (self) CacheLevel{.name = std::move(name),
-                          .bytes = bytes,
-                          .ways = ways,
-                          .cores = cores,
-                          .replacement = named(replacements, "replacement", replacement),
-                          .inclusion = named(inclusions, "inclusion", inclusion),
-                          .borrows_idle = borrows_idle};
+    new (self)
+        CacheLevel{.name = std::move(name),
+                   .bytes = bytes,
+                   .ways = ways,
+                   .cores = cores,
+                   .replacement = value_of<Replacement>(replacements, "replacement", replacement),
+                   .inclusion = value_of<Inclusion>(inclusions, "inclusion", inclusion),
+                   .borrows_idle = borrows_idle};
 }
 
 void init_machine(CacheMachine* self, std::string name, std::vector<CacheLevel> levels,
@@ -112,7 +95,7 @@ void access(CacheModel& self, const Readable& addresses, unsigned core, std::uin
     const BufferView view(addresses, false, "addresses of accesses");
     check_records(view, sizeof(std::uint64_t), "addresses of accesses");
     CacheAccess access{.bytes = bytes,
-                       .kind = named(kinds, "kind of access", kind),
+                       .kind = value_of<AccessKind>(kinds, "kind of access", kind),
                        .stream = stream_number(stream)};
     const auto* const from = static_cast<const std::byte*>(view.data());
     in_batches(self, core, view.size() / sizeof(std::uint64_t), [&](std::size_t i) {
@@ -158,7 +141,7 @@ std::vector<StridedAccess> strided(const std::vector<Reference>& references,
         const auto stream = static_cast<unsigned>(first_stream + made.size());
         made.push_back({.first = {.address = address,
                                   .bytes = bytes,
-                                  .kind = named(kinds, "kind of access", kind),
+                                  .kind = value_of<AccessKind>(kinds, "kind of access", kind),
                                   .stream = stream_number(stream)},
                         .stride = stride});
     }

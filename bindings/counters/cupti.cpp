@@ -9,23 +9,21 @@
 #include <string>
 #include <vector>
 
+#include "memgauge/names.hpp"
 #include "register.hpp"
 
 namespace memgauge::bindings {
 namespace {
 
 using Library = std::shared_ptr<const CuptiLibrary>;
-using Names = std::vector<std::string>;
+using Metrics = std::vector<std::string>;
 
-CuptiWay way_of(const std::string& name) {
-    if (name == "range") return CuptiWay::range;
-    if (name == "sampling") return CuptiWay::sampling;
-    throw RequestError("cupti: unknown way '" + name + "'; it is range or sampling");
-}
+constexpr Names<2> way_names{"range", "sampling"};
 
 void make_metrics(CuptiMetrics* self, Library library, const std::string& chip,
                   const std::string& way) {
-    new (self) CuptiMetrics(std::move(library), chip, way_of(way));
+    new (self) CuptiMetrics(std::move(library), chip,
+                            value_of<CuptiWay>(way_names, "way of CUPTI to count", way));
 }
 
 void register_answers(nb::module_& module) {
@@ -49,7 +47,7 @@ void register_sources(nb::module_& module) {
         "Sums of metrics over what this process does on a device, a slot for each metric.\n\n"
         "The counters run from the end of a reading to the begin of the next. A reading waits "
         "until the device has done all work of this process, and takes milliseconds itself.")
-        .def(nb::init<Library, unsigned, Names>(), "library"_a, "device"_a, "metrics"_a,
+        .def(nb::init<Library, unsigned, Metrics>(), "library"_a, "device"_a, "metrics"_a,
              ReleaseGil())
         .def_prop_ro("error", &CuptiRangeSource::error,
                      "Of the last reading that failed; empty: none did.")
@@ -59,7 +57,7 @@ void register_sources(nb::module_& module) {
         module, "CuptiSamplingSource",
         "Sums of metrics over what any process does on a device, sampled by the hardware.\n\n"
         "A slot for each metric, and one for the number of times that samples were lost.")
-        .def(nb::init<Library, unsigned, Names, std::uint64_t, std::uint64_t>(), "library"_a,
+        .def(nb::init<Library, unsigned, Metrics, std::uint64_t, std::uint64_t>(), "library"_a,
              "device"_a, "metrics"_a, "interval_ns"_a, "longest_gap_ns"_a, ReleaseGil())
         .def_prop_ro("error", &CuptiSamplingSource::error,
                      "Of the last reading that failed; empty: none did.")

@@ -9,26 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "memgauge/names.hpp"
 #include "register.hpp"
 
 namespace memgauge::bindings {
 namespace {
 
-NvmlCall call_of(const std::string& name) {
-    if (name == "field") return NvmlCall::field;
-    if (name == "power") return NvmlCall::power;
-    if (name == "energy") return NvmlCall::energy;
-    if (name == "clock") return NvmlCall::clock;
-    if (name == "memory_used") return NvmlCall::memory_used;
-    if (name == "gpu_utilisation") return NvmlCall::gpu_utilisation;
-    if (name == "memory_utilisation") return NvmlCall::memory_utilisation;
-    if (name == "temperature") return NvmlCall::temperature;
-    throw RequestError("nvml: unknown call '" + name + "'");
-}
+constexpr Names<8> call_names{"field",
+                              "power",
+                              "energy",
+                              "clock",
+                              "memory_used",
+                              "gpu_utilisation",
+                              "memory_utilisation",
+                              "temperature"};
 
 void make_query(NvmlQuery* self, unsigned device, const std::string& call, unsigned argument,
                 unsigned scope) {
-    new (self) NvmlQuery{device, call_of(call), argument, scope};
+    new (self)
+        NvmlQuery{device, value_of<NvmlCall>(call_names, "call of NVML", call), argument, scope};
 }
 
 void register_answers(nb::module_& module) {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
@@ -12,30 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "memgauge/names.hpp"
 #include "register.hpp"
 
 namespace memgauge::bindings {
 namespace {
 
-const char* type_name(PcpType type) {
-    switch (type) {
-        case PcpType::i32:
-            return "i32";
-        case PcpType::u32:
-            return "u32";
-        case PcpType::i64:
-            return "i64";
-        case PcpType::u64:
-            return "u64";
-        case PcpType::f32:
-            return "f32";
-        case PcpType::f64:
-            return "f64";
-        case PcpType::other:
-            break;
-    }
-    return "other";
-}
+constexpr Names<7> type_names{"i32", "u32", "i64", "u64", "f32", "f64", "other"};
 
 void register_answers(nb::module_& module) {
     final_class<PcpInstance>(module, "PcpInstance")
@@ -45,7 +29,7 @@ void register_answers(nb::module_& module) {
         .def_ro("name", &PcpMetric::name)
         .def_ro("error", &PcpMetric::error, "Why nothing is known of it; empty: the rest is valid.")
         .def_prop_ro(
-            "type", [](const PcpMetric& metric) { return type_name(metric.type); },
+            "type", [](const PcpMetric& metric) { return name_of(type_names, metric.type); },
             "One of i32, u32, i64, u64, f32, f64, other.")
         .def_ro("counts", &PcpMetric::counts, "It only grows; else it is a level.")
         .def_ro("space", &PcpMetric::space, "Exponent of bytes in its unit.")

@@ -136,9 +136,9 @@ TEST_CASE("gpu: kernels that do not exist are refused by what is wrong with them
     spec = {.variant = Variant::tuned, .vector_bytes = 8};
     CHECK(says(why(), "16 bytes"));
     CHECK(says(refusal([] { static_cast<void>(memgauge::gpu_hint_from_string("cached")); }),
-               "choose default, streaming or no-allocate"));
+               "choose among default, streaming, no-allocate"));
     CHECK(says(refusal([] { static_cast<void>(memgauge::gpu_through_from_string("l3")); }),
-               "choose l1 or l2"));
+               "choose among l1, l2"));
 }
 
 TEST_CASE("gpu: counted bytes are STREAM's, and nothing is read for what is written") {

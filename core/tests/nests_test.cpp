@@ -355,7 +355,7 @@ TEST_CASE("names of kinds are read back, and an unknown one is refused with the 
         CHECK(nest_kind_from_string(to_string(kind)) == kind);
     }
     const std::string told = refusal([] { nest_kind_from_string("gemmm"); });
-    CHECK(says(told, "unknown loop nest 'gemmm': choose one of gemv, gemm, copy"));
+    CHECK(says(told, "unknown loop nest 'gemmm'; choose among gemv, gemm, copy"));
 }
 
 TEST_CASE("extents that make no sense are refused in one line") {

@@ -165,7 +165,7 @@ def test_every_kind_says_which_extents_it_needs(kind: str) -> None:
 
 
 def test_extents_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"unknown loop nest 'gem': choose one of gemv, gemm,"):
+    with pytest.raises(RequestError, match=r"unknown loop nest 'gem'; choose among gemv, gemm,"):
         _core.NestSpec("gem", n=1)
     with pytest.raises(RequestError, match=r"loop nest gemm: m of 3 is no extent of it; give n"):
         _core.NestSpec("gemm", n=3, m=3)

@@ -14,6 +14,7 @@
 
 #include "gpu/device.hpp"
 #include "gpu/timing.hpp"
+#include "memgauge/names.hpp"
 
 namespace memgauge {
 
@@ -64,16 +65,16 @@ std::span<const KernelText> chase_kernels() {
     return all;
 }
 
+constexpr Names<2> through_names{"l1", "l2"};
+
 }  // namespace
 
 std::string_view to_string(GpuThrough through) noexcept {
-    return through == GpuThrough::l1 ? "l1" : "l2";
+    return name_of(through_names, through);
 }
 
 GpuThrough gpu_through_from_string(std::string_view name) {
-    if (name == "l1") return GpuThrough::l1;
-    if (name == "l2") return GpuThrough::l2;
-    throw RequestError("cannot chase through '" + std::string(name) + "'; choose l1 or l2");
+    return value_of<GpuThrough>(through_names, "way of a chase", name);
 }
 
 struct GpuChase::State {

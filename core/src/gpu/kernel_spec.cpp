@@ -4,6 +4,7 @@
 #include <string>
 
 #include "memgauge/gpu/kernels.hpp"
+#include "memgauge/names.hpp"
 
 namespace memgauge {
 namespace {
@@ -45,26 +46,16 @@ void check_tuned(const GpuKernelSpec& spec) {
     }
 }
 
+constexpr Names<3> hint_names{"default", "streaming", "no-allocate"};
+
 }  // namespace
 
 std::string_view to_string(GpuHint hint) noexcept {
-    switch (hint) {
-        case GpuHint::normal:
-            return "default";
-        case GpuHint::streaming:
-            return "streaming";
-        case GpuHint::no_allocate:
-            return "no-allocate";
-    }
-    return "unknown";
+    return name_of(hint_names, hint);
 }
 
 GpuHint gpu_hint_from_string(std::string_view name) {
-    for (const GpuHint hint : {GpuHint::normal, GpuHint::streaming, GpuHint::no_allocate}) {
-        if (name == to_string(hint)) return hint;
-    }
-    throw RequestError("unknown hint '" + std::string(name) +
-                       "'; choose default, streaming or no-allocate");
+    return value_of<GpuHint>(hint_names, "hint", name);
 }
 
 GpuKernelSpec checked(const GpuKernelSpec& asked) {

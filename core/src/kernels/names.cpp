@@ -1,8 +1,9 @@
 // Names of the kernels' parameters, and the traffic each operation causes.
 
+#include "memgauge/names.hpp"
+
 #include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "memgauge/kernels.hpp"
@@ -11,33 +12,13 @@ namespace memgauge {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> operation_names{"copy", "scale", "add",   "triad",
-                                                          "read", "write", "update"};
-constexpr std::array<std::string_view, 2> element_names{"float", "double"};
-constexpr std::array<std::string_view, 2> variant_names{"standard", "tuned"};
-constexpr std::array<std::string_view, 3> store_names{"temporal", "non-temporal", "flushed"};
-constexpr std::array<std::string_view, 4> access_names{"direct", "translated", "translated-source",
-                                                       "translated-destination"};
-constexpr std::array<std::string_view, 6> isa_names{"generic", "sse2", "avx2",
-                                                    "avx512",  "neon", "vsx"};
-
-template <std::size_t size, class Enum>
-std::string_view name_of(const std::array<std::string_view, size>& names, Enum value) noexcept {
-    const auto index = static_cast<std::size_t>(value);
-    return index < size ? names[index] : std::string_view{"?"};
-}
-
-template <class Enum, std::size_t size>
-Enum value_of(const std::array<std::string_view, size>& names, std::string_view what,
-              std::string_view name) {
-    std::string choices;
-    for (std::size_t i = 0; i < size; ++i) {
-        if (names[i] == name) return static_cast<Enum>(i);
-        choices.append(i == 0 ? "" : ", ").append(names[i]);
-    }
-    throw RequestError("unknown " + std::string(what) + " '" + std::string(name) +
-                       "': choose one of " + choices);
-}
+constexpr Names<7> operation_names{"copy", "scale", "add", "triad", "read", "write", "update"};
+constexpr Names<2> element_names{"float", "double"};
+constexpr Names<2> variant_names{"standard", "tuned"};
+constexpr Names<3> store_names{"temporal", "non-temporal", "flushed"};
+constexpr Names<4> access_names{"direct", "translated", "translated-source",
+                                "translated-destination"};
+constexpr Names<6> isa_names{"generic", "sse2", "avx2", "avx512", "neon", "vsx"};
 
 }  // namespace
 

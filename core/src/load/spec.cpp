@@ -5,6 +5,7 @@
 
 #include "kernels/processor.hpp"
 #include "kernels/table.hpp"
+#include "memgauge/names.hpp"
 
 namespace memgauge {
 
@@ -36,18 +37,16 @@ void check_ratio(const TrafficSpec& spec) {
     }
 }
 
+constexpr Names<2> traffic_order_names{"sequential", "random"};
+
 }  // namespace
 
 std::string_view to_string(TrafficOrder order) noexcept {
-    return order == TrafficOrder::random ? "random" : "sequential";
+    return name_of(traffic_order_names, order);
 }
 
 TrafficOrder traffic_order_from_string(std::string_view name) {
-    for (const TrafficOrder order : {TrafficOrder::sequential, TrafficOrder::random}) {
-        if (to_string(order) == name) return order;
-    }
-    throw RequestError("unknown traffic order '" + std::string(name) +
-                       "': choose one of sequential, random");
+    return value_of<TrafficOrder>(traffic_order_names, "traffic order", name);
 }
 
 void check(const TrafficSpec& spec) {

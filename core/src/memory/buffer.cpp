@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "memgauge/names.hpp"
 #include "memory/pages/huge_pages.hpp"
 #include "memory/pages/interleave.hpp"
 #include "memory/pages/numa.hpp"
@@ -199,33 +200,16 @@ void tell_of_medium(Backing& backing, const AreaFacts& facts) {
     }
 }
 
+constexpr Names<5> page_policy_names{"auto", "4k", "thp", "2m", "1g"};
+
 }  // namespace
 
 std::string_view to_string(PagePolicy policy) noexcept {
-    switch (policy) {
-        case PagePolicy::k4:
-            return "4k";
-        case PagePolicy::thp:
-            return "thp";
-        case PagePolicy::huge2m:
-            return "2m";
-        case PagePolicy::huge1g:
-            return "1g";
-        case PagePolicy::automatic:
-            break;
-    }
-    return "auto";
+    return name_of(page_policy_names, policy);
 }
 
 PagePolicy page_policy_from_string(std::string_view name) {
-    for (const PagePolicy policy : {PagePolicy::automatic, PagePolicy::k4, PagePolicy::thp,
-                                    PagePolicy::huge2m, PagePolicy::huge1g}) {
-        if (to_string(policy) == name) {
-            return policy;
-        }
-    }
-    throw RequestError("unknown page policy '" + std::string(name) +
-                       "'; choose among auto, 4k, thp, 2m, 1g");
+    return value_of<PagePolicy>(page_policy_names, "page policy", name);
 }
 
 std::size_t base_page_bytes() noexcept {

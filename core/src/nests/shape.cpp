@@ -159,7 +159,7 @@ NestKind nest_kind_from_string(std::string_view name) {
         if (kinds[i].name == name) return static_cast<NestKind>(i);
         choices.append(i == 0 ? "" : ", ").append(kinds[i].name);
     }
-    throw RequestError("unknown loop nest '" + std::string(name) + "': choose one of " + choices);
+    throw RequestError("unknown loop nest '" + std::string(name) + "'; choose among " + choices);
 }
 
 std::vector<NestKind> nest_kinds() {

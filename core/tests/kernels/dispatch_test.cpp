@@ -35,11 +35,10 @@ TEST_CASE("names read back as what they name") {
     CHECK(element_type_from_string("float") == ElementType::f32);
     CHECK(variant_from_string("tuned") == Variant::tuned);
     CHECK(store_kind_from_string("non-temporal") == StoreKind::non_temporal);
-    CHECK_THROWS_WITH_AS(
-        operation_from_string("dot"),
-        "unknown kernel 'dot': choose one of copy, scale, add, triad, read, write, "
-        "update",
-        RequestError);
+    CHECK_THROWS_WITH_AS(operation_from_string("dot"),
+                         "unknown kernel 'dot'; choose among copy, scale, add, triad, read, write, "
+                         "update",
+                         RequestError);
 }
 
 TEST_CASE("supported instruction sets end with generic and are distinct") {

@@ -78,7 +78,7 @@ def test_a_ring_that_makes_no_sense_is_refused(gpu_stand_in: GpuStandIn) -> None
         GpuChase(gpu, 255)
     with pytest.raises(RequestError, match="ask for a power of two from 8"):
         GpuChase(gpu, 4096, 96)
-    with pytest.raises(RequestError, match="choose l1 or l2"):
+    with pytest.raises(RequestError, match="choose among l1, l2"):
         GpuChase(gpu, 4096, through="l3")
     with pytest.raises(RequestError, match="blocks of 100 bytes do not fit"):
         GpuChase(gpu, 4096, order="block-random", block_bytes=100)

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "memgauge/names.hpp"
 #include "memory/accesses/cache_flush.hpp"
 #include "memory/accesses/slots.hpp"
 #include "memory/accesses/walk.hpp"
@@ -77,45 +78,25 @@ private:
     Amounts amounts_;
 };
 
-template <class Choice>
-Choice choice_from_string(std::string_view name, std::initializer_list<Choice> choices,
-                          const char* what) {
-    std::string known;
-    for (const Choice choice : choices) {
-        if (to_string(choice) == name) {
-            return choice;
-        }
-        known += (known.empty() ? "" : ", ") + std::string(to_string(choice));
-    }
-    throw RequestError("unknown access " + std::string(what) + " '" + std::string(name) +
-                       "'; choose among " + known);
-}
+constexpr Names<3> access_kind_names{"dependent", "independent", "saxpy"};
+constexpr Names<2> access_order_names{"sequential", "random"};
 
 }  // namespace
 
 std::string_view to_string(PatternKind kind) noexcept {
-    switch (kind) {
-        case PatternKind::independent:
-            return "independent";
-        case PatternKind::saxpy:
-            return "saxpy";
-        case PatternKind::dependent:
-            break;
-    }
-    return "dependent";
+    return name_of(access_kind_names, kind);
 }
 
 std::string_view to_string(AccessOrder order) noexcept {
-    return order == AccessOrder::random ? "random" : "sequential";
+    return name_of(access_order_names, order);
 }
 
 PatternKind pattern_kind_from_string(std::string_view name) {
-    return choice_from_string(
-        name, {PatternKind::dependent, PatternKind::independent, PatternKind::saxpy}, "kind");
+    return value_of<PatternKind>(access_kind_names, "access kind", name);
 }
 
 AccessOrder access_order_from_string(std::string_view name) {
-    return choice_from_string(name, {AccessOrder::sequential, AccessOrder::random}, "order");
+    return value_of<AccessOrder>(access_order_names, "access order", name);
 }
 
 struct AccessBuffer::State {

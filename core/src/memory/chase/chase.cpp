@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "memgauge/names.hpp"
 #include "memory/chase/links.hpp"
 #include "memory/chase/ring_access.hpp"
 #include "memory/chase/walk.hpp"
@@ -59,29 +60,16 @@ private:
     std::size_t iterations_;
 };
 
+constexpr Names<3> chase_order_names{"random", "block-random", "stride"};
+
 }  // namespace
 
 std::string_view to_string(ChaseOrder order) noexcept {
-    switch (order) {
-        case ChaseOrder::block_random:
-            return "block-random";
-        case ChaseOrder::stride:
-            return "stride";
-        case ChaseOrder::random:
-            break;
-    }
-    return "random";
+    return name_of(chase_order_names, order);
 }
 
 ChaseOrder chase_order_from_string(std::string_view name) {
-    for (const ChaseOrder order :
-         {ChaseOrder::random, ChaseOrder::block_random, ChaseOrder::stride}) {
-        if (to_string(order) == name) {
-            return order;
-        }
-    }
-    throw RequestError("unknown chase order '" + std::string(name) +
-                       "'; choose among random, block-random, stride");
+    return value_of<ChaseOrder>(chase_order_names, "chase order", name);
 }
 
 struct ChaseRing::State {
