@@ -1,8 +1,7 @@
 """The run of a whole job: `DIR/records.jsonl`, beside which each rank has a run in `DIR/rank-K`.
 
 It records the request, the machine, and whether the result was correct; each rank records in its
-own
-run when its phases ran.
+own run when its phases ran.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from memgauge.analysis.fft3d.shape import NAME
 from memgauge.fft3d.plan import Plan
 from memgauge.fft3d.world import World
 from memgauge.model.parameters import texts
-from memgauge.model.records import RunEnd, RunStart, Scalar, Validation, Warning
+from memgauge.model.points.fft3d import JobRequested
+from memgauge.model.records import RunEnd, RunStart, Validation, Warning
 from memgauge.model.storage.run_file import RunWriter
 from memgauge.model.system import System
 from memgauge.runner.start import run_start
@@ -89,14 +89,13 @@ def _start(
     devices: Mapping[str, str],
     libraries: Mapping[str, str],
 ) -> RunStart:
-    requested: dict[str, Scalar] = {
-        **texts(plan.parameters),
-        "ranks": world.ranks,
-        "nodes": " ".join(node.key for node in world.nodes),
-        "steps": " ".join(f"{step.pencils.grid}:{step.pencils.size}" for step in plan.steps),
-    }
-    if devices:
-        requested["gpus"] = "; ".join(f"{ranks}: {device}" for device, ranks in devices.items())
+    job = JobRequested(
+        ranks=world.ranks,
+        nodes=" ".join(node.key for node in world.nodes),
+        steps=" ".join(f"{step.pencils.grid}:{step.pencils.size}" for step in plan.steps),
+        gpus="; ".join(f"{ranks}: {device}" for device, ranks in devices.items()),
+    )
+    requested = texts(plan.parameters) | job.recorded()
     software = {
         "mpi": world.library,
         "mpi4py": version("mpi4py"),

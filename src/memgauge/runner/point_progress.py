@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from memgauge.analysis.figures.regimes import Regimes
 from memgauge.analysis.figures.speeds import fast_quantile, values_of
 from memgauge.analysis.figures.summary import worst_precision
-from memgauge.experiments.shared.base import REGIONS_FACT, Bench
+from memgauge.experiments.shared.base import Bench
+from memgauge.model.points.shared import AnyActual
 from memgauge.model.records import Point, Sample
 
 PASSES = 11
@@ -80,8 +81,8 @@ class PointProgress:
         self.reached = worst_precision(clean, regimes, fast_quantile(self.point)) <= requested
 
     def _has_enough_regions(self) -> bool:
-        known = self.point.actual.get(REGIONS_FACT)
-        if isinstance(known, int):
+        known = AnyActual.of(self.point.actual).regions
+        if known is not None:
             return len(self.samples) >= known
         repetitions = sum(len(s.threads[0].begin_ns) for s in self.samples if s.threads)
         enough = self.point.work == "counted" or repetitions >= REPETITIONS

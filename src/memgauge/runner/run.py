@@ -15,6 +15,7 @@ from memgauge.experiments.shared.base import Bench, Experiment
 from memgauge.model.errors import DoesNotFit, MemgaugeError, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import texts
+from memgauge.model.points.shared import AnyActual
 from memgauge.model.records import (
     AnyRecord,
     Point,
@@ -123,11 +124,14 @@ def _prior(request: Request) -> Run | None:
 
 def _refuse_other_gpu(directory: Path, point: Point, known: Point | None) -> None:
     """A number means another GPU where CUDA_VISIBLE_DEVICES or the slots have changed."""
-    if known is None or known.actual.get("gpu_uuid") == point.actual.get("gpu_uuid"):
+    if known is None:
+        return
+    then = AnyActual.of(known.actual)
+    if then.gpu_uuid == AnyActual.of(point.actual).gpu_uuid:
         return
     raise RequestError(
         f"{directory}: {point.point} was measured on another GPU "
-        f"({known.actual.get('gpu')}, {known.actual.get('gpu_uuid')}); samples of two GPUs "
+        f"({then.gpu}, {then.gpu_uuid}); samples of two GPUs "
         "are never put into one run; start a new run"
     )
 

@@ -8,7 +8,6 @@ from tests.unit.analysis.records import bandwidth_point
 from tests.unit.runner.fakes import FakeBench
 
 from memgauge.analysis.figures.regimes import find_regimes
-from memgauge.experiments.shared.base import REGIONS_FACT
 from memgauge.model.records import Sample, ThreadSample
 from memgauge.runner.point_progress import REGIONS, REPETITIONS, PointProgress
 
@@ -42,7 +41,7 @@ def test_known_traffic_needs_regions_only() -> None:
 @pytest.mark.parametrize(("known", "regions", "done"), [(6, 5, False), (6, 6, True), (0, 0, True)])
 def test_a_point_may_say_how_many_regions_suffice(known: int, regions: int, done: bool) -> None:
     point = bandwidth_point("p", role="counted")
-    point = msgspec.structs.replace(point, actual={REGIONS_FACT: known})
+    point = msgspec.structs.replace(point, actual={"regions": known})
     cell = PointProgress(FakeBench([], lambda *_: 1, valid=True), point, [region(1)] * regions)
     cell.look(0.01, find_regimes([]))
     assert cell.reached == done

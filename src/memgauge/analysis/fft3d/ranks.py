@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +14,8 @@ from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import MemgaugeError
 from memgauge.model.grid import grid_of
-from memgauge.model.records import Region, Scalar
+from memgauge.model.points.fft3d import JobRequested
+from memgauge.model.records import Region
 from memgauge.model.run import Run
 from memgauge.model.storage.run_file import read_run
 
@@ -79,20 +80,20 @@ def is_job(run: Run) -> bool:
 
 def facts_of(run: Run) -> JobFacts | None:
     """The facts of a job; None if the run's facts are missing or impossible."""
-    requested = run.parameters.get(NAME, {})
-    ranks = requested.get("ranks")
-    if not isinstance(ranks, int) or not 0 < ranks <= MOST_RANKS:
+    requested = JobRequested.of(run.parameters.get(NAME, {}))
+    ranks = requested.ranks
+    if ranks is None or not 0 < ranks <= MOST_RANKS:
         return None
-    steps = list(_steps(str(requested.get("steps") or "")))
+    steps = list(_steps(requested.steps))
     return JobFacts(
         ranks=ranks,
         steps=[step for step in steps if step.grid.ranks <= ranks],
-        nodes=_nodes(str(requested.get("nodes") or ""), ranks),
-        repetitions=_count(requested, "repetitions"),
-        scaling=None if requested.get("scaling") is None else str(requested["scaling"]),
-        device=str(requested.get("device") or "cpu"),
-        gpus=_gpus(str(requested.get("gpus") or ""), ranks),
-        tile=_count(requested, "tile") or 0,
+        nodes=_nodes(requested.nodes, ranks),
+        repetitions=_count(requested.repetitions),
+        scaling=requested.scaling or None,
+        device=requested.device or "cpu",
+        gpus=_gpus(requested.gpus, ranks),
+        tile=_count(requested.tile) or 0,
     )
 
 
@@ -212,13 +213,11 @@ def _steps(text: str) -> Iterator[Pencils]:
 
 
 def _nodes(text: str, ranks: int) -> dict[int, str]:
-    """Such as `node17:0-3 node18:4-7`."""
     words = (word.rpartition(":") for word in text.split())
     return _by_rank(((numbers, name) for name, _, numbers in words), ranks)
 
 
 def _gpus(text: str, ranks: int) -> dict[int, str]:
-    """Such as `0,2: GPU 0, NAME, PLACE; 1,3: GPU 1, NAME, PLACE`."""
     parts = (part.strip().partition(": ") for part in text.split(";"))
     return _by_rank(((numbers, name) for numbers, _, name in parts), ranks)
 
@@ -235,8 +234,7 @@ def _by_rank(reported: Iterable[tuple[str, str]], ranks: int) -> dict[int, str]:
     return {rank: text for rank, text in found.items() if rank < ranks}
 
 
-def _count(requested: Mapping[str, Scalar], name: str) -> int | None:
-    text = str(requested.get(name))
+def _count(text: str) -> int | None:
     return int(text) if _is_number(text) else None
 
 

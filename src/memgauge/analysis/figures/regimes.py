@@ -15,6 +15,7 @@ from statistics import median
 
 import msgspec
 
+from memgauge.model.points.shared import AnyActual
 from memgauge.model.records import Point, Sample
 
 LEAST_RATIO = 1.8
@@ -84,8 +85,7 @@ def regime_kind(regime: str) -> str:
 
 def team_of(point: Point) -> TeamKey:
     """What identifies the point's team: its size and CPUs."""
-    cpus = point.actual.get("cpus", point.actual.get("cpu"))
-    return point.threads, str(cpus)
+    return point.threads, AnyActual.of(point.actual).cpus
 
 
 def regimes_of_teams(

@@ -13,7 +13,7 @@ from memgauge.analysis.figures.summary import PointSummary, summarise
 from memgauge.analysis.section import Series
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
-from memgauge.model.records import Point, Scalar
+from memgauge.model.records import Point
 from memgauge.model.run import Run
 
 Made = TypeVar("Made")
@@ -73,30 +73,6 @@ def once(compute: Callable[[Figures], Made]) -> Callable[[Figures], Made]:
         return known[name]
 
     return computed
-
-
-def text_fact(facts: dict[str, Scalar], key: str) -> str:
-    """What a point says of itself, in words; empty where it does not."""
-    fact = facts.get(key)
-    return "" if fact is None else str(fact)
-
-
-def number_fact(facts: dict[str, Scalar], key: str) -> int | None:
-    """A count that a point says of itself; None where it does not."""
-    fact = facts.get(key)
-    return int(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else None
-
-
-def share_fact(facts: dict[str, Scalar], key: str) -> float | None:
-    """A share from 0 to 1 that a point says of itself; None where it does not."""
-    share = float_fact(facts, key)
-    return share if share is not None and 0 <= share <= 1 else None
-
-
-def float_fact(facts: dict[str, Scalar], key: str) -> float | None:
-    """A figure that a point says of itself; None where it does not."""
-    fact = facts.get(key)
-    return float(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else None
 
 
 def scaled(estimate: Estimate | None, factor: float) -> Estimate | None:

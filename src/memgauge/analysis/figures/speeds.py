@@ -13,6 +13,7 @@ import msgspec
 
 from memgauge.analysis.figures.windows import lost_time, window_value
 from memgauge.model.memory import names_gpu
+from memgauge.model.points.shared import AnyActual, AnyRequested
 from memgauge.model.records import Point, Sample
 
 FAST_SIDE = 0.9
@@ -109,7 +110,9 @@ def is_whole_run(point: Point) -> bool:
 
     Such a sample takes seconds, in which some thread is always switched out for a moment.
     """
-    return point.work == "window" and point.requested.get("fixed_iterations") is not None
+    return point.work == "window" and (
+        AnyRequested.of(point.requested).fixed_iterations is not None
+    )
 
 
 def is_timed_by_gpu(point: Point) -> bool:
@@ -117,10 +120,10 @@ def is_timed_by_gpu(point: Point) -> bool:
 
     What the host's threads and pages suffer meanwhile is in none of its times.
     """
-    requested = point.requested
-    in_its_own = names_gpu(str(requested.get("memory", "")))
-    alone = requested.get("host_memory") is None and "source" not in requested
-    return in_its_own and alone and str(point.actual.get("timed_by", "")).startswith("device")
+    requested = AnyRequested.of(point.requested)
+    in_its_own = names_gpu(requested.memory)
+    alone = not requested.host_memory and not requested.source
+    return in_its_own and alone and AnyActual.of(point.actual).timed_by.startswith("device")
 
 
 def was_interrupted(point: Point, sample: Sample) -> bool:

@@ -22,10 +22,6 @@ from memgauge.system.memory.sources import ORDINARY, Memories
 Values = Mapping[str, Sequence[float]]
 """GB/s or ns of all samples of each point that count, in order of time."""
 
-REGIONS_FACT = "regions"
-"""Fact of a point of regions: so many suffice, however few repetitions they hold. 0: the point is
-not measured at all, and never visited."""
-
 
 class Bench(ABC):
     """A group of points that share buffers and threads, opened and ready to be visited."""

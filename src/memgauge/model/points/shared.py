@@ -5,6 +5,32 @@ from __future__ import annotations
 from memgauge.model.points.facts import Facts, Share
 
 
+class AnyRequested(Facts, frozen=True, kw_only=True):
+    """What figures of any experiment read of a point's request."""
+
+    memory: str = ""
+    host_memory: str = ""
+    """On the host, of what a GPU copies from or to."""
+    source: str = ""
+    """Memory that is copied from, where it is another than `memory`."""
+    fixed_iterations: int | None = None
+    """Of each thread, from start to end; None: as many as the time allows."""
+
+
+class AnyActual(Facts, frozen=True, kw_only=True):
+    """What figures of any experiment, and the runner, read of what was measured."""
+
+    cpus: str = ""
+    """Of the threads, as a list of ranges."""
+    gpu: str = ""
+    gpu_uuid: str = ""
+    timed_by: str = ""
+    """device...: a GPU stamps the time itself."""
+    regions: int | None = None
+    """So many counted regions suffice, however few repetitions they hold. 0: the point is not
+    measured at all. None: not decided by the experiment."""
+
+
 class Backing(Facts, frozen=True, kw_only=True):
     """What the kernel says backs the memory of a point."""
 

@@ -14,7 +14,7 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.machines import a_machine
 
 from memgauge import _core
-from memgauge.experiments.shared.base import REGIONS_FACT, Bench
+from memgauge.experiments.shared.base import Bench
 from memgauge.experiments.stream.counted import IDLE_EVERY
 from memgauge.experiments.traffic import cold as nest_traffic_cold
 from memgauge.experiments.traffic import host as nest_traffic
@@ -175,7 +175,7 @@ def test_what_the_counters_tell_is_what_the_kernel_moves() -> None:
     with opened(requested(sizes="32,48", threads="1", counters="modelled")) as bench:
         (made,) = bench.counters
         for point in bench.points:
-            assert point.actual[REGIONS_FACT]
+            assert point.actual["regions"]
             assert point.actual.get("not_counted") is None
             samples = [one for n in range(IDLE_EVERY + 1) for one in bench.measure(point.point, n)]
             for sample in samples:
@@ -228,8 +228,8 @@ def test_a_size_that_takes_too_long_is_left_out_and_said(monkeypatch: pytest.Mon
     monkeypatch.setattr(nest_traffic_cold, "REGION_S", 0.002)
     with opened(requested(sizes="16,64,700", size_budget="40ms", counters="none")) as bench:
         facts = {point.requested["size"]: point.actual for point in bench.points}
-        assert facts[16][REGIONS_FACT]
-        assert facts[700][REGIONS_FACT] == 0
+        assert facts[16]["regions"]
+        assert facts[700]["regions"] == 0
         assert "copies" not in facts[700]
         said = warned(bench.points[-1])["too-long-to-measure"]
     assert said == facts[700]["left_out"]
@@ -246,7 +246,7 @@ def test_hopeless_sizes_are_not_even_allocated(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(_core, "LoopNest", recorded)
     with opened(requested(sizes="3000", size_budget="1s", counters="none")) as bench:
-        assert bench.points[0].actual[REGIONS_FACT] == 0
+        assert bench.points[0].actual["regions"] == 0
     assert made == [96**3], "only a small one that tells the speed"
 
 
@@ -262,7 +262,7 @@ def test_nothing_is_run_when_only_simulating(monkeypatch: pytest.MonkeyPatch) ->
     with opened(
         requested(sizes="64,4096", threads="21", simulate_only=True, machine="power9-5mb")
     ) as bench:
-        assert [point.actual[REGIONS_FACT] for point in bench.points] == [0, 0]
+        assert [point.actual["regions"] for point in bench.points] == [0, 0]
         assert [point.threads for point in bench.points] == [21, 21]
         assert bench.validate() == []
 
