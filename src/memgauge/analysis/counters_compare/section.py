@@ -24,6 +24,7 @@ from memgauge.analysis.section import (
 )
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import LEAST_ROUNDS, paired
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.events import Counter
 from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
 from memgauge.model.run import Run
@@ -32,9 +33,6 @@ NAME = "counters_compare"
 IDLE = "idle"
 CLOSE = 0.02
 """Half of an interval up to which two routes are reported to agree, or to differ."""
-
-UNPRIVILEGED = ("pcp",)
-"""Routes that need no privilege of whoever measures."""
 
 _NAMES = {"read_bytes": "reads", "write_bytes": "writes", "traffic_bytes": "reads and writes"}
 _LOADS = {
@@ -212,7 +210,9 @@ def _differ(what: str, one: str, other: str, ratio: Estimate) -> str:
 
 
 def _route(name: str) -> str:
-    return f"the unprivileged route ({name})" if name in UNPRIVILEGED else f"the route {name}"
+    return (
+        f"the unprivileged route ({name})" if entry_of(name).unprivileged else f"the route {name}"
+    )
 
 
 def _table(rows: Sequence[Row], routes: tuple[str, str]) -> Table:

@@ -14,6 +14,7 @@ import msgspec
 
 from memgauge.analysis.profile.rates import Amounts, Stretch
 from memgauge.analysis.profile.tracks import Track
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.run import Run
 
 
@@ -40,7 +41,8 @@ def life_of(run: Run) -> Life:
 def is_own(track: Track) -> bool:
     """Whether it covers only the program's processes; a control group may contain others."""
     return all(
-        counter.scope in {"process", "thread"} and counter.back_end != "cgroup"
+        counter.scope in {"process", "thread"}
+        and not entry_of(counter.back_end).has_other_processes
         for counter in track.counters
     )
 

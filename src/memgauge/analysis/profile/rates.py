@@ -19,6 +19,7 @@ import msgspec
 
 from memgauge.analysis.profile.steady import SlotColumn, slot_column, steady_of
 from memgauge.analysis.profile.tracks import Track
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.counting.readings import stretch_of, waits
 from memgauge.model.errors import RunFileError
@@ -182,7 +183,8 @@ def _counted(counter: Counter, column: SlotColumn, seconds: Sequence[float]) -> 
         half = counter.scale / 2
         levels = map(half.__mul__, map(add, values[1:], values))
         amounts = _with_gaps(list(map(mul, levels, seconds)), column.present)
-        return _of_living(amounts, values) if counter.back_end == "proc" else amounts, 0
+        none_when_ended = entry_of(counter.back_end).none_when_ended
+        return _of_living(amounts, values) if none_when_ended else amounts, 0
     steps = list(map(sub, values[1:], values))
     if column.present is None and min(steps) >= 0:
         return list(map(counter.scale.__mul__, steps)), 0

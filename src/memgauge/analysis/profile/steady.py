@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.counting.readings import stretch_of, waits
 from memgauge.model.storage.lane_file import FIRST_SLOT, Block
@@ -90,7 +91,7 @@ def steady_of(counter: Counter, columns: Mapping[int, SlotColumn]) -> Steady | N
         return UNKNOWN
     if counter.gauge:
         level = column.values[0]
-        gone = counter.back_end == "proc" and not level
+        gone = entry_of(counter.back_end).none_when_ended and not level
         return UNKNOWN if gone else Steady(level * counter.scale)
     return _of_count(counter, columns)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from memgauge.analysis.profile.tracks import Track
+from memgauge.model.counting.back_ends import entry_of
 
 LEAST_STEPS = 10
 """In a window, so that one step more or less is at most a tenth of it."""
@@ -72,7 +73,7 @@ def rule_of(track: Track, cpus: int) -> Rule | None:
         return None
     step = max(counter.scale for counter in track.counters)
     if track.unit == "cores":
-        ticks = any(counter.back_end == "proc" for counter in track.counters)
+        ticks = any(entry_of(counter.back_end).counts_ticks for counter in track.counters)
         own = all(counter.scope in {"process", "thread"} for counter in track.counters)
         return Rule(step=TICK_S if ticks else step, most_per_s=float(cpus) if own else None)
     if track.quantity == "energy":

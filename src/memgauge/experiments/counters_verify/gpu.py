@@ -38,6 +38,7 @@ from memgauge.experiments.counters_verify.host import CountersVerifyParameters
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.gpu import UNKNOWN_L2_BYTES, gpu_facts, refuse_host_options
 from memgauge.experiments.stream.gpu_counted import counts_memory_of, gpu_events
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.event_names import AUTOMATIC
 from memgauge.model.counting.events import Event
 from memgauge.model.errors import RequestError
@@ -182,7 +183,7 @@ def events_of(parameters: CountersVerifyParameters, memory: MemoryPlacement) -> 
 
 
 def _require_measured(event: Event, memory: MemoryPlacement) -> None:
-    if event.back_end == "modelled":
+    if entry_of(event.back_end).is_model:
         raise RequestError(
             f"event {event.name}: is modelled, and a model cannot be verified; name events of cupti"
         )

@@ -20,6 +20,7 @@ from memgauge import _core
 from memgauge.counters.opening import find
 from memgauge.experiments.shared.counted import gpu_counters
 from memgauge.experiments.stream.counted import REGION_S, CountedKernels
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.event_names import WHOLE
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event, gpu_traffic
 from memgauge.model.errors import RequestError
@@ -55,7 +56,7 @@ def gpu_events(requested: Sequence[str], memory: MemoryPlacement) -> list[Event]
                 f"event {event.name}: counts other memory than {memory}, which the kernels use; "
                 f"name events of that device, or auto"
             )
-        if event.back_end == "nvml":
+        if entry_of(event.back_end).gpus_by_bus_id:
             require_same_gpu(event, memory, opened_gpu(memory).facts.bus_id)
     return events
 

@@ -34,6 +34,18 @@ class Entry(msgspec.Struct, frozen=True):
     """Whether its events hold terms between slashes, and commas between those."""
     means_all: bool = False
     """Whether its name alone, without an event, means all of its events."""
+    counts_ticks: bool = False
+    """Whether processor time is counted in ticks of the kernel's clock."""
+    none_when_ended: bool = False
+    """Whether a gauge of a process reads 0 once that has ended, which is no level of its own."""
+    has_other_processes: bool = False
+    """Whether what it counts for a program may hold other processes' share."""
+    unprivileged: bool = False
+    """Whether it reads memory controllers without privileges of its reader."""
+    gpus_by_bus_id: bool = False
+    """Whether its events number GPUs in the order of their bus ids, as CUDA need not do."""
+    is_model: bool = False
+    """Whether it reports what a model expects, which cannot be verified."""
 
 
 BACK_ENDS: dict[str, Entry] = {
@@ -47,7 +59,7 @@ BACK_ENDS: dict[str, Entry] = {
         has_terms=True,
     ),
     # A daemon asks its agents anew.
-    "pcp": Entry("pcp.back_end", "Pcp", memory_of="host", highest_rate_hz=10.0),
+    "pcp": Entry("pcp.back_end", "Pcp", memory_of="host", highest_rate_hz=10.0, unprivileged=True),
     # One interrupt for each last-level cache.
     "resctrl": Entry("files.resctrl", "Resctrl", memory_of="host", highest_rate_hz=50.0),
     "powercap": Entry("files.powercap", "Powercap", components=("energy",), overlaps=True),
@@ -59,16 +71,31 @@ BACK_ENDS: dict[str, Entry] = {
     ),
     "net": Entry("files.net", "Net", components=("network",)),
     # One reading for each process and thread.
-    "proc": Entry("files.proc", "Proc", components=("process",), highest_rate_hz=50.0),
+    "proc": Entry(
+        "files.proc",
+        "Proc",
+        components=("process",),
+        highest_rate_hz=50.0,
+        counts_ticks=True,
+        none_when_ended=True,
+    ),
     # The kernel first gathers a group's figures from all CPUs.
-    "cgroup": Entry("files.cgroup", "Cgroup", components=("cgroup",), highest_rate_hz=10.0),
+    "cgroup": Entry(
+        "files.cgroup",
+        "Cgroup",
+        components=("cgroup",),
+        highest_rate_hz=10.0,
+        has_other_processes=True,
+    ),
     # Drivers refresh power and use some ten times a second.
-    "nvml": Entry("nvml.back_end", "Nvml", components=("gpu",), highest_rate_hz=10.0),
+    "nvml": Entry(
+        "nvml.back_end", "Nvml", components=("gpu",), highest_rate_hz=10.0, gpus_by_bus_id=True
+    ),
     # Each reading decodes what the GPU sampled: a millisecond or more.
     "cupti": Entry(
         "cupti.back_end", "Cupti", memory_of="gpu", components=("gpu",), highest_rate_hz=20.0
     ),
-    "modelled": Entry("modelled", "Modelled", means_all=True),
+    "modelled": Entry("modelled", "Modelled", means_all=True, is_model=True),
 }
 """By the name that stands before the colon of their events, best first. Adding a back end to
 memgauge is one entry here."""
@@ -84,3 +111,11 @@ def of_component(component: str) -> list[str]:
     """The back ends that count for a component of a profile, those that may be read often first."""
     names = [name for name, one in BACK_ENDS.items() if component in one.components]
     return sorted(names, key=lambda name: -(BACK_ENDS[name].highest_rate_hz or float("inf")))
+
+
+_UNKNOWN = Entry("", "")
+
+
+def entry_of(name: str) -> Entry:
+    """The properties of a back end; none of one that a record names and this version lacks."""
+    return BACK_ENDS.get(name, _UNKNOWN)
