@@ -192,8 +192,14 @@ def simulate(
 ) -> Simulation:
     """Execute a program by valgrind and simulate what it reads from and writes to memory.
 
-    Its input and output are this program's. `engine`: callgrind (two levels, quicker) or trace (the
-    whole machine).
+    The program shares the standard input and output of the caller.
+
+    Args:
+        command: Words of the program's command line.
+        machine: Machine whose caches are simulated: `this` one, a name that `memgauge machines`
+            lists, or the path of a TOML file.
+        engine: `callgrind` simulates two levels, child processes too; `trace` simulates all levels,
+            of the program alone, and is slower.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
@@ -225,7 +231,15 @@ def measure(  # noqa: PLR0913 - all but two by name
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_warning: Callable[[Warning], None] = lambda _: None,
 ) -> Result:
-    """Run experiments and write the report; what the command line and the functions below share.
+    """Run experiments and record them; the command line and the functions below share this.
+
+    Args:
+        chosen: Experiments to run, each with its requested parameters.
+        options: What applies to the whole run: time budget, precision, output directory.
+        name: Last part of the name of a new run directory, unless `options` names the directory.
+        resume: Directory of the run to complete; None starts a new run.
+        on_progress: Called often during the run with how far it is.
+        on_warning: Called before the run with each warning about its explicit huge pages.
 
     Raises:
         RequestError: the machine cannot do what was asked.

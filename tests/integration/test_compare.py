@@ -63,7 +63,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_runs_of_one_machine_are_the_same(runs: Path) -> None:
     done = compare("one", "again", cwd=runs)
     assert done.returncode == 0, done.stderr
-    assert "its recorded properties are equal" in done.stdout
+    assert "its recorded properties are equal" in " ".join(done.stdout.split())
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
@@ -130,7 +130,7 @@ BAD_INPUT = [
     (("one",), "1 source given"),
     (("one", "nowhere"), "nowhere"),
     (("one", "folder"), "folder"),
-    (("one", "text"), "text: not a run"),
+    (("one", "text"), "text: not a memgauge run"),
     (("one", "empty"), "'empty': holds no figure"),
     (("one", "nvdimm"), "write reference:nvdimm"),
     (("one", "reference:nvdim"), "choose from nvdimm-dram"),

@@ -87,7 +87,7 @@ def test_a_mig_instance_has_no_theoretical_bandwidth(
     )
     assert run.points["stream/triad/tuned/float/cuda:0"].bytes_counted == 3 * (64 << 10)
     assert run.validations[0].checks[0].elements == 16 << 10
-    assert {p.actual["theoretical_bytes_per_s"] for p in run.points.values()} == {None}
+    assert not any("theoretical_bytes_per_s" in p.actual for p in run.points.values())
     said = [verdict["text"] for section in document["sections"] for verdict in section["verdicts"]]
     assert any("a MIG instance has part of the bus" in text for text in said)
 
@@ -95,7 +95,7 @@ def test_a_mig_instance_has_no_theoretical_bandwidth(
 @pytest.mark.parametrize(
     ("words", "knobs", "said"),
     [
-        ("stream --memory cuda:3", {}, "choose among cuda:0 (Stand-in GPU)"),
+        ("stream --memory cuda:3", {}, "choose from cuda:0 (Stand-in GPU)"),
         ("stream --memory cuda:0", {"devices": 0}, "the driver shows no GPU"),
         ("stream --memory cuda:0", {"fail": {"cuInit": 803}}, "differ in version"),
         (

@@ -55,7 +55,7 @@ def refused(done: subprocess.CompletedProcess[str], output: Path) -> str:
         ("file:/proc/memgauge", "/proc/memgauge"),
         ("file:/etc/passwd", "/etc/passwd"),
         ("file:/dev/null", "/dev/null"),
-        ("devdax:/dev/null", "no device of byte-addressable memory"),
+        ("devdax:/dev/null", "is not a device of byte-addressable memory"),
         ("devdax:/dev/dax77.77", "/dev/dax77.77: no such"),
         ("pmemobj:/etc/passwd", "/etc/passwd"),
     ],

@@ -15,7 +15,7 @@ def ordinary() -> Seen:
 
 
 def interleaved() -> Seen:
-    """Where the kernel says that the pages of three arrays are."""
+    """Where the kernel says that the pages of three arrays are, most of the process's pages."""
     return {
         "even": _shares([0, 1], []),
         "three_to_one": _shares([0, 1], [3, 1]),
@@ -26,7 +26,7 @@ def interleaved() -> Seen:
 def _shares(nodes: list[int], weights: list[int]) -> Seen:
     before = pagemap.by_numa_maps(), pagemap.by_move_pages()
     memory = _core.Memory(nodes, weights)
-    arrays = _core.StreamArrays(_core.Team([0]), 1 << 20, pages="4k", memory=memory)
+    arrays = _core.StreamArrays(_core.Team([0]), 16 << 20, pages="4k", memory=memory)
     after = pagemap.by_numa_maps(), pagemap.by_move_pages()
     known = [dict(one.nodes) for one in arrays.backing()]
     arrays.close()

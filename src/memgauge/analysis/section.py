@@ -160,7 +160,16 @@ def section_of(  # noqa: PLR0913 - all but the first by name
     title: str | None = None,
     question: str | None = None,
 ) -> Section:
-    """The section of an experiment: what its descriptor says, unless something else is given."""
+    """The section of an experiment: what its descriptor says, unless something else is given.
+
+    Args:
+        name: Name of an experiment in `DESCRIPTORS`.
+        verdicts: Sentences in the order in which they were found; a renderer sorts them.
+        tables: Tables in order of importance: a short report shows only the first.
+        charts: Pictures in the order in which a page shows them.
+        title: Heading; None means the descriptor's.
+        question: What the experiment answers, in one sentence; None means the descriptor's.
+    """
     described = DESCRIPTORS[name]
     return Section(
         name=name,

@@ -42,10 +42,13 @@ class StartedMpi(msgspec.Struct, frozen=True):
 def start_mpi(
     what: str, environment: Mapping[str, str] = os.environ, *, finalize: bool = True
 ) -> StartedMpi:
-    """Start MPI. Call this only when ranks must communicate; `what` begins error messages.
+    """Start MPI. Call this only when ranks must communicate.
 
-    With `finalize`, MPI ends with the process, which then waits for all ranks; else the caller ends
-    it.
+    Args:
+        what: Name of the command, with which error messages begin.
+        environment: Environment variables, which show how many ranks a launcher started.
+        finalize: Whether MPI ends with the process, which then waits for all ranks; if not, the
+            caller ends MPI.
 
     Raises:
         NodeLacks: mpi4py or an MPI library is missing.

@@ -78,6 +78,11 @@ class Rank:
     def gather(self, manifest: Manifest, directory: Path, say: Callable[[str], None]) -> Outcome:
         """Run as rank 0: the whole job, and the combined run at its end.
 
+        Args:
+            manifest: Manifest of the job as it begins, still without nodes.
+            directory: Absolute path of the combined run, which contains the manifest.
+            say: Shows the user one line of progress.
+
         Raises:
             KeyboardInterrupt: the launcher ended the job; manifest and report are written.
         """

@@ -36,6 +36,14 @@ def begin(  # noqa: PLR0913, PLR0917 - what a manifest holds
 ) -> Begun:
     """Create the directory, with a manifest by which other nodes recognise it.
 
+    Args:
+        world: The started MPI, which tells the number of ranks.
+        launcher: Name of what started the ranks, such as `mpirun of Open MPI`.
+        options: Those of the command: where the combined run goes, and the budget of each node.
+        nodes_at_once: Most nodes that measure at the same time; None means all.
+        grace_s: Seconds that a node may be silent, or late after its budget, before it is given up.
+        arguments: Arguments of each node's survey, except for its directory.
+
     Raises:
         RequestError: the directory is not empty, or cannot be created.
         SystemFailure: it cannot be written.

@@ -58,6 +58,16 @@ def command(
     A source is the directory of a run or reference:NAME, such as reference:nvdimm-dram. Says what
     differs between the machines, gives each ratio with its interval, and calls a figure faster or
     slower only where the intervals and the run-to-run drift of the machines leave chance out.
+
+    \N{FORM FEED}
+
+    Args:
+        sources: Run directories or `reference:NAME`; the first is the baseline.
+        only: Glob that selects figures by name; None compares all.
+        page: HTML file to write; None writes none.
+        as_json: Whether to print the JSON document instead of the report.
+        fail_if_slower: Share as text, such as `5%`: if a figure is slower than the baseline's by
+            more, the exit code is 4; None leaves speed out of the exit code.
     """
     share = None if fail_if_slower is None else parse_share(fail_if_slower, "--fail-if-slower")
     compared = api.compare(*sources, only=only)

@@ -72,7 +72,17 @@ def command(
     whole: bool,
     as_json: bool,
 ) -> None:
-    """List what can be counted here, from where, and what would be needed for the rest."""
+    """List what can be counted here, from where, and what would be needed for the rest.
+
+    \N{FORM FEED}
+
+    Args:
+        context: click's context, which tells whether a subcommand was given.
+        names: Back ends to list, such as `perf`; empty lists all.
+        quantity: A `Quantity`, such as `read_bytes`, that listed events must count; None lists all.
+        whole: Whether events that are normally grouped on one line get a line each.
+        as_json: Whether to print the JSON document instead of text.
+    """
     if context.invoked_subcommand is not None:
         return
     from memgauge import api

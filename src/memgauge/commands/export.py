@@ -28,7 +28,16 @@ from memgauge.reports.files import write_pieces
 @form_option(EXPORTERS, formats_help())
 @output_option("file to write  [default: stdout]")
 def command(run: Path, table: str | None, form: str, output: Path | None) -> None:
-    """Write every sample of a run, or every reading of a profile."""
+    """Write every sample of a run, or every reading of a profile.
+
+    \N{FORM FEED}
+
+    Args:
+        run: Directory of the run.
+        table: One of `TABLES`, or `timeline`; None chooses the table that suits the run.
+        form: Key of `EXPORTERS`, such as `csv`.
+        output: File to write; None writes to stdout.
+    """
     pieces = exported(read_run(run), form, table)
     if output is None:
         for piece in pieces:

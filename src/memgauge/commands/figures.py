@@ -27,7 +27,18 @@ FORMATS = {
 @form_option(FORMATS, "kind of picture")
 @output_option("directory to write into  [default: figures inside the run]")
 def command(run: Path, form: str, output: Path | None) -> None:
-    """Write every picture of a run, or of a combined run of nodes, as a file of its own."""
+    """Write every picture of a run, or of a combined run of nodes, as a file of its own.
+
+    \N{FORM FEED}
+
+    Args:
+        run: Directory of the run or of the combined run.
+        form: Key of `FORMATS`, which is also the ending of each file name.
+        output: Directory to write into; None chooses `figures` inside the run.
+
+    Raises:
+        RequestError: the run holds too few figures for any picture.
+    """
     result = api.combined(run) if is_cluster(run) else api.load(run)
     directory = output or result.directory / "figures"
     charts = [chart for section in result.report.sections for chart in section.charts]

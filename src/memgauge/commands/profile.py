@@ -52,6 +52,20 @@ def command(
     runs nevertheless, and a line on stderr says what was lost. memgauge itself writes to stderr
     only and fails with 125, for a wrong option or event; 126: the command may not be run; 127:
     there is none. With --pid a process that runs already is watched.
+
+    \N{FORM FEED}
+
+    Args:
+        command: Words of the program's command line; empty if `--pid` names a process instead.
+        live: Whether to show the latest figures on stderr while the program runs.
+        no_report: Whether to record only, and leave the report to a later `memgauge report`.
+        quiet: Whether to print nothing but errors.
+        **values: Text of each `ProfileParameters` option by keyword; None for an option not given.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: the program does not exist, or may not be executed.
+        ProfileFailed: an option or event is wrong; the program was not started.
+        MemgaugeError: the process that `--pid` names cannot be watched.
     """
     attaches = values.get("pid") is not None
     try:

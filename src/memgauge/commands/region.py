@@ -26,6 +26,13 @@ def command(*, cflags: bool, libs: bool, static: bool) -> None:
     As in: cc main.c $(memgauge region --cflags --libs). The program includes memgauge/region.h and
     calls memgauge_region_begin("name") and memgauge_region_end("name"), in C++ also through
     memgauge::Region. Without options: both.
+
+    \N{FORM FEED}
+
+    Args:
+        cflags: Whether to print the compiler's options; if `libs` is not set either, both are.
+        libs: Whether to print the linker's options; see `cflags`.
+        static: Whether the linker's options name the archive instead of the shared library.
     """
     both = not (cflags or libs)
     words: list[str] = []

@@ -65,6 +65,21 @@ def command(
     measured. The program's input, output and signals are its own, and its exit code becomes that of
     memgauge: 128 + N when signal N ended it. memgauge itself fails with 125; 126: the command may
     not be run; 127: there is none.
+
+    \N{FORM FEED}
+
+    Args:
+        command: Words of the program's command line.
+        name: Machine whose caches are simulated: `this` one, a name that `memgauge machines` lists,
+            or the path of a TOML file.
+        engine: `callgrind` simulates two levels, child processes too; `trace` simulates all levels,
+            of the program alone, and is slower.
+        page: HTML file to write; None writes none.
+        as_json: Whether stdout gets the JSON document, and stderr the program's own output.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: the program does not exist, or may not be executed.
+        SimulationFailed: a wrong option, or a failure of memgauge or valgrind.
     """
     try:
         if not command:

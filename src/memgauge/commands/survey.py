@@ -47,6 +47,18 @@ def command(
     Runs every experiment inside one time budget and leaves a run directory with the records, a
     summary and one HTML page. Needs no privilege, no PMU and no network. Started by mpirun or srun
     on several nodes, it measures each of them once, as 'memgauge cluster' does.
+
+    \N{FORM FEED}
+
+    Args:
+        interrupted: Directory of the run to complete; None starts a new run.
+        only: Experiments to run, separated by commas; None runs all.
+        memory: Text of each `--memory`. A new run takes one at most; a resumed run takes all
+            placements that it may use beside `dram`.
+        **values: Text of each other option by keyword; None for an option not given.
+
+    Raises:
+        RequestError: an option is given that a resumed run cannot change.
     """
     if interrupted is None or is_one_of_several():
         values["memory"] = one_memory(memory)

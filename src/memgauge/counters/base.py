@@ -106,7 +106,15 @@ class BackEnd(ABC):
 
 
 def counter_of(event: Event, instance: str, *, slot: int, route: str, **further: Any) -> Counter:
-    """The counter that an event becomes in one place; `further`: other fields of its record."""
+    """The counter that an event becomes in one place.
+
+    Args:
+        event: Event whose fields the counter takes over.
+        instance: Place that counts it, such as `uncore_imc_0@cpu0`; each has its own counter.
+        slot: Index of the raw value among the slots of the back end's sources, from 0.
+        route: How the value is read, as `Counter.route` lists: `group`, `daemon` and so on.
+        **further: Other fields of `Counter`; they also replace those taken over from the event.
+    """
     facts = {
         "name": f"{event.name}@{instance}",
         "event": event.name,

@@ -89,7 +89,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
-    """The lanes of components; each that has no event here is reported with reason and remedy."""
+    """The lanes of components; each that has no event here is reported with reason and remedy.
+
+    Args:
+        names: Components to sample, from `NAMES`; others are ignored.
+        rate_hz: Requested samples per second; a slower back end gets its highest rate instead.
+        host: Machine whose counters are looked for.
+    """
     wanted = set(names)
     plan = Plan(lanes=[], missing=[])
     for component in COMPONENTS:
@@ -102,6 +108,11 @@ def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
 
 def plan_events(texts: Sequence[str], rate_hz: float, host: Host) -> Plan:
     """The lanes of events named by hand; what this machine cannot count now is reported as missing.
+
+    Args:
+        texts: Events as `find` takes them, such as `perf:cycles` or `auto`.
+        rate_hz: Requested samples per second; a slower back end gets its highest rate instead.
+        host: Machine whose counters are looked for.
 
     Raises:
         UnknownEvent: one is malformed, or its back end works here and knows no such event.

@@ -33,6 +33,13 @@ def sampled(
 ) -> Iterator[RunningLane]:
     """Sample until left; the first sample is taken on entering, the last on leaving.
 
+    Args:
+        plan: Events of the lane and their rate; its name becomes that of the counter set.
+        target: Processes or threads to count, for events that can be bound to them.
+        directory: Existing directory of the run, in which the lane's file is made.
+        host: Machine whose counters are opened.
+        cpu: CPU that the sampling thread is pinned to; None leaves it unpinned.
+
     Raises:
         CounterRefused, RequestError: a counter cannot be opened; nothing stays open.
         SystemFailure: the file cannot be made, or a thread not be started.

@@ -33,10 +33,13 @@ class OpenCounters(msgspec.Struct, kw_only=True):
 def find(
     texts: Iterable[str], host: Host | None = None, *, placement: MemoryPlacement | None = None
 ) -> list[Event]:
-    """The events that texts mean, each once, in their order; a text may be a list with commas.
+    """The events that texts mean, each once, in their order.
 
-    `auto` is memory traffic, of the GPU where `placement` is one's; the bare name of some back ends
-    means all of their events.
+    Args:
+        texts: Events such as `perf:cycles`, or comma-separated lists of them. `auto` means memory
+            traffic, and the bare name of some back ends means all of their events.
+        host: Machine whose counters are looked for; None means this one.
+        placement: GPU memory whose traffic `auto` means; for host memory or None, that of the host.
 
     Raises:
         UnknownEvent: one that no back end knows; the message names the nearest.
@@ -128,7 +131,12 @@ def opened(
 ) -> Iterator[OpenCounters]:
     """Open events for reading, each with its kept verdict; all is closed on leaving.
 
-    `first`: sources without slots that the reader calls before all others.
+    Args:
+        events: Events to open, of any back ends; their slots stand one back end after the other.
+        name: Name of the counter set, unique in the run.
+        target: Processes or threads to count, for events that can be bound to them.
+        host: Machine whose counters are opened; None means this one.
+        first: Sources without slots that each reading calls before all others.
 
     Raises:
         CounterRefused: one may not be opened; nothing stays open.

@@ -36,7 +36,13 @@ def states(host: Host) -> list[BackEndState]:
 
 
 def state_with(name: str, host: Host, events: Sequence[Event]) -> BackEndState:
-    """A back end with events that were found in it, listed or not."""
+    """A back end with events that were found in it, listed or not.
+
+    Args:
+        name: Name of the back end, such as `perf`.
+        host: Machine on which the back end is probed.
+        events: Events of that back end to show instead of those it lists.
+    """
     one = load(name, host)
     return _with(one, one.probe(), events)
 

@@ -62,7 +62,12 @@ def whole_bytes(pencils: Pencils) -> int:
 
 
 def is_whole(check: str, pencils: Pencils, spare_bytes: int) -> bool:
-    """Whether to compare with a whole transform; `spare_bytes` are free on the first rank's node.
+    """Whether to compare with a whole transform.
+
+    Args:
+        check: The request: `whole`, `waves`, or `auto` for whole up to size 256 if it fits.
+        pencils: The transform to check.
+        spare_bytes: Free bytes on the first rank's node, without its ranks' arrays.
 
     Raises:
         RequestError: it was requested and does not fit.
@@ -82,14 +87,27 @@ def field_for(size: int, *, whole: bool) -> Field:
 
 
 def compare(comm: Any, pencils: Pencils, field: Field, result: Complex) -> Error | None:
-    """The error of this job on its first rank; None on other ranks. `result` is overwritten."""
+    """The error of this job on its first rank; None on other ranks.
+
+    Args:
+        comm: MPI communicator of the ranks that made the transform.
+        pencils: The transform.
+        field: What was transformed.
+        result: This rank's part of the result, flat, in the order y, z, x; it may be overwritten.
+    """
     if isinstance(field, Waves):
         return _compare_waves(comm, pencils, field, result)
     return _compare_whole(comm, pencils, field, result)
 
 
 def validation(pencils: Pencils, error: Error, *, whole: bool) -> Validation:
-    """As a record."""
+    """The record of a check: the error and whether it is within its bound.
+
+    Args:
+        pencils: The transform that was checked.
+        error: Error of the result over all ranks.
+        whole: Whether the result was compared with a whole transform; otherwise with plane waves.
+    """
     bound = error_bound(pencils.size)
     elements = pencils.size**3
     right = error.relative <= bound

@@ -33,7 +33,12 @@ def block_of(pencils: Pencils, rank: int) -> Block:
 
 
 def cut(size: int, ranks: int, grid: Grid | None) -> Pencils:
-    """A transform of this size on this many ranks; the grid is as square as possible unless given.
+    """A transform of this size on this many ranks.
+
+    Args:
+        size: Number of points in each of the three dimensions.
+        ranks: Number of ranks, all of which take part.
+        grid: Requested grid; None chooses the most nearly square one that divides the size.
 
     Raises:
         RequestError: the grid needs another number of ranks, has more ranks than there are pencils,

@@ -68,19 +68,23 @@ class Job:
         on_begin: Callable[[Path, int], None] = lambda _directory, _ranks: None,
         on_loss: Callable[[str], None] = lambda _lost: None,
     ) -> Outcome:
-        """Run the whole job; `on_begin` is called with its directory and number of ranks.
+        """Run the whole job.
 
-        A rank whose timeline cannot be recorded, or not to the end, transforms nevertheless:
-        `on_loss` is called with the reason. MPI has ended for this rank when this returns or raises
-        AgreedError.
+        A rank whose timeline cannot be recorded, or not to the end, transforms nevertheless. MPI
+        has ended for this rank when this returns or raises AgreedError.
+
+        Args:
+            parameters: The request, the same on all ranks.
+            system: The machine of this rank.
+            on_begin: Called with the job's directory and number of ranks before any transform.
+            on_loss: Called with the reason if this rank's timeline is missing or incomplete.
 
         Raises:
             RequestError: MPI is missing.
             AgreedError: the job cannot be done.
             RankFailed: this rank cannot continue; call `end_all` after reporting the error.
             KeyboardInterrupt: Ctrl-C or a signal; call `interrupted`, and exit with os._exit,
-                because
-                the MPI thread may be waiting for a rank that is gone.
+                because the MPI thread may be waiting for a rank that is gone.
         """
         world = self._thread.call(open_world)
         self._world = world

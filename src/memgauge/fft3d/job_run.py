@@ -69,7 +69,14 @@ class JobRun:
         validations: Sequence[Validation] = (),
         notes: Sequence[str] = (),
     ) -> None:
-        """Record how the job ended, with notes for readers; a second call has no effect."""
+        """Record how the job ended; a second call has no effect.
+
+        Args:
+            status: `interrupted` if a signal ended the job, `failed` if an error did.
+            reason: Why the job is not complete; None if it is.
+            validations: Checks of the results.
+            notes: Notes for readers on how the FFTs were computed; each becomes a warning.
+        """
         if self._ended:
             return
         self._ended = True

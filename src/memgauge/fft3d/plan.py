@@ -43,7 +43,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agreed_plan(world: World, parameters: Fft3dParameters, free_bytes: int) -> Plan:
-    """Make the plan; `free_bytes` is the memory available on this rank's node.
+    """Make the plan, the same on all ranks.
+
+    Args:
+        world: All ranks of the job; each must call this.
+        parameters: The request.
+        free_bytes: Bytes of memory available on this rank's node.
 
     Raises:
         AgreedError: the grid is impossible, or a node has too little memory.

@@ -31,7 +31,13 @@ _ORDERS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 
 
 def by_transpose(resort: Resort, given: Complex, stored: Complex) -> None:
-    """With NumPy."""
+    """Re-sort with NumPy.
+
+    Args:
+        resort: The routine and its extents.
+        given: Flat array in the old order, which is only read.
+        stored: Flat array of the same length that receives the new order.
+    """
     names, order = _ORDERS[resort.kind]
     shape = tuple(resort.extents[name] for name in names)
     stored.reshape(tuple(shape[axis] for axis in order))[...] = given.reshape(shape).transpose(
@@ -44,10 +50,14 @@ TILED = frozenset({"s1cf", "s1pf"})
 
 
 def by_nest(resort: Resort, given: Complex, stored: Complex, *, tile: int = 0) -> None:
-    """With the loop nest of the core, the same code whose traffic is expected and simulated.
+    """Re-sort with the core's loop nest, the same code whose traffic is expected and simulated.
 
-    `tile`: elements of the rows of what is given that strided stores take at a time, so that lines
-    of both arrays are used whole; 0: all, as the study's loops do.
+    Args:
+        resort: The routine and its extents.
+        given: Flat array in the old order, which is only read.
+        stored: Flat array of the same length that receives the new order.
+        tile: For kinds in `TILED`, the elements of a row of `given` that are taken at a time, so
+            that lines of both arrays are used whole; 0 takes whole rows, as the study's loops do.
     """
     core: Any = load_core()
     tiles = {"tile": tile} if tile and resort.kind in TILED else {}

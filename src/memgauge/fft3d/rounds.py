@@ -39,6 +39,11 @@ class Found(msgspec.Struct, frozen=True):
 def all_rounds(world: World, plan: Plan, device: Device) -> Found:
     """Everything a job does, on this rank.
 
+    Args:
+        world: All ranks of the job; each must call this.
+        plan: Transforms and checks, the same on all ranks.
+        device: What computes this rank's FFTs; it is closed at the end.
+
     Raises:
         AgreedError: a rank could not begin.
         SystemFailure: what computes the FFTs failed on this rank.

@@ -82,7 +82,11 @@ def pid_of(value: object, name: str) -> int | None:
 def check_native(value: object, kinds: tuple[type, ...], name: str, *, lists: bool) -> None:
     """Refuse a value that options of these types do not accept, or whose text would be too long.
 
-    With `lists`, the value may be a list of such values and texts.
+    Args:
+        value: Argument of the Python API that is not a text.
+        kinds: Types that the option accepts.
+        name: What error messages call the argument.
+        lists: Whether the value may also be a list of such values and texts.
 
     Raises:
         RequestError: the value, or an element of it, has another type or is too large.

@@ -24,7 +24,13 @@ class CallableModule(ModuleType):
 
 
 def answer_calls(module: str, target: str, function: str) -> None:
-    """Let calls of `module` be calls of `function` in module `target`."""
+    """Let calls of one module be calls of a function in another.
+
+    Args:
+        module: Full name of the module that becomes callable; it is imported already.
+        target: Full name of the module that defines the function; the first call imports it.
+        function: Name of the function or class there.
+    """
     made = sys.modules[module]
     made.__class__ = CallableModule
     made.__answers__ = (target, function)  # type: ignore[attr-defined]

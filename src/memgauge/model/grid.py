@@ -79,7 +79,12 @@ def nearest_sizes(size: int, divisor: int) -> list[int]:
 
 
 def check_divides(grid: Grid, size: int, what: str = "size") -> None:
-    """Refuse a size that the grid does not divide; `what` names the size in the message.
+    """Refuse a size that the grid does not divide.
+
+    Args:
+        grid: Grid of ranks.
+        size: Number of points in each dimension.
+        what: What error messages call the size, such as `--size`.
 
     Raises:
         RequestError: the grid does not divide the size; the message names the nearest that it

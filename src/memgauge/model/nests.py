@@ -26,7 +26,7 @@ from memgauge.model.text import did_you_mean, quoted
 REAL_BYTES, COMPLEX_BYTES = 8, 16
 
 STUDY_GRID = Grid(2, 4)
-"""Default cap, as in the study's measurements."""
+"""Grid of ranks that the study measured on: the default of re-sorting routines."""
 
 Extents = dict[str, int]
 """Names of extents in the core's `NestSpec`, in elements:"""
@@ -57,7 +57,7 @@ class NestKind(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """Access of each operand, in order."""
+        """Names of the arrays in the order of the operands, the written one last."""
         return (*self.read, self.written)
 
     @property
@@ -231,8 +231,12 @@ def extents_of(
 ) -> Extents:
     """The extents of a kind of nest for size N.
 
-    `cap` limits rows and columns of A in GEMV. `stride` applies to strided-copy, `grid` to the
-    re-sorting routines.
+    Args:
+        kernel: Name of the kind, as in `KINDS`.
+        size: N, whose meaning depends on the kind; see `NestKind.size`.
+        grid: Grid of ranks, which only the re-sorting routines use.
+        cap: Maximum rows and columns of A, which only GEMV uses; None sets no limit.
+        stride: Distance in doubles between copied elements, which only strided-copy uses.
 
     Raises:
         RequestError: the kind is unknown, or the grid does not divide the size.

@@ -58,7 +58,13 @@ def choice_option(
     *,
     automatic: str | None = None,
 ) -> Option:
-    """One of the named choices; native value `str`."""
+    """One of the named choices; native value `str`.
+
+    Args:
+        help: One line for --help: lowercase start, no full stop.
+        choices: Accepted names, in the order in which --help lists them.
+        automatic: What a value of None stands for, in words; None makes a value necessary.
+    """
     return Option(
         help=help,
         metavar="NAME",
@@ -74,7 +80,13 @@ def choices_option(
     *,
     automatic: str | None = None,
 ) -> Option:
-    """Some of the named choices, each once; native value `tuple[str, ...]`."""
+    """Some of the named choices, each once; native value `tuple[str, ...]`.
+
+    Args:
+        help: One line for --help: lowercase start, no full stop.
+        choices: Accepted names, in the order in which --help lists them.
+        automatic: What a value of None stands for, in words; None makes a value necessary.
+    """
     return Option(
         help=help,
         metavar="NAME,...",
@@ -93,7 +105,14 @@ def count_option(
     *,
     automatic: str | None = None,
 ) -> Option:
-    """One whole number; native value `int`."""
+    """One whole number; native value `int`.
+
+    Args:
+        help: One line for --help: lowercase start, no full stop.
+        low: Smallest accepted number.
+        high: Largest accepted number.
+        automatic: What a value of None stands for, in words; None makes a value necessary.
+    """
     return Option(
         help=help,
         metavar="N",
@@ -143,7 +162,13 @@ def duration_option(
     flag: str | None = None,
     automatic: str | None = None,
 ) -> Option:
-    """A time; native value `float` seconds."""
+    """A time; native value `float` seconds.
+
+    Args:
+        help: One line for --help: lowercase start, no full stop.
+        flag: Flag such as `--budget`; None derives it from the parameter's name.
+        automatic: What a value of None stands for, in words; None makes a value necessary.
+    """
     return Option(
         help=help,
         metavar="TIME",
@@ -184,7 +209,14 @@ def counts_option(
     *,
     automatic: str | None = None,
 ) -> Option:
-    """A list of whole numbers such as `1,2,4-8`; native value `tuple[int, ...]`."""
+    """A list of whole numbers such as `1,2,4-8`; native value `tuple[int, ...]`.
+
+    Args:
+        help: One line for --help: lowercase start, no full stop.
+        low: Smallest accepted number.
+        high: Largest accepted number.
+        automatic: What a value of None stands for, in words; None makes a value necessary.
+    """
     return Option(
         help=help,
         metavar="LIST",

@@ -98,9 +98,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 def run_of(
     records: Iterable[AnyRecord], notes: Iterable[str] = (), directory: Path = Path()
 ) -> Run:
-    """Build a run from records in order.
+    """Build a run from records.
 
-    Raises ValueError if they break the rules of the stream.
+    Args:
+        records: Records in the order of writing.
+        notes: What the reader had to leave out; read after the last record.
+        directory: Directory of the run's files; the default is for a run that was never written.
+
+    Raises:
+        ValueError: there is no record, or the records break the rules of the stream.
     """
     rules = StreamRules()
     run = Run(

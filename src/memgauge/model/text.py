@@ -42,7 +42,11 @@ def few(names: Sequence[str], most: int) -> str:
 def did_you_mean(name: str, known: Iterable[str], most: int = 1, alike: float = 0.4) -> str:
     """`did you mean a or b?`, of the names nearest to one; empty where none is near.
 
-    `alike`: from 0 (anything) to 1 (equal), by `difflib`.
+    Args:
+        name: The name that is unknown.
+        known: Names to suggest from.
+        most: Maximum number of suggestions.
+        alike: Least similarity of a suggestion, from 0 (anything) to 1 (equal), by `difflib`.
     """
     from difflib import get_close_matches
 

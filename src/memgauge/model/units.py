@@ -87,7 +87,17 @@ def parse_whole_share(text: str, option: str) -> float:
 
 
 def parse_count(text: str, option: str, low: int, high: int) -> int:
-    """A whole number from low to high."""
+    """A whole number from low to high.
+
+    Args:
+        text: Decimal digits only, without sign or white space.
+        option: What error messages call the text, such as `--size`.
+        low: Smallest accepted number.
+        high: Largest accepted number.
+
+    Raises:
+        RequestError: the text is no such number.
+    """
     if not re.fullmatch(r"[0-9]{1,20}", text, re.ASCII) or not low <= int(text) <= high:
         raise RequestError(
             f"{option} {quoted(text)} is not a whole number from {low} to {high}; write one, "
@@ -97,7 +107,17 @@ def parse_count(text: str, option: str, low: int, high: int) -> int:
 
 
 def parse_counts(text: str, option: str, low: int, high: int) -> tuple[int, ...]:
-    """The whole numbers of a list such as `1,2,4-8`, each once, in the order written."""
+    """The whole numbers of a list such as `1,2,4-8`, each once, in the order written.
+
+    Args:
+        text: Numbers and rising ranges, separated by commas.
+        option: What error messages call the text, such as `--threads`.
+        low: Smallest accepted number.
+        high: Largest accepted number.
+
+    Raises:
+        RequestError: the text is no such list, or lists too many numbers.
+    """
     found: dict[int, None] = {}
     listed = 0
     for part in text.split(","):

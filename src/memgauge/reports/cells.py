@@ -65,7 +65,13 @@ def spread(estimate: Estimate, unit: str | None = None) -> str:
 
 
 def plain_value(value: float | str | bool | None, unit: str | None, digits: int) -> str:
-    """A cell without its interval."""
+    """A cell without its interval.
+
+    Args:
+        value: A figure or text; None means not measured.
+        unit: As in `Column`; only `B` (written as KiB, MiB) and `%` (of a share) have an effect.
+        digits: Decimals of a figure; an integer has none unless its unit is `%`.
+    """
     if value is None or isinstance(value, str):
         return MISSING if value is None else bounded(value, MOST_TEXT)
     if isinstance(value, bool):
@@ -94,20 +100,38 @@ def interval(estimate: Estimate, column: Column) -> str:
 
 
 def is_wide(cell: Cell, column: Column, precision: float | None) -> bool:
-    """Whether an estimate missed the requested precision; sizes have none."""
+    """Whether an estimate missed the requested precision.
+
+    Args:
+        cell: Any cell; only an estimate can miss it.
+        column: Column of the cell; sizes, whose unit is `B`, never miss it.
+        precision: Requested half width of the interval over the value; None if none was requested.
+    """
     if not isinstance(cell, Estimate) or precision is None or column.unit == "B":
         return False
     return cell.precision > precision
 
 
 def text(cell: Cell, column: Column, precision: float | None = None) -> str:
-    """The cell as one line: `50.1 ±0.4%`, marked if it missed the requested precision."""
+    """The cell as one line: `50.1 ±0.4%`, marked if it missed the requested precision.
+
+    Args:
+        cell: Any cell; None, for what was not measured, gives a dash.
+        column: Column of the cell, which sets unit and decimals.
+        precision: Requested half width of the interval over the value; None marks nothing.
+    """
     value, around, mark = _parts(cell, column, precision)
     return (f"{value} {around}" if around else value) + mark
 
 
 def aligned(column_cells: list[Cell], column: Column, precision: float | None) -> list[str]:
-    """The cells of a column padded so that values, intervals and marks stand below each other."""
+    """The cells of a column padded so that values, intervals and marks stand below each other.
+
+    Args:
+        column_cells: The cells from top to bottom; words among them leave the column unpadded.
+        column: The column, which sets unit and decimals.
+        precision: Requested half width of the interval over the value; None marks nothing.
+    """
     if not is_numeric(column_cells):
         return [text(cell, column, precision) for cell in column_cells]
     parts = [_parts(cell, column, precision) for cell in column_cells]

@@ -38,7 +38,13 @@ _CERTAINTY = {
 
 
 def render_list(document: CountersDocument, look: Look, *, whole: bool) -> str:
-    """Back ends and events; events of cores and the like on one line, unless all are requested."""
+    """Back ends and events as text.
+
+    Args:
+        document: Back ends to list, with their events.
+        look: Width, colour and encoding of the output.
+        whole: Whether each event has its own line; else events of cores and the like share one.
+    """
     page = _page(look)
     where = f"by the PMUs in {document.tree}" if document.tree else "on this machine"
     page.heading(f"What can be counted {where}")

@@ -34,12 +34,24 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str, *, below: Path | None = None) -> None:
-    """Write UTF-8 text; see `write_pieces`."""
+    """Write UTF-8 text; see `write_pieces`.
+
+    Args:
+        path: File or stream, as for `write_pieces`.
+        text: Whole content.
+        below: Untrusted directory that contains `path`, as for `write_pieces`.
+    """
     write_bytes(path, text.encode(), below=below)
 
 
 def write_bytes(path: Path, content: bytes, *, below: Path | None = None) -> None:
-    """Write a file; see `write_pieces`."""
+    """Write a file; see `write_pieces`.
+
+    Args:
+        path: File or stream, as for `write_pieces`.
+        content: Whole content.
+        below: Untrusted directory that contains `path`, as for `write_pieces`.
+    """
     write_pieces(path, [content], below=below)
 
 
@@ -48,6 +60,12 @@ def write_pieces(path: Path, pieces: Iterable[bytes], *, below: Path | None = No
 
     `/dev/stdout`, `/dev/stderr`, `/dev/fd/N` (which shells give for `>(command)`) and `/dev/null`
     are written to. Other devices, and FIFOs, are refused.
+
+    Args:
+        path: File to create or replace, or one of these streams.
+        pieces: Content, written as it is produced.
+        below: Untrusted directory that contains `path`: no link below it is followed. None if the
+            parent of `path` is to be used as given.
 
     Raises:
         SystemFailure: the file cannot be written, or the disk is full.

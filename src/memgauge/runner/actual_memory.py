@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def with_memory(point: Point, parameters: CommonParameters, memories: Memories) -> Point:
-    """The point with the memory it requests, and the facts of each file, device or pool in it."""
+    """The point with the memory it requests, and the facts of each file, device or pool in it.
+
+    Args:
+        point: Point as its experiment declared it.
+        parameters: Those of the experiment; their memory applies unless the point names its own.
+        memories: The opened files, devices and pools, which report the facts.
+    """
     requested = {"memory": str(parameters.memory)} | point.requested
     actual: dict[str, Scalar] = {}
     for role, placement in RequestedMemory.of(requested).placements().items():

@@ -71,6 +71,11 @@ def planned_groups(
 ) -> Sequence[Group]:
     """The points of one experiment; nothing is opened.
 
+    Args:
+        experiment: The experiment, in the form that `for_memory` chooses for the requested memory.
+        parameters: What was requested of it.
+        system: The whole machine; the plan uses only the requested NUMA nodes of it.
+
     Raises:
         RequestError: the machine cannot run the experiment as requested.
     """
@@ -80,6 +85,11 @@ def planned_groups(
 
 def fitting(requested: Sequence[Requested], system: System, left_out: LeftOut) -> list[Planned]:
     """The groups of points that can be measured, each for itself.
+
+    Args:
+        requested: Experiments with their parameters, in the order in which they were requested.
+        system: The machine, as detected.
+        left_out: Collects each experiment or group that cannot be measured, with the reason.
 
     Raises:
         RequestError: no requested experiment can be measured, or a request is inconsistent.

@@ -56,9 +56,13 @@ class Rounds:
         tick: Tick,
         declare: Declare,
     ) -> None:
-        """Run rounds until all points are finished, or `share_s` seconds have passed.
+        """Run rounds until all points are finished, or the time is over.
 
-        Points that a bench adds while measuring are appended to `cells`.
+        Args:
+            cells: Points to sample; those that a bench adds while measuring are appended.
+            share_s: Most seconds that the rounds may take; they also end with the run's budget.
+            tick: Shows progress after each round.
+            declare: Records the points that a bench adds, before they are sampled.
         """
         deadline_s = self._budget.elapsed_s + share_s
         benches = list(dict.fromkeys(cell.bench for cell in cells))

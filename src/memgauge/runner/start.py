@@ -23,8 +23,13 @@ def run_start(  # noqa: PLR0913 - what a first record holds
 ) -> RunStart:
     """Build the first record, with the current time as its start.
 
-    `parameters` are text forms by experiment, in their order. Budget and precision are 0 for runs
-    without them. `software` holds versions in addition to those of every run.
+    Args:
+        parameters: Requested parameters in text form, by experiment, in the order of experiments.
+        system: The machine, as detected.
+        budget_s: Seconds that the run may take; 0 for a run without a budget.
+        precision: Requested half width of an interval over its value; 0 for a run without one.
+        resumed: Whether the run continues one that was recorded before.
+        software: Versions by name, in addition to those of every run; None means no others.
     """
     versions = software_versions()
     return RunStart(

@@ -58,6 +58,12 @@ def simulate_by_callgrind(
 ) -> SimulatedProgram:
     """Execute the program once, with the processes that it starts.
 
+    Args:
+        command: The program, found as a shell finds it, and its arguments.
+        machine: Machine whose caches are approximated by two levels.
+        valgrind: The installed valgrind.
+        output: Descriptor or file for the program's standard output; None for this process's own.
+
     Raises:
         RequestError: callgrind cannot approximate the machine with two levels.
         SimulationFailed: valgrind could not execute it.

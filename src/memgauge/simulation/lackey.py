@@ -77,6 +77,12 @@ def simulate_by_trace(
 ) -> SimulatedProgram:
     """Execute the program once; each access goes through one core of the machine.
 
+    Args:
+        command: The program, found as a shell finds it, and its arguments.
+        machine: Machine whose caches are all simulated.
+        valgrind: The installed valgrind.
+        output: Descriptor or file for the program's standard output; None for this process's own.
+
     Raises:
         RequestError: the machine is inconsistent, or the program's addresses need too many tables.
         SimulationFailed: valgrind could not execute it.

@@ -71,7 +71,13 @@ def two_levels(machine: CacheMachine) -> TwoLevels:
 
 
 def nearest(size: int, ways: int, line_bytes: int) -> Cache:
-    """A cache with a power of two of sets: nearest in size, then nearest in ways."""
+    """A cache with a power of two of sets: nearest in size, then nearest in ways.
+
+    Args:
+        size: Wanted capacity in bytes.
+        ways: Wanted number of lines in a set; 0 means fully associative.
+        line_bytes: Length of a line, kept exactly.
+    """
     lines = max(size // line_bytes, 1)
     wanted = min(ways or lines, lines)
     power = 1 << max(math.floor(math.log2(lines / wanted)), 0)

@@ -134,6 +134,11 @@ def nothing_counted(command: Sequence[str], ended: Ended, known: str) -> Memgaug
 
     This is `Terminated` if a terminating signal came before its first instruction; the exit code is
     then that of the signal, as for a program that had begun.
+
+    Args:
+        command: The program and its arguments, as the user gave them.
+        ended: Exit code or signal of valgrind's process.
+        known: Last message of valgrind, which may say why; empty if it printed none.
     """
     if ended.signal in ENDING:
         return Terminated(ended.signal)

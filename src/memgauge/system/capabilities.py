@@ -28,7 +28,15 @@ _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 def find_capabilities(
     tree: Tree, system: System, virtualisation: Virtualisation, isas: Isas, sheet: DataSheet
 ) -> list[Capability]:
-    """All capabilities, those of memory first."""
+    """All capabilities, those of memory first.
+
+    Args:
+        tree: Root of the sysfs and procfs to read.
+        system: The machine as detected so far; its own capabilities are still empty.
+        virtualisation: Hypervisor and container, if any.
+        isas: Instruction sets of the native core, or why there is no core.
+        sheet: Theoretical bandwidth, or why it is unknown.
+    """
     return [
         _native_core(isas),
         *_huge_pages(system),

@@ -81,8 +81,13 @@ def machine_id(
 ) -> str:
     """Digest of the kind of machine: twelve hexadecimal digits, no host name, no serial number.
 
-    Memory is rounded up, because kernels reserve a small, varying part of it. The caller must not
-    include memory of devices that became NUMA nodes: the machine is the same without it.
+    Args:
+        architecture: The kernel's name for it, such as `x86_64`.
+        name: Model of the processor.
+        cpus: Online CPUs.
+        caches: All caches; those of equal level, type, size and ways count once.
+        memory_bytes: Memory without that of devices that became NUMA nodes: the machine is the same
+            without it. It is rounded up, because kernels reserve a small, varying part.
     """
     facts = {
         "architecture": architecture,

@@ -55,7 +55,13 @@ SWEPT = (
 
 
 def charts(label: str, pair: Pair, groups: Sequence[Sequence[Row]]) -> list[Chart]:
-    """For each group of rows: curves over what was swept, their ratios, and bars for the rest."""
+    """For each group of rows: curves over what was swept, their ratios, and bars for the rest.
+
+    Args:
+        label: Letter that stands for the other source, such as `B`; the baseline is always `A`.
+        pair: The baseline and the other source.
+        groups: Rows of the pair. The rows of a group share experiment, unit, statistic and regime.
+    """
     drawn = []
     for at, rows in enumerate(groups):
         alone = {row.name: row for row in rows if _is_bar(row)}
@@ -152,9 +158,9 @@ def _bars(label: str, at: int, rows: Sequence[Row]) -> Chart:
     pattern = shortened([row.name for row in drawn])[0]
     known = all(has_interval(cell) for cell in cells)
     left = len(rows) - len(drawn)
-    note = None if known else "Without a whisker: no interval is known."
+    notes = [] if known else ["Without a whisker: no interval is known."]
     if left:
-        note = f"The {len(drawn)} figures furthest from A; {left} more are in the table."
+        notes.append(f"The {len(drawn)} figures furthest from A; {left} more are in the table.")
     return Chart(
         name=f"compare-{label}-ratio-{at + 1}",
         title=f"{label} over A: {', '.join(filter(None, (pattern, drawn[0].regime)))}",
@@ -163,7 +169,7 @@ def _bars(label: str, at: int, rows: Sequence[Row]) -> Chart:
         y=_ratio_axis(label, drawn[0]),
         series=[series(f"{label}/A", [*_short_names(drawn)], [*cells])],
         rules=[Rule(label="A", axis="y", value=1.0)],
-        note=note,
+        note=" ".join(notes) or None,
     )
 
 

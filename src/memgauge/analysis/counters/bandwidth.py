@@ -116,7 +116,13 @@ def hardware_bandwidth(counts: HardwareCounts) -> HardwareBandwidth:
 def bytes_per_repetition(
     found: HardwareBandwidth, quantities: Sequence[Quantity], *, less_idle: bool = False
 ) -> Estimate | None:
-    """Bytes that all counters of these quantities saw in one repetition: the median of regions."""
+    """Bytes that all counters of these quantities saw in one repetition: the median of regions.
+
+    Args:
+        found: Counts of one kernel.
+        quantities: What to add up: any of `READS`, `WRITES`, and `BOTH` (not told apart).
+        less_idle: Whether to take off what the idle machine moves in that time, where known.
+    """
     return sustained(bytes_of_regions(found, quantities, less_idle=less_idle), 0.5)
 
 
@@ -125,8 +131,13 @@ def bytes_of_regions(
 ) -> list[float]:
     """Bytes that all counters of these quantities saw in one repetition, of each region.
 
-    Less idle: the median rate of the idle regions, over the time of each region, is taken off
-    where it is known. Regions in which a counter could not be read are left out.
+    Regions in which a counter could not be read are left out.
+
+    Args:
+        found: Counts of one kernel.
+        quantities: What to add up: any of `READS`, `WRITES`, and `BOTH` (not told apart).
+        less_idle: Whether to take off the median rate of the idle regions, where it is known, over
+            the time of each region.
     """
     rate = _rate_of(found, quantities)
     idle = idle_rate(found, quantities) if less_idle else None

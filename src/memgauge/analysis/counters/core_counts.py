@@ -95,7 +95,15 @@ def _of_type(point: Point, samples: Sequence[Sample], counters: Sequence[Counter
 def table(
     found: Sequence[CoreCount], name: str, noun: str, heads: Sequence[Column], label: Label
 ) -> list[Table]:
-    """Counts for each access, with columns of the experiment's own before them."""
+    """Counts for each access, with columns of the experiment's own before them.
+
+    Args:
+        found: Counts by point and core type, a row each; empty gives no table.
+        name: Name of the experiment; that of the table is `NAME-counted`.
+        noun: What the counts are for one of, such as `access` or `element`.
+        heads: The experiment's own columns, which tell the rows apart.
+        label: Makes the cells under `heads` for a point.
+    """
     if not found:
         return []
     events = list(dict.fromkeys(event for one in found for event in one.per_access))

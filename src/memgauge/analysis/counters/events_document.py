@@ -49,7 +49,14 @@ def counters_document(
     tree: str | None,
     notes: Sequence[str] = (),
 ) -> CountersDocument:
-    """Everything the list shows and more: each event with its encoding, source and pitfalls."""
+    """Everything the list shows and more: each event with its encoding, source and pitfalls.
+
+    Args:
+        states: Back ends in the order of the document, each with the events to list.
+        verdicts: What verification said on this machine and kernel, by name of event.
+        tree: Directory that stood in for /sys; None: this machine's own.
+        notes: Why there are no verdicts, where those kept cannot be used.
+    """
     return CountersDocument(
         kind="counters",
         format_version=COUNTERS_VERSION,

@@ -89,7 +89,13 @@ def counts_of(figures: Figures) -> list[HardwareCounts]:
 
 
 def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[HardwareCounts]:
-    """What was counted around a kernel that is repeated: an entry for each back end and basis."""
+    """What was counted around a kernel that is repeated: an entry for each back end and basis.
+
+    Args:
+        point: Point whose samples have readings; one without any gives an empty list.
+        kernel: What the point repeats, with the bytes of all its threads in one repetition.
+        figures: The run of the point.
+    """
     read = figures.run.counted_samples_of(point.point)
     if not read or read[0].reading is None:
         return []

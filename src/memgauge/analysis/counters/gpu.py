@@ -66,7 +66,13 @@ def ratio_of(found: HardwareBandwidth, quantity: Quantity) -> Estimate | None:
 
 
 def table(every: Sequence[HardwareBandwidth], name: str, source: str) -> Table:
-    """A row for each kernel."""
+    """Software and hardware bandwidth in GPU memory, a row for each kernel.
+
+    Args:
+        every: Kernels that ran in GPU memory, all with counts of one basis.
+        name: The basis in a word: `hardware`, `modelled` or `simulated`.
+        source: Where the counts come from, such as `by the GPU's counters`; part of the note.
+    """
     return Table(
         name=f"{name}-bandwidth",
         title=_title(every, name),
@@ -140,7 +146,13 @@ def shown(estimate: Estimate | None) -> Cell:
 
 
 def chart(every: Sequence[HardwareBandwidth], name: str, source: str) -> Chart:
-    """Two stacked bars for each kernel: what it counts, and what its memory moved."""
+    """Two stacked bars for each kernel: what it counts, and what its memory moved.
+
+    Args:
+        every: Kernels that ran in GPU memory, all with counts of one basis.
+        name: The basis in a word: `hardware`, `modelled` or `simulated`.
+        source: Where the counts come from, such as `by the GPU's counters`; part of the note.
+    """
     return Chart(
         name=f"{name}-bandwidth",
         title=_title(every, name),

@@ -47,7 +47,10 @@ def parts_of(
 ) -> Parts:
     """Compare the loads of different memory, and the instances of each place.
 
-    `peers`: other events, which may count where this one is silent.
+    Args:
+        event: The event that is judged, with everything it counted.
+        loads: Those of the event's series whose traffic it is named for.
+        peers: Other events, which may count where this one is silent.
     """
     ratios = {id(load): load.ratio(event.names) for load in loads}
     most = max((ratio.value for ratio in ratios.values() if ratio), default=0.0)

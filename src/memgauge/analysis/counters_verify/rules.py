@@ -66,7 +66,15 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def verdict_of(finding: Finding, event: str, *, machine: str, kernel: str, at: str) -> EventVerdict:
-    """As it is kept."""
+    """A finding as the verdict that is kept for one event and machine.
+
+    Args:
+        finding: What the event's counts showed.
+        event: Full name of the event, such as `perf:uncore_imc/cas_count_read/`.
+        machine: Digest that identifies the kind of machine, as in `System.machine_id`.
+        kernel: Version of the kernel that the event was verified under.
+        at: Time at which the verifying run started, as ISO 8601, UTC.
+    """
     ratio = finding.ratio
     return EventVerdict(
         event=event,

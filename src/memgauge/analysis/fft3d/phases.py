@@ -89,9 +89,13 @@ class Timelines:
 def phase_figures(
     ranks: Sequence[Rank], step: Pencils, timelines: Timelines, *, bypass: bool = False
 ) -> list[PhaseTimes]:
-    """Of the transforms on so many ranks, in the order of the phases.
+    """Figures of the transforms of one step, in the order of the phases.
 
-    `bypass`: the processor writes streams of stores past its caches.
+    Args:
+        ranks: All ranks of the job in their order, including those without a run.
+        step: The step; its grid tells on how many ranks the transforms ran.
+        timelines: Timelines of the ranks' runs, for what counters measured.
+        bypass: Whether the processor writes streams of stores past its caches.
     """
     taken = [on(rank, step.grid.ranks) for rank in ranks]
     phases = phases_in([one for transforms in taken for one in transforms])

@@ -26,7 +26,14 @@ OVER_TIME = "expected bytes / measured time"
 def phase_table(
     phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool, tile: int = 0
 ) -> Table:
-    """Phases in their order."""
+    """Times and bytes of the phases, in their order.
+
+    Args:
+        phases: Figures of the phases of one step.
+        step: That step.
+        bypass: Whether the expected bytes assume stores that go past the caches; the note says so.
+        tile: Elements that re-sort 1 and 3 read at a time; 0: in the study's order.
+    """
     # Beside what was measured a terminal of 80 columns has no room for both.
     alone = all(one.measured_read_bytes is None for one in phases)
     columns = [
@@ -110,7 +117,13 @@ def _mb(bytes_: float | None) -> float | None:
 
 
 def ranks_table(ranks: Sequence[Rank], step: Pencils, gpus: Mapping[int, str]) -> Table:
-    """One row a rank; of the largest step. `gpus`: the one of each rank that has one."""
+    """One row a rank.
+
+    Args:
+        ranks: All ranks of the job, including those without a run.
+        step: The step whose transforms are timed: the largest.
+        gpus: The GPU of each rank that uses one, in words, by number of the rank; empty: no column.
+    """
     rows: list[list[Cell]] = []
     for rank in ranks:
         taken = on(rank, step.grid.ranks)

@@ -20,7 +20,13 @@ LEAST_BINS = 20
 
 
 def transform_chart(rank: Rank, step: Pencils, timelines: Timelines) -> Chart | None:
-    """The rank's latest transform of a step; None where it is too short for its timeline."""
+    """The rank's latest transform of a step; None where it is too short for its timeline.
+
+    Args:
+        rank: Rank that is drawn; one without a transform of the step gives None.
+        step: The step; its grid tells on how many ranks the transform ran.
+        timelines: Timelines of the ranks' runs; a rank without a reading gives None.
+    """
     taken = on(rank, step.grid.ranks)
     timeline = timelines.of(rank) if taken else None
     if timeline is None:

@@ -18,7 +18,13 @@ from memgauge.model.system import System
 def lines_in_flight(
     bandwidth_gb_per_s: Estimate | None, latency_ns: Estimate | None, line_bytes: int | None
 ) -> Estimate | None:
-    """Bandwidth x latency / line; None without all three."""
+    """Cache lines in flight at the same time: bandwidth x latency / line; None without all three.
+
+    Args:
+        bandwidth_gb_per_s: GB/s of all threads together; None: not known.
+        latency_ns: Time of one load while that bandwidth is reached; None: not known.
+        line_bytes: Size of a cache line in bytes; None or 0: not known.
+    """
     return (
         scaled(bytes_in_flight(bandwidth_gb_per_s, latency_ns), 1 / line_bytes)
         if line_bytes

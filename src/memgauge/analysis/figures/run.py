@@ -83,7 +83,13 @@ def scaled(estimate: Estimate | None, factor: float) -> Estimate | None:
 
 
 def series(name: str, x: list[float | str], cells: list[Estimate | None]) -> Series:
-    """A line or set of bars with intervals; where there is none, the value stands alone."""
+    """A line or set of bars with intervals; where there is none, the value stands alone.
+
+    Args:
+        name: Label of the series in the legend.
+        x: Places on the x axis, one for each cell: numbers, or names of bars.
+        cells: Values on the y axis in the order of `x`; None leaves a gap.
+    """
     return Series(
         name=name,
         x=x,

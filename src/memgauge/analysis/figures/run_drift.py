@@ -39,6 +39,11 @@ def run_to_run_drift(
     None where there are too few points or rounds to tell. Only points of one thread that runs alone
     count: those of several also see where a hypervisor puts them, as do those of one that others
     run beside, which the ping-pong of its samples shows.
+
+    Args:
+        points: All points of the run, by name.
+        samples: Samples by name of point, in order of time; a point without samples may be missing.
+        rounds: Rounds begun over all legs of the run, which are cut into blocks; 0: none.
     """
     paces: list[list[float]] = [[] for _ in range(BLOCKS)]
     for name, point in points.items():

@@ -16,7 +16,13 @@ Round = tuple[int, int]
 
 
 def by_round(figures: Figures, point: Point, regime: str) -> dict[Round, float]:
-    """Clean values of a point in one regime; of several in a round the latest."""
+    """Clean values of a point in one regime; of several in a round the latest.
+
+    Args:
+        figures: The run, with the regimes of the point's team.
+        point: Point whose values are taken: GB/s for a bandwidth, ns for a latency.
+        regime: Name of the regime; empty: every regime, without samples that belong to none.
+    """
     run, regimes = figures.run, figures.teams[team_of(point)]
     found: dict[Round, float] = {}
     samples = run.samples_of(point.point)
@@ -33,8 +39,12 @@ def ratio_in_rounds(
 ) -> Estimate | None:
     """The first over the second: the median of both in the same rounds.
 
-    Of too few common rounds the ratio of the sustained figures; None where one has none. Regimes
-    are those of the summaries.
+    Of too few common rounds the ratio of the sustained figures; None where one has none.
+
+    Args:
+        figures: The run that holds both points.
+        one: Point of the numerator, with its figures in the regime to compare.
+        other: Point of the denominator, likewise.
     """
     mine, its = (by_round(figures, point, summary.regime) for point, summary in (one, other))
     common = [mine[key] / its[key] for key in mine if its.get(key)]

@@ -55,7 +55,14 @@ def row(scaling: Scaling) -> list[Cell]:
 
 
 def table(name: str, title: str, first: Sequence[Column], rows: list[list[Cell]]) -> Table:
-    """Rows of `row` behind the cells that tell them apart."""
+    """Rows of `row` behind the cells that tell them apart.
+
+    Args:
+        name: Identifier of the table, such as `stream-threads`.
+        title: Heading above the table.
+        first: Columns that identify a row; they stand before `COLUMNS`.
+        rows: Cells of each row: those under `first`, then those that `row` makes.
+    """
     return Table(name=name, title=title, columns=[*first, *COLUMNS], rows=rows, note=NOTE)
 
 

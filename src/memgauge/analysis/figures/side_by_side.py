@@ -30,7 +30,7 @@ LEAST_ITERATIONS = 20
 """Below it no spread is reported."""
 
 Groups = dict[str, Point]
-"""The points that one pass samples, by group: a, b or both."""
+"""The points that one pass samples, by the group of threads that works on each."""
 
 
 class PassResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +64,14 @@ def leader_of(groups: Groups) -> Point:
 
 
 def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits:
-    """All passes of a split in one regime; a pass in which a group lacks a value is set aside."""
+    """All passes of a split in one regime; a pass in which a group lacks a value is set aside.
+
+    Args:
+        run: Run that holds the samples of the points.
+        groups: Points that each sampling pass of the split measures together, by name of group.
+        regimes: Regimes of the team; the ping-pongs of the leading point are looked up in them.
+        regime: Name of the regime whose passes are wanted, as in `Regime.name`.
+    """
     found, set_aside = [], 0
     leader = leader_of(groups)
     others = {name: _by_time(run, point) for name, point in groups.items() if point is not leader}
@@ -121,7 +128,7 @@ def spread_of(passes: Sequence[PassResult], group: str) -> Estimate | None:
 
 
 def _durations(passes: Sequence[PassResult], group: str) -> Iterator[int]:
-    """Bandwidths of iterations wholly inside the counted time.
+    """Durations in ns of iterations wholly inside the counted time.
 
     A selection if there are many passes.
     """

@@ -169,8 +169,13 @@ def pass_times(
 ) -> PassTimes | None:
     """Best, average, minimum and maximum as STREAM reports them; None below two walks.
 
-    STREAM sets nothing aside but the first walk, so neither does this. `counts` picks the samples
-    of one regime; the walk left out is the point's first, whatever its regime.
+    STREAM sets nothing aside but the first walk, so neither does this.
+
+    Args:
+        point: Point of whole walks; its `bytes_counted` are those of one walk.
+        samples: All samples of the point in order of time.
+        counts: Whether a sample belongs to the wanted regime; by default all do. The walk that is
+            left out is the point's first, whatever its regime.
     """
     seconds = [
         second

@@ -66,6 +66,11 @@ def worst_precision(values: Iterable[Value], regimes: Regimes, quantile: float =
     """Precision of the least precise regime that has its share of the samples, infinite if none.
 
     For the runner, to choose the point to sample next.
+
+    Args:
+        values: Clean values of one point in order of time.
+        regimes: Regimes of the point's team.
+        quantile: Quantile that is the sustained figure: 0.9 of a bandwidth, 0.1 of a latency.
     """
     groups = by_regime(list(values), regimes)
     total = sum(map(len, groups.values()))
@@ -95,7 +100,11 @@ def summarise(
 ) -> dict[str, list[PointSummary]]:
     """Figures of every point, by its name: one for each regime that its team was seen in.
 
-    Regimes are found over all the given points of a team unless `teams` brings them.
+    Args:
+        points: Points to summarise, in the order of the result.
+        samples: Samples by name of point; a point without samples may be missing.
+        precision: Requested half width of the interval, as a share of the sustained figure.
+        teams: Regimes by size and CPUs of a team; None: found over all the given points.
     """
     points = list(points)
     teams = regimes_of_teams(points, samples) if teams is None else teams
@@ -110,7 +119,14 @@ def summarise(
 def summarise_point(
     point: Point, samples: Sequence[Sample], regimes: Regimes, precision: float
 ) -> list[PointSummary]:
-    """Figures of one point, one for each regime of its team, near regimes first."""
+    """Figures of one point, one for each regime of its team, near regimes first.
+
+    Args:
+        point: Point to summarise.
+        samples: All samples of the point in order of time; empty: every figure is None.
+        regimes: Regimes of the point's team.
+        precision: Requested half width of the interval, as a share of the sustained figure.
+    """
     values = values_of(point, samples)
     groups = by_regime(values.clean, regimes)
     grouped = sum(map(len, groups.values()))

@@ -66,7 +66,13 @@ def window_value(point: Point, sample: Sample) -> float | None:
 
 
 def value_in(point: Point, sample: Sample, window: Window) -> float | None:
-    """GB/s of the sample's threads in the window; None where they did nothing there."""
+    """GB/s of the sample's threads in the window; None where they did nothing there.
+
+    Args:
+        point: Point of the sample; its `bytes_counted` are those of one iteration of one thread.
+        sample: One sampling pass; an iteration that straddles an end counts by its share inside.
+        window: Begin and end of the time that counts, in ns on the run's clock.
+    """
     done = sum(_iterations_in(thread, window) for thread in sample.threads)
     return point.bytes_counted * done / (window[1] - window[0]) or None
 

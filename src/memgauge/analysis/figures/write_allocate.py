@@ -15,7 +15,10 @@ AVOIDED = 1.05
 def words(counted: Estimate, moved: Estimate | None, most_gb_per_s: float) -> str:
     """The end of a sentence about ordinary stores; empty where nothing is read first.
 
-    `most_gb_per_s` is the largest bandwidth counted for the same team, with any mix and store.
+    Args:
+        counted: GB/s by the program's count of the bytes that it reads and writes.
+        moved: GB/s with a read of each line before it is written; None: not known.
+        most_gb_per_s: Largest bandwidth counted for the same team, with any mix and store.
     """
     if moved is None or moved.value <= counted.value:
         return ""

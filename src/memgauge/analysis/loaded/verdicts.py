@@ -38,6 +38,11 @@ def full_speed_teams(
     """Bandwidth without a pause by number of generators, of one load in one regime.
 
     The probe's core is one of those used: a generator on it shares it.
+
+    Args:
+        curves: All curves of the run; those of another load or regime than `like` are skipped.
+        like: Curve that sets the share of reads, the kind of store, the order and the regime.
+        system: Machine whose topology tells which CPUs share a physical core.
     """
     teams: list[Team] = []
     for curve in curves:
@@ -58,7 +63,13 @@ def full_speed_teams(
 def verdicts(
     curves: Sequence[LoadedCurve], mains: Sequence[LoadedCurve], scaling: Scaling | None
 ) -> list[Verdict]:
-    """The main curves first, then stores, threads and what spoils the figures."""
+    """The main curves first, then stores, threads and what spoils the figures.
+
+    Args:
+        curves: All curves of the run.
+        mains: Those put in words, as `main_curves` chooses them; empty if nothing was measured.
+        scaling: How bandwidth grows with generators that never pause; None if there were none.
+    """
     if not mains:
         return [Verdict(level="warning", text="No latency under load was measured.")]
     found: list[Verdict] = []

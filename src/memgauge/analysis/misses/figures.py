@@ -86,9 +86,14 @@ def cases_of(figures: Figures, levels: Sequence[MemoryLevel]) -> list[Case]:
 
 
 def new_line_share(pattern: str, stride_bytes: int, line_bytes: int) -> float:
-    """Elements that come to another line than the one before, over all.
+    """Share of elements that lie in another line than the element before.
 
     In scrambled order each does, even where two elements share a line.
+
+    Args:
+        pattern: `random` for scrambled order; any other pattern walks in order.
+        stride_bytes: Distance from one element to the next, for walks in order.
+        line_bytes: Length of a cache line.
     """
     return 1.0 if pattern == "random" else min(1.0, stride_bytes / line_bytes)
 

@@ -22,7 +22,13 @@ SAME_SHARE = 0.2
 def verdicts(
     figures: Figures, curves: list[PagesCurve], found: list[Translation]
 ) -> Iterator[Verdict]:
-    """How far the TLB reaches, what huge pages gain, and whether the points may be compared."""
+    """How far the TLB reaches, what huge pages gain, and whether the points may be compared.
+
+    Args:
+        figures: The analysed run.
+        curves: All its curves, that of packed lines among them; empty if nothing was measured.
+        found: What each other curve costs more than packed lines; empty if none were packed.
+    """
     if not curves:
         yield Verdict(level="warning", text="No access by page was measured.")
         return

@@ -47,7 +47,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 def changes_between(
     timeline: Timeline, before: tuple[int, int], after: tuple[int, int], floors: dict[str, float]
 ) -> list[Change]:
-    """The clearest of the tracks' changes between two stretches of bins, the clearest first."""
+    """The clearest of the tracks' changes between two stretches of bins, the clearest first.
+
+    Args:
+        timeline: Timeline whose tracks are compared.
+        before: First bin of the earlier stretch, and the bin after its last.
+        after: The same of the later stretch.
+        floors: Smallest change that matters, by quantity, in the unit of its tracks; of other
+            quantities only gauges of a plain count, such as threads, are compared.
+    """
     found: dict[str, Change] = {}
     for traced in timeline.tracks:
         track = traced.track

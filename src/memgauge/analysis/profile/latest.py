@@ -35,7 +35,14 @@ class Latest:
         self._levels: dict[str, list[Level]] = {}
 
     def take(self, counters: CounterSet, begin_ns: int, end_ns: int, values: Raw) -> None:
-        """A reading of a set; one that is no newer than the last is left out."""
+        """Take a reading of a set; one that is no newer than the last is left out.
+
+        Args:
+            counters: The set that was read; a set not seen before adds its tracks.
+            begin_ns: Time at which the reading began, on the run's clock.
+            end_ns: Time at which it ended; the middle of both is the time of the reading.
+            values: Raw values by slot of the set; None: the slot could not be read.
+        """
         name = counters.counters
         if name not in self._sets:
             self._add(counters)

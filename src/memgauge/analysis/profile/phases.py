@@ -176,7 +176,14 @@ def roles_of(timeline: Timeline) -> Roles:
 
 
 def activity_of(timeline: Timeline, roles: Roles, begin: int, end: int) -> Activity:
-    """What was done in bins [begin, end)."""
+    """What was done in bins [begin, end).
+
+    Args:
+        timeline: Timeline that the bins belong to.
+        roles: Tracks of that timeline that are added up for each figure.
+        begin: First bin of the stretch, counted from 0.
+        end: The bin after its last.
+    """
 
     def mean(tracks: Sequence[Traced]) -> float | None:
         means = [traced.mean(begin, end) for traced in tracks]

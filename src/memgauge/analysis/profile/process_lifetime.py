@@ -48,7 +48,13 @@ def is_own(track: Track) -> bool:
 
 
 def within(life: Life, stretch: Stretch, tracks: Sequence[Track]) -> Stretch | None:
-    """The part of a stretch in which the program ran, of its own tracks; None: no part of it."""
+    """The part of a stretch in which the program ran, of its own tracks; None: no part of it.
+
+    Args:
+        life: Begin and end of the program.
+        stretch: Readings of one lane, on the same clock.
+        tracks: Tracks of the lane that cover only the program's processes, see `is_own`.
+    """
     times = [_clamped(at, life) for at in stretch.times_ns]
     steps = [at for at in range(len(times) - 1) if times[at] < times[at + 1]]
     if not steps:

@@ -164,7 +164,13 @@ MOST_UNKNOWN = 0.02
 def counted(
     timeline: Timeline, tracks: Sequence[Traced], spans: Sequence[tuple[int, int]]
 ) -> float | None:
-    """Summed over tracks and spans; None where too much of the time is not known."""
+    """Summed over tracks and spans; None where too much of the time is not known.
+
+    Args:
+        timeline: Timeline that the tracks belong to.
+        tracks: Tracks of one unit to add up; empty gives None.
+        spans: Begin and end of each span in ns, both marks of the timeline; spans may overlap.
+    """
     if not tracks:
         return None
     wanted_s = sum(end - begin for begin, end in spans) * 1e-9
@@ -221,7 +227,13 @@ def _track_row(timeline: Timeline, traced: Traced) -> list[Cell]:
 
 
 def sparkline(timeline: Timeline, traced: Traced, columns: int = SPARK_COLUMNS) -> str:
-    """Bars from zero (or the lowest, where that is negative) to the highest."""
+    """Bars from zero (or the lowest, where that is negative) to the highest.
+
+    Args:
+        timeline: Timeline that the track belongs to; all of it is drawn.
+        traced: Track whose means are drawn.
+        columns: Largest number of characters; a timeline of fewer bins takes one for each bin.
+    """
     columns = min(columns, timeline.bins)
     ends = [at * timeline.bins // columns for at in range(columns + 1)]
     means = [traced.mean(begin, end) for begin, end in itertools.pairwise(ends)]

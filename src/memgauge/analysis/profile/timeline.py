@@ -43,7 +43,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """Time up to each edge in which the track is known."""
     low: list[float | None]
     high: list[float | None]
-    """In each bin, over windows that hold enough of the counter's steps (`profile_windows`)."""
+    """In each bin, over windows that hold enough of the counter's steps (module `windows`)."""
     even: list[float | None]
     """Mean of each bin where what was counted in a window is taken as even over it."""
     at_marks: list[tuple[float, float]]
@@ -100,11 +100,26 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def between(self, traced: Traced, begin_ns: int, end_ns: int) -> tuple[float, float] | None:
-        """Counted between two marks, and the time it is known for; None where it is not."""
-        first = traced.at_marks[bisect_left(self.marks_ns, begin_ns)]
-        last = traced.at_marks[bisect_left(self.marks_ns, end_ns)]
+        """Counted between two marks, and the seconds it is known for; None where it is not known.
+
+        What is counted up to a time that is no mark is not known: the time lies outside the
+        readings, or its region is not analysed.
+
+        Args:
+            traced: Track of this timeline.
+            begin_ns: The earlier time.
+            end_ns: The later time.
+        """
+        first, last = self._at(traced, begin_ns), self._at(traced, end_ns)
+        if first is None or last is None:
+            return None
         covered_s = last[1] - first[1]
         return (last[0] - first[0], covered_s) if covered_s > 0 else None
+
+    def _at(self, traced: Traced, time_ns: int) -> tuple[float, float] | None:
+        index = bisect_left(self.marks_ns, time_ns)
+        known = index < len(self.marks_ns) and self.marks_ns[index] == time_ns
+        return traced.at_marks[index] if known else None
 
 
 def timeline_of(run: Run, most_bins: int = MOST_BINS) -> tuple[Timeline | None, list[str]]:

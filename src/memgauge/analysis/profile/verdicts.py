@@ -35,7 +35,14 @@ _COMPONENTS = {
 def verdicts_of(
     run: Run, timeline: Timeline | None, phases: Sequence[Phase], notes: Sequence[str]
 ) -> list[Verdict]:
-    """All of a profile, whether or not anything could be read."""
+    """All verdicts on a profile, whether or not anything could be read.
+
+    Args:
+        run: Run of the profile.
+        timeline: Timeline of the run; None: no reading is usable.
+        phases: Phases of the timeline in their order; empty without a timeline.
+        notes: What had to be left out of the timeline, a clause each.
+    """
     found = [*_processes(run), *_unfinished(run)]
     if timeline is None:
         text = "No reading is usable, so there is no timeline."

@@ -111,7 +111,13 @@ class Windows:
     def take(
         self, times_ns: Sequence[int], amounts: Sequence[float | None], seconds: Sequence[float]
     ) -> Iterator[Window]:
-        """The windows that are whole now."""
+        """Take readings that follow those taken before, and yield the windows that are whole now.
+
+        Args:
+            times_ns: Time of each reading, rising; the first is the last one taken before.
+            amounts: Counted between each two readings, one fewer than `times_ns`; None: not known.
+            seconds: Time between each two readings, beside `amounts`.
+        """
         for at, amount in enumerate(amounts):
             if amount is None:
                 yield from self._at_gap()
@@ -128,9 +134,14 @@ class Windows:
     def take_steady(
         self, rate: float | None, times_ns: Sequence[int], elapsed_s: Sequence[float]
     ) -> Iterator[Window]:
-        """The same of readings over which nothing was counted, or nothing is known (None).
+        """Take readings over which nothing was counted, or nothing is known; yield as `take` does.
 
         What lies behind the window that was open is one window, however many seconds it takes.
+
+        Args:
+            rate: 0 where nothing was counted; None: not known.
+            times_ns: Time of each reading, rising; the first is the last one taken before.
+            elapsed_s: Seconds from the first reading to each, beside `times_ns`.
         """
         if rate is None:
             yield from self._at_gap()

@@ -66,7 +66,15 @@ class Side(msgspec.Struct, frozen=True):
 
 
 def untold(what: str, one: str, other: str, unit: str, why: str) -> Check:
-    """A check whose other side is missing."""
+    """A check that cannot be made because one side has no figure.
+
+    Args:
+        what: What would be compared, such as `loaded, longest delay`.
+        one: Point of the first side, or the experiment that should have measured it.
+        other: The same of the other side.
+        unit: `ns` or `GB/s`.
+        why: Reason for which no figure can be compared, as a clause without a full stop.
+    """
     return Check(what=what, one_name=one, other_name=other, unit=unit, why=why)
 
 
@@ -86,7 +94,14 @@ def _faced(what: str, unit: str, one: Side, other: Side, causes: str) -> Check:
 
 
 def latency_check(what: str, one: Side, other: Side, drift: float) -> Check:
-    """Agree where their intervals are no further apart than the run-to-run drift of the machine."""
+    """Agree where their intervals are no further apart than the run-to-run drift of the machine.
+
+    Args:
+        what: What is compared, such as `loaded, longest delay`.
+        one: Latency to judge, in one regime.
+        other: Latency of the same by another experiment; differences are shares of it.
+        drift: Run-to-run drift as a share; 0 where it is not known.
+    """
     check = _faced(what, "ns", one, other, LATENCY_CAUSES)
     mine, its = check.one, check.other
     if mine is None or its is None or not its.value:
@@ -98,7 +113,15 @@ def latency_check(what: str, one: Side, other: Side, drift: float) -> Check:
 
 
 def bandwidth_check(what: str, one: Side, other: Side, beside_gb_per_s: float = 0.0) -> Check:
-    """Agree within 3%, and what ran beside the first side only where that is the lower."""
+    """Agree within 3%; a first side that is the lower may differ by `beside_gb_per_s` besides.
+
+    Args:
+        what: What is compared, such as `mix, reads alone, GPU`.
+        one: Bandwidth to judge, in one regime.
+        other: Bandwidth of the same load by another experiment; differences are shares of it.
+        beside_gb_per_s: What the first side may lack for a known reason, such as a probe that reads
+            beside it or a cache that serves the other side.
+    """
     check = _faced(what, "GB/s", one, other, BANDWIDTH_CAUSES)
     mine, its = check.one, check.other
     between = ratio(mine, its)

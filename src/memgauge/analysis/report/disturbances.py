@@ -62,7 +62,13 @@ def with_disturbances(figures: Figures, experiments: Sequence[str]) -> dict[str,
 
 
 def disturbed(figures: Figures, point: Point, stretches: Stretches) -> Disturbed:
-    """Count the samples of a point that fell into disturbed stretches."""
+    """Count the samples of a point that fell into disturbed stretches.
+
+    Args:
+        figures: The run of the point.
+        point: Point whose samples are counted.
+        stretches: Stretches between environment records, by leg; a leg without any may be missing.
+    """
     run = figures.run
     samples = run.samples_of(point.point)
     found = [

@@ -107,7 +107,13 @@ def _where(name: str) -> str:
 
 
 def ceiling(level: Level, above: Level | None, ring_bytes: int | None) -> float:
-    """The most ns on the plateau, the loads that may have hit the level above taken out."""
+    """The most ns on the plateau, the loads that may have hit the level above taken out.
+
+    Args:
+        level: Level that `workingset` found.
+        above: The next level nearer to the core; None: `level` is the nearest.
+        ring_bytes: Footprint of the ring that `latency` walked in this level; None: not known.
+    """
     if above is None:
         return level.latency_high_ns
     capacity = above.capacity_high_bytes or above.capacity_low_bytes

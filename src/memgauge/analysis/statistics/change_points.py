@@ -81,9 +81,12 @@ class _Sums(msgspec.Struct, frozen=True):
 
 
 def pieces_of(signals: Sequence[Signal], length: int, least: int) -> list[Piece]:
-    """Pieces [begin, end) of `length` places in which all tracks keep their level.
+    """Pieces [begin, end) in which all tracks keep their level.
 
-    No piece is shorter than `least` places, unless all of it is.
+    Args:
+        signals: Tracks over the same places; those without any value are ignored.
+        length: Number of places, and of values of each track.
+        least: Fewest places of a piece, unless all of `length` is shorter.
     """
     reported = [signal for signal in signals if any(value is not None for value in signal.values)]
     if not reported or length < 2 * least:

@@ -134,7 +134,13 @@ def _rank_at(count: int, rank: int, time: float, probability: float) -> int:
 
 
 def regularized_beta(x: float, a: float, b: float) -> float:
-    """I_x(a, b) by its continued fraction (DLMF 8.17.22); P(Bin(n, x) >= k) = I_x(k, n - k + 1)."""
+    """I_x(a, b) by its continued fraction (DLMF 8.17.22); P(Bin(n, x) >= k) = I_x(k, n - k + 1).
+
+    Args:
+        x: Upper end of the integral, from 0 to 1; outside, the result is 0 or 1.
+        a: First parameter of the beta distribution, above 0, not necessarily whole.
+        b: Second parameter, likewise.
+    """
     if x <= 0:
         return 0.0
     if x >= 1:

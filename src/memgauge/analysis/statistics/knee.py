@@ -101,7 +101,10 @@ def highest(
 ) -> int | None:
     """Index of the point furthest below the diagonal; None where the curve does not bend.
 
-    `noise` holds the standard deviations of each x and y.
+    Args:
+        xs: Bandwidth of each point, in order of rising load.
+        ys: Latency of each point, beside `xs`; above 0.
+        noise: Standard deviations of x and y of each point, beside `xs`.
     """
     x_range, y_range = max(xs) - min(xs), max(ys) - min(ys)
     if x_range <= 0 or y_range < LEAST_RISE * min(ys):

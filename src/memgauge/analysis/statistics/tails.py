@@ -111,6 +111,11 @@ def ranks(count: int, quantile: float, effect: float = 1.0) -> tuple[int, int]:
 
     Where values that count fully would be many enough for the normal approximation, and these are
     not, the wider of both: a larger `effect` never gives a narrower interval.
+
+    Args:
+        count: Number of ordered values.
+        quantile: Quantile that is looked for, above 0 and below 1.
+        effect: Design effect: how many values count as one, at least 1.
     """
     variance = count * quantile * (1 - quantile)
     low, high = count, 1

@@ -13,7 +13,13 @@ from memgauge.analysis.stream.figures import KernelResult
 def kernel_bars(
     title: str, results: Iterable[tuple[str, KernelResult]], rules: Sequence[Rule] = ()
 ) -> Chart:
-    """Cells side by side for each kernel; each with the name of the bars that it belongs to."""
+    """Bars of sustained bandwidth, grouped by kernel.
+
+    Args:
+        title: Heading of the chart.
+        results: A pair for each bar: the name of its set in the legend, and the kernel's figures.
+        rules: Lines across the bars, in GB/s, such as the theoretical peak.
+    """
     bars: dict[str, dict[float | str, Estimate | None]] = {}
     kernels: dict[float | str, None] = {}
     for name, result in results:

@@ -84,7 +84,13 @@ def table(found: Sequence[Line]) -> Table | None:
 
 
 def chart(found: Sequence[Line], peak_bytes_per_s: float | None, usual: str) -> Chart | None:
-    """Bandwidth over threads: few enough lines to tell apart. The table has all of them."""
+    """Bandwidth over threads: few enough lines to tell apart. The table has all of them.
+
+    Args:
+        found: All lines of the run; without any, there is no chart.
+        peak_bytes_per_s: Theoretical peak of the memory, drawn as a rule; None if not known.
+        usual: Regime seen most, to which the lines are limited; empty if no team was seen in two.
+    """
     kernels = {line.kernel for line in found}
     shown = [kernel for kernel in SHOWN_KERNELS if kernel in kernels] or sorted(kernels)[:3]
     drawn = [line for line in found if line.kernel in shown][:MOST_LINES]

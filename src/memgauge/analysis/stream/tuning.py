@@ -16,7 +16,10 @@ def tuning_verdicts(
 ) -> list[Verdict]:
     """Of triad (else the first kernel), with the largest team that has both variants.
 
-    The gain is given with so many digits, and the team as `team` names it by its threads.
+    Args:
+        results: Figures of both variants, without the candidates of searches.
+        digits: Decimals of the gain, which is tuned over standard bandwidth.
+        team: Puts a number of threads in words; None if the sentence is to name no team.
     """
     gains = [
         (one.of.kernel == JUDGED, one.of.threads, one.of.kernel, one.gain)

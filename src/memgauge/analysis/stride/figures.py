@@ -66,7 +66,14 @@ def sizes_of(costs: Costs) -> list[Sizes]:
 
 
 def ns_of(costs: Costs, sizes: Sizes, kind: str, order: str) -> Estimate | None:
-    """Time of one access; None where it was not measured."""
+    """Time of one access, in ns; None where it was not measured.
+
+    Args:
+        costs: Costs of all measured patterns.
+        sizes: Bytes of an access, and of the stride between neighbouring places.
+        kind: `dependent` or `independent`: whether an access waits for the one before.
+        order: `sequential` or `random`: the order in which places are accessed.
+    """
     cost = costs.get(Pattern(*sizes, kind, order))
     return None if cost is None else cost.ns
 
@@ -79,19 +86,39 @@ def rate(amount: float, ns: Estimate) -> Estimate:
 
 
 def useful(costs: Costs, sizes: Sizes, kind: str, order: str) -> Estimate | None:
-    """GB/s of the bytes that are requested."""
+    """GB/s of the bytes that are requested; None where not measured.
+
+    Args:
+        costs: Costs of all measured patterns.
+        sizes: Bytes of an access, and of the stride between neighbouring places.
+        kind: `dependent` or `independent`: whether an access waits for the one before.
+        order: `sequential` or `random`: the order in which places are accessed.
+    """
     ns = ns_of(costs, sizes, kind, order)
     return None if ns is None else rate(sizes[0], ns)
 
 
 def moved(costs: Costs, sizes: Sizes, kind: str, order: str) -> Estimate | None:
-    """GB/s of the lines they lie on."""
+    """GB/s of the whole cache lines that accesses touch; None where not measured.
+
+    Args:
+        costs: Costs of all measured patterns.
+        sizes: Bytes of an access, and of the stride between neighbouring places.
+        kind: `dependent` or `independent`: whether an access waits for the one before.
+        order: `sequential` or `random`: the order in which places are accessed.
+    """
     cost = costs.get(Pattern(*sizes, kind, order))
     return None if cost is None else rate(cost.moved_bytes, cost.ns)
 
 
 def overlap(costs: Costs, sizes: Sizes, order: str) -> Estimate | None:
-    """Accesses in flight: what one costs that waits over what one costs that does not."""
+    """Accesses in flight: time of a dependent access over that of an independent one.
+
+    Args:
+        costs: Costs of all measured patterns.
+        sizes: Bytes of an access, and of the stride between neighbouring places.
+        order: `sequential` or `random`: the order in which places are accessed.
+    """
     return ratio(ns_of(costs, sizes, "dependent", order), ns_of(costs, sizes, "independent", order))
 
 

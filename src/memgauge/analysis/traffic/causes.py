@@ -168,7 +168,13 @@ def tail_of(results: Sequence[SizeResult], holds: Callable[[SizeResult], bool]) 
 
 
 def read_of(result: SizeResult, machine: str, array: str) -> float:
-    """Bytes of an array that memory gives in one execution by one core."""
+    """Simulated bytes of an array that memory gives in one execution by one core.
+
+    Args:
+        result: One size of a nest, which was simulated for that machine.
+        machine: Name of the machine whose caches were simulated.
+        array: Name of an operand, such as `A`; one of which nothing was read gives 0.
+    """
     simulated = result.simulated[machine]
     return simulated.array_read_bytes.get(array, 0) / simulated.cores
 

@@ -135,9 +135,15 @@ def expected(  # noqa: PLR0913 - all but two by name
 ) -> Expected:
     """What a kind of nest of these extents must move.
 
-    `bypass`: the processor writes streams of stores past its caches. It does so only where nothing
-    is walked in strides, and `prefetched` stores do not bypass, for their lines are there.
-    `allocates`: what is stored is read first, unless it bypasses; a GPU reads none of it.
+    Args:
+        kernel: Name of the kind, a key of `KINDS`.
+        extents: Extents that the kind requires, by name, in elements.
+        bypass: Whether the processor writes streams of stores past its caches. It does so only
+            where nothing is walked in strides.
+        prefetched: Whether stores are prefetched; such stores do not bypass, for their lines are
+            already in the caches.
+        allocates: Whether what is stored is read first, unless it bypasses; a GPU reads none of it.
+        sector_bytes: Bytes that memory transfers at a time.
     """
     kind = KINDS[kernel]
     found = {}
@@ -240,10 +246,15 @@ def _past_first_resort(kernel: str, array: str, extents: Extents, sector_bytes: 
 
 
 def band_of(nest: Nest, cached_bytes: int, *, sector_bytes: int = SECTOR_BYTES) -> Band | None:
-    """Sizes over which caches that keep so many bytes for a core cease to hold what is needed.
+    """Sizes over which caches cease to hold what the nest needs again.
 
     None for nests that never come back to anything, such as plain copies, and where no size of the
     nest is too large, as with a capped GEMV of a small cap.
+
+    Args:
+        nest: Nest of any size; its kind, grid and cap decide.
+        cached_bytes: Bytes that caches keep for one core.
+        sector_bytes: Bytes that memory transfers at a time.
     """
     grid = grid_of(nest.grid)
     return band(
@@ -263,9 +274,16 @@ def band(
     cap: int | None = None,
     sector_bytes: int = SECTOR_BYTES,
 ) -> Band | None:
-    """As `band_of`, for a kind of nest by its size; `ranks`: of the grid of the FFT.
+    """As `band_of`, for a kind of nest by its size.
 
     Sizes need not be such that the grid divides them.
+
+    Args:
+        kernel: Name of the kind, a key of `KINDS`.
+        cached_bytes: Bytes that caches keep for one core.
+        ranks: Ranks of the grid of the FFT, for re-sorting routines.
+        cap: Largest number of rows and columns of GEMV's matrix; None: not capped.
+        sector_bytes: Bytes that memory transfers at a time.
     """
     touched = _touched(kernel, ranks, cap, sector_bytes)
     if touched is None:

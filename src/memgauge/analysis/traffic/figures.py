@@ -116,7 +116,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """Such as `gemm, 2 cores, each on its own`, or `gemm, cuda:0`."""
+        """Such as `gemm, 2 cores, batched`, or `gemm, cuda:0`."""
         words = [self.kernel]
         if self.grid:
             words.append(f"grid {self.grid}")

@@ -56,7 +56,16 @@ class SetConflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def crowd(nest: Nest, array: str, machine: CacheMachine) -> SetConflict | None:
-    """None where all levels together have room for the column, or nothing is known of one."""
+    """The column of an array that the caches cannot hold for want of sets.
+
+    None where all levels together have room for the column, or no column is known.
+
+    Args:
+        nest: Nest that walks the array.
+        array: Name of the operand; one that is not walked in columns gives None.
+        machine: Machine with the caches. None follows where a level is fully associative, or where
+            a level borrows instances of idle cores.
+    """
     column = _column(nest, array)
     last = machine.levels[-1]
     lends = machine.idle_cores and any(level.borrows_idle for level in machine.levels)

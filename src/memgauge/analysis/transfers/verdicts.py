@@ -22,7 +22,13 @@ MOST_STEPS = 2
 
 
 def verdicts(lines: Sequence[Line], duplexes: Sequence[Duplex], system: System) -> list[Verdict]:
-    """Of the host first, then of peers; then what does not fit the model."""
+    """Of the host first, then of peers; then what does not fit the model.
+
+    Args:
+        lines: Transfers with nothing the other way meanwhile, one line for each way and direction.
+        duplexes: Transfers in both directions at once, one for each way.
+        system: Machine whose NUMA nodes tell whether host memory is near the GPU.
+    """
     if not lines and not duplexes:
         return [
             Verdict(

@@ -55,10 +55,15 @@ def compare(
     end_bytes: int,
     unclaimed: Sequence[str] = (),
 ) -> list[Finding]:
-    """What became of each level and each claim, nearest first; `end_bytes` is where the curve ends.
+    """What became of each level and each claim, nearest first.
 
-    Levels and claims are paired in order so that their sizes differ least in octaves. `unclaimed`:
-    levels that are known to be there, of unknown size, nearest first.
+    Levels and claims are paired in order so that their sizes differ least in octaves.
+
+    Args:
+        levels: Levels that the curve shows, nearest first.
+        claims: Caches of known size that the topology or a driver reports, nearest first.
+        end_bytes: Largest footprint measured, where the curve ends.
+        unclaimed: Names of caches that surely exist, but whose size is not reported, nearest first.
     """
     caches = [level for level in levels if level.capacity_high_bytes is not None]
     pairs = _pairs(caches, claims)

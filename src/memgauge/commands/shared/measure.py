@@ -29,7 +29,15 @@ def measure(
     resume_run: Path | None = None,
     then: Callable[[Result], None] = lambda _: None,
 ) -> int:
-    """Measure, print and save, `then` what else there is to do; returns the exit code."""
+    """Measure, print the report and save it; returns the exit code.
+
+    Args:
+        chosen: Experiments to run, each with its requested parameters.
+        options: What applies to the whole run: budget, precision, output directory, form of output.
+        name: Last part of the name of a new run directory; None takes the first experiment's name.
+        resume_run: Directory of the run to complete; None starts a new run.
+        then: Called with the result after it was printed and saved.
+    """
     from memgauge.reports.terminal.progress import Progress
 
     with Progress(sys.stderr) as progress:

@@ -108,6 +108,11 @@ def _way(chip: str, way: str, error: str) -> CountingMethod:
 def metrics_of(host: _core.CuptiLibrary, chip: str, way: str) -> dict[str, Metric]:
     """What counts each figure on a chip, by name of the figure; no GPU is needed.
 
+    Args:
+        host: CUPTI as loaded; its host library knows the metrics of chips.
+        chip: The chip's name in CUPTI.
+        way: How the metrics will be counted, one of `WAYS`: `range` or `sampling`.
+
     Raises:
         RequestError: the library does not know the chip, or not this way for it.
     """

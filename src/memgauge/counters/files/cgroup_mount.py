@@ -57,7 +57,12 @@ def find_mount(host: Host) -> Mount | None:
 
 
 def group_of(mount: Mount, host: Host, pid: int) -> str:
-    """The group that a process is in now.
+    """The group that a process is in now, as a path from the root of the hierarchy.
+
+    Args:
+        mount: The mounted hierarchy, which must show the group.
+        host: Machine whose procfs is read.
+        pid: Identifier of the process in that procfs.
 
     Raises:
         CounterRefused: no such process, or its group lies outside of what is mounted here.

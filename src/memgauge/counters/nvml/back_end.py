@@ -126,7 +126,13 @@ class Nvml(BackEnd):
 
 
 def tried(library: _core.NvmlLibrary, device: int, figure: Figure) -> Reading:
-    """The first way that answers; else the words of the last that does not."""
+    """Read a figure in the first way that works; if none does, say why the last did not.
+
+    Args:
+        library: NVIDIA's management library, started.
+        device: Number of the GPU in the library's order, from 0.
+        figure: What to read, with the ways to ask for it, best first.
+    """
     for way in figure.ways:
         answer = library.ask(_query(device, way))
         if answer.value is not None:

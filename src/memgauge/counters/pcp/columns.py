@@ -67,7 +67,14 @@ def laid_out(client: Client, found: Sequence[Found]) -> Layout:
 def counter_in(
     cell: MetricValue, sockets: Mapping[str, int | None], packages: Mapping[int, int]
 ) -> Counter:
-    """The record of one counter."""
+    """The record of one counter.
+
+    Args:
+        cell: Metric and instance, with the slots of their value and of their share of time.
+        sockets: Socket by name of PMU, None if unknown, for PMUs whose socket does not follow from
+            the CPU; other PMUs take the socket of the instance's CPU.
+        packages: Socket by number of CPU.
+    """
     event, hardware = cell.found.event, cell.found.hardware
     where = place(cell.instance, hardware)
     cpu = None if hardware is None else cpu_of(cell.instance)

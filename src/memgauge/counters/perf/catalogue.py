@@ -116,7 +116,11 @@ class Catalogue:
     ) -> Resolved | None:
         """A known event on some PMUs of its family; None where none of them counts it.
 
-        `name` is what it was asked for by.
+        Args:
+            family: Family that declares the event.
+            known: The event, or the part of it that counts one channel.
+            pmus: PMUs of the family to count on.
+            name: Full name that the event was asked for by; None gives it the family's name.
         """
         notes: list[str] = []
         coded: list[Coded] = []
@@ -179,7 +183,15 @@ class Catalogue:
     def event(
         self, name: str, value: Worth, places: Sequence[Place], *, encoding: str, source: str
     ) -> Event:
-        """An event counted on CPUs, with whether it may be opened."""
+        """An event counted on CPUs, with whether it may be opened.
+
+        Args:
+            name: Full name, with `perf:`.
+            value: Quantity, unit and scale of one raw count.
+            places: Where it is counted; without any, the event is refused.
+            encoding: Terms and words in the kernel's notation, as shown to users.
+            source: Document or kernel interface that describes the event.
+        """
         allowed = self.access.machine
         reason = None if allowed else self.access.reason()
         remedy = None if allowed else self.access.remedy(MACHINE)

@@ -146,7 +146,13 @@ def _notes(catalogue: Catalogue, name: str) -> list[Note]:
 
 
 def tracepoint(catalogue: Catalogue, system: str, name: str) -> Resolved | None:
-    """A tracepoint by its number in tracefs; None where there is no such file to be read."""
+    """A tracepoint by its number in tracefs; None where there is no such file to be read.
+
+    Args:
+        catalogue: What this machine can count, with its online CPUs.
+        system: Directory of the tracepoint below `events` in tracefs, such as `sched`.
+        name: The tracepoint's name in that directory, such as `sched_switch`.
+    """
     tree = tree_of(catalogue.host)
     paths = (f"{root}/events/{system}/{name}/id" for root in TRACING)
     number = next((found for path in paths if (found := tree.integer(path)) is not None), None)
@@ -169,7 +175,15 @@ def cores(catalogue: Catalogue) -> list[Pmu]:
 def on_each_cpu(
     catalogue: Catalogue, pmu: Pmu, kind: int, words: Words, value: Worth
 ) -> list[Place]:
-    """On each CPU of a core PMU: those of its core type, or all."""
+    """The places of an event on each online CPU of a PMU: those of its core type, or all.
+
+    Args:
+        catalogue: What this machine can count, with its online CPUs.
+        pmu: PMU of cores, or one that counts on any CPU, such as `msr`.
+        kind: `type` of perf_event_attr; for events that the kernel names, it is not the PMU's.
+        words: Configuration for perf_event_attr.
+        value: Quantity, unit and scale of one raw count.
+    """
     names = [one.name for one in cores(catalogue)]
     mine = core_type(pmu.name, names) if pmu.name in names else None
     cpus = pmu.cpus or pmu.cpumask or catalogue.online

@@ -97,7 +97,13 @@ class Processors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """All of the family where empty."""
 
     def holds(self, vendor: str, family: int, model: int) -> bool:
-        """Whether a processor is one of these."""
+        """Whether a processor is one of these.
+
+        Args:
+            vendor: `vendor_id` in /proc/cpuinfo, such as `GenuineIntel`.
+            family: `cpu family` there.
+            model: `model` there, the number.
+        """
         alike = (vendor, family) == (self.vendor, self.family)
         return alike and (not self.models or model in self.models)
 

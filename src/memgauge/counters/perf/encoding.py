@@ -113,7 +113,12 @@ def _term(part: str, at: int, text: str) -> Term:
 
 
 def encode(terms: Iterable[Term], fields: Mapping[str, Field], what: str) -> Words:
-    """The words that the terms mean on a PMU with these fields; `what` names it in messages.
+    """The words that the terms mean on a PMU with these fields.
+
+    Args:
+        terms: Fields with values, names of events already expanded; a term without a value means 1.
+        fields: The PMU's fields by name.
+        what: The event, as the beginning of error messages.
 
     Raises:
         RequestError: a field the PMU does not have, a value too large for one, one left open.

@@ -24,7 +24,13 @@ class Filling(msgspec.Struct, frozen=True):
 
 
 def filled(host: Host, pmu: Pmu, terms: list[Term]) -> list[Filling]:
-    """One filling for each chip; the terms as they are where nothing is open or known."""
+    """One filling for each chip; the terms as they are where nothing is open or known.
+
+    Args:
+        host: Machine whose sysfs tells the numbers of sockets and chips.
+        pmu: PMU that publishes the event.
+        terms: Terms of one event, filled only if `chip` is the one that is open.
+    """
     if [term.name for term in terms if term.is_open] != ["chip"]:
         return [Filling(terms)]
     tree = tree_of(host)

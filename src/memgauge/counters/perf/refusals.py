@@ -26,7 +26,15 @@ _ENOUGH = 64
 
 
 def refused(event: str, place: Place, number: int, access: Access, needed: int) -> CounterRefused:
-    """The error for an event that the kernel did not open; `needed` descriptors were to be had."""
+    """The error for an event that the kernel did not open.
+
+    Args:
+        event: Full name of the event.
+        place: Where it was to be opened.
+        number: The errno of perf_event_open.
+        access: Rights of this process, which explain EACCES and EPERM.
+        needed: File descriptors that all events together need, which explain EMFILE and ENFILE.
+    """
     made = CounterRefused(f"{event}: {_why(place, number, access, needed)}")
     made.error_number = number
     return made

@@ -42,7 +42,15 @@ class Layout(msgspec.Struct, frozen=True):
 def sockets_of(
     pmus: Sequence[Pmu], numbers: Sequence[str], rule: SocketRule, layout: Layout, dies: int | None
 ) -> list[int | None]:
-    """The socket of each PMU of a family, or None where the rule is about the CPU or fails."""
+    """The socket of each PMU of a family, or None where the rule is about the CPU or fails.
+
+    Args:
+        pmus: All PMUs of the family on this machine.
+        numbers: The number or address in the name of each PMU, as text; empty where it has none.
+        rule: How the family's sockets are found.
+        layout: Sockets of the machine.
+        dies: Dies of each socket, for the rules about dies; None divides the dies found equally.
+    """
     if rule == "associated":
         return [_package_of_first(pmu.associated_cpus, layout) for pmu in pmus]
     if rule == "number":

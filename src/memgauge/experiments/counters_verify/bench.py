@@ -60,7 +60,13 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bytes_for(run: Callable[[int], _core.Slice], lead_in_bytes: int, seconds: float) -> int:
-    """What a thread, or a GPU, issues in a time, by a short trial."""
+    """Bytes that a thread or a GPU issues in a given time, estimated by a short trial.
+
+    Args:
+        run: Issues so many bytes on each thread, or on the GPU, after an untimed lead-in.
+        lead_in_bytes: Size of that lead-in; the trial issues as much, in whole `STEP_BYTES`.
+        seconds: Time that issuing the returned bytes should take.
+    """
     taken = run(max(STEP_BYTES, lead_in_bytes // STEP_BYTES * STEP_BYTES))
     begin = min(thread.begin_ns[0] for thread in taken.threads)
     took_ns = max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin)
@@ -70,7 +76,13 @@ def bytes_for(run: Callable[[int], _core.Slice], lead_in_bytes: int, seconds: fl
 
 
 def in_turns(point: Point, load: Load, turns: int) -> Iterator[tuple[Point, Load]]:
-    """A point for each group of counters that cannot be open together."""
+    """The point and its load, once for each group of counters that takes its turn.
+
+    Args:
+        point: Point of the first turn; later turns append `/turn2`, `/turn3` ... to its name.
+        load: Load of the first turn; later turns repeat it with another group of counters.
+        turns: Number of groups of counters; 1 if all counters can be open together.
+    """
     yield point, load
     for turn in range(1, turns):
         name = f"{point.point}/turn{turn + 1}"

@@ -28,7 +28,12 @@ class Openable(msgspec.Struct, kw_only=True):
 
 
 def wanted(texts: Sequence[str] | None, back_ends: Sequence[str] | None, host: Host) -> list[Event]:
-    """The events named; of all or the named back ends, those of main memory's traffic.
+    """The events named in `texts`, or else all that count traffic of main memory.
+
+    Args:
+        texts: Names as `find` takes them, lists with commas included; None or empty: none named.
+        back_ends: Back ends to use if no event is named; None or empty: all of `MEMORY_ORDER`.
+        host: Machine, or the tree that stands in for its `/sys`, where events are looked up.
 
     Raises:
         UnknownEvent: one is not known.

@@ -120,7 +120,13 @@ class GpuCountersVerify(Experiment):
         parameters: CountersVerifyParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """See which counters open, allocate and see how fast each load is, and open them."""
+        """See which counters open, allocate and see how fast each load is, and open them.
+
+        Args:
+            group: All loads of one GPU.
+            parameters: What `group` was planned with; `events` and `region_s` are used.
+            memories: Not used: the driver allocates the GPU's memory.
+        """
         del memories
         found = events_of(parameters, group.memory)
         gpu = opened_gpu(group.memory)
@@ -140,7 +146,13 @@ class GpuCountersVerify(Experiment):
             yield CountersVerifyBench(loads, turns, self.name, parameters.region_s)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Memory that the second-level cache may hold in part."""
+        """A warning about memory that the second-level cache may hold in part.
+
+        Args:
+            point: Only the first point of a group records whether the memory exceeds the cache.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         actual = VerifyActual.of(point.actual)
         if actual.exceeds_caches is not False:

@@ -209,7 +209,13 @@ class CountersVerify(Experiment):
         parameters: LoadParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Open the counters, then allocate the memory of every place and see how fast it is."""
+        """Open the counters, then allocate the memory of every place and see how fast it is.
+
+        Args:
+            group: All loads of all places.
+            parameters: What `group` was planned with; events, pages and duration of loads are used.
+            memories: Not used: the memory of each place is bound to its own node.
+        """
         del memories  # every node is loaded by itself
         host = this_host()
         found = self.events(parameters, host)
@@ -229,7 +235,13 @@ class CountersVerify(Experiment):
         return openable(wanted(parameters.events, parameters.back_ends, host), host)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Memory that caches may hold in part."""
+        """A warning about memory that caches may hold in part.
+
+        Args:
+            point: Its actual facts state whether the memory of its place exceeds the caches.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return size_warnings(point)
 

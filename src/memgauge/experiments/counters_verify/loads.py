@@ -80,6 +80,12 @@ def _loaders(memory: Node, nodes: Sequence[int]) -> Iterator[int]:
 
 
 def sizes_of(place: Place, system: System, share: int) -> TrafficSizes:
-    """Memory of one of `share` places that are loaded in turn and allocated together."""
+    """How much memory each thread of a place walks over, and how large its lead-in is.
+
+    Args:
+        place: CPUs that run one thread each; their last-level caches determine the sizes.
+        system: Machine, for its caches and the memory that may still be allocated.
+        share: Number of places allocated together; each may take an equal part of that memory.
+    """
     part = msgspec.structs.replace(system, available_bytes=system.available_bytes // max(1, share))
     return traffic_sizes(place.cpus, part)

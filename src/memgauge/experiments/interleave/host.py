@@ -193,7 +193,13 @@ class Interleave(Experiment):
         parameters: InterleaveParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin the team, deal out and fill the arrays of the first weights."""
+        """Pin the team, deal out and fill the arrays of the first weights.
+
+        Args:
+            group: One team with its plan.
+            parameters: Not used: the plan holds them.
+            memories: Sources of memory, also of the arrays that the search adds later.
+        """
         del parameters
         bench = InterleaveBench(group.plan, _core.Team(group.plan.cpus), memories)
         try:
@@ -202,7 +208,13 @@ class Interleave(Experiment):
             bench.close()
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Pages that did not come to lie where they were to be, arrays that caches may hold."""
+        """Warnings about pages on other nodes than requested, and arrays that caches may hold.
+
+        Args:
+            point: Its actual facts hold each node's share of the pages and the size of the arrays.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return [*warnings_about(point)]
 

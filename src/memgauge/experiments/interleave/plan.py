@@ -70,7 +70,16 @@ class InterleaveGroup(Group, frozen=True, kw_only=True):
 def planned_group(
     parameters: InterleaveParameters, system: System, threads: int
 ) -> InterleaveGroup:
-    """What a team of so many threads measures; raises as `memory_nodes` does."""
+    """What a team of so many threads measures.
+
+    Args:
+        parameters: As requested: nodes, kernels, first weights, size and type of the arrays.
+        system: Machine; its memory limits the arrays, and Linux's own weights are measured too.
+        threads: Size of the team.
+
+    Raises:
+        NotPossibleHere, RequestError: as `memory_nodes` and `cpus_for`.
+    """
     plan = _plan(parameters, system, cpus_for(parameters.cpus, threads, system))
     return InterleaveGroup(
         name=format_count(threads, "thread"),

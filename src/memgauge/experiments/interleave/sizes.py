@@ -53,7 +53,15 @@ def sizes(
     nodes: Sequence[int],
     first: Sequence[Weights],
 ) -> Sizes:
-    """By the STREAM rule, smaller where memory is short, unless requested otherwise."""
+    """Array sizes by the STREAM rule, smaller where memory is short, unless requested otherwise.
+
+    Args:
+        parameters: As requested; with `array_bytes` None the rule applies.
+        system: Machine, for its caches, its page sizes and the memory of each node.
+        cpus: CPUs of the team, one for each thread.
+        nodes: NUMA nodes that pages are dealt out to.
+        first: Weights whose arrays are open from the start, each in the order of `nodes`.
+    """
     share_of = _shares(nodes, first)
     shape = _shape(parameters, parameters.array_bytes, system, cpus)
     if parameters.array_bytes is None:

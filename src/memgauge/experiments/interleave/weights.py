@@ -30,9 +30,15 @@ def always_measured(weights: Weights) -> bool:
 
 
 def first_weights(count: int, up_to: int, further: Iterable[Weights] = ()) -> list[Weights]:
-    """Each node alone, all alike, then one of them up to `up_to` times as much as the others.
+    """Weights to measure first: each node alone, all alike, then one with more than the others.
 
-    Of two nodes every such step; of more only twice as much, from where the search goes on.
+    With two nodes that one has 2, 3 ... `up_to` times as much; with more nodes only twice as much,
+    from where the search goes on.
+
+    Args:
+        count: Number of nodes.
+        up_to: Largest weight of one node beside 1 for each other node; below 2: none of these.
+        further: Weights to append, reduced to the smallest numbers; left out where all are 0.
     """
     alone = [_unit(count, index) for index in range(count)]
     steps = range(2, up_to + 1) if count == 2 else range(2, min(up_to, 2) + 1)

@@ -137,7 +137,13 @@ class GpuLatency(Experiment):
         parameters: LatencyParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and link the rings on the device."""
+        """Allocate and link the rings on the device.
+
+        Args:
+            group: Rings of one GPU.
+            parameters: What `group` was planned with; only `memory`, the GPU, is used.
+            memories: Not used: the driver allocates the GPU's memory.
+        """
         del memories
         gpu = opened_gpu(parameters.memory)
         facts = gpu_facts(gpu, BY_TIMER)
@@ -146,7 +152,13 @@ class GpuLatency(Experiment):
             yield RingBench(group.points, [(facts | ring.facts, ring.sample) for ring in rings])
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """A timer too coarse, and an L2 that could not be measured, reported once."""
+        """Warnings about a timer too coarse and, once, about an L2 that could not be measured.
+
+        Args:
+            point: Its actual facts hold the timer's step; the point of the L1 also warns of the L2.
+            samples: All samples of the point; their median duration is compared with that step.
+            system: Not used.
+        """
         del system
         found = timer_warnings(point, samples)
         level = LatencyRequested.of(point.requested).level

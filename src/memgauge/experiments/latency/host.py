@@ -67,13 +67,25 @@ class Latency(Experiment):
         parameters: LatencyParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and link the rings."""
+        """Allocate and link the rings.
+
+        Args:
+            group: Rings in one kind of pages, from one CPU to one node.
+            parameters: What `group` was planned with; `memory` applies to rings bound to no node.
+            memories: Sources that the rings take their memory from.
+        """
         with ExitStack() as stack:
             rings = [_ring(target, parameters, memories, stack) for target in group.targets]
             yield RingBench(group.points, [(ring.facts, ring.sample_with_clock) for ring in rings])
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Huge pages that were requested and are not there."""
+        """A warning about huge pages that were requested and are not there.
+
+        Args:
+            point: Its requested and its actual pages are compared.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return huge_pages_missing(point)
 

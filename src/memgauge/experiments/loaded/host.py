@@ -147,7 +147,13 @@ class Loaded(Experiment):
         parameters: LoadedParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin probe and generators, link the ring, fill the generators' memory."""
+        """Pin probe and generators, link the ring, fill the generators' memory.
+
+        Args:
+            group: One number of generators, with all curves to measure.
+            parameters: What `group` was planned with; `pages` and `memory` are used.
+            memories: Sources that the ring and the generators take their memory from.
+        """
         plan = group.plan
         memory = memories.of(parameters.memory)
         team = _core.Team(plan.cpus)
@@ -184,7 +190,13 @@ class Loaded(Experiment):
             yield LoadedBench(plan, traffic, ring, got)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """What spoils the figures of a team, or was left out of them."""
+        """Warnings about what spoils the figures of a team, or was left out of them.
+
+        Args:
+            point: Only the first point of a team records such facts.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return warnings_about(point)
 

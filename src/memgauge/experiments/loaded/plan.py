@@ -167,7 +167,14 @@ def points_of(pairs: Sequence[Pair]) -> list[Point]:
 
 
 def pair(plan: TeamPlan, load: Load, delay: int, got: PreparedTeam | None = None) -> Pair:
-    """Both points of one load at one delay; with what is known once the team is prepared."""
+    """The latency point and the traffic point of one load at one delay.
+
+    Args:
+        plan: Team that measures them: CPUs, sizes, page policy and placement.
+        load: Mix of reads and writes that the generators issue.
+        delay: Pause after every 16 lines, as a number of dependent multiplications.
+        got: Facts of the opened team, added to both points; None: it is not opened yet.
+    """
     name = f"loaded/{load.name}/{plan.generators}g/d{delay}"
     requested = (
         load.requested
@@ -231,10 +238,15 @@ def warnings_about(point: Point) -> list[Warning]:
 
 
 def samples_of(visited: Pair, round_: int, taken: _core.LoadedSlice) -> list[Sample]:
-    """Both samples of a visit.
+    """The latency sample and the traffic sample of one sampling pass.
 
-    Latency and bandwidth of a visit belong together: where a thread was switched out, the others
-    met another load than the one asked for, so either sample carries the switches of all.
+    Both belong together: where a thread was switched out, the others met another load than the one
+    requested, so either sample carries the switches of all threads.
+
+    Args:
+        visited: The two points that were measured in the pass.
+        round_: Number of the round that the pass belongs to.
+        taken: What the native call returned; its first thread is the probe.
     """
     whole = to_sample(visited.latency.point, round_, taken.slice)
     probe, *generators = whole.threads

@@ -65,7 +65,8 @@ class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
         int | None,
         size_option(
             "footprint of both arrays in memory; rounded down to a power of two",
-            automatic="a power of two that is at least three times the last-level cache",
+            automatic="a power of two: three times the last-level cache, at least twice where "
+            "memory is scarce",
         ),
     ] = None
     counters: Annotated[tuple[str, ...], COUNTERS_OPTION] = (AUTOMATIC,)
@@ -171,7 +172,13 @@ class Misses(Experiment):
         parameters: MissesParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate the arrays and link the rings."""
+        """Allocate the arrays and link the rings.
+
+        Args:
+            group: All rings and walks, with the CPU that makes them.
+            parameters: What `group` was planned with; `pages`, `memory` and `counters` are used.
+            memories: Sources that the arrays and the rings take their memory from.
+        """
         team = _core.Team([group.cpu])
         pages, memory = parameters.pages, memories.of(parameters.memory)
         with ExitStack() as stack:

@@ -161,10 +161,14 @@ def rings(caches: Mapping[int, Cache]) -> list[Ring]:
 
 
 def walks(caches: Mapping[int, Cache], memory_bytes: int, *, fine: bool = False) -> list[Walk]:
-    """Three patterns in each level and in memory, and there one float of each page.
+    """Three patterns in each level and in memory, and in memory one float of each page too.
 
     Footprints are powers of two, as a scrambled order needs them, and the same for all patterns.
-    Coarse: one footprint for each level. Fine: all that lie well inside of one.
+
+    Args:
+        caches: Caches in front of the CPU by level; empty if none is known: memory alone is walked.
+        memory_bytes: Largest footprint in memory, x and y together; a power of two.
+        fine: Walk every footprint that lies well inside a level or in memory, not one for each.
     """
     found: list[Walk] = []
     capacities = _capacities(caches)
@@ -227,7 +231,15 @@ def _walk(pattern: str, level: str, footprint: int, stride: int, lead_in: int) -
 def memory_footprint(
     caches: Mapping[int, Cache], largest_bytes: int | None, available_bytes: int
 ) -> int:
-    """A power of two, at least three times the last level; or as requested.
+    """Bytes of x and y together when they are walked in memory: a power of two.
+
+    By default they are at least three times the last-level cache, but only at least twice where
+    more would exceed 1 GiB or a quarter of the available memory.
+
+    Args:
+        caches: Caches in front of the CPU by level; empty if none is known.
+        largest_bytes: Requested footprint, rounded down to a power of two; None: the default.
+        available_bytes: Memory that may still be allocated; it limits the default only.
 
     Raises:
         RequestError: what was requested sits in a cache.

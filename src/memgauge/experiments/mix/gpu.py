@@ -102,7 +102,13 @@ class GpuMix(Experiment):
         parameters: MixParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and fill the memory, compile all mixes, and see what each really issues."""
+        """Allocate and fill the memory, compile all mixes, and see what each really issues.
+
+        Args:
+            group: All mixes of one GPU.
+            parameters: What `group` was planned with; only `memory`, the GPU, is used.
+            memories: Not used: the driver allocates the GPU's memory.
+        """
         del memories
         gpu = opened_gpu(parameters.memory)
         with closing(_core.GpuTraffic(gpu, group.sizes.region_bytes)) as traffic:
@@ -115,7 +121,13 @@ class GpuMix(Experiment):
             yield MixBench(traffic, group.loads, points, issue, "the GPU's memory")
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Memory that the L2 may hold a part of."""
+        """A warning about memory that the L2 may hold a part of.
+
+        Args:
+            point: Only the first point of the group records whether the memory exceeds the L2.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return size_warnings(point)
 

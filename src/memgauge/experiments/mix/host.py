@@ -140,7 +140,13 @@ class Mix(Experiment):
         parameters: MixParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin the team, allocate and fill its memory, and see what each mix really issues."""
+        """Pin the team, allocate and fill its memory, and see what each mix really issues.
+
+        Args:
+            group: All mixes of one team.
+            parameters: What `group` was planned with; `pages` and `memory` are used.
+            memories: Sources that the team takes its memory from.
+        """
         team = _core.Team(group.cpus)
         with closing(
             _core.Traffic(
@@ -162,7 +168,13 @@ class Mix(Experiment):
             yield MixBench(traffic, group.loads, points, issue, f"{len(group.cpus)} threads")
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """What spoils the figures of a team, or was left out of them."""
+        """Warnings about what spoils the figures of a team, or was left out of them.
+
+        Args:
+            point: Only the first point of a team records such facts.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return warnings_of(point) + size_warnings(point)
 

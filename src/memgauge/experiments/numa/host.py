@@ -104,10 +104,15 @@ class BandwidthBench(Bench):
 
 
 def samples_of(planned: SamplingPass, round_: int, taken: _core.CompetitionSlice) -> list[Sample]:
-    """A sample of each pair.
+    """A sample of each pair; none if a thread completed no iteration.
 
-    They belong together: where a thread was switched out, the others met less traffic than they
-    should, so each sample carries the switches of all.
+    The samples belong together: where a thread was switched out, the others met less traffic than
+    they should, so each sample carries the switches of all threads.
+
+    Args:
+        planned: Sampling pass, with its pairs of nodes and the threads that walk for each pair.
+        round_: Number of the round that the pass belongs to.
+        taken: What the native call returned; its threads are in the order of their ranks.
     """
     whole = to_sample(planned.leader.point, round_, taken.slice)
     ranks = sorted(rank for walkers in planned.walks.values() for rank in walkers)
@@ -167,7 +172,13 @@ class Numa(Experiment):
         parameters: NumaParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin threads, place and fill arrays or link rings."""
+        """Pin threads, place and fill arrays or link rings.
+
+        Args:
+            group: Bandwidth of all pairs, or latency from one CPU node; each holds the plan.
+            parameters: Not used: the plan holds them.
+            memories: Sources of each node's memory.
+        """
         del parameters
         with ExitStack() as stack:
             if isinstance(group, BandwidthGroup):
@@ -176,7 +187,13 @@ class Numa(Experiment):
                 yield _latency_bench(stack, group, memories)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Pages that are not what or where they were to be, and what holds of all pairs."""
+        """Warnings about pages that are not what or where they should be, and about all pairs.
+
+        Args:
+            point: Only the first bandwidth point records what holds of all pairs.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return huge_pages_missing(point) + warnings_about(point)
 

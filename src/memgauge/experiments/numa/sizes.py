@@ -60,7 +60,15 @@ def sizes(
     nodes: Sequence[int],
     arrays: int,
 ) -> Sizes:
-    """By the rule, smaller where memory is short; `arrays` of each thread on each memory node."""
+    """Sizes by the STREAM rule, smaller where memory is short, unless requested otherwise.
+
+    Args:
+        parameters: As requested; with `array_bytes` None the rule applies.
+        system: Machine, for its caches, the memory of each node and what may still be allocated.
+        cpus: CPU nodes, each with one thread on each CPU listed.
+        nodes: Numbers of the memory nodes.
+        arrays: Number of arrays that each thread has on each memory node.
+    """
     caches = {one.node: cached_bytes(one.cpus, system) for one in cpus}
     wanted = max(
         _steps(CACHE_MULTIPLE * caches[one.node] / len(one.cpus), LEAST_BYTES) for one in cpus

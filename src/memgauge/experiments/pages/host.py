@@ -127,7 +127,13 @@ class Pages(Experiment):
         parameters: PagesParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and touch the buffer."""
+        """Allocate and touch the buffer.
+
+        Args:
+            group: All cases in pages of one kind, with the CPU that reads the lines.
+            parameters: What `group` was planned with; `memory` and `counters` are used.
+            memories: Sources that the buffer takes its memory from.
+        """
         pages, team = group.pages, _core.Team([group.cpu])
         buffer = _core.AccessBuffer(
             team, group.buffer_bytes, pages=pages, memory=memories.of(parameters.memory)
@@ -152,7 +158,13 @@ class Pages(Experiment):
                 yield PagesBench(points, group.cases, buffer, counted)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Huge pages requested and not there."""
+        """A warning about huge pages that were requested and are not there.
+
+        Args:
+            point: Its requested and its actual pages are compared.
+            samples: Not used: the facts recorded in `point` decide.
+            system: Not used.
+        """
         del samples, system
         return huge_pages_missing(point)
 

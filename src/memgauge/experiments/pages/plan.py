@@ -99,6 +99,11 @@ def spacing(stride_bytes: int, line_bytes: int, base_page_bytes: int) -> int:
     Lines whole pages apart would all fall into the same few sets of a cache, hence one line more.
     Those of huge pages would, where huge pages are translated in pieces, do so in a TLB, hence one
     base page more.
+
+    Args:
+        stride_bytes: Requested distance; returned unchanged up to one line, when lines lie packed.
+        line_bytes: Size of a cache line.
+        base_page_bytes: Size of a base page.
     """
     if stride_bytes <= line_bytes:
         return stride_bytes
@@ -107,6 +112,11 @@ def spacing(stride_bytes: int, line_bytes: int, base_page_bytes: int) -> int:
 
 def cases(parameters: PagesParameters, system: System, cpu: int) -> dict[str, list[Case]]:
     """The cases of each kind of pages, in the order in which they are measured.
+
+    Args:
+        parameters: As requested; `stride_bytes` None means a line, a base page and a huge page.
+        system: Machine, for its page sizes, its free huge pages and its available memory.
+        cpu: CPU whose caches determine the size of a line.
 
     Raises:
         RequestError: strides or footprints that cannot be.

@@ -122,11 +122,22 @@ class Experiment(ABC):
         """What models predict for the points of a run; taken and recorded one by one, last of all.
 
         Ctrl-C ends it between two.
+
+        Args:
+            points: All points of this experiment in the run, with their actual facts.
+            parameters: Those that the points were planned with.
+            system: The machine, restricted to the NUMA nodes that the parameters select.
         """
         del points, parameters, system
         return []
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Typed warnings about one point's samples."""
+        """Typed warnings about one point's samples.
+
+        Args:
+            point: The point, with its actual facts.
+            samples: All its samples in order of time; empty if none was taken.
+            system: The whole machine, whatever NUMA nodes the parameters select.
+        """
         del point, samples, system
         return []

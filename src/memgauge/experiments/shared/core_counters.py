@@ -55,7 +55,13 @@ def counted_call(
 def core_counters(
     team: _core.Team, requested: Sequence[str], *, name: str
 ) -> Iterator[CoreCounters | None]:
-    """Counters for a team's thread: those requested, or what `auto` finds; None: none are.
+    """Open core counters for a team's thread; yields None if none are requested.
+
+    Args:
+        team: Team of one thread, the only one that is counted.
+        requested: Names of events. `none` alone: no counters; `auto` alone: those of `EVENTS` that
+            can be opened.
+        name: Name of the counter set, unique in the run.
 
     Raises:
         CounterRefused, UnknownEvent: of counters requested by name.

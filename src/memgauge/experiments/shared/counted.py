@@ -63,7 +63,12 @@ class TeamCounters(msgspec.Struct, kw_only=True):
 
 @contextmanager
 def gpu_counters(gpu: _core.Gpu, events: Sequence[Event], *, name: str) -> Iterator[TeamCounters]:
-    """Open counters that are read around what a GPU does; the host's are read beside it.
+    """Open counters that are read around what a GPU does.
+
+    Args:
+        gpu: GPU whose calls the readings enclose.
+        events: What to count: events of the GPU, and of the host beside them.
+        name: Name of the counter set, unique in the run.
 
     Raises:
         CounterRefused: one may not be opened.
@@ -76,7 +81,12 @@ def gpu_counters(gpu: _core.Gpu, events: Sequence[Event], *, name: str) -> Itera
 def team_counters(
     team: _core.Team, events: Sequence[Event], *, name: str
 ) -> Iterator[TeamCounters]:
-    """Open counters for a team; those that count threads count the team's.
+    """Open counters that are read around what a team does.
+
+    Args:
+        team: Team whose calls the readings enclose; events of threads count its threads only.
+        events: What to count.
+        name: Name of the counter set, unique in the run.
 
     Raises:
         CounterRefused: one may not be opened.
@@ -105,7 +115,13 @@ def unless_refused(
 
 
 def to_reading(counters: str, before: _core.Reading, after: _core.Reading) -> RegionReading:
-    """Two native readings as a record."""
+    """Two native readings as a record.
+
+    Args:
+        counters: Name of the counter set that was read.
+        before: Reading that ended before the timed part, or the idle time, began.
+        after: Reading of the same counters that began after it.
+    """
     return RegionReading(
         counters=counters,
         before_ns=(before.begin_ns, before.end_ns),

@@ -20,7 +20,14 @@ from memgauge.model.records import (
 def to_sample(
     point: str, round_: int, taken: _core.Slice, *, cycles_per_ns: float | None = None
 ) -> Sample:
-    """One visit as a record."""
+    """The result of one native call as a record.
+
+    Args:
+        point: Name of the point.
+        round_: Number of the round.
+        taken: Result of the native call; its threads without time stamps are left out.
+        cycles_per_ns: Core clock measured beside the call, in GHz; None: not measured.
+    """
     return Sample(
         point=point,
         round=round_,
@@ -47,7 +54,13 @@ def to_validation(
     subject: str,
     checks: Sequence[_core.ArrayValidation] | Sequence[_core.NestValidation],
 ) -> Validation:
-    """The check of some arrays as a record."""
+    """The check of some arrays as a record.
+
+    Args:
+        experiment: Name of the experiment.
+        subject: What the arrays belong to, in words, such as `double, 2 threads`.
+        checks: Native results, one for each array.
+    """
     return Validation(
         experiment=experiment,
         subject=subject,

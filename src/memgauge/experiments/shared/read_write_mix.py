@@ -92,7 +92,12 @@ def ratio(read_share: float) -> tuple[int, int]:
 def loads(
     read_shares: Iterable[float], stores: Sequence[str], orders: Mapping[bool, Sequence[str]]
 ) -> list[Load]:
-    """Each mix once, all stores of a mix side by side; `orders` by whether there are writes.
+    """Each mix once, all stores of a mix side by side.
+
+    Args:
+        read_shares: Reads over all accesses, 0 to 1, one for each mix; 1 stores nothing.
+        stores: Kinds of stores, of `STORES`; those that this processor lacks are left out.
+        orders: Orders of accesses, of `ORDERS`; True: for mixes with writes, False: for pure reads.
 
     Raises:
         RequestError: nothing is left, because this processor has none of the stores asked for.

@@ -67,7 +67,13 @@ class StreamExperiment(Experiment):
     parameters: ClassVar[type[StreamParameters]] = StreamParameters
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Arrays of whole passes that do not keep the STREAM rule, as far as that is known."""
+        """Arrays of whole passes that do not keep the STREAM rule, as far as that is known.
+
+        Args:
+            point: The point; only those of the role `pass` are warned of.
+            samples: Not used; the facts of the point suffice.
+            system: Not used either.
+        """
         del samples, system
         actual = StreamActual.of(point.actual)
         if actual.stream_conformant or point.role != "pass":

@@ -87,7 +87,13 @@ class CountedKernels(Generic[Spec]):
         return self._counters.set
 
     def measure(self, spec: Spec, point: str, round_: int) -> Sample:
-        """One region, with an idle one before it in some rounds."""
+        """One region, with an idle one before it in some rounds.
+
+        Args:
+            spec: Kernel to repeat.
+            point: Name of its point.
+            round_: Number of the round, from 0; multiples of `IDLE_EVERY` have an idle region.
+        """
         first_s = self._first(spec)
         repetitions = min(self._most_repetitions, math.ceil(self._region_s / first_s))
         idle = None

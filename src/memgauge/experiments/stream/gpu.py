@@ -102,7 +102,13 @@ class GpuStream(StreamExperiment):
         parameters: StreamParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and fill the arrays, and compile all kernels in one go."""
+        """Allocate and fill the arrays, and compile all kernels in one go.
+
+        Args:
+            group: One that `plan` returned.
+            parameters: Those that the group was planned with.
+            memories: Not used; all arrays lie in the GPU's memory.
+        """
         del memories
         gpu, shape = opened_gpu(parameters.memory), group.shape
         with ExitStack() as stack:

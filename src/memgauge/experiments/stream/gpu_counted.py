@@ -62,10 +62,15 @@ def gpu_events(requested: Sequence[str], memory: MemoryPlacement) -> list[Event]
 
 
 def require_same_gpu(event: Event, memory: MemoryPlacement, bus_id: str) -> None:
-    """Refuse an event of NVML that is of another GPU: it numbers them by their bus ids.
+    """Refuse an event of NVML that is of another GPU: NVML numbers GPUs by their bus ids.
+
+    Args:
+        event: Event whose instances name bus ids; one that names none is accepted.
+        memory: Placement of the GPU that runs the kernels; the message names it.
+        bus_id: PCI bus id of that GPU as CUDA gives it, such as `0000:3b:00.0`; empty: not known.
 
     Raises:
-        RequestError: it is; the message names where both are.
+        RequestError: the event is of another GPU; the message names where both are.
     """
     # NVML writes the domain of a bus id with 8 digits, CUDA with 4.
     places = [text.rpartition(" ")[2].lower() for text in event.instances if ":" in text]
@@ -92,7 +97,12 @@ def counts_memory_of(event: Event, memory: MemoryPlacement) -> bool:
 def counted_gpu_kernels(
     arrays: _core.GpuStreamArrays, requested: Sequence[str], memory: MemoryPlacement
 ) -> Iterator[CountedKernels[_core.GpuKernelSpec]]:
-    """Counters of that GPU, opened for kernels on these arrays.
+    """Open counters around kernels that a GPU runs on these arrays.
+
+    Args:
+        arrays: Arrays in that GPU's memory, filled.
+        requested: Names of events; `auto`: the traffic of that GPU's memory.
+        memory: Placement of the GPU.
 
     Raises:
         RequestError, UnknownEvent, CounterRefused: as `gpu_events`, and one may not be opened.

@@ -106,7 +106,13 @@ class Stream(StreamExperiment):
         parameters: StreamParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin the team, allocate and fill the arrays."""
+        """Pin the team, allocate and fill the arrays.
+
+        Args:
+            group: One that `plan` returned.
+            parameters: Those that the group was planned with.
+            memories: Memory opened for the run, from which the arrays take their pages.
+        """
         shape, threads = group.shape, len(group.cpus)
         with ExitStack() as stack:
             team = _core.Team(group.cpus)

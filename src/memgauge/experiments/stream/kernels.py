@@ -52,10 +52,13 @@ def chosen_kernels(
     own: Callable[[StreamParameters, str, str], Iterator[StreamKernel[Spec]]],
     searched: Callable[[str, str], Iterator[StreamKernel[Spec]]],
 ) -> list[StreamKernel[Spec]]:
-    """All that runs in that role.
+    """All kernels that run in a role, on a team or on a GPU.
 
-    `own` has the requested forms of a kernel and its variant, `searched` what a search tries of a
-    kernel and its element.
+    Args:
+        parameters: Requested kernels, variants and element type, and whether to search.
+        role: `pass` runs STREAM's four kernels only; only `slice` runs the candidates of a search.
+        own: Gives the requested forms of a kernel, from parameters, kernel and variant.
+        searched: Gives the tuned candidates of a search, from kernel and element type.
     """
     found: list[StreamKernel[Spec]] = []
     for variant in parameters.variant:

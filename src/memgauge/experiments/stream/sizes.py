@@ -70,7 +70,13 @@ class GpuLayout(ArraySizes, frozen=True, kw_only=True):
 
 
 def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) -> Layout:
-    """Sizes by the STREAM rule for these CPUs, unless others are requested."""
+    """Sizes by the STREAM rule for these CPUs, unless others are requested.
+
+    Args:
+        parameters: As requested; `array_bytes` takes the place of the rule.
+        system: The machine; arrays sized by the rule take at most half of its available memory.
+        cpus: CPUs of the team, a thread on each; the rule counts their last-level caches.
+    """
     element_bytes = _element_bytes(parameters)
     hidden = hides_caches(cpus, system)
     cache_bytes = cached_bytes(cpus, system)
@@ -94,7 +100,13 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
 
 
 def gpu_layout(parameters: StreamParameters, facts: _core.GpuFacts, free_bytes: int) -> GpuLayout:
-    """Sizes by the STREAM rule against the second-level cache, unless others are requested."""
+    """Sizes by the STREAM rule against the second-level cache, unless others are requested.
+
+    Args:
+        parameters: As requested; `array_bytes` takes the place of the rule.
+        facts: The GPU as its driver describes it.
+        free_bytes: Free memory of the GPU; arrays sized by the rule take at most half of it.
+    """
     element_bytes = _element_bytes(parameters)
     cache_bytes = facts.l2_bytes or 0
     rule_bytes = _rule_bytes(cache_bytes, element_bytes)

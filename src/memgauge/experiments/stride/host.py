@@ -105,7 +105,13 @@ class Stride(Experiment):
         parameters: StrideParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and touch the buffer."""
+        """Allocate and touch the buffer.
+
+        Args:
+            group: All patterns, with the CPU that walks them.
+            parameters: What `group` was planned with; `pages` and `memory` are used.
+            memories: Sources that the buffer takes its memory from.
+        """
         buffer = _core.AccessBuffer(
             _core.Team([group.cpu]),
             group.bytes,

@@ -125,6 +125,11 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
 def patterns(parameters: StrideParameters, system: System, cpu: int) -> list[Pattern]:
     """All patterns, in the order in which they are measured.
 
+    Args:
+        parameters: As requested: sizes of accesses, strides, orders and footprint.
+        system: Machine, for its caches and its available memory.
+        cpu: CPU that walks; its last-level cache determines the default footprint.
+
     Raises:
         RequestError: sizes, strides or a footprint that cannot be.
     """
@@ -171,9 +176,14 @@ def strides_of(parameters: StrideParameters) -> tuple[int, ...]:
 
 
 def footprint_of(parameters: StrideParameters, system: System, cpu: int) -> int:
-    """As requested, or a power of two of four times the last-level cache or more.
+    """Bytes to walk: as requested, or a power of two, at least four times the last-level cache.
 
     No less where memory is short: in a smaller buffer caches would be measured.
+
+    Args:
+        parameters: As requested; with `footprint_bytes` None the default applies.
+        system: Machine, for its caches and the memory that may still be allocated.
+        cpu: CPU whose last-level cache the footprint must exceed.
 
     Raises:
         RequestError: more than may be allocated, or no more than a cache holds.

@@ -72,7 +72,13 @@ class GpuTiers(Experiment):
         parameters: TiersParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin the team and the buffers, fill the arrays, try each work and each direction."""
+        """Pin the team and the buffers, fill the arrays, try each work and each direction.
+
+        Args:
+            group: One that `plan` returned.
+            parameters: Those that the group was planned with.
+            memories: Memory opened for the run, for arrays, rings and pinned buffers on the host.
+        """
         plan = group.plan
         gpu = opened_gpu(plan.gpu)
         with prepared_team(plan.host, parameters, memories) as team:
@@ -87,7 +93,13 @@ class GpuTiers(Experiment):
                 transfers.close()
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """What spoils the figures of the threads."""
+        """What spoils the figures of the threads.
+
+        Args:
+            point: The point; those of threads alone and of the idle probe may be warned of.
+            samples: Not used; the facts of the point suffice.
+            system: Not used either.
+        """
         del samples, system
         if TiersActual.of(point.actual).probe_took_cpu is not None:
             return probe_warnings(point)

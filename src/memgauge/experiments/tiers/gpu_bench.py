@@ -154,7 +154,13 @@ def _timed(run: Callable[[], object]) -> int:
 
 
 def in_window(points: Sequence[Point], host: Sequence[Sample], moved: Sample) -> list[Sample]:
-    """Samples of one sampling pass, all with the time in which everyone was at work."""
+    """Samples of one sampling pass, all with the time in which everyone was at work.
+
+    Args:
+        points: Points of the pass: that of working threads first, then one for each direction.
+        host: The threads' sample; empty: they slept.
+        moved: All transfers, as one thread for each direction, in the order of the points.
+    """
     ends = [one.window_ns for one in host]
     ends += [(thread.begin_ns[0], thread.end_ns[-1]) for thread in moved.threads]
     if None in ends:

@@ -71,8 +71,13 @@ def of_host(parameters: TiersParameters) -> TiersParameters:
 def host_side(host: TiersParameters, system: System, cpus: list[int]) -> Side:
     """Memory that the host's threads read and write, and transfers use too.
 
+    Args:
+        host: Parameters of the host's threads alone, as `of_host` returns them.
+        system: The machine, in which names of tiers are looked up.
+        cpus: CPUs that the threads may use, which decide which memory is `remote`.
+
     Raises:
-        RequestError: it cannot be pinned.
+        RequestError: the memory cannot be pinned.
     """
     side, _ = sides(host, system, cpus)
     for one in (side.source, side.destination):

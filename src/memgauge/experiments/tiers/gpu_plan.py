@@ -93,7 +93,13 @@ def planned_group(plan: Beside) -> BesideGroup:
 def besides(
     parameters: TiersParameters, system: System, gpu: MemoryPlacement, free_bytes: int
 ) -> list[Beside]:
-    """Every team to measure with; `free_bytes` of the GPU's memory.
+    """Every team of the host's threads to measure beside the transfers.
+
+    Args:
+        parameters: As requested, of both groups.
+        system: The machine, whose caches and available memory determine the sizes.
+        gpu: Placement of the GPU that is group B.
+        free_bytes: Free memory of the GPU; limits the size of a transfer, beside the host's.
 
     Raises:
         RequestError: see `host_side`, `sides` and `team_sizes`.

@@ -87,12 +87,24 @@ class Tiers(Experiment):
         parameters: TiersParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin the team, fill the arrays of both groups, link the rings, try each work."""
+        """Pin the team, fill the arrays of both groups, link the rings, try each work.
+
+        Args:
+            group: One that `plan` returned.
+            parameters: Those that the group was planned with.
+            memories: Memory opened for the run, for the arrays and the probe's rings.
+        """
         with prepared_team(group.plan, parameters, memories) as team:
             yield TiersBench(team, completed(group.passes, team.ready, team.memory))
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """What spoils the figures of a team, found once, at the first of its points."""
+        """What spoils the figures of a team, found once, at the first of its points.
+
+        Args:
+            point: The point; only the first of a team is warned of.
+            samples: Not used; the facts of the point suffice.
+            system: Not used either.
+        """
         del samples, system
         actual = TiersActual.of(point.actual)
         if actual.probe_took_cpu is None:

@@ -132,7 +132,14 @@ def team_plans(parameters: TiersParameters, system: System) -> list[TeamPlan]:
 def team_plan(
     parameters: TiersParameters, system: System, cpus: list[int], pair: tuple[Side, Side]
 ) -> TeamPlan:
-    """One team on these CPUs, the probe's first; of sizes for which there is room."""
+    """One team, with arrays of sizes for which there is room.
+
+    Args:
+        parameters: As requested, for all teams.
+        system: The machine, whose caches and available memory determine the sizes.
+        cpus: One for each thread; with `parameters.latency` the first is the probe's.
+        pair: Memory of group A, then of group B.
+    """
     a, b = pair
     threads = len(cpus) - parameters.latency
     chosen = splits(parameters, threads)
@@ -295,7 +302,14 @@ def _recorded(plan: TeamPlan, work: Workload, k: int, group: GroupName) -> dict[
 def requested_of(
     plan: TeamPlan, work: Workload, group: GroupName, group_threads: int
 ) -> TiersRequested:
-    """What is requested of the threads of a group, however others are split."""
+    """What is requested of the threads of a group, however others are split.
+
+    Args:
+        plan: The team.
+        work: What the threads of both groups do.
+        group: `a` or `b`.
+        group_threads: How many of the team's threads are in the group.
+    """
     side = plan.side(group)
     return msgspec.structs.replace(
         plan.requested,

@@ -54,7 +54,14 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(
     plan: TeamPlan, parameters: TiersParameters, team: _core.Team, competition: _core.Competition
 ) -> dict[str, Ready]:
-    """The works of a team by name, made ready by short trials."""
+    """The works of a team by name, made ready by short trials.
+
+    Args:
+        plan: The team.
+        parameters: Requested variant, element type and kind of stores.
+        team: The team's threads, on which the pauses of mixes are calibrated.
+        competition: Filled arrays of all members of the plan, on which each work is tried.
+    """
     delayed = any(work.has_pauses for work in plan.works)
     ns_per_unit = _ns_per_unit(team, plan.first_rank) if delayed else 1.0
     return {
@@ -108,7 +115,13 @@ def _pause_facts(work: Workload, group: GroupName, pause_ns: float) -> Recorded:
 def active_members(
     plan: TeamPlan, specs: Mapping[GroupName, Spec], k: int
 ) -> list[tuple[int, Spec]]:
-    """Who works where `k` threads are in B, and what each does."""
+    """Who works, as indices into the members of the plan, and what each does.
+
+    Args:
+        plan: The team.
+        specs: What each thread of a group does.
+        k: Number of threads in group B.
+    """
     return [
         (index, specs[group])
         for index, (group, place) in enumerate(plan.members)
@@ -142,7 +155,13 @@ def completed(
     ready: Mapping[str, Ready],
     memory: Mapping[GroupName, Recorded],
 ) -> list[SamplingPass]:
-    """The passes with points whose actual facts are known; `memory`: what backs their arrays."""
+    """The passes with points whose actual facts are known.
+
+    Args:
+        passes: Those of the team, as planned.
+        ready: Works by name, as `prepare` returns them.
+        memory: What backs the arrays of each group, as `memory_facts` returns it.
+    """
     pages = [Backing.of(memory[group]).pages for group in GROUPS]
     notes = TiersActual(pages_a=pages[0], pages_b=pages[1]) if all(pages) else TiersActual()
     return with_notes([_completed(one, ready[one.work.name], memory) for one in passes], notes)

@@ -27,7 +27,12 @@ class Side(msgspec.Struct, frozen=True):
 
 
 def sides(parameters: TiersParameters, system: System, cpus: Collection[int]) -> tuple[Side, Side]:
-    """Memory of group A and of group B, on this machine with threads on these CPUs.
+    """Memory of group A and of group B on this machine.
+
+    Args:
+        parameters: Requested memory; defaults apply to a group for which none was named.
+        system: The machine, in which names of tiers are looked up.
+        cpus: CPUs that the threads may use, which decide which memory is `remote`.
 
     Raises:
         RequestError: a name stands for no tier here, or for several.

@@ -47,7 +47,13 @@ class PreparedTeam(msgspec.Struct, frozen=True, kw_only=True):
     def compete(
         self, work: Workload, k: int = 0, duration_ns: float | None = None
     ) -> _core.CompetitionSlice:
-        """All threads work, `k` of them in B, for as long as is usual for it or for that long."""
+        """One sampling pass in which all threads work.
+
+        Args:
+            work: One of the team's works.
+            k: Number of threads in group B; the others are in group A.
+            duration_ns: How long they work, in ns; None: as planned for this work.
+        """
         ready = self.ready[work.name]
         return self.competition.run(
             active_members(self.plan, ready.specs, k),
@@ -61,7 +67,13 @@ class PreparedTeam(msgspec.Struct, frozen=True, kw_only=True):
     def probe(
         self, memory: MemoryPlacement, work: Workload | None, k: int = 0
     ) -> _core.CompetitionSlice:
-        """The probe walks through that memory while the others work; work of None: they sleep."""
+        """One sampling pass in which the probe walks a ring while the other threads work.
+
+        Args:
+            memory: Placement of the ring, one of the plan's `rings`.
+            work: What the other threads do; None: they sleep.
+            k: Number of threads in group B; the others, but for the probe, are in group A.
+        """
         ready = None if work is None else self.ready[work.name]
         sizes = self.plan.sizes
         return self.competition.run_probed(
@@ -100,7 +112,13 @@ class TeamBench(Bench):
 def prepared_team(
     plan: TeamPlan, parameters: TiersParameters, memories: Memories
 ) -> Iterator[PreparedTeam]:
-    """Pin the team, link the rings, fill the arrays of both groups, try each work."""
+    """Pin the team, link the rings, fill the arrays of both groups, try each work.
+
+    Args:
+        plan: The team.
+        parameters: Those that the team was planned with.
+        memories: Memory opened for the run, for the arrays and rings.
+    """
     with ExitStack() as stack:
         team = _core.Team(plan.cpus)
         rings: dict[MemoryPlacement, _core.ChaseRing] = {}
@@ -154,6 +172,11 @@ def samples_of(points: Iterable[Point], round_: int, taken: _core.CompetitionSli
     """A sample of each point, with its own threads and the time in which all were at work.
 
     Empty where a thread made no iteration.
+
+    Args:
+        points: Points of one sampling pass, in the order of their threads: group A before B.
+        round_: Number of the round.
+        taken: Result of the native call, with the threads of all the points.
     """
     first, *others = points
     whole = to_sample(first.point, round_, taken.slice)
@@ -177,7 +200,13 @@ def bare(thread: ThreadSample) -> ThreadSample:
 
 
 def probed_sample(point: str, round_: int, taken: _core.CompetitionSlice) -> Sample:
-    """Of the probe alone, which is the first thread."""
+    """The sample of the probe alone.
+
+    Args:
+        point: Name of the point of the latency.
+        round_: Number of the round.
+        taken: Result of the native call; its first thread is the probe.
+    """
     whole = to_sample(point, round_, taken.slice)
     probe, *others = whole.threads
     # Where another thread was switched out, the probe met another load than the one requested.

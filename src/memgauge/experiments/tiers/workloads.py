@@ -80,7 +80,13 @@ def works(parameters: TiersParameters) -> list[Workload]:
 
 
 def spec_of(parameters: TiersParameters, work: Workload, side: Side, delay_units: int = 0) -> Spec:
-    """What a thread is given whose memory is that side.
+    """What one thread of a group is given to do.
+
+    Args:
+        parameters: Requested variant, element type and kind of stores.
+        work: A kernel or a mix.
+        side: Memory of the thread's group; a kernel translates addresses only in a pool.
+        delay_units: Pause after every 16 lines of a mix, in units of `_core.pause_ns`; 0: none.
 
     Raises:
         RequestError: this processor has no such stores.

@@ -28,7 +28,7 @@ PAGE_BYTES = 4096
 """In whole ones of which a native `LoopNest` lays out its arrays, whatever the system's are."""
 
 POOL_SHARE = 0.25
-"""Of the available memory, that the sets of one size may take at most beyond the first."""
+"""Of the available memory: all sets of one size take no more, but the first is made anyway."""
 
 LEAD_IN_REGIONS = 4
 """Of a region's time, that its lead-in may take; but one execution is always made."""
@@ -84,13 +84,27 @@ class Sets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sets_for(arrays: Sequence[int], threads: int, cpus: Sequence[int], system: System) -> Sets:
-    """As many sets of arrays of so many bytes each as are wanted, unless memory is short."""
+    """As many sets of arrays as are wanted on the host, unless memory is short.
+
+    Args:
+        arrays: Bytes of each array of one thread.
+        threads: Number of threads, each with arrays of its own in every set.
+        cpus: CPUs of the threads, whose caches count.
+        system: The machine; several sets take at most `POOL_SHARE` of its available memory.
+    """
     room = int(system.available_bytes * POOL_SHARE)
     return sets_in(arrays, threads, caches_bytes(cpus, system), room)
 
 
 def sets_in(arrays: Sequence[int], threads: int, caches: int, room: int) -> Sets:
-    """The same for caches of so many bytes, and so much memory beyond the first set."""
+    """As many sets of arrays as are wanted, unless they take too much memory.
+
+    Args:
+        arrays: Bytes of each array of one thread.
+        threads: Number of threads, each with arrays of its own in every set.
+        caches: Bytes of all caches that may keep data of the arrays.
+        room: Bytes that all sets together may take; a first set is made even if it takes more.
+    """
     whole = sum(arrays) * threads
     laid_out = sum(map(_laid_out, arrays)) * threads
     wanted = 1 if whole >= LARGE * caches else 1 + math.ceil(PASSES * caches / whole)
@@ -143,7 +157,15 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 def region_for(
     requested: str | int, size: int, threads: int, execution_s: float, lead_in: int
 ) -> Region:
-    """Repetitions as they were requested, and a lead-in that does not take much longer."""
+    """Repetitions as they were requested, and a lead-in that does not take much longer.
+
+    Args:
+        requested: `parameters.repetitions`: a number, `AUTO` or `STUDY`.
+        size: Size N of the kernel, from which `STUDY` computes repetitions.
+        threads: Number of threads, which share the `MOST_STAMPS` of a region.
+        execution_s: Time of one execution by all threads at once, in s.
+        lead_in: Executions wanted before a region; fewer are made where they would take too long.
+    """
     repetitions = repetitions_for(requested, size, threads, execution_s)
     region_s = repetitions * execution_s
     most = LEAD_IN_REGIONS * max(REGION_S, region_s) / execution_s
@@ -157,7 +179,14 @@ def region_for(
 
 
 def repetitions_for(requested: str | int, size: int, threads: int, execution_s: float) -> int:
-    """A number, the study's formula, or as many as let a region last `REGION_S`."""
+    """A number, the study's formula, or as many as let a region last `REGION_S`.
+
+    Args:
+        requested: `parameters.repetitions`: a number, `AUTO` or `STUDY`.
+        size: Size N of the kernel, from which `STUDY` computes repetitions.
+        threads: Number of threads, which share the `MOST_STAMPS` of a region.
+        execution_s: Time of one execution by all threads at once, in s.
+    """
     if isinstance(requested, int):
         return requested
     if requested == STUDY:

@@ -90,7 +90,13 @@ class GpuNestTraffic(Experiment):
         parameters: TrafficParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Find the counters, allocate arrays for what the time allows, and open the counters."""
+        """Find the counters, allocate arrays for what the time allows, and open the counters.
+
+        Args:
+            group: One that `plan` returned.
+            parameters: Those that the group was planned with.
+            memories: Not used; all arrays lie in the GPU's memory.
+        """
         del memories
         memory, requested = parameters.memory, parameters.counters
         gpu = opened_gpu(memory)
@@ -112,7 +118,13 @@ class GpuNestTraffic(Experiment):
             yield TrafficBench(points, ready, counters, why_not)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Sizes that would take too long, and sets of arrays that the cache may still hold."""
+        """Sizes that would take too long, and sets of arrays that the cache may still hold.
+
+        Args:
+            point: The point of one size.
+            samples: Not used; the facts of the point suffice.
+            system: Not used either.
+        """
         del samples, system
         return list(noticed(point))
 

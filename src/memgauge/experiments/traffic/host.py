@@ -95,7 +95,13 @@ class Traffic(Experiment):
         parameters: TrafficParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Pin the team, open its counters, and allocate arrays for what its time allows."""
+        """Pin the team, open its counters, and allocate arrays for what its time allows.
+
+        Args:
+            group: One that `plan` returned; without sizes nothing is run.
+            parameters: Those that the group was planned with.
+            memories: Memory opened for the run, from which the arrays take their pages.
+        """
         if not group.sizes:
             unmeasured = TrafficActual(regions=0).recorded()
             yield TrafficBench([point.with_actual(unmeasured) for point in group.points])
@@ -122,7 +128,13 @@ class Traffic(Experiment):
     def simulate(
         self, points: Sequence[Point], parameters: TrafficParameters, system: System
     ) -> Iterable[AnyRecord]:
-        """Each point on each machine, the cheapest first, as far as the time for it reaches."""
+        """Each point on each machine, the cheapest first, as far as the time for it reaches.
+
+        Args:
+            points: All points of this experiment in the run, measured or left out.
+            parameters: Those that the points were planned with.
+            system: The machine that runs the simulation; also the one simulated as `this`.
+        """
         machines = machines_of(parameters, system)
         jobs: list[Job] = []
         refused = {} if machines.missing is None else {machines.missing: None}
@@ -142,7 +154,13 @@ class Traffic(Experiment):
         yield from simulate(jobs, probe, parameters.simulate_s, len(system.allowed_cpus))
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Sizes that would take too long, and sets of arrays that caches may still hold."""
+        """Sizes that would take too long, and sets of arrays that caches may still hold.
+
+        Args:
+            point: The point of one size.
+            samples: Not used; the facts of the point suffice.
+            system: Not used either.
+        """
         del samples, system
         return list(noticed(point))
 

@@ -54,7 +54,12 @@ def packed(
 ) -> list[TrafficGroup]:
     """As few groups as memory allows, in the order of sizes: each has the counters for itself.
 
-    The `probe` is for groups that begin with a larger size.
+    Args:
+        parameters: As requested; sizes that do not fit are left out, unless they were requested.
+        team: Threads, or the GPU, that all sizes are executed by.
+        sizes: Sizes to measure, rising.
+        probe: Small size that shows the speed in groups which begin with a larger one.
+        room: Available memory; sizes share a group while their sets fit `GROUP_SHARE` of it.
 
     Raises:
         RequestError: a requested size does not fit.

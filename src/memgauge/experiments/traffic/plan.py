@@ -76,7 +76,11 @@ class Element(msgspec.Struct, frozen=True, kw_only=True):
 def teams_of(parameters: TrafficParameters, system: System, machines: Machines) -> list[Team]:
     """Numbers of threads requested, or one; batched, one for each core.
 
-    Where nothing is run, those of the machines are counted: batched, as many as all of them have.
+    Args:
+        parameters: Requested thread counts, CPUs, and whether anything is run.
+        system: The machine that runs the threads.
+        machines: Machines to simulate. Where nothing is run, batched means as many threads as the
+            smallest of them has cores.
     """
     if parameters.simulate_only:
         most = min((machine.machine_cores for machine in machines.of), default=1)
@@ -94,7 +98,14 @@ def teams_of(parameters: TrafficParameters, system: System, machines: Machines) 
 def planned_sizes(
     parameters: TrafficParameters, machines: Machines, team: Team, cap: int | None
 ) -> list[PlannedSize]:
-    """The points of a team by rising size; `cap`: of GEMV's matrix."""
+    """The points of a team by rising size.
+
+    Args:
+        parameters: As requested; without `sizes` the kernel's default sizes are planned.
+        machines: Machines to simulate, which the points record.
+        team: Threads, or the GPU, that execute the kernel.
+        cap: Largest number of rows and columns of GEMV's matrix; None for other kernels.
+    """
     return [planned_size(parameters, machines, team, size, cap) for size in sizes_of(parameters)]
 
 
@@ -102,6 +113,13 @@ def planned_size(
     parameters: TrafficParameters, machines: Machines, team: Team, size: int, cap: int | None
 ) -> PlannedSize:
     """The point of one size.
+
+    Args:
+        parameters: As requested, but for the sizes.
+        machines: Machines to simulate, which the point records.
+        team: Threads, or the GPU, that execute the kernel.
+        size: Size N of the kernel, see `memgauge.model.nests`.
+        cap: Largest number of rows and columns of GEMV's matrix; None for other kernels.
 
     Raises:
         RequestError: the core cannot lay out its arrays.
@@ -149,6 +167,11 @@ def spec_of(point: Point) -> _core.NestSpec:
 def spec_for(parameters: TrafficParameters, size: int, cap: int | None) -> _core.NestSpec:
     """The kernel's loop nest of a size.
 
+    Args:
+        parameters: As requested, but for the sizes.
+        size: Size N of the kernel, see `memgauge.model.nests`.
+        cap: Limit on rows and columns of GEMV's matrix; None: no limit. Other kernels ignore it.
+
     Raises:
         RequestError: the core cannot lay it out.
     """
@@ -162,9 +185,14 @@ def spec_for(parameters: TrafficParameters, size: int, cap: int | None) -> _core
 
 
 def cap_of(parameters: TrafficParameters, machines: Machines, teams: Sequence[Team]) -> int | None:
-    """Of GEMV's matrix: as requested, or so that neither this machine nor a simulated one keeps it.
+    """The largest number of rows and columns of GEMV's matrix; None for other kernels.
 
-    None of other kernels.
+    Unless requested, it is so large that no machine measured or simulated caches the matrix.
+
+    Args:
+        parameters: Requested kernel, and its cap if one was requested.
+        machines: Machines to simulate, whose caches count.
+        teams: Teams to measure; caches of this machine count only for teams that run on its CPUs.
     """
     if parameters.kernel != "gemv" or parameters.cap is not None:
         return parameters.cap
@@ -183,6 +211,11 @@ def element_traffic(spec: _core.NestSpec, kernel: str, extents: Mapping[str, int
     """What an execution reads and writes by its elements, each once as far as caches can help.
 
     Capped GEMV walks its matrix again and again, and of strided arrays only every n-th double.
+
+    Args:
+        spec: Loop nest, which knows the bytes of its arrays and which are read or written.
+        kernel: Name of the kernel, one of `memgauge.model.nests.KINDS`.
+        extents: Extents of the nest by name, in elements.
     """
     if kernel == "strided-copy":
         moved = extents["n"] * 8

@@ -62,7 +62,13 @@ def sizes_of(parameters: TrafficParameters) -> list[int]:
 
 
 def extents_of(parameters: TrafficParameters, size: int, cap: int | None) -> Extents:
-    """Of the loop nest of this size; those that it has."""
+    """Extents of the kernel's loop nest by name, in elements; only those that it has.
+
+    Args:
+        parameters: As requested, but for the sizes.
+        size: Size N of the kernel, see `memgauge.model.nests`.
+        cap: Limit on rows and columns of GEMV's matrix; None: no limit. Other kernels ignore it.
+    """
     return extents_of_size(
         parameters.kernel,
         size,
@@ -92,7 +98,13 @@ def _default(kernel: str) -> SizeRange:
 
 
 def resort_range(parameters: TrafficParameters, first: int, last: int) -> SizeRange:
-    """Sizes of a re-sorting routine between about these, which its grid divides."""
+    """Range of sizes of a re-sorting routine whose ends its grid divides.
+
+    Args:
+        parameters: As requested, for the grid.
+        first: Smallest size N, rounded up to one that the grid divides.
+        last: Largest size N, rounded up alike.
+    """
     return SizeRange(divisible(parameters, first), divisible(parameters, last))
 
 

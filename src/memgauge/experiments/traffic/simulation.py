@@ -35,7 +35,7 @@ STAGGER_BYTES = 17 * 128
 FIRST_ADDRESS = 1 << 32
 
 FEW_TRIPS = 1 << 20
-"""Of innermost loops: what is simulated whatever time it takes, and shows no speed."""
+"""Of innermost loops: what has no more is taken to cost no time, and shows no speed."""
 SLOWER_BEYOND = 2.0
 """Times that a trip takes longer where caches are exceeded than in a small nest; assumed."""
 SPARE = 1.5
@@ -79,8 +79,13 @@ def simulate(
 
     What would exceed it, by the speed of what was simulated before, is left out and reported in the
     end; what the model refuses, such as arrays of more lines than it can number, is reported at
-    once. The `probe`, a small nest, shows the speed where nothing was simulated before. At most so
-    many `threads` simulate disjoint parts of the sets at once.
+    once.
+
+    Args:
+        jobs: Points with the machines to simulate them on, in any order.
+        probe: Small nest that shows the speed where nothing was simulated before.
+        limit_s: Time for all jobs together, in s.
+        threads: Largest number of threads for one job; each simulates a part of the caches' sets.
     """
     deadline = time.monotonic() + limit_s
     trip_s: dict[str, float] = {}

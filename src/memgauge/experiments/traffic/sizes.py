@@ -55,7 +55,12 @@ def write_sizes(value: object) -> str:
 
 
 def expand(ranges: Sequence[SizeRange], multiple: int = 1, steps: int = STEPS) -> list[int]:
-    """The sizes, rising, each once; those between the ends of a ratio's range are odd multiples.
+    """The sizes, rising, each once.
+
+    Args:
+        ranges: Ranges and single sizes, which may overlap.
+        multiple: Sizes between the ends of a range without a step are odd multiples of this.
+        steps: Largest number of sizes in a range without a step, its ends included.
 
     Raises:
         RequestError: there are too many.

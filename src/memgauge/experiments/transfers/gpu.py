@@ -78,7 +78,13 @@ class TransfersBench(Bench):
 
 
 def samples_of(points: Sequence[Point], round_: int, taken: _core.Slice) -> list[Sample]:
-    """A sample of each point, each of its own thread; of several the time in which all were."""
+    """A sample of each point; several also record the time in which all directions were at work.
+
+    Args:
+        points: Points of the sampling pass, one for each direction.
+        round_: Number of the round that the pass belongs to.
+        taken: What the native call returned: a thread for each direction, in the order of `points`.
+    """
     whole = to_sample(points[0].point, round_, taken)
     if len(points) == 1:
         return [whole]
@@ -118,7 +124,13 @@ class Transfers(Experiment):
         parameters: TransfersParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate and fill the buffers, and look at the link while it is in use."""
+        """Allocate and fill the buffers, and look at the link while it is in use.
+
+        Args:
+            group: All transfers between the same two memories.
+            parameters: What `group` was planned with; its GPU and its `host_memory` are used.
+            memories: Sources of the host's buffers; not used for transfers to another GPU.
+        """
         gpu, ends = opened_gpu(parameters.memory), group.ends
         with ExitStack() as stack:
             transfers = _opened(gpu, ends, parameters, memories, group.largest)
@@ -127,7 +139,13 @@ class Transfers(Experiment):
             yield TransfersBench(group.name, transfers, _completed(group.passes, facts))
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Transfers that never count."""
+        """A warning about transfers that never count.
+
+        Args:
+            point: A point measured with another one is left out: the other's warning covers both.
+            samples: All samples of the point; empty if no sampling pass counted.
+            system: Not used.
+        """
         del system
         if samples or point.measured_with is not None:
             return []

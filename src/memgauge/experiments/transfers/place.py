@@ -21,9 +21,14 @@ AWAKE_MOST = 256
 def looked_at(
     transfers: _core.GpuTransfers, bus_id: str, size: int, *, queued: bool, tree: Tree | None = None
 ) -> dict[str, Scalar]:
-    """The recorded `GpuPlace` while transfers of that size are under way, or just after.
+    """The recorded `GpuPlace`, read while transfers are under way, or just after.
 
-    `queued`: they can be, so that this thread looks meanwhile; else it holds until they are done.
+    Args:
+        transfers: Open buffers between the host and the GPU.
+        bus_id: PCI address of the GPU, such as `0000:3b:00.0`.
+        size: Bytes of one transfer; as many are made as keep the link awake.
+        queued: Whether to look during the transfers, as pinned memory allows; else just after.
+        tree: Root of the sysfs to read; None: this machine's.
     """
     count = max(1, min(AWAKE_MOST, AWAKE_BYTES // size))
     if queued:

@@ -67,7 +67,13 @@ class TransfersGroup(Group, frozen=True, kw_only=True):
 def planned_group(
     parameters: TransfersParameters, ends: Ends, sizes: Sequence[int]
 ) -> TransfersGroup:
-    """Every direction with every size, which rise."""
+    """All transfers between two memories: every direction with every size.
+
+    Args:
+        parameters: As requested; the directions are taken that fit the kind of the other end.
+        ends: The GPU, and the host's memory or the other GPU.
+        sizes: Bytes of one transfer, rising; the last determines the size of the buffers.
+    """
     directions = parameters.host_directions if ends.host else parameters.peer_directions
     passes = [
         _pass(parameters, ends, direction, size) for direction in directions for size in sizes

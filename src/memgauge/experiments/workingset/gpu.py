@@ -136,7 +136,13 @@ class GpuWorkingset(Experiment):
         parameters: WorkingsetParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate the array and link all rings on the device."""
+        """Allocate the array and link all rings on the device.
+
+        Args:
+            group: All footprints of one GPU.
+            parameters: What `group` was planned with; only `memory`, the GPU, is used.
+            memories: Not used: the driver allocates the GPU's memory.
+        """
         del memories
         gpu = opened_gpu(parameters.memory)
         by_timer, by_events = gpu_facts(gpu, BY_TIMER), gpu_facts(gpu, BY_EVENTS)
@@ -154,6 +160,12 @@ class GpuWorkingset(Experiment):
             )
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """A timer too coarse for a walk."""
+        """A warning about a timer too coarse for a walk.
+
+        Args:
+            point: Its actual facts hold the timer's step; points of read bandwidth have none.
+            samples: All samples of the point; their median duration is compared with that step.
+            system: Not used.
+        """
         del system
         return timer_warnings(point, samples)

@@ -98,7 +98,13 @@ class Workingset(Experiment):
         parameters: WorkingsetParameters,
         memories: Memories = ORDINARY,
     ) -> Iterator[Bench]:
-        """Allocate the array and link all rings."""
+        """Allocate the array and link all rings.
+
+        Args:
+            group: All footprints of one CPU.
+            parameters: What `group` was planned with; `pages` and `memory` are used.
+            memories: Sources that the array and the rings take their memory from.
+        """
         pages, memory = parameters.pages, memories.of(parameters.memory)
         team = _core.Team([group.cpu])
         with ExitStack() as stack:

@@ -79,7 +79,12 @@ def footprints(largest_bytes: int, dense_up_to_bytes: int = DENSE_UP_TO_BYTES) -
 
 
 def largest_footprint(parameters: WorkingsetParameters, automatic_bytes: int, step: int) -> int:
-    """As requested, or what is automatic; a multiple of `step` that is no less than the smallest.
+    """Bytes of the largest footprint, no less than the smallest.
+
+    Args:
+        parameters: As requested; with `largest_bytes` None the default applies.
+        automatic_bytes: The default, which the caller derives from the caches.
+        step: Granularity in bytes: the footprint is rounded down to a multiple.
 
     Raises:
         RequestError: less is requested than the smallest footprint.
@@ -104,7 +109,13 @@ def bytes_of(sizes: Sequence[int]) -> int:
 
 
 def walk_point(walk: Walk, requested: Facts, actual: Facts) -> Point:
-    """Latency over one footprint."""
+    """The point that measures latency over one footprint.
+
+    Args:
+        walk: Ring of that footprint; its timed loads are the accesses of the point.
+        requested: Facts to record beside the footprint, such as page policy or placement.
+        actual: Facts known before the ring is linked; those of the linked ring are added later.
+    """
     access = WorkingsetRequested(access="latency", footprint_bytes=walk.footprint_bytes)
     return Point(
         point=f"workingset/latency/{walk.footprint_bytes}",
@@ -117,7 +128,14 @@ def walk_point(walk: Walk, requested: Facts, actual: Facts) -> Point:
 
 
 def read_point(where: str, read: Read, requested: Facts, actual: Facts) -> Point:
-    """Read bandwidth over one footprint; `where` begins the name."""
+    """The point that measures read bandwidth over one footprint.
+
+    Args:
+        where: Beginning of the point's name, such as `workingset/read`; the footprint follows.
+        read: Footprint, and how often a sampling pass reads it.
+        requested: Facts to record beside the footprint, such as page policy or placement.
+        actual: Facts known before the array is allocated; those of the array are added later.
+    """
     access = WorkingsetRequested(access="read", footprint_bytes=read.footprint_bytes)
     return Point(
         point=f"{where}/{read.footprint_bytes}",

@@ -32,8 +32,12 @@ def counted(counter: Counter, before: Raw, after: Raw) -> Counted | None:
 
     A counter that shares its hardware with others runs for a part of the time. Its count is then
     scaled by enabled over running time, as perf_event_open(2) describes, and is an estimate. A
-    count
-    that a daemon already scaled up is an estimate without further scaling.
+    count that a daemon already scaled up is an estimate without further scaling.
+
+    Args:
+        counter: Which slots of the readings to use, and how to scale them.
+        before: Raw values of the earlier reading by slot.
+        after: Raw values of the later reading by slot.
     """
     late = after[counter.slot]
     if counter.gauge:
@@ -81,7 +85,14 @@ def waits(counter: Counter) -> bool:
 
 
 def stretch_of(enabled_ns: int, running_ns: int, *, waits: bool) -> float | None:
-    """The factor for a count: enabled over running time, at least 1; None if it never ran."""
+    """The factor for a count: enabled over running time, at least 1; None if it never ran.
+
+    Args:
+        enabled_ns: Time in ns for which the counter was enabled.
+        running_ns: Time in ns for which it counted.
+        waits: Whether it is enabled only while a program runs: if both times are 0, the program
+            slept, and the factor is 1.
+    """
     if running_ns > 0 and enabled_ns >= 0:
         return max(1.0, enabled_ns / running_ns)
     return 1.0 if waits and enabled_ns == running_ns == 0 else None

@@ -10,7 +10,13 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(kind: Any, name: str, title: str) -> dict[str, Any]:
-    """The schema of a type, under the identifier `urn:memgauge:<name>`."""
+    """The schema of a type.
+
+    Args:
+        kind: A struct type, or a union of struct types.
+        name: Rest of the identifier after `urn:memgauge:`, with the version, such as `record:2`.
+        title: One phrase that tells people what the schema describes.
+    """
     head = {"$schema": DIALECT, "$id": f"urn:memgauge:{name}", "title": title}
     return head | msgspec.json.schema(kind)
 

@@ -70,7 +70,13 @@ def title(described: Axis) -> str:
 
 
 def axis(described: Axis, numbers: list[float], text: str) -> Any:
-    """Ticks for the scale: six or so, or 1, 2 and 5 times powers of ten."""
+    """Ticks for the scale: six or so, or 1, 2 and 5 times powers of ten.
+
+    Args:
+        described: Axis of the chart; its unit and scale determine labels and ticks.
+        numbers: All numbers drawn along it; on a logarithmic scale, all are positive.
+        text: Title as drawn, unit included.
+    """
     settings: dict[str, Any] = {
         "labelOverlap": "greedy",
         "labelFlush": False,

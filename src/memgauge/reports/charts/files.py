@@ -37,7 +37,13 @@ def unavailable() -> str | None:
 def vega_lite(chart: Chart, *, dark: bool = False, fill_container: bool = False) -> dict[str, Any]:
     """The chart as a Vega-Lite specification, with its data inline.
 
-    `fill_container` leaves the width to the page. Raises RequestError when Altair is missing.
+    Args:
+        chart: Chart of any kind.
+        dark: Whether colours suit a dark background.
+        fill_container: Whether the page that embeds the chart sets its width.
+
+    Raises:
+        RequestError: Altair is missing, or there is too little memory to load it.
     """
     width = "container" if fill_container else WIDTH_PX
     specification: dict[str, Any] = _drawing().specification(chart, width)

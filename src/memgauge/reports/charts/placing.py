@@ -64,7 +64,13 @@ _SIDES = [
 
 
 def placed(chart: Chart, at: list[tuple[float, float]], names: list[str]) -> list[Side]:
-    """For each place (x and y on the axes) the side where its name hides little."""
+    """For each place the side where its name hides little.
+
+    Args:
+        chart: Chart whose lines the names should not hide.
+        at: Places as x and y in units of the axes, not in pixels.
+        names: The name beside each place, in the order of `at`.
+    """
     frame = _Frame(chart)
     points = _inked(chart, frame)
     diamonds = [frame.place(x, y) for x, y in at]

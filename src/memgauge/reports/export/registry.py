@@ -52,7 +52,13 @@ def formats_help() -> str:
 
 
 def exported(run: Run, form: str, table: str | None = None) -> Iterable[bytes]:
-    """A run in the format, in pieces; the table that suits the run unless one is named.
+    """One table of a run in a format, in pieces.
+
+    Args:
+        run: Run to export.
+        form: Key in `EXPORTERS`.
+        table: `timeline` or a key in `TABLES`; None means the one that suits the run: `timeline`
+            for a profile, `simulated` if nothing was measured, else `samples`.
 
     Raises:
         RequestError: the format works only for profiles, or needs what is not installed.

@@ -151,6 +151,11 @@ def _columns(counter: Counter, prefix: str) -> Iterator[Column]:
 def slot_values(block: Block, slot: int, scale: float | None = None) -> list[Value]:
     """A column of slots as it is, or scaled; None where nothing could be read.
 
+    Args:
+        block: Consecutive readings of a lane.
+        slot: Index of the value within a reading, whose two stamps do not count.
+        scale: Factor from raw counts to the counter's unit; None leaves them raw.
+
     Raises:
         RunFileError: the block is corrupt.
     """

@@ -57,7 +57,13 @@ def headline_item(headline: Headline, precision: float | None) -> str:
 
 
 def table_block(table: Table, precision: float | None, *, titled: bool = True) -> str:
-    """A table that scrolls sideways by itself; one of details only is folded away."""
+    """A table that scrolls sideways by itself; one of details only is folded away.
+
+    Args:
+        table: Table to show; of a long one only the first `MOST_ROWS` rows.
+        precision: Requested half width of intervals over their values; None marks no estimate.
+        titled: Whether the table has its title as a heading; one without is never folded.
+    """
     title = text(table.title)
     heading = f"<h3>{title}</h3>" if titled else ""
     if not table.rows:

@@ -19,7 +19,14 @@ _WRAPPED = 10
 def widths(
     columns: list[Column], written: list[list[str]], numeric: list[bool], room: int
 ) -> list[int] | None:
-    """The width of each column; None where the table does not fit the room."""
+    """The width of each column, in characters; None where the table does not fit.
+
+    Args:
+        columns: Columns of the table, whose headings may wrap.
+        written: Cells as text, one list for each column.
+        numeric: Whether a column holds figures, which never wrap, in the order of `columns`.
+        room: Characters in a line, gaps between columns included.
+    """
     least = list(map(_least, columns, written, numeric))
     left = room - _GAP * (len(columns) - 1)
     if sum(least) > left:

@@ -103,7 +103,15 @@ def lines_of(
     columns: int,
     rows: int,
 ) -> list[str]:
-    """One line for each track, none wider than the columns nor more than the rows."""
+    """A line with the elapsed time, then one for each track that fits; the last counts the others.
+
+    Args:
+        elapsed_s: Seconds since the profile began.
+        levels: Current value of each track, in the order shown.
+        history: Values of each track by its name, oldest first; None where it was not known.
+        columns: Width of the terminal in characters; the last column stays free.
+        rows: Most lines, at least 2.
+    """
     width = max(_NARROWEST, columns - 1)
     longest = max((len(plain(level.name)) for level in levels), default=0)
     names = max(4, min(longest, width - _VALUE_COLUMNS - 1))

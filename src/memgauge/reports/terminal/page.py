@@ -128,7 +128,15 @@ class Page:
     def entry(
         self, symbol: str, word: str, said: str, remedy: str | None, style: str = "cyan"
     ) -> None:
-        """One sentence behind its symbol and word, indented when it wraps."""
+        """One sentence behind its symbol and word, indented when it wraps.
+
+        Args:
+            symbol: One character, such as `✓`.
+            word: What the sentence is, such as `warning`.
+            said: The sentence; untrusted text is made safe.
+            remedy: What the reader can do, on lines of its own; None if there is nothing to do.
+            style: Style of symbol and word, as rich names it, such as `bold red`.
+        """
         grid = RichTable.grid(padding=(0, 1))
         grid.add_column(no_wrap=True)
         grid.add_column(no_wrap=True, min_width=7)

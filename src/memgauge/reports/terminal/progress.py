@@ -66,7 +66,15 @@ class Progress:
     def update(
         self, phase: str, done_share: float, reached: int, points: int, remaining_s: float
     ) -> None:
-        """Show the state: share of the budget used (0 to 1), points that reached the precision."""
+        """Show the state; does nothing if it was shown a moment ago.
+
+        Args:
+            phase: What the run does now, such as `measuring`.
+            done_share: Share of the time budget used, 0 to 1.
+            reached: Points of this phase that are finished: precise enough, or given up.
+            points: Points of this phase in all.
+            remaining_s: Seconds left of the budget.
+        """
         if self._silent or not self._is_due(LINE_EVERY_S if self._bar is None else REDRAW_EVERY_S):
             return
         share = min(max(done_share, 0.0), 1.0)

@@ -50,11 +50,16 @@ def render(
     *,
     whole: bool = True,
 ) -> str:
-    """The summary of a run; no line is wider than `width` columns (20 at least).
+    """The summary of a run.
 
-    Unless it is to be whole, a report of many sections keeps to what matters: the first table of
-    each section, both ends of a long one, and no notes on the run; it says what it leaves to the
-    page.
+    Args:
+        report: The analysed run.
+        width: Most columns of a line; below 20 it counts as 20.
+        color: Whether the text contains escape sequences for colours.
+        encoding: Encoding of the output; any other than UTF gets plain ASCII.
+        whole: Whether everything is shown. Else a report of many sections keeps to what matters
+            (the first table of each section, both ends of a long table, no notes on the run) and
+            says what only the HTML page shows.
     """
     page = _page(width, color, encoding, whole=whole or len(report.sections) <= _FEW_SECTIONS)
     page.heading(report.title)
@@ -73,7 +78,14 @@ def render(
 def render_system(
     system: System, width: int = DEFAULT_COLUMNS, color: bool = False, encoding: str = "utf-8"
 ) -> str:
-    """What was found about the machine and what is possible on it, with remedies."""
+    """What was found about the machine and what is possible on it, with remedies.
+
+    Args:
+        system: The machine, as detected.
+        width: Most columns of a line; below 20 it counts as 20.
+        color: Whether the text contains escape sequences for colours.
+        encoding: Encoding of the output; any other than UTF gets plain ASCII.
+    """
     page = _page(width, color, encoding)
     page.heading(system.cpu_model)
     page.table(system_table(system), None)

@@ -47,7 +47,13 @@ class Cleaned(NamedTuple):
 
     @classmethod
     def of(cls, state: State, path: str, removal: str) -> Cleaned:
-        """It stays; `removal` is the command with which a user removes what was kept."""
+        """The thing stays, for the reason that its state gives.
+
+        Args:
+            state: Why the thing still exists.
+            path: The file, device or directory, for the user's line.
+            removal: How a user removes what was kept, such as a command; only used in state `KEPT`.
+        """
         how = f"; to remove it: {removal}" if state is State.KEPT else ""
         return cls(f"{path}: {state.value}{how}", forget=state is State.FOREIGN)
 

@@ -117,7 +117,11 @@ def _name_of(mode: int) -> str:
 def refused(what: str, error: OSError | ValueError, *, place: str | None = None) -> RequestError:
     """The error for what the kernel refused, with a next step.
 
-    For its own directories, procfs reports on an attempt to create a file that they do not exist.
+    Args:
+        what: Beginning of the message: the requested memory, such as `memory file:/mnt/a`.
+        error: The refusal; a ValueError is about a path that no file can have.
+        place: Directory in which a file was to be created, if so. For its own directories, procfs
+            reports on such an attempt that they do not exist.
     """
     number = error.errno if isinstance(error, OSError) else None
     reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -47,6 +47,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 def register(kind: str, path: str, *, kept: bool = False) -> Entry:
     """Record what this process is about to create, or that it is now kept on purpose.
 
+    Args:
+        kind: Kind of memory, as in `--memory`, or the kind of a `work_directory`.
+        path: The thing; a relative path is recorded as absolute.
+        kept: Whether the thing is to stay after the run.
+
     Raises:
         SystemFailure: the entry cannot be written; the caller must not create anything.
     """

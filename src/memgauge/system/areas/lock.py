@@ -29,6 +29,11 @@ def is_locked(descriptor: int) -> bool:
 def require_free(descriptor: int, mark: Mark | None, what: str) -> None:
     """Lock an open file or device.
 
+    Args:
+        descriptor: What to lock, until all duplicates of the descriptor are closed.
+        mark: Mark of memgauge that was read there, which names a run; None if there is no mark.
+        what: Beginning of the error message: the requested memory.
+
     Raises:
         RequestError: another run uses it.
     """

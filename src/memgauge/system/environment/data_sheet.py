@@ -39,7 +39,13 @@ class Module(NamedTuple):
 
 
 def read_data_sheet(tree: Tree, virtualisation: Virtualisation, sockets: int) -> DataSheet:
-    """Sum the channels of all populated modules."""
+    """Sum the channels of all populated modules.
+
+    Args:
+        tree: Root of the sysfs that holds the firmware's table.
+        virtualisation: If it has a hypervisor, the bandwidth is unknown: the modules are virtual.
+        sockets: Number of sockets; if there are several, channel names must tell the socket.
+    """
     if virtualisation.hypervisor is not None:
         return DataSheet(
             None, "unknown: a virtual machine's firmware describes virtual memory modules"

@@ -41,7 +41,7 @@ class PciLink(msgspec.Struct, frozen=True):
 
     @property
     def bytes_per_s(self) -> float:
-        """GB/s that remain for packets, including their headers."""
+        """Bytes a second that remain for packets, including their headers."""
         return float(self.gt_per_s * 1e9 * self.lanes / 8 * ENCODINGS[self.gt_per_s][1])
 
     def __str__(self) -> str:

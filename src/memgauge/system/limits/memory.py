@@ -59,6 +59,13 @@ def require_memory(
 
     Explicit huge pages come from pools reserved beforehand and must not be checked here.
 
+    Args:
+        needed_bytes: Bytes that the caller is about to allocate.
+        what: Beginning of the error message: what needs the memory.
+        remedy: End of the error message: what the user can do.
+        node: NUMA node that must hold all of it; None if any may.
+        tree: Root of the sysfs and procfs to read; None means this machine's.
+
     Raises:
         DoesNotFit: the memory plus a margin for the program itself is not available.
         RequestError: the node does not exist, or this process may not use it.

@@ -138,6 +138,11 @@ def reserved(
     Pages left by a killed run are returned first. Yields notes for readers of the run: that there
     were such pages, or that the kernel allocated fewer than requested.
 
+    Args:
+        wanted: Size of the pages, and the bytes that they must hold together.
+        tree: Root of the sysfs and procfs to use; None means this machine's.
+        directory: Where the state file is kept; None means the user's state directory.
+
     Raises:
         RequestError: no pool of that size, no right to change it, no memory for it, or another run
             holds reserved pages.

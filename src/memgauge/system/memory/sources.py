@@ -55,10 +55,14 @@ ORDINARY = Memories()
 def opened(
     wanted: Mapping[MemoryPlacement, int], *, keep: bool = False, overwrite: bool = False
 ) -> Iterator[Memories]:
-    """Open the areas among `wanted`, each with its number of bytes, and close them on exit.
+    """Open files, devices and pools for a run, and close them on exit.
 
-    Files and pools created for the run are removed on exit, even after an error, unless `keep` is
-    set. `overwrite` allows writing to a device that holds data.
+    Args:
+        wanted: Total bytes of arrays by placement; placements in ordinary memory and on GPUs are
+            skipped.
+        keep: Whether files, pools and data on devices stay for later runs; otherwise they are
+            removed on exit, even after an error. What an earlier run kept stays anyway.
+        overwrite: Whether to write to a device that holds data of others.
 
     Raises:
         RequestError: an area cannot be opened; the message states why and what to do.

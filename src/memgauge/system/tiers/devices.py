@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 def device_tiers(tree: Tree, devices: list[DaxDevice], used_nodes: set[int]) -> list[Tier]:
     """All such tiers, with those that can hold arrays first.
 
-    `used_nodes` are the nodes with memory: devices that became one are among their tiers.
+    Args:
+        tree: Root of the sysfs to read.
+        devices: Devices of byte-addressable memory (`/dev/daxN.M`).
+        used_nodes: NUMA nodes that have memory; a device that became one of them is left out,
+            because it is a tier as a node.
     """
     tiers = [
         _dax_tier(tree, device)

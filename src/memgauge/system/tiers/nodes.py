@@ -40,7 +40,14 @@ class Found(NamedTuple):
 
 
 def read_tiers(tree: Tree, nodes: list[Node], cpus: list[Cpu], cpu_model: str) -> Found:
-    """All tiers, whether they can hold arrays or not."""
+    """All tiers, whether they can hold arrays or not.
+
+    Args:
+        tree: Root of the sysfs and procfs to read.
+        nodes: All NUMA nodes, those without CPUs or memory too.
+        cpus: Online CPUs; the memory of their nodes is taken as DRAM.
+        cpu_model: Model of the processor, by which memory on its package is recognised.
+    """
     allowed = allowed_nodes(tree)
     devices = read_dax_devices(tree)
     kmem = [device for device in devices if device.driver == KMEM]

@@ -16,6 +16,11 @@ def core_types(tree: Tree, online: list[int], architecture: str) -> dict[int, st
 
     x86: the kernel registers one PMU per core type (`cpu_core`, `cpu_atom`), whose `cpus` file
     names its CPUs. Arm: the scheduler's cpu_capacity, else the PMUs, else the main id register.
+
+    Args:
+        tree: Root of the sysfs to read.
+        online: CPUs to tell the type of.
+        architecture: The kernel's name for it, such as `x86_64` or `aarch64`.
     """
     arm = architecture.startswith(("aarch64", "arm"))
     types = _arm_types(tree, online) if arm else _types_of_pmus(tree, _INTEL, set(online))

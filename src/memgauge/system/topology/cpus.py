@@ -156,7 +156,13 @@ def _read_node(tree: Tree, number: int, numbers: list[int], online: set[int]) ->
 
 
 def node_memory_bytes(tree: Tree, node: int, name: str) -> int | None:
-    """One line of the node's meminfo, such as `MemFree`, in bytes."""
+    """One line of the node's meminfo in bytes; None if it cannot be read.
+
+    Args:
+        tree: Root of the sysfs to read.
+        node: Number of the NUMA node.
+        name: Name of the line, such as `MemFree`.
+    """
     for line in (tree.text(f"{NODE_DIRECTORY}/node{node}/meminfo") or "").splitlines():
         words = line.split()  # Node 0 MemTotal:  16384 kB
         if len(words) >= 4 and words[2] == f"{name}:":

@@ -19,7 +19,12 @@ def nodes_with_memory(system: System) -> list[int]:
 
 
 def require_nodes(requested: Iterable[int], subject: str, system: System) -> None:
-    """Check that each node can hold arrays; `subject` names the request, such as `memory node:7`.
+    """Check that each node can hold arrays.
+
+    Args:
+        requested: Numbers of NUMA nodes.
+        subject: The request, as the beginning of the error message, such as `memory node:7`.
+        system: The machine as detected.
 
     Raises:
         RequestError: a node cannot; the message states why, and which nodes can.

@@ -244,6 +244,15 @@ def test_totals_of_regions_are_exact_between_marks(tmp_path: Path) -> None:
     assert timeline.regions[1].end_ns == timeline.end_ns
 
 
+def test_what_is_counted_up_to_no_mark_is_not_known(tmp_path: Path) -> None:
+    """A region may end after the last reading, where the last block of a lane is lost."""
+    samples = sampled([lambda _: 1000.0], [reads(0)], every(10 * MS, S))
+    regions = [Region(name="inner", pid=1, tid=1, begin_ns=100 * MS, end_ns=600 * MS)]
+    timeline = one(tmp_path, samples, reads(0), regions=regions)
+    for begin_ns, end_ns in ((100 * MS, 2 * S), (2 * S, 3 * S), (100 * MS, 599 * MS)):
+        assert timeline.between(timeline.tracks[0], begin_ns, end_ns) is None
+
+
 def test_the_timeline_is_that_of_the_program(tmp_path: Path) -> None:
     samples = sampled([lambda _: 1000.0], [reads(0)], every(10 * MS, 2 * S))
     process = ran(1.5)
