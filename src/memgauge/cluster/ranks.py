@@ -1,8 +1,7 @@
 """The loop of every rank: report its node, follow orders, sleep in between, leave.
 
 A rank that does not lead its node sleeps a quarter of a second between two polls of its mailbox,
-each
-of which takes some 20 us. No rank spins, so the measurement has the node to itself.
+each of which takes some 20 us. No rank spins, so the measurement has the node to itself.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ from memgauge.model.parameters import CommonParameters, RunOptions
 def command(**values: Any) -> int:
     """Survey each node of an MPI job, and make one report of all.
 
-    Start it as 'mpirun -n 2 --hostfile HOSTS memgauge cluster' or 'srun memgauge cluster', with
-    one rank or more on each node: the first of a node runs its survey, the others sleep. A node
-    that dies or hangs is reported, and the others' results are kept. 'memgauge report' renders the
+    Start it as 'mpirun -n 2 --hostfile HOSTS memgauge cluster' or 'srun memgauge cluster', with one
+    rank or more on each node: the first of a node runs its survey, the others sleep. A node that
+    dies or hangs is reported, and the others' results are kept. 'memgauge report' renders the
     combined run again. Needs memgauge[mpi].
     """
     return survey_nodes(values)

@@ -1,10 +1,8 @@
 """FFTs on a GPU by cuFFT, through CuPy: copying in, transforming and copying out are three phases.
 
 All memory and plans are allocated before the first transform, so that no transform waits for them
-or
-runs out of memory. The GPU copies directly from and to the rank's arrays, which are page-locked
-(CUDA
-Runtime API: cudaHostRegister); otherwise the driver copies through buffers of its own.
+or runs out of memory. The GPU copies directly from and to the rank's arrays, which are page-locked
+(CUDA Runtime API: cudaHostRegister); otherwise the driver copies through buffers of its own.
 """
 
 from __future__ import annotations

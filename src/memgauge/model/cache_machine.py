@@ -90,8 +90,7 @@ class CacheMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         """Bytes that one core may hold in caches: its share of the last level.
 
         A shared level is divided among the working cores that share it; instances borrowed from
-        idle
-        cores count too.
+        idle cores count too.
         """
         last = self.levels[-1]
         sharing = min(last.cores or self.cores, self.cores)

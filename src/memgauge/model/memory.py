@@ -1,13 +1,11 @@
 """Which memory to put arrays in: one vocabulary for every experiment, `--memory`.
 
-dram              this machine's ordinary memory: whoever touches a page first places it
-node:N            memory of one NUMA node, whatever it is made of
-interleave:0,1    pages of some nodes in turn; by weight as in interleave:0=3,1=1
-file:PATH         a file, mapped; on a DAX file system the medium itself
-devdax:/dev/daxN.M  a device of byte-addressable memory
-pmemobj:PATH      a pool of libpmemobj
-shm:              shared memory without a name
-cuda:N            memory of a GPU, by the number that its driver gives it
+dram              this machine's ordinary memory: whoever touches a page first places it node:N
+memory of one NUMA node, whatever it is made of interleave:0,1    pages of some nodes in turn; by
+weight as in interleave:0=3,1=1 file:PATH         a file, mapped; on a DAX file system the medium
+itself devdax:/dev/daxN.M  a device of byte-addressable memory pmemobj:PATH      a pool of
+libpmemobj shm:              shared memory without a name cuda:N            memory of a GPU, by the
+number that its driver gives it
 """
 
 from __future__ import annotations

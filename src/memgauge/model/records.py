@@ -269,8 +269,7 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
     """What the cache model predicts for one execution of a point's work. Nothing of it is measured.
 
     The work is executed once, by all working cores, with caches that contain nothing of the arrays
-    at
-    the beginning; lines that are modified in the caches at the end count as written.
+    at the beginning; lines that are modified in the caches at the end count as written.
     """
 
     point: str

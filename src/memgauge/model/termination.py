@@ -50,11 +50,9 @@ def unwinding() -> Iterator[None]:
 
     While one of them unwinds, a second signal is ignored, so that it does not tear what the first
     one closes and removes; a third ends the process at once. Outside of this context, signals act
-    as
-    before, such as ending the process at once while memgauge starts. Signals that are ignored, as
-    under
-    nohup, or that have a handler of somebody else already stay as they are. Does nothing outside
-    the main thread, which alone may set what signals do.
+    as before, such as ending the process at once while memgauge starts. Signals that are ignored,
+    as under nohup, or that have a handler of somebody else already stay as they are. Does nothing
+    outside the main thread, which alone may set what signals do.
 
     Python drops an exception that leaves a callback, such as that of a weak reference or a
     destructor. A signal that came during one is sent again.

@@ -5,8 +5,8 @@ with --simulate-wb, ILdmr DLdmr DLdmw: misses of the last level that wrote a cha
 An access that lies in two lines counts once, and misses where either is missing.
 
 A process writes its counts when it ends. They are lost when the process is killed or replaces
-itself
-by another program (exec): such programs are recognised by the line callgrind prints at each start.
+itself by another program (exec): such programs are recognised by the line callgrind prints at each
+start.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reads callgrind's messages about its processes, to learn which programs were started.
 
 All processes write to one FIFO. With a file for each process, a program that replaces another
-(exec)
-would truncate the file, and the messages of the first would be lost.
+(exec) would truncate the file, and the messages of the first would be lost.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Forwards signals to a program while it is simulated, whoever sends them.
 
 A terminal sends Ctrl-C to the program as well as to memgauge; a signal sent to memgauge alone, as
-by
-kill or a batch system, is forwarded. The kernel reports the sender. Source: sigaction(2), si_code.
+by kill or a batch system, is forwarded. The kernel reports the sender. Source: sigaction(2),
+si_code.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ def passing_on(pid: int) -> Iterator[None]:
 
     A second signal that requests termination kills them. Ignored signals, as under nohup, stay
     ignored. On exit, all processes that received such a signal have ended. This has no effect
-    outside
-    the main thread.
+    outside the main thread.
 
     Raises:
         Terminated: a second signal requested termination.

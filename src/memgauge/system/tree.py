@@ -24,10 +24,8 @@ class Tree:
     """A file system root.
 
     A file that is missing, hidden or unreadable reads as None. So does anything that the kernel
-    never
-    provides there: a FIFO or device in place of a file, more than `MOST_BYTES`, numbers beyond 64
-    bits,
-    and an impossible path, which another file may have named.
+    never provides there: a FIFO or device in place of a file, more than `MOST_BYTES`, numbers
+    beyond 64 bits, and an impossible path, which another file may have named.
     """
 
     def __init__(self, root: Path = ROOT) -> None:
@@ -81,8 +79,7 @@ class Tree:
         """Names in a directory, sorted; none where it is missing.
 
         A name that is not UTF-8 is left out, because no record can contain it. Network interfaces
-        and
-        control groups may have such names.
+        and control groups may have such names.
         """
         try:
             found = os.listdir(self._prefix + path)  # noqa: PTH208

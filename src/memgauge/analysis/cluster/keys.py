@@ -21,8 +21,7 @@ def key_figures(judged: Judged) -> list[Key]:
     """Bandwidth of few kernels by all threads, by one and of GPUs, then latencies; 12 at most.
 
     If a kernel has a tuned and a standard variant, the tuned one is used, because it depends less
-    on
-    compilers; of several regimes, the one in which most nodes were observed.
+    on compilers; of several regimes, the one in which most nodes were observed.
     """
     found = [*_bandwidths(judged), *_latencies(judged), *_others(judged)]
     return list(dict.fromkeys(found))[:MOST_KEYS]

@@ -31,8 +31,8 @@ NOISY = 0.1
 def run_verdicts(figures: Figures) -> list[Verdict]:
     """All verdicts that are not one experiment's own.
 
-    What may disturb a measurement on this machine is left out where nothing was measured on it,
-    or by a GPU alone.
+    What may disturb a measurement on this machine is left out where nothing was measured on it, or
+    by a GPU alone.
     """
     rules = OF_MODELS if is_only_simulated(figures.run) else RULES
     points = figures.run.points.values()

@@ -4,8 +4,8 @@ The percentile bootstrap of a quantile needs no drawing: the k-th smallest of n 
 replacement is at most the j-th smallest with probability P(Bin(n, j/n) >= k) (Efron 1979; Maritz
 and Jarrett 1978; Hutson and Ernst 2000), an incomplete beta function of j/n.
 
-Rounds that follow each other are alike, because neighbours and hosts change slowly. What counts
-is n / tau rounds, where tau is the integrated autocorrelation time of the series "slower or faster
+Rounds that follow each other are alike, because neighbours and hosts change slowly. What counts is
+n / tau rounds, where tau is the integrated autocorrelation time of the series "slower or faster
 than the quantile", whose mean decides where the quantile lies. It is estimated by Geyer's initial
 positive sequence (Geyer 1992) and checked against the variance between batches of rounds; the
 larger of the two counts.
@@ -63,8 +63,8 @@ def least_rounds(quantile: float) -> int:
     """Independent rounds below which no interval of the quantile is given.
 
     The interval is then open at the rarer side: all n values lie on one side of the true quantile
-    with probability max(q, 1 - q)^n, which must not exceed 2.5% (36 rounds for the 90th
-    percentile, 6 for the median).
+    with probability max(q, 1 - q)^n, which must not exceed 2.5% (36 rounds for the 90th percentile,
+    6 for the median).
     """
     return math.ceil(math.log(_TAIL) / math.log(max(quantile, 1 - quantile)))
 

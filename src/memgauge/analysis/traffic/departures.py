@@ -1,9 +1,8 @@
 """Where traffic leaves the expectation, found from the figures by one rule.
 
-A departure begins at the first size from which the ratio to the expectation stays beyond
-1 + `TOLERANCE` (or below 1 - `TOLERANCE`) up to the largest size. Sizes beyond it that return are
-no departure: they stand alone. Measured sizes at which idle traffic drowns the kernel's are left
-out.
+A departure begins at the first size from which the ratio to the expectation stays beyond 1 +
+`TOLERANCE` (or below 1 - `TOLERANCE`) up to the largest size. Sizes beyond it that return are no
+departure: they stand alone. Measured sizes at which idle traffic drowns the kernel's are left out.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ to outlast these; what counts is what was done while both were at work: threads 
 iteration, the GPU every transfer, by events on the same clock. A sampling pass lasts for eight
 transfers at least, each as large as the host's largest cache, or 64 MiB. With `--latency` one more
 thread chases pointers through the threads' memory, in passes of its own: beside nothing, threads,
-transfers, and both.
-Source: the competition of two groups of threads (`tiers`), one of them replaced by copy engines.
+transfers, and both. Source: the competition of two groups of threads (`tiers`), one of them
+replaced by copy engines.
 
 What would invalidate it: transfers that find their data in the host's caches (buffers too small, or
 a platform that allocates what devices write in them); host memory on another node than the GPU's,

@@ -86,8 +86,7 @@ def replace_file(path: Path, pieces: Iterable[bytes], *, below: Path | None = No
 
     The pieces are written to a file without a name, which gets its name when complete, so that a
     killed writer leaves nothing. If the file system does not support such files, a random name is
-    used
-    meanwhile. A link of that name is replaced, not followed. Missing directories are created.
+    used meanwhile. A link of that name is replaced, not followed. Missing directories are created.
 
     Args:
         path: the file.

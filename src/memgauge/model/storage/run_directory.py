@@ -1,8 +1,7 @@
 """Chooses the directory of a run: the requested one, or a new one that no other run can have.
 
 A generated name is claimed by creating its directory, which succeeds for one process only, even on
-a
-file system that many machines share. So runs that start in the same second never collide.
+a file system that many machines share. So runs that start in the same second never collide.
 """
 
 import errno

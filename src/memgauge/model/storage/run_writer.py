@@ -63,8 +63,7 @@ class RunWriter:
         """Append the records; on return, the kernel has accepted all of them.
 
         If this fails, the lines that were written completely are kept, and only an `end` is
-        accepted
-        afterwards.
+        accepted afterwards.
 
         Raises:
             SystemFailure: the disk is full or failing; the message states what was kept.

@@ -1,10 +1,8 @@
 """Tries in another process whether a package works within the limits of this one.
 
 The JavaScript engine in vl-convert reserves 64 GiB of addresses and starts threads. If either
-fails,
-it ends the process, which cannot be caught. polars panics if it cannot start a thread. So if a
-limit
-is low, a process of the same size tries the same first.
+fails, it ends the process, which cannot be caught. polars panics if it cannot start a thread. So if
+a limit is low, a process of the same size tries the same first.
 """
 
 from __future__ import annotations

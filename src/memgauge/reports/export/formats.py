@@ -3,8 +3,8 @@
 What was not measured or does not apply is empty (csv), null (json, parquet), never zero. The
 columns are described in docs/records.md. In csv, text is stripped of control characters, and text
 that a spreadsheet would take for a formula (it begins with = + - or @) gets an apostrophe before
-it, for a run may come from a stranger; numbers are untouched, and json and parquet hold the text
-as it is.
+it, for a run may come from a stranger; numbers are untouched, and json and parquet hold the text as
+it is.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """What of a run can be exported as tidy tables: samples, loads timed one by one, simulations.
 
-Rows hold None for what was not measured or does not apply, never zero. The columns are described
-in docs/records.md.
+Rows hold None for what was not measured or does not apply, never zero. The columns are described in
+docs/records.md.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
 """Devices of byte-addressable memory (`/dev/daxN.M`) to put arrays in.
 
 A device has no free space to allocate: all of it may be data of others. Memory that is all zeros,
-or
-that begins with memgauge's mark, is used; anything else is refused unless it may be overwritten.
+or that begins with memgauge's mark, is used; anything else is refused unless it may be overwritten.
 Afterwards what was used is zeros again, unless it is to be kept. A device is mapped, never read or
 written, and in pages of its own alignment only.
 

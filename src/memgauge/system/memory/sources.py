@@ -18,8 +18,7 @@ class Memories:
     """What buffers take their pages from, by placement.
 
     Ordinary memory (`dram`, `node:N`, `interleave:...`) need not be opened; files, devices and
-    pools
-    are available only after they were opened.
+    pools are available only after they were opened.
     """
 
     def __init__(self, areas: Mapping[MemoryPlacement, _core.Memory] | None = None) -> None:

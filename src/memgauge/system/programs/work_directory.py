@@ -41,8 +41,7 @@ def work_directory(purpose: str) -> Iterator[Path]:
     """Make a directory below that of temporary files, and remove it on leaving.
 
     If the user has no place for a journal, the directory is created nevertheless; it then remains
-    only
-    if memgauge and its watching process are both killed.
+    only if memgauge and its watching process are both killed.
 
     Args:
         purpose: part of its name.

@@ -80,8 +80,7 @@ def free_regions(tree: Tree) -> list[FreeRegion]:
     """Regions with room for a namespace.
 
     A region without labels is one namespace, yet counts as available, so the capacity of namespaces
-    is
-    subtracted.
+    is subtracted.
     """
     found = []
     for number in tree.numbered(_ND, "region"):
