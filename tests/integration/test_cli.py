@@ -108,7 +108,7 @@ BAD_INPUT = [
     (("workingset", "--largest-bytes", "900TiB"), "available"),
     (("workingset", "--largest-bytes", "1B"), "the smallest footprint is 4 KiB"),
     (("misses", "--largest-bytes", "900TiB"), "available"),
-    (("misses", "--largest-bytes", "64KiB"), "does not lie in memory"),
+    (("misses", "--largest-bytes", "64KiB"), "may fit into the caches"),
     (("misses", "--threads", "2"), "asked of one core"),
     (("loaded", "--read-share", "101%"), "more than 100%"),
     (("loaded", "--delay", "-1"), "negative"),

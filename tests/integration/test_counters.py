@@ -159,7 +159,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str], said: str) 
 def test_a_tree_that_is_not_there_is_refused(tmp_path: Path) -> None:
     done = memgauge("counters", tree=tmp_path / "nowhere")
     assert done.returncode == 2
-    assert "is no directory that can be read" in done.stderr
+    assert "is not a readable directory" in done.stderr
 
 
 def test_without_rights_the_list_says_what_is_missing(tmp_path: Path) -> None:

@@ -83,7 +83,8 @@ def is_pythons_own(code: int, error: str, number: signal.Signals, site: str) -> 
         return True
     if f"{site}/memgauge/" in error:
         return False
-    return code in {1, -number} and "KeyboardInterrupt" in error
+    ended = "KeyboardInterrupt" in error or "Fatal Python error: init" in error
+    return code in {1, -number} and ended
 
 
 @pytest.mark.parametrize(

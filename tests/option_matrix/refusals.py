@@ -39,7 +39,7 @@ ALLOWED = tuple(
         # Kernels, stores and accesses that there are not.
         r"--access translated: (only objects in a pool|addresses are translated in a pool only)",
         r"--access translated: (only the plain loops|a tuned kernel|a mix) ",
-        r"--access \S+ with --store .* is no kernel: .*; choose others$",
+        r"no kernel combines --access \S+, --store .*; choose others$",
         r"--store non-temporal: (a plain loop|kernel \S+) has no such stores",
         r"--store flushed: mixes have no such stores",
         r"--delay-a, --delay-b: mixes make pauses, kernels do not; give --read-share",

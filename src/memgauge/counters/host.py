@@ -35,14 +35,14 @@ def this_host() -> Host:
     """This machine, with the tree that the environment asks for.
 
     Raises:
-        RequestError: it asks for one that is no directory.
+        RequestError: it names something that is not a directory.
     """
     substitute = os.environ.get(SYSFS_VARIABLE)
     if not substitute:
         return Host()
     if not Path(substitute).is_dir():
         raise RequestError(
-            f"{SYSFS_VARIABLE}={quoted(substitute)}: is no directory that can be read; name a copy "
+            f"{SYSFS_VARIABLE}={quoted(substitute)}: is not a readable directory; name a copy "
             "of another machine's /sys, or unset it"
         )
     return Host(sysfs=Path(substitute))

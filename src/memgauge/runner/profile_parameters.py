@@ -26,8 +26,8 @@ def parse_rate(text: str, option: str) -> float:
         rate_hz = math.nan
     if not LOWEST_RATE_HZ <= rate_hz <= HIGHEST_RATE_HZ:
         raise RequestError(
-            f"{option} {quoted(text)} is no number of samples a second from {LOWEST_RATE_HZ:g} to "
-            f"{HIGHEST_RATE_HZ:g}; write one, such as 100"
+            f"{option} {quoted(text)} is not a number of samples a second from "
+            f"{LOWEST_RATE_HZ:g} to {HIGHEST_RATE_HZ:g}; write one, such as 100"
         )
     return rate_hz
 
@@ -41,7 +41,7 @@ def parse_pid(text: str, option: str) -> int:
     """A process identifier."""
     if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) or not 0 < int(text) <= LARGEST_PID:
         raise RequestError(
-            f"{option} {quoted(text)} is no process identifier; write the number that 'ps' shows"
+            f"{option} {quoted(text)} is not a process identifier; write the number that 'ps' shows"
         )
     return int(text)
 

@@ -112,7 +112,7 @@ def test_parameters_are_read_back_from_their_texts() -> None:
         ("repetitions", "0", "--repetitions '0' is not"),
         ("device", "gpu", "--device 'gpu'"),
         ("scaling", "both", "--scaling 'both'"),
-        ("rate", "0", "--rate '0' is no number of samples"),
+        ("rate", "0", "--rate '0' is not a number of samples"),
         ("output", "", "--output '' is not a path"),
     ],
 )

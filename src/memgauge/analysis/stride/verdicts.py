@@ -54,9 +54,9 @@ def _endless_verdict(endless: list[Reach], costs: Costs) -> Verdict:
     widest = min(reach.widest for reach in endless)
     return Verdict(
         level="note",
-        text=f"Prefetchers still help access in order at the widest stride measured "
-        f"({format_bytes(widest)}), so that where they stop was not seen; it is faster there than "
-        f"in random order: {', '.join(gains)}.",
+        text=f"Prefetchers still help sequential access at the widest stride measured "
+        f"({format_bytes(widest)}), where it is faster than random access: {', '.join(gains)}. "
+        f"The stride at which they stop helping was not reached.",
         remedy="measure wider strides: --stride",
     )
 
@@ -78,7 +78,7 @@ def _reach_verdict(reach: Reach, costs: Costs) -> Verdict:
         text += f" and stop helping from {format_bytes(reach.stops)} on."
         return Verdict(level="good", text=text)
     if reach.helped == reach.widest:
-        text += ", the widest measured: where they stop was not seen."
+        text += ", the widest measured: the stride at which they stop was not reached."
         return Verdict(level="note", text=text, remedy="measure wider strides: --stride")
     text += f"; wider, to {format_bytes(reach.widest)}, the intervals do not decide."
     return Verdict(level="note", text=text, remedy="give it more time: --budget")

@@ -163,8 +163,8 @@ def _latency_of(
         (low, low_k), (high, high_k) = min(known), max(known)
         yield Verdict(
             level="note",
-            text=f"A load from what {group} reads ({memory}) takes {low:.0f} ns with {low_k} in B "
-            f"and {high:.0f} ns with {high_k}, the least and the most of all splits.",
+            text=f"A load from the memory that {group} reads ({memory}) takes between "
+            f"{low:.0f} ns, with {low_k} in B, and {high:.0f} ns, with {high_k}.",
         )
 
 
@@ -190,9 +190,10 @@ def _fluctuation(contest: Contest) -> Iterator[Verdict]:
     spreads = {"A": split.spread_a, "B": split.spread_b}
     yield Verdict(
         level="note",
-        text=f"Threads of {wider} fluctuate: with {split.k} in B nine tenths of their iterations "
-        f"run at {_range(spreads[wider])} of the median, those of {narrower} at "
-        f"{_range(spreads[narrower])}. How long a piece of work takes there is hard to foretell.",
+        text=f"The speed of threads in {wider} fluctuates: with {split.k} in B nine tenths of "
+        f"their iterations run at {_range(spreads[wider])} of the median, those of {narrower} at "
+        f"{_range(spreads[narrower])}. The time that a piece of work takes there cannot be "
+        f"predicted well.",
     )
 
 

@@ -251,9 +251,8 @@ def memory_footprint(
         least = max(SMALLEST_BYTES, 2 * last)
         if footprint < least:
             raise RequestError(
-                f"--largest-bytes {format_bytes(largest_bytes)} does not lie in memory: caches "
-                f"may hold {format_bytes(least // 2)}; ask for "
-                f"{format_bytes(power_above(least))} or more"
+                f"--largest-bytes {format_bytes(largest_bytes)} may fit into the caches, which "
+                f"hold {format_bytes(least // 2)}; use {format_bytes(power_above(least))} or more"
             )
         return footprint
     usual = power_above(max(MEMORY_LEAST_BYTES, MEMORY_MULTIPLE * last))

@@ -123,7 +123,7 @@ def possible_stores(stores: Sequence[str]) -> list[str]:
     possible = [store for store in stores if store == "temporal" or has_non_temporal_stores()]
     if not possible:
         raise RequestError(
-            "--store non-temporal: this processor has no store that passes the caches by; "
+            "--store non-temporal: this processor has no stores that bypass the caches; "
             "use --store temporal"
         )
     return possible
@@ -160,7 +160,7 @@ def warnings_of(point: Point) -> list[Warning]:
         Warning(
             code="no-non-temporal-stores",
             message=(
-                "this processor has no store that passes the caches by: "
+                "this processor has no stores that bypass the caches: "
                 "non-temporal writes were left out"
             ),
             experiment=point.experiment,

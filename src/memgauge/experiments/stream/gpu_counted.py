@@ -40,15 +40,15 @@ def gpu_events(requested: Sequence[str], memory: MemoryPlacement) -> list[Event]
     Events of the host, and of the GPU's links and energy, are counted beside.
 
     Raises:
-        RequestError: one is of another GPU, or is a level at an instant.
+        RequestError: one is of another GPU, or is a gauge.
         UnknownEvent, CounterRefused: as `opening.find`.
     """
     events = find(requested, placement=memory)
     for event in events:
         if event.gauge:
             raise RequestError(
-                f"event {event.name}: is a level at an instant, of which nothing can be counted "
-                f"around a kernel; name one that grows, such as nvml:N/energy, or sample it by "
+                f"event {event.name}: is a gauge, which shows a level at an instant and counts "
+                f"nothing around a kernel; name a counter, such as nvml:N/energy, or sample it by "
                 f"'memgauge profile'"
             )
         if event.domain == "gpu" and is_of_memory(event) and not counts_memory_of(event, memory):
@@ -76,8 +76,8 @@ def require_same_gpu(event: Event, memory: MemoryPlacement, bus_id: str) -> None
     places = [text.rpartition(" ")[2].lower() for text in event.instances if ":" in text]
     if places and bus_id and not any(place.endswith(bus_id.lower()) for place in places):
         raise RequestError(
-            f"event {event.name}: is of {', '.join(event.instances)}, and {memory} is at {bus_id}; "
-            f"'memgauge counters --back-end nvml' lists which number has which bus id"
+            f"event {event.name}: belongs to {', '.join(event.instances)}, and {memory} is at "
+            f"{bus_id}; 'memgauge counters --back-end nvml' lists which number has which bus id"
         )
 
 

@@ -81,9 +81,9 @@ def kernels_of(parameters: StreamParameters, role: Role) -> list[StreamKernel[_c
     if not chosen and role == "slice":
         stores, variants = ",".join(parameters.store or ()), ",".join(parameters.variant)
         raise RequestError(
-            f"--access {','.join(parameters.access)} with --store {stores or 'as it is'} and "
-            f"--variant {variants} is no kernel: the plain loops of standard have temporal and "
-            "flushed stores, tuned kernels direct access; choose others"
+            f"no kernel combines --access {','.join(parameters.access)}, --store "
+            f"{stores or 'of any kind'} and --variant {variants}: standard loops have temporal and "
+            "flushed stores, tuned kernels only direct access; choose others"
         )
     return chosen
 

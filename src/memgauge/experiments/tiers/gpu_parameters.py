@@ -31,8 +31,8 @@ def gpu_of(parameters: TiersParameters) -> MemoryPlacement:
     for one in () if parameters.a is None else parameters.a.placements:
         if one.is_gpu:
             raise RequestError(
-                f"--a: no thread of the host reaches memory {one}, a GPU's; write --b {one}, and "
-                "in --a memory of the host"
+                f"--a: no thread of the host reaches memory {one} of a GPU; write --b {one}, and "
+                "memory of the host in --a"
             )
     _refuse_meaningless(parameters)
     if parameters.b is None:

@@ -104,8 +104,8 @@ def _tuned(kernel: str, element: str, store: str | None) -> _core.KernelSpec:
     """The tuned kernel to run, with other stores where those were requested."""
     if store is not None and store not in tuned_stores(kernel, element):
         raise RequestError(
-            f"--store {store}: kernel {kernel} has no such stores on this processor; use --store "
-            "temporal"
+            f"--store {store}: kernel {kernel} has no stores of this kind on this processor; use "
+            "--store temporal"
         )
     return tuned_kernel(kernel, element, store)
 

@@ -112,7 +112,7 @@ def _size(word: str, text: str, flag: str) -> int:
     match = _NUMBER.fullmatch(word)
     if match is None:
         raise RequestError(
-            f"{flag} {quoted(text)} holds {quoted(word)}, which is no whole number; {_EXAMPLE}"
+            f"{flag} {quoted(text)} holds {quoted(word)}, which is not a whole number; {_EXAMPLE}"
         )
     size: int = int(match[1]) * 10 ** int(match[2] or 0)
     if not 1 <= size <= LARGEST_SIZE:

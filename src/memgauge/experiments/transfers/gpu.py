@@ -153,8 +153,8 @@ class Transfers(Experiment):
             Warning(
                 code="no-transfers-counted",
                 message=(
-                    f"no visit of {point.point} counts: either none was made in the time given, or "
-                    "the host queued these transfers more slowly than the GPU made them"
+                    f"{point.point} has no usable sample: either there was no time for one, or the "
+                    "host queued these transfers more slowly than the GPU made them"
                 ),
                 remedy="give more --budget, or measure when the host is quiet",
                 experiment="transfers",

@@ -168,9 +168,9 @@ def test_threads_that_fluctuate_are_told_from_those_that_do_not() -> None:
     found = rows(section(run).tables[0])
     assert found[2]["A's iterations vary by"] == pytest.approx(0, abs=0.02)
     assert found[2]["B's iterations vary by"] == pytest.approx(0.5, abs=0.02)
-    assert "Threads of B fluctuate" in said(run)
+    assert "The speed of threads in B fluctuates" in said(run)
     assert "50% to 10" in said(run)
-    assert "fluctuate" not in said(tiers_run(4, even(4, 4)))
+    assert "fluctuates" not in said(tiers_run(4, even(4, 4)))
 
 
 def test_latency_beside_both_groups_is_told() -> None:
@@ -178,7 +178,9 @@ def test_latency_beside_both_groups_is_told() -> None:
     found = rows(section(run).tables[0])
     assert value(found[0]["latency, A's memory"]) == pytest.approx(100, rel=0.01)
     assert value(found[4]["latency, B's memory"]) == pytest.approx(280, rel=0.01)
-    assert "what B reads (node:2) takes 280 ns with 4 in B and 300 ns with 0" in said(run)
+    assert "that B reads (node:2) takes between 280 ns, with 4 in B, and 300 ns, with 0" in said(
+        run
+    )
     assert {chart.name for chart in section(run).charts} >= {"tiers-latency-copy-4t"}
 
 

@@ -205,7 +205,11 @@ def test_energy_is_that_of_the_same_gpu(instance: str, is_same: bool) -> None:
     event = msgspec.structs.replace(
         GpuCounting(Host()).events()[0], name="nvml:1/energy", instances=[instance]
     )
-    with nullcontext() if is_same else pytest.raises(RequestError, match="is of GPU 0 00000000:1B"):
+    with (
+        nullcontext()
+        if is_same
+        else pytest.raises(RequestError, match="belongs to GPU 0 00000000:1B")
+    ):
         gpu_stream_counted.require_same_gpu(event, on_gpu(0), "0000:3a:00.0")
 
 

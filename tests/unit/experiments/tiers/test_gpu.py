@@ -111,7 +111,7 @@ def test_buffers_fit_a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"a": "cuda:1"}, "--a: no thread of the host reaches memory cuda:1, a GPU's"),
+        ({"a": "cuda:1"}, "--a: no thread of the host reaches memory cuda:1 of a GPU"),
         ({"b": "dram:cuda:0"}, "--b dram:cuda:0: a GPU stands alone in group B"),
         ({"a": "shm:"}, "--a shm:: transfers need memory that the driver can pin; choose dram"),
         ({"split": "1"}, "--split: beside transfers to a GPU all threads are in group A"),

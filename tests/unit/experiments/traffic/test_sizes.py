@@ -74,19 +74,19 @@ def test_a_fine_sweep_holds_the_sizes_of_a_coarse_one() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"--sizes '' holds '', which is no whole number; write sizes such as 64:2048"),
-        ("64,,128", r"holds '', which is no whole number"),
-        ("64:", r"holds '', which is no whole number"),
-        ("1.5", r"holds '1.5', which is no whole number"),
-        ("64k", r"holds '64k', which is no whole number"),
-        ("64-128", r"holds '64-128', which is no whole number"),
+        ("", r"--sizes '' holds '', which is not a whole number; write sizes such as 64:2048"),
+        ("64,,128", r"holds '', which is not a whole number"),
+        ("64:", r"holds '', which is not a whole number"),
+        ("1.5", r"holds '1.5', which is not a whole number"),
+        ("64k", r"holds '64k', which is not a whole number"),
+        ("64-128", r"holds '64-128', which is not a whole number"),
         ("-64", r"holds a negative number"),
         ("0", r"holds 0, which is not from 1 to 2\^40"),
         ("64:128:0", r"holds 0, which is not from 1"),
         ("1e13", r"holds 1e13, which is not from 1"),
         ("128:64", r"holds the reversed range 128:64; write 64:128"),
         ("1:2:3:4", r"holds a range of too many parts"),
-        ("2\u0664", r"which is no whole number"),
+        ("2\u0664", r"which is not a whole number"),
     ],
 )
 def test_what_is_no_size_is_refused_in_a_line(text: str, message: str) -> None:
