@@ -28,8 +28,9 @@ std::optional<AreaFacts> facts(const Memory& self) {
 }  // namespace
 
 void register_memory(nb::module_& module) {
-    final_class<AreaFacts>(module, "AreaFacts",
-                           "What an area of memory is, as the kernel tells; None: it does not.")
+    final_class<AreaFacts>(
+        module, "AreaFacts",
+        "What an area of memory is, as the kernel reports it; None: not reported.")
         .def_ro("kind", &AreaFacts::kind)
         .def_ro("path", &AreaFacts::path)
         .def_ro("file_system", &AreaFacts::file_system)

@@ -48,7 +48,7 @@ void init_spec(GpuKernelSpec* self, std::string_view operation, std::string_view
 
 void register_devices(nb::module_& module) {
     final_class<GpuFacts>(module, "GpuFacts",
-                          "A GPU as the driver describes it; None: it does not tell.")
+                          "A GPU as the driver describes it; None: not reported.")
         .def_ro("index", &GpuFacts::index,
                 "As the driver numbers the devices it shows: CUDA_VISIBLE_DEVICES is heeded.")
         .def_ro("name", &GpuFacts::name)

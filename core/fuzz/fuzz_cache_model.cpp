@@ -15,7 +15,7 @@ void run(Data data) {
         test::drawn_trace([&input](std::uint64_t limit) { return input.below(limit); });
     const std::string parted = test::difference(trace);
     if (parted.empty()) return;
-    std::fprintf(stderr, "%s\n%s\n", test::told(trace).c_str(), parted.c_str());
+    std::fprintf(stderr, "%s\n%s\n", test::text_of(trace).c_str(), parted.c_str());
     found("the model and the reference count differently");
 }
 

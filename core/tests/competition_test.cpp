@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "competition/contents.hpp"
-#include "competition/race.hpp"
 #include "competition/roles.hpp"
+#include "competition/run_state.hpp"
 #include "competition/work.hpp"
 #include "memgauge/counters/modelled.hpp"
 #include "memory/chase/ring_access.hpp"
@@ -323,19 +323,19 @@ TEST_CASE("a fixed number of iterations is made and stamped, and nothing after")
 }
 
 TEST_CASE("the first to ask sets the end of all") {
-    competition::Race race(1);
-    CHECK(race.end_after(100, 5) == 105);
-    CHECK(race.end_after(100, 50) == 105);
-    CHECK_FALSE(race.all_began());
-    CHECK_FALSE(race.all_left());
-    race.begin();
-    race.leave();
-    CHECK(race.all_began());
-    CHECK(race.all_left());
-    race.sleep_until_all_left();
+    competition::RunState run_state(1);
+    CHECK(run_state.end_after(100, 5) == 105);
+    CHECK(run_state.end_after(100, 50) == 105);
+    CHECK_FALSE(run_state.all_began());
+    CHECK_FALSE(run_state.all_left());
+    run_state.begin();
+    run_state.leave();
+    CHECK(run_state.all_began());
+    CHECK(run_state.all_left());
+    run_state.sleep_until_all_left();
 }
 
-TEST_CASE("a thread without a member in the race stays idle") {
+TEST_CASE("a thread without a member in the run stays idle") {
     const std::vector<int> cpus = some_cpus();
     if (cpus.size() < 2) return;
     Team team(cpus);

@@ -37,7 +37,7 @@ constexpr std::array operations{Operation::copy,  Operation::scale, Operation::a
                                 Operation::triad, Operation::read,  Operation::write,
                                 Operation::update};
 
-std::string told(cuda::Result result, const char* object = "cuda:0") {
+std::string text_of(cuda::Result result, const char* object = "cuda:0") {
     cuda::Calls calls;
     calls.error_string = [](cuda::Result, const char** words) {
         *words = "its own words";
@@ -54,7 +54,7 @@ std::string told(cuda::Result result, const char* object = "cuda:0") {
     }
 }
 
-// A driver of two devices, the second of which is an instance that tells little.
+// A driver of two devices, the second of which is an instance that reports little.
 cuda::Calls two_devices() {
     cuda::Calls calls;
     calls.init = [](unsigned) { return cuda::success; };
@@ -188,23 +188,23 @@ TEST_CASE("gpu: blocks cover every element, and no more than were asked for") {
     CHECK(gpu::blocks_of(tuned, std::uint64_t{1} << 30U, 132) == 528);
 }
 
-TEST_CASE("gpu: a failed call tells the object, CUDA's words, and what to do") {
-    CHECK(told(cuda::out_of_memory) ==
+TEST_CASE("gpu: a failed call names the object, CUDA's words, and what to do") {
+    CHECK(text_of(cuda::out_of_memory) ==
           "cuda:0: cuSomething: its own words (ITS_NAME); ask for smaller arrays or stop what else "
           "uses the GPU");
-    CHECK(told(cuda::system_driver_mismatch, "").find("cuSomething: its own words") == 0);
-    CHECK(says(told(cuda::system_driver_mismatch), "restart the machine"));
-    CHECK(says(told(cuda::system_not_ready), "nvidia-fabricmanager"));
-    CHECK(says(told(cuda::unsupported_ptx_version), "the driver is older than the compiler"));
-    CHECK(says(told(cuda::illegal_address), "cannot use this GPU any more"));
-    CHECK(says(told(cuda::ecc_uncorrectable), "nvidia-smi -q -d ECC"));
-    CHECK(told(cuda::invalid_value) == "cuda:0: cuSomething: its own words (ITS_NAME)");
+    CHECK(text_of(cuda::system_driver_mismatch, "").find("cuSomething: its own words") == 0);
+    CHECK(says(text_of(cuda::system_driver_mismatch), "restart the machine"));
+    CHECK(says(text_of(cuda::system_not_ready), "nvidia-fabricmanager"));
+    CHECK(says(text_of(cuda::unsupported_ptx_version), "the driver is older than the compiler"));
+    CHECK(says(text_of(cuda::illegal_address), "cannot use this GPU any more"));
+    CHECK(says(text_of(cuda::ecc_uncorrectable), "nvidia-smi -q -d ECC"));
+    CHECK(text_of(cuda::invalid_value) == "cuda:0: cuSomething: its own words (ITS_NAME)");
     CHECK(cuda::text({}, 12345) == "CUDA error 12345");
     CHECK_THROWS_AS(cuda::fail({}, cuda::illegal_address, "call", ""), memgauge::SystemError);
     CHECK_THROWS_AS(cuda::fail({}, cuda::no_device, "call", ""), memgauge::RequestError);
 }
 
-TEST_CASE("gpu: devices are described by what the driver tells, and no more") {
+TEST_CASE("gpu: devices are described by what the driver reports, and no more") {
     const gpu::Driver driver = gpu::started(two_devices());
     REQUIRE(driver.devices.size() == 2);
     CHECK(driver.handles == std::vector<cuda::DeviceHandle>{7, 8});
@@ -238,7 +238,7 @@ TEST_CASE("gpu: a device that cannot be used says why, and the others stay") {
     CHECK(says(refusal([&] { static_cast<void>(gpu::started(calls)); }), "shows no GPU"));
 }
 
-TEST_CASE("gpu: libraries that are not there, or others, are told") {
+TEST_CASE("gpu: libraries that are not there, or others, are reported") {
     CHECK(says(refusal([] { const memgauge::GpuDriver driver("/nonexistent/libcuda.so.1"); }),
                "cannot load the CUDA driver: /nonexistent/libcuda.so.1"));
     CHECK(says(refusal([] { const memgauge::GpuDriver driver("libc.so.6"); }),

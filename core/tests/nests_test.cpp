@@ -1,4 +1,4 @@
-// Loop nests: the address stream that a model is told is that of the code that runs, arrays are
+// Loop nests: the address stream that a model gets is that of the code that runs, arrays are
 // filled, used in turn and checked.
 
 #include "memgauge/nests.hpp"
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "memgauge/counters/modelled.hpp"
+#include "nests/address_stream.hpp"
 #include "nests/contents.hpp"
 #include "nests/running.hpp"
-#include "nests/telling.hpp"
 #include "refusal.hpp"
 
 using namespace memgauge;
@@ -33,7 +33,7 @@ struct Seen {
 };
 using Record = std::vector<Seen>;
 
-// Takes down what a cache model is told, one by one.
+// Takes down what a cache model gets, one by one.
 class RecordedModel {
 public:
     explicit RecordedModel(unsigned cores = 1) : cores_(cores) {}
@@ -234,12 +234,12 @@ LoopNest nest_of(Team& team, const NestSpec& spec, std::size_t copies = 1) {
 
 }  // namespace
 
-TEST_CASE("a model is told every access of the running code, in its order") {
+TEST_CASE("a model gets every access of the running code, in its order") {
     for (const NestSpec& spec : many_specs()) {
         INFO(name_of(spec));
         const std::vector<std::uint64_t> bases = some_bases(spec);
         RecordedModel model;
-        nests::tell(nests::describe(spec), bases, 0, model);
+        nests::stream_addresses(nests::describe(spec), bases, 0, model);
         const Record ran = accessed_by_running(spec, bases);
         CHECK(model.seen() == ran);
         CHECK(model.streams() == bases.size() + (spec.store_prefetch ? 1 : 0));
@@ -312,7 +312,7 @@ TEST_CASE("a sum stays in a register: two loads a trip, and one store when it is
     CHECK(ran.size() == 9 * first.size());
 }
 
-TEST_CASE("cores in a batch take turns after each innermost loop, each telling all of its own") {
+TEST_CASE("cores in a batch take turns after each innermost loop, each with all of its own") {
     for (const NestSpec& spec : many_specs()) {
         INFO(name_of(spec));
         const std::vector<std::vector<std::uint64_t>> bases{some_bases(spec),
@@ -330,22 +330,22 @@ TEST_CASE("cores in a batch take turns after each innermost loop, each telling a
     CHECK(model.order() == std::vector<unsigned>{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1});
 }
 
-TEST_CASE("a long walk is cut up, told whole, and left when that is wished") {
+TEST_CASE("a long walk is cut up, passed on whole, and left when that is wished") {
     NestSpec spec = reals(NestKind::copy, 0, (std::size_t{1} << 21) + 5);
     for (const bool store_prefetch : {false, true}) {
         spec.store_prefetch = store_prefetch;
         RecordedModel model;
         unsigned asked = 0;
-        nests::tell(nests::describe(spec), some_bases(spec), 0, model, [&asked] {
+        nests::stream_addresses(nests::describe(spec), some_bases(spec), 0, model, [&asked] {
             ++asked;
             return false;
         });
         CHECK(count_of(model.seen(), AccessKind::store) == spec.shape.n);
         CHECK(asked >= 2);
         RecordedModel left;
-        CHECK_THROWS_AS(
-            nests::tell(nests::describe(spec), some_bases(spec), 0, left, [] { return true; }),
-            Interrupted);
+        CHECK_THROWS_AS(nests::stream_addresses(nests::describe(spec), some_bases(spec), 0, left,
+                                                [] { return true; }),
+                        Interrupted);
         CHECK(left.seen().size() < model.seen().size());
     }
 }
@@ -354,8 +354,8 @@ TEST_CASE("names of kinds are read back, and an unknown one is refused with the 
     for (const NestKind kind : nest_kinds()) {
         CHECK(nest_kind_from_string(to_string(kind)) == kind);
     }
-    const std::string told = refusal([] { nest_kind_from_string("gemmm"); });
-    CHECK(says(told, "unknown loop nest 'gemmm'; choose among gemv, gemm, copy"));
+    const std::string message = refusal([] { nest_kind_from_string("gemmm"); });
+    CHECK(says(message, "unknown loop nest 'gemmm'; choose among gemv, gemm, copy"));
 }
 
 TEST_CASE("extents that make no sense are refused in one line") {

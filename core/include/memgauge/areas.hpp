@@ -44,7 +44,7 @@ std::shared_ptr<MemoryArea> open_devdax_area(const DevdaxAreaRequest& request);
 // An area of shared memory without a name (memfd_create(2)), one piece for each buffer.
 std::shared_ptr<MemoryArea> open_shm_area();
 
-// What kind of file system an open file is in, as mount(8) names it; empty where it is not told.
+// What kind of file system an open file is in, as mount(8) names it; empty where it is not known.
 std::string file_system_of(int descriptor);
 
 }  // namespace memgauge

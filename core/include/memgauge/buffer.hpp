@@ -36,7 +36,8 @@ struct Backing {
     std::size_t huge_bytes = 0;      // of the resident bytes, in pages larger than the base page
     std::size_t base_page_bytes = 0;
     std::size_t huge_page_bytes = 0;  // size of those larger pages, 0 when there are none
-    // Node that holds most of the resident pages, by a sample; none where the kernel does not tell.
+    // Node that holds most of the resident pages, by a sample; none where the kernel does not
+    // report it.
     std::optional<int> node;
     double share_on_node = 0.0;
     // All nodes that hold some of the sampled pages, ascending, and their shares.

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] virtual std::optional<ObjectId> object() const noexcept { return std::nullopt; }
 };
 
-// What an area is, as the kernel tells; what it does not tell is none.
+// What an area is, as the kernel reports it; what it does not report is none.
 struct AreaFacts {
     std::string kind;         // "file", "devdax", "pmemobj", "shm"
     std::string path;         // empty: it has none

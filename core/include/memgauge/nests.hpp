@@ -1,8 +1,8 @@
 #pragma once
 // Loop nests whose memory traffic is known by thought: GEMV, GEMM, STREAM, copies in strides and
 // the re-sorting routines of a distributed 3-D FFT. Reference loops on purpose: no blocking, no
-// library. Each nest is written once, over what its innermost loop does: run, or tell its address
-// stream to a cache model.
+// library. Each nest is written once, over what its innermost loop does: run, or pass on its
+// address stream to a cache model.
 
 #include <cstddef>
 #include <cstdint>
@@ -88,7 +88,7 @@ std::vector<NestArray> arrays_of(const NestSpec& spec);
 // Trips of the innermost loop.
 std::uint64_t trips_of(const NestSpec& spec);
 
-// The address stream of one execution, told to a model as `core`; arrays begin at `bases`.
+// The address stream of one execution, passed to a model as `core`; arrays begin at `bases`.
 // `stop` is asked several times a second; Interrupted.
 void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, unsigned core,
               CacheModel& model, const StopCheck& stop = {});

@@ -47,7 +47,7 @@ std::uint64_t moved(std::uint64_t address, std::int64_t stride, std::uint64_t st
     return to < 0 || to >= Wide{address_end} ? address_end : static_cast<std::uint64_t>(to);
 }
 
-// Strides are monotonous: the first and the last step tell of all between.
+// Strides are monotonous: the first and the last step bound all between.
 void check_steps(const CacheMachine& machine, CacheAccess access, std::int64_t stride,
                  std::uint64_t steps) {
     check_access(machine, access);

@@ -73,9 +73,9 @@ struct Competition::State {
                                    std::size_t iteration_bytes) const;
     [[nodiscard]] std::vector<std::size_t> ranks_of(const std::vector<ActiveMember>& active) const;
     // `first` is thread 0's, where that has no member's.
-    CompetitionSlice race(const std::vector<ActiveMember>& active,
-                          const std::vector<std::unique_ptr<MemberJob>>& jobs, Job* first,
-                          bool pingpong) const;
+    CompetitionSlice compete(const std::vector<ActiveMember>& active,
+                             const std::vector<std::unique_ptr<MemberJob>>& jobs, Job* first,
+                             bool pingpong) const;
 
     Team& team;
     CompetitionRequest request;
@@ -107,9 +107,9 @@ std::vector<std::size_t> Competition::State::ranks_of(
     return ranks;
 }
 
-CompetitionSlice Competition::State::race(const std::vector<ActiveMember>& active,
-                                          const std::vector<std::unique_ptr<MemberJob>>& jobs,
-                                          Job* first, bool pingpong) const {
+CompetitionSlice Competition::State::compete(const std::vector<ActiveMember>& active,
+                                             const std::vector<std::unique_ptr<MemberJob>>& jobs,
+                                             Job* first, bool pingpong) const {
     std::vector<std::size_t> ranks = ranks_of(active);
     std::vector<Job*> by_rank(team.size(), nullptr);
     for (std::size_t i = 0; i < jobs.size(); ++i) by_rank[ranks[i]] = jobs[i].get();
@@ -141,20 +141,20 @@ CompetitionSlice Competition::run(const std::vector<ActiveMember>& active,
     if (active.empty()) throw RequestError("nobody works: give at least one active member");
     competition::check_active(state.request, active, 0);
     competition::check_timing(timing);
-    competition::Race race(static_cast<std::uint32_t>(active.size()));
+    competition::RunState run_state(static_cast<std::uint32_t>(active.size()));
     const Ticks duration = Clock::instance().from_duration_ns(timing.duration_ns);
     std::vector<std::unique_ptr<MemberJob>> jobs;
     for (auto& work : state.make_works(active, timing.iteration_bytes)) {
         if (timing.iterations > 0) {
             jobs.push_back(std::make_unique<competition::CountedJob>(
-                std::move(work), race, timing.lead_in_iterations, timing.iterations));
+                std::move(work), run_state, timing.lead_in_iterations, timing.iterations));
         } else {
             const std::size_t stamps = stamps_within(timing.duration_ns, *work);
             jobs.push_back(std::make_unique<competition::TimedJob>(
-                std::move(work), race, timing.lead_in_iterations, stamps, duration));
+                std::move(work), run_state, timing.lead_in_iterations, stamps, duration));
         }
     }
-    return state.race(active, jobs, nullptr, timing.pingpong);
+    return state.compete(active, jobs, nullptr, timing.pingpong);
 }
 
 CompetitionSlice Competition::run_probed(const std::vector<ActiveMember>& active,
@@ -163,18 +163,18 @@ CompetitionSlice Competition::run_probed(const std::vector<ActiveMember>& active
     const State& state = *state_;
     competition::check_active(state.request, active, 1);
     competition::check_walk(state.team, ring, walk);
-    competition::Race race(static_cast<std::uint32_t>(active.size()));
+    competition::RunState run_state(static_cast<std::uint32_t>(active.size()));
     const auto hops = static_cast<double>(walk.hops) * static_cast<double>(walk.iterations) +
                       static_cast<double>(walk.warm_hops + walk.timed_loads);
     std::vector<std::unique_ptr<MemberJob>> jobs;
     for (auto& work : state.make_works(active, timing.iteration_bytes)) {
         const std::size_t stamps = stamps_within(hops * longest_hop_ns, *work);
-        jobs.push_back(std::make_unique<competition::BesideJob>(std::move(work), race,
+        jobs.push_back(std::make_unique<competition::BesideJob>(std::move(work), run_state,
                                                                 timing.lead_in_iterations, stamps));
     }
-    competition::ProbeJob probe(memory::RingAccess::position(ring), race,
+    competition::ProbeJob probe(memory::RingAccess::position(ring), run_state,
                                 {walk.hops, walk.warm_hops, walk.iterations, walk.timed_loads});
-    CompetitionSlice result = state.race(active, jobs, &probe, timing.pingpong);
+    CompetitionSlice result = state.compete(active, jobs, &probe, timing.pingpong);
     result.load_ns = probe.walk().load_ns();
     return result;
 }

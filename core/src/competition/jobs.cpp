@@ -34,38 +34,38 @@ void MemberJob::book(std::size_t iterations) const noexcept {
 }
 
 void TimedJob::begin() noexcept {
-    end_ = race_.end_after(duration_, Clock::instance().now());
+    end_ = run_state_.end_after(duration_, Clock::instance().now());
 }
 
 void TimedJob::linger() noexcept {
-    race_.leave();
-    while (!race_.all_left()) iterate();
+    run_state_.leave();
+    while (!run_state_.all_left()) iterate();
 }
 
 void CountedJob::linger() noexcept {
-    race_.leave();
-    race_.sleep_until_all_left();
+    run_state_.leave();
+    run_state_.sleep_until_all_left();
 }
 
 void BesideJob::begin() noexcept {
     iterate();
-    race_.begin();
+    run_state_.begin();
 }
 
 void BesideJob::linger() noexcept {
-    while (!race_.is_stopped()) iterate();
+    while (!run_state_.is_stopped()) iterate();
 }
 
 void ProbeJob::run(ThreadSlice& slice) noexcept {
     constexpr unsigned turns_before_yield = 4096;
-    for (unsigned turns = 0; !race_.all_began(); ++turns) {
+    for (unsigned turns = 0; !run_state_.all_began(); ++turns) {
         relax();
         if (turns > turns_before_yield) sched_yield();
     }
     walk_.warm();
     walk_.walk(slice);
     walk_.time_loads();
-    race_.stop();
+    run_state_.stop();
 }
 
 }  // namespace memgauge::competition

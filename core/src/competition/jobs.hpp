@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "competition/race.hpp"
+#include "competition/run_state.hpp"
 #include "competition/work.hpp"
 #include "load/ring_walk.hpp"
 #include "memgauge/team.hpp"
@@ -16,9 +16,9 @@ namespace memgauge::competition {
 class alignas(line_bytes) MemberJob : public Job {
 public:
     // Room for so many stamps: no iteration after them is timed.
-    MemberJob(std::unique_ptr<IteratedWork> work, Race& race, std::size_t lead_in,
+    MemberJob(std::unique_ptr<IteratedWork> work, RunState& run_state, std::size_t lead_in,
               std::size_t stamps) noexcept
-        : race_(race), work_(std::move(work)), lead_in_(lead_in), stamps_(stamps) {}
+        : run_state_(run_state), work_(std::move(work)), lead_in_(lead_in), stamps_(stamps) {}
 
     void prepare() final;
     void run(ThreadSlice& slice) noexcept final;
@@ -39,7 +39,7 @@ protected:
         ++made_;
     }
 
-    Race& race_;
+    RunState& run_state_;
 
 private:
     // Adds iterations to the traffic that this process is known to cause.
@@ -54,9 +54,9 @@ private:
 // Begins no iteration after a common end, then works on until all others are past theirs.
 class TimedJob final : public MemberJob {
 public:
-    TimedJob(std::unique_ptr<IteratedWork> work, Race& race, std::size_t lead_in,
+    TimedJob(std::unique_ptr<IteratedWork> work, RunState& run_state, std::size_t lead_in,
              std::size_t stamps, Ticks duration) noexcept
-        : MemberJob(std::move(work), race, lead_in, stamps), duration_(duration) {}
+        : MemberJob(std::move(work), run_state, lead_in, stamps), duration_(duration) {}
 
 private:
     void begin() noexcept override;
@@ -77,22 +77,22 @@ private:
     void linger() noexcept override;
 };
 
-// Until the race is stopped; says so when it is at work.
+// Until the run is stopped; says so when it is at work.
 class BesideJob final : public MemberJob {
 public:
     using MemberJob::MemberJob;
 
 private:
     void begin() noexcept override;
-    bool goes_on(Ticks) noexcept override { return !race_.is_stopped(); }
+    bool goes_on(Ticks) noexcept override { return !run_state_.is_stopped(); }
     void linger() noexcept override;
 };
 
 // Walks a ring once all others are at work, and stops them.
 class ProbeJob final : public Job {
 public:
-    ProbeJob(void**& position, Race& race, const load::ProbeRequest& request)
-        : walk_(position, request), race_(race) {}
+    ProbeJob(void**& position, RunState& run_state, const load::ProbeRequest& request)
+        : walk_(position, request), run_state_(run_state) {}
 
     void run(ThreadSlice& slice) noexcept override;
     [[nodiscard]] std::size_t iterations() const noexcept override { return walk_.iterations(); }
@@ -100,7 +100,7 @@ public:
 
 private:
     load::RingWalk walk_;
-    Race& race_;
+    RunState& run_state_;
 };
 
 }  // namespace memgauge::competition

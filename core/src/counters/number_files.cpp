@@ -49,17 +49,17 @@ void check(const NumberFile& file) {
     }
 }
 
-// Whether nothing is left to be told by more text.
+// Whether more text can change nothing.
 bool find_all(std::string_view text, bool ended, const OpenFile& file, SlotSpan into) noexcept {
-    bool told = true;
+    bool complete = true;
     for (std::size_t slot = 0; slot < file.slots(); ++slot) {
         const FoundNumber found = file.cells.empty() ? find_number(text, ended)
                                                      : find_number(text, ended, file.cells[slot]);
         into.values[slot] = found.value;
         into.present[slot] = found.state == FoundNumber::State::number ? 1 : 0;
-        told = told && found.state != FoundNumber::State::unfinished;
+        complete = complete && found.state != FoundNumber::State::unfinished;
     }
-    return told;
+    return complete;
 }
 
 class NumberFiles final : public CounterSource {

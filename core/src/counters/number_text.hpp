@@ -12,7 +12,7 @@ struct FoundNumber {
     enum class State : std::uint8_t {
         number,
         missing,
-        unfinished,  // the text is cut before it can be told
+        unfinished,  // the text is cut before its end is known
     };
     State state = State::missing;
     std::uint64_t value = 0;

@@ -102,8 +102,8 @@ struct GpuTraffic::State {
     DeviceMemory from;
     DeviceMemory to;
     std::uint64_t vectors;  // of each
-    // Positions at which the next accesses are. The contents at first tell 0 and on, as if they had
-    // been stored.
+    // Positions at which the next accesses are. The contents at first are those of 0 and on, as if
+    // they had been stored.
     std::uint64_t read = 0;
     std::uint64_t written;
 };

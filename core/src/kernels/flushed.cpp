@@ -39,7 +39,7 @@ void on_illegal(int) {
     siglongjmp(after_illegal, 1);
 }
 
-// Whether it really executes: QEMU's user mode tells of DC CVAP, and of POWER10, and stops a
+// Whether it really executes: QEMU's user mode announces DC CVAP, and of POWER10, and stops a
 // program that believes it. Asked once.
 bool executes(const WriteBack& by) noexcept {
     alignas(256) static char line[256];
@@ -119,8 +119,8 @@ WriteBack choose() noexcept {
     // DminLine: logarithm of the words in the smallest line.
     const std::size_t line_bytes = std::size_t{4} << ((cache_type >> 16U) & 0xfU);
     const WriteBack persistent{"dc cvap", line_bytes, cvap};
-    const bool told = (getauxval(AT_HWCAP) & dcpop) != 0;
-    return told && executes(persistent) ? persistent : WriteBack{"dc cvac", line_bytes, cvac};
+    const bool reported = (getauxval(AT_HWCAP) & dcpop) != 0;
+    return reported && executes(persistent) ? persistent : WriteBack{"dc cvac", line_bytes, cvac};
 }
 
 void fence() noexcept {
@@ -144,8 +144,8 @@ void dcbst(std::uintptr_t first, std::uintptr_t end, std::size_t line_bytes) noe
 
 WriteBack choose() noexcept {
     constexpr unsigned long power10 = 0x00040000;  // PPC_FEATURE2_ARCH_3_1
-    const unsigned long told = getauxval(AT_DCACHEBSIZE);
-    const std::size_t line_bytes = told != 0 ? told : 128;
+    const unsigned long reported = getauxval(AT_DCACHEBSIZE);
+    const std::size_t line_bytes = reported != 0 ? reported : 128;
     const WriteBack persistent{"dcbstps", line_bytes, dcbstps};
     const bool has = (getauxval(AT_HWCAP2) & power10) != 0;
     return has && executes(persistent) ? persistent : WriteBack{"dcbst", line_bytes, dcbst};

@@ -72,7 +72,8 @@ bool processor_has(Isa isa) noexcept {
 }
 
 // dcbz clears a whole block, whatever its size: the kernels are written for 128 bytes, and another
-// size would destroy data beside the line. Where the kernel does not tell, the variant is withheld.
+// size would destroy data beside the line. Where the kernel does not report it, the variant is
+// withheld.
 bool can_stream(Isa isa) noexcept {
     return isa == Isa::vsx && getauxval(AT_DCACHEBSIZE) == 128;
 }

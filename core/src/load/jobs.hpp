@@ -1,5 +1,5 @@
 #pragma once
-// What the threads do: a fixed amount of traffic; traffic until told to stop; and the probe.
+// What the threads do: a fixed amount of traffic; traffic until a stop is requested; and the probe.
 
 #include <atomic>
 #include <cstddef>

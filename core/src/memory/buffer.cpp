@@ -171,7 +171,7 @@ void place(const MappedPages& range, const BufferRequest& request, const StopChe
     }
 }
 
-void tell(Backing& backing, const memory::RangePages& pages) {
+void record(Backing& backing, const memory::RangePages& pages) {
     backing.pages_told = true;
     backing.resident_bytes = pages.resident_bytes;
     backing.huge_bytes = pages.transparent_bytes + pages.explicit_bytes;
@@ -182,8 +182,8 @@ void tell(Backing& backing, const memory::RangePages& pages) {
 }
 
 // Where nothing lies between the processor and the medium, kernels before 6.15 account no resident
-// pages and tell no node of them. Then what is known of the medium as a whole holds, and the pages
-// of a file system, which are chosen range by range, are unknown.
+// pages and report no node of them. Then what is known of the medium as a whole holds, and the
+// pages of a file system, which are chosen range by range, are unknown.
 void tell_of_medium(Backing& backing, const AreaFacts& facts) {
     if (facts.dax != true) return;
     if (backing.resident_bytes == 0) {
@@ -284,7 +284,7 @@ Backing Buffer::backing() const {
     backing.mapped_bytes = mapped_bytes();
     backing.base_page_bytes = memgauge::base_page_bytes();
     if (const auto pages = memory::read_smaps(begin(), mapped_bytes())) {
-        tell(backing, *pages);
+        record(backing, *pages);
     }
     if (const auto where = memory::placement(begin(), mapped_bytes())) {
         backing.node = where->node;

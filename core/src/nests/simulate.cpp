@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "nests/telling.hpp"
+#include "nests/address_stream.hpp"
 
 namespace memgauge {
 namespace {
@@ -21,7 +21,7 @@ void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, uns
               CacheModel& model, const StopCheck& stop) {
     const nests::Nest nest = nests::as_run(nests::describe(spec));
     check_bases(spec, nest, bases);
-    nests::tell(nest, std::span(bases), core, model, stop);
+    nests::stream_addresses(nest, std::span(bases), core, model, stop);
 }
 
 void simulate_batched(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,

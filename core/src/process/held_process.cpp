@@ -162,7 +162,7 @@ HeldProcess::~HeldProcess() {
 int HeldProcess::release() {
     if (way_ < 0) throw RequestError("the program was started before");
     const Descriptor way(std::exchange(way_, -1));
-    // A child that was killed meanwhile hears nothing; its end tells.
+    // A child that was killed meanwhile hears nothing; its end shows it.
     static_cast<void>(send(way.get(), &go, 1, MSG_NOSIGNAL));
     int error = 0;
     ssize_t got = 0;

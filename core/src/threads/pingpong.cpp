@@ -1,5 +1,5 @@
 // Core-to-core latency: two threads hand one cache line back and forth. On a virtual machine it
-// tells whether the two CPUs share a core complex just now.
+// shows whether the two CPUs share a core complex just now.
 
 #include <algorithm>
 #include <atomic>

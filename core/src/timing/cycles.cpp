@@ -109,8 +109,8 @@ double median_step_ns(const std::vector<Stamp>& stamps, std::size_t first) {
 }
 
 // A chain of additions loses some percent to a busy sibling thread, a cycle each time the other is
-// served first; one of multiplications, each several cycles long, far less. So the additions tell
-// how many cycles a multiplication takes, a whole number, and the multiplications tell the clock.
+// served first; one of multiplications, each several cycles long, far less. So the additions
+// show how many cycles a multiplication takes, a whole number, and the multiplications the clock.
 // When the number is not clearly whole, the additions have to do.
 double cycles_per_ns(double add_ns, double multiply_ns, unsigned add_cycles) {
     const double ratio = add_cycles * multiply_ns / add_ns;

@@ -1,5 +1,5 @@
 #pragma once
-// Loops at random, told to the engines of a model and to the plain one.
+// Loops at random, given to the engines of a model and to the plain one.
 
 #include <doctest/doctest.h>
 
@@ -43,7 +43,7 @@ struct Loop {
     }
 };
 
-// The engines of a model, whose skips can be seen, and the plain model, told the same.
+// The engines of a model, whose skips can be seen, and the plain model, given the same.
 class Both {
 public:
     explicit Both(const CacheMachine& machine, unsigned parts = 1)

@@ -69,7 +69,7 @@ std::string counted(cache::Engine& engine, std::size_t levels) {
     counts.levels.resize(levels);
     counts.stream_read_bytes.resize(most_streams);
     engine.add_to(counts);
-    return told(counts);
+    return text_of(counts);
 }
 
 // After each deed.
@@ -78,7 +78,7 @@ std::vector<std::string> meant(const Trace& trace) {
     std::vector<std::string> all;
     for (const Deed& deed : trace.deeds) {
         carry_out(plain, deed);
-        all.push_back(told(plain.counts()));
+        all.push_back(text_of(plain.counts()));
     }
     return all;
 }
@@ -89,7 +89,7 @@ void check(const Trace& trace, const std::vector<CacheLevel>& levels, Isa isa,
     const auto engine = cache::make_packed_engine(trace.machine, levels, {}, isa);
     for (std::size_t i = 0; i < trace.deeds.size(); ++i) {
         carry_out(*engine, trace.deeds[i]);
-        REQUIRE_MESSAGE(counted(*engine, levels.size()) == wanted[i], told(trace));
+        REQUIRE_MESSAGE(counted(*engine, levels.size()) == wanted[i], text_of(trace));
     }
 }
 

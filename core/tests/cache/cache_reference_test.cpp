@@ -25,7 +25,7 @@ using memgauge::test::Deed;
 using memgauge::test::difference;
 using memgauge::test::PlainCaches;
 using memgauge::test::random_trace;
-using memgauge::test::told;
+using memgauge::test::text_of;
 using memgauge::test::Trace;
 
 constexpr std::uint64_t traces = memgauge::test::is_slow ? 3'000 : 100'000;
@@ -93,7 +93,7 @@ TEST_CASE("random traces on random machines count as the plain model does") {
         if (!difference(trace).empty()) {
             ++failures;
             const Trace least = shrunk(trace);
-            FAIL_CHECK(told(least) << difference(least));
+            FAIL_CHECK(text_of(least) << difference(least));
         }
     }
 }

@@ -259,7 +259,7 @@ std::ostream& operator<<(std::ostream& out, const CacheAccess& access) {
                << unsigned{access.stream};
 }
 
-void tell(std::ostream& out, const CacheMachine& machine) {
+void write(std::ostream& out, const CacheMachine& machine) {
     constexpr std::array inclusions = {"non-inclusive", "inclusive", "exclusive"};
     out << "line " << machine.line_bytes << " sector " << machine.sector_bytes << " cores "
         << machine.cores << " idle " << machine.idle_cores << '\n';
@@ -277,13 +277,13 @@ void tell(std::ostream& out, const CacheMachine& machine) {
         << machine.prefetchers.stride << " ahead " << machine.prefetchers.stride_ahead << '\n';
 }
 
-void tell(std::ostream& out, const std::vector<StridedAccess>& references) {
+void write(std::ostream& out, const std::vector<StridedAccess>& references) {
     for (const StridedAccess& one : references) {
         out << "    " << one.first << " stride " << one.stride << '\n';
     }
 }
 
-void tell(std::ostream& out, const Deed& deed) {
+void write(std::ostream& out, const Deed& deed) {
     switch (deed.what) {
         case Deed::What::write_back_all:
             out << "write_back_all\n";
@@ -304,9 +304,9 @@ void tell(std::ostream& out, const Deed& deed) {
                 out << ' ' << stride;
             }
             out << '\n';
-            tell(out, deed.references);
+            write(out, deed.references);
             out << "   after\n";
-            tell(out, deed.after);
+            write(out, deed.after);
     }
 }
 
@@ -343,8 +343,8 @@ std::string difference(const Trace& trace) {
     for (const Deed& deed : trace.deeds) {
         carry_out(model, deed);
         carry_out(plain, deed);
-        const std::string counted = told(model.counts());
-        const std::string meant = told(plain.counts());
+        const std::string counted = text_of(model.counts());
+        const std::string meant = text_of(plain.counts());
         if (counted != meant) {
             return std::string{"model:     "}.append(counted).append("\nreference: ").append(meant);
         }
@@ -352,17 +352,17 @@ std::string difference(const Trace& trace) {
     return {};
 }
 
-std::string told(const Trace& trace) {
+std::string text_of(const Trace& trace) {
     std::ostringstream out;
     out << "seed " << trace.seed << ", " << trace.threads << " threads, ";
-    tell(out, trace.machine);
+    write(out, trace.machine);
     for (const Deed& deed : trace.deeds) {
-        tell(out, deed);
+        write(out, deed);
     }
     return out.str();
 }
 
-std::string told(const CacheCounts& counts) {
+std::string text_of(const CacheCounts& counts) {
     std::ostringstream out;
     out << "pieces " << counts.loads << ' ' << counts.stores << ' ' << counts.store_prefetches
         << " read " << counts.load_read_bytes << ' ' << counts.allocate_read_bytes << ' '

@@ -39,9 +39,9 @@ Trace random_trace(std::uint64_t seed);
 Trace drawn_trace(const Draw& draw);
 
 // The machine and the deeds, as a person reads them.
-std::string told(const Trace& trace);
+std::string text_of(const Trace& trace);
 // All that was counted.
-std::string told(const CacheCounts& counts);
+std::string text_of(const CacheCounts& counts);
 
 void carry_out(CacheModel& model, const Deed& deed);
 void carry_out(PlainCaches& plain, const Deed& deed);

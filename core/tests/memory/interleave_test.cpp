@@ -172,7 +172,7 @@ TEST_CASE("a share larger than what its node has left is refused before it is ta
     }
     std::ifstream there("/sys/devices/system/node/node" + std::to_string(nodes.front()) +
                         "/meminfo");
-    if (!there) return;  // the kernel does not tell
+    if (!there) return;  // the kernel does not report it
     CHECK(said.find("cannot place 1 EiB on node") == 0);
     CHECK(said.find("smaller weight") != std::string::npos);
     CHECK_NOTHROW(memgauge::memory::require_room(page, page, nodes, {1}));

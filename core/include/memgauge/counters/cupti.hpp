@@ -35,7 +35,7 @@ struct CuptiMetric {
 
 struct CuptiDevice {
     unsigned index = 0;  // as the driver numbers what it shows; CUDA_VISIBLE_DEVICES is heeded
-    std::string chip;    // as the host's half wants it: GH100; empty: not told
+    std::string chip;    // as the host's half wants it: GH100; empty: not known
     // Why nothing can be counted in that way; empty: nothing stands against it.
     std::string range_error;
     std::string sampling_error;
@@ -50,7 +50,7 @@ public:
     CuptiLibrary(const CuptiLibrary&) = delete;
     CuptiLibrary& operator=(const CuptiLibrary&) = delete;
 
-    // As cuptiGetVersion gives it: 24 with CUDA 12.6, 28 with 12.9, 130001 with 13.0. 0: not told.
+    // As cuptiGetVersion gives it: 24 with CUDA 12.6, 28 with 12.9, 130001 with 13.0. 0: not known.
     [[nodiscard]] std::uint32_t version() const noexcept;
     // That the host's half knows.
     [[nodiscard]] std::vector<std::string> chips() const;

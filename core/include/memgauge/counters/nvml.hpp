@@ -46,7 +46,7 @@ struct NvmlDevice {
     unsigned index = 0;
     std::string name;
     std::string uuid;
-    std::string bus_id;        // as the library writes it: 00000000:3B:00.0; empty: not told
+    std::string bus_id;        // as the library writes it: 00000000:3B:00.0; empty: not known
     bool partitioned = false;  // MIG is on: all figures are of the whole GPU
     std::string error;         // why the device cannot be used; empty: it can
 };
@@ -60,7 +60,7 @@ public:
     NvmlLibrary(const NvmlLibrary&) = delete;
     NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
-    [[nodiscard]] const std::string& driver() const noexcept;  // its version; empty: not told
+    [[nodiscard]] const std::string& driver() const noexcept;  // its version; empty: not known
     [[nodiscard]] const std::vector<NvmlDevice>& devices() const noexcept;
     // Asks once, and times it: some calls take milliseconds.
     [[nodiscard]] NvmlAnswer ask(const NvmlQuery& query) const;

@@ -74,7 +74,7 @@ public:
     PcpDirectory(const PcpDirectory&) = delete;
     PcpDirectory& operator=(const PcpDirectory&) = delete;
 
-    // The name of the machine whose metrics these are; empty: not told.
+    // The name of the machine whose metrics these are; empty: not known.
     [[nodiscard]] std::string host_name() const;
     // All metrics at or below a name, in the daemon's order; none where nothing is there.
     [[nodiscard]] std::vector<std::string> names(const std::string& below) const;
@@ -93,7 +93,7 @@ struct PcpColumn {
     // A value that is no integer is kept in parts of 2^-bits, rounded; an integer has none.
     std::optional<unsigned> fraction_bits;
     bool counts = false;  // it only grows: a lower value than before is of a new generation
-    // The column that tells for which share of the time this one counts: at zero, it has no value.
+    // The column that holds for which share of the time this one counts: at zero, it has no value.
     std::optional<std::size_t> duty;
     bool gated = false;  // it has no value while `gate` is zero
 };

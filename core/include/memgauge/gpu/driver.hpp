@@ -26,7 +26,7 @@ struct Driver;  // src/gpu/driver/driver.hpp
 class Device;   // src/gpu/device.hpp
 }  // namespace gpu
 
-// A GPU as the driver describes it; what it does not tell is none.
+// A GPU as the driver describes it; what it does not report is none.
 struct GpuFacts {
     int index = 0;  // as the driver numbers what it shows; CUDA_VISIBLE_DEVICES is heeded
     std::string name;

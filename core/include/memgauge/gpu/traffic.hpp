@@ -23,7 +23,7 @@ struct GpuTrafficRequest {
 
 // Loads from one array and stores to another, 16 bytes each by each thread, alternating as evenly
 // as their ratio allows; both arrays are walked in order, wrapping, each run going on where the
-// last ended. What is stored tells which store put it there, so that the last one to every address
+// last ended. What is stored shows which store put it there, so that the last one to every address
 // is validated.
 class GpuTraffic {
 public:

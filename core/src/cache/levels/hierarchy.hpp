@@ -93,18 +93,18 @@ public:
     [[nodiscard]] std::size_t depth() const { return count_; }
     [[nodiscard]] std::size_t sets(std::size_t level) const { return levels_[level].sets(); }
     [[nodiscard]] std::size_t ways(std::size_t level) const { return levels_[level].ways(); }
-    void tell(std::size_t level, std::size_t set, Held* lines) const {
-        levels_[level].tell(set, numbers_, lines);
+    void list_lines(std::size_t level, std::size_t set, Held* lines) const {
+        levels_[level].list_lines(set, numbers_, lines);
     }
     void hold(std::size_t level, std::size_t set, const Held* lines) {
         levels_[level].hold(set, numbers_, lines);
     }
     // See loops/repeats.hpp.
     using Copied = Held;
-    void copy(std::size_t level, std::size_t set, Held* to) const { tell(level, set, to); }
+    void copy(std::size_t level, std::size_t set, Held* to) const { list_lines(level, set, to); }
     [[nodiscard]] bool is_copy(std::size_t level, std::size_t set, const Held* of) const {
         std::vector<Held> now(ways(level));
-        tell(level, set, now.data());
+        list_lines(level, set, now.data());
         return std::equal(now.begin(), now.end(), of);
     }
 

@@ -129,7 +129,7 @@ int Level::find_other(Set set, Line line) const {
     return found == end ? -1 : static_cast<int>(found - at);
 }
 
-void Level::tell(std::size_t index, const LineNumbers& numbers, Held* lines) const {
+void Level::list_lines(std::size_t index, const LineNumbers& numbers, Held* lines) const {
     const Set set = sets_.get() + index * record_bytes_;
     const auto held = [&](int way) {
         const Line number = tag(set, way);

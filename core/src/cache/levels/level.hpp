@@ -68,9 +68,9 @@ public:
     void release(Set set, int way) const;
     void clear();
 
-    // Lines of a set of the first instance, the one used last first: told, and put instead of what
-    // the set holds. Least recently used only. See loops/warp.hpp.
-    void tell(std::size_t index, const LineNumbers& numbers, Held* lines) const;
+    // Lines of a set of the first instance, the one used last first: listed, and put instead of
+    // what the set holds. Least recently used only. See loops/warp.hpp.
+    void list_lines(std::size_t index, const LineNumbers& numbers, Held* lines) const;
     void hold(std::size_t index, LineNumbers& numbers, const Held* lines);
     [[nodiscard]] std::size_t sets() const { return count_; }
     [[nodiscard]] std::size_t ways() const { return ways_; }

@@ -22,7 +22,7 @@ namespace memgauge::cache {
 //   void follow(Track&)     after it came to another sector, finds its line
 //   bool is_here(address)   whether its set is simulated here
 //   bool is_never_here(Track&)  nor any that it will come to, border by border
-//   Effect access(Track&)   for real, in the caches; tells where level 1 has it
+//   Effect access(Track&)   for real, in the caches; returns where level 1 has it
 //   bool again(Track&)      the same if it is where it was with its marks
 //   bool is_there(Track&)   whether it is
 //   bool take_disturbed()   whether level 1 lost lines to levels behind it since asked last
@@ -129,7 +129,7 @@ private:
         if ((columns_ & bit) == 0) stay(track, r, met);
     }
 
-    // Where it comes from sector to sector by the same steps, it was told so far where it came
+    // Where it comes from sector to sector by the same steps, it is known so far where it came
     // from.
     [[gnu::always_inline]] static void move(Track& track, std::uint64_t step) {
         if (track.steady_steps != 0) [[likely]] {

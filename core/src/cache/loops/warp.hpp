@@ -14,7 +14,7 @@
 // `Caches` of one core give
 //   std::size_t depth()                          levels
 //   std::size_t sets(level), ways(level)
-//   void tell(level, set, Held* lines)           `ways` of them, the one used last first
+//   void list_lines(level, set, Held* lines)         `ways` of them, the one used last first
 //   void hold(level, set, const Held* lines)     instead of what the set holds
 
 #include <algorithm>
@@ -146,7 +146,7 @@ void Snapshot::take(const Caches& caches) {
         level.held.resize(level.chosen.size() * level.ways);
         Held* to = level.held.data();
         for (const std::size_t set : level.chosen) {
-            caches.tell(l, set, to);
+            caches.list_lines(l, set, to);
             to += level.ways;
         }
     }
@@ -176,7 +176,7 @@ bool Snapshot::is_now(const Caches& caches, std::int64_t lines) const {
     std::vector<Held> now;
     return each_moved(lines, [&](std::size_t l, std::size_t set, const std::vector<Held>& moved) {
         now.resize(moved.size());
-        caches.tell(l, set, now.data());
+        caches.list_lines(l, set, now.data());
         return now == moved;
     });
 }

@@ -46,8 +46,8 @@ public:
         return std::size_t{state_.levels[level].mask} + 1;
     }
     [[nodiscard]] std::size_t ways(std::size_t level) const { return state_.levels[level].ways; }
-    void tell(std::size_t level, std::size_t set, Held* lines) const {
-        state_.tell(state_.levels[level], set, lines);
+    void list_lines(std::size_t level, std::size_t set, Held* lines) const {
+        state_.list_lines(state_.levels[level], set, lines);
     }
     void hold(std::size_t level, std::size_t set, const Held* lines) {
         state_.hold(state_.levels[level], set, lines);

@@ -38,7 +38,7 @@ PackedState::PackedState(const CacheMachine& machine, const std::vector<CacheLev
     clear();
 }
 
-void PackedState::tell(const PackedLevel& level, std::size_t set, Held* lines) const {
+void PackedState::list_lines(const PackedLevel& level, std::size_t set, Held* lines) const {
     const unsigned bits = mark_bits(shape.sectors);
     const Word marks = (Word{1} << bits) - 1;
     const Word* const words = level.words.get() + set * level.words_in_set;

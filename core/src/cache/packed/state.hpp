@@ -68,7 +68,7 @@ struct PackedState {
 
     [[nodiscard]] std::span<PackedLevel> in_use() { return {levels.data(), count}; }
     // As Level's; see loops/warp.hpp.
-    void tell(const PackedLevel& level, std::size_t set, Held* lines) const;
+    void list_lines(const PackedLevel& level, std::size_t set, Held* lines) const;
     void hold(const PackedLevel& level, std::size_t set, const Held* lines);
     void write_back_all();
     void clear();

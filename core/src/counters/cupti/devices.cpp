@@ -15,14 +15,14 @@ void start(const CuptiLibrary::State& state) {
 }
 
 // What stands against counting, in the library's own categories.
-std::string hindrance(const DeviceSupported& told) {
+std::string hindrance(const DeviceSupported& reported) {
     const std::pair<int, const char*> hindrances[] = {
-        {told.architecture, "its architecture is older than what CUPTI can count on"},
-        {told.sli, "SLI is on"},
-        {told.virtual_gpu, "the virtual GPU's counters are not enabled: ask who runs the host"},
-        {told.confidential_computing, "confidential computing is on, which hides all counters"},
-        {told.mining_processor, "mining processors have no counters"},
-        {told.wsl, "the Windows subsystem for Linux has no counters: run on Linux itself"},
+        {reported.architecture, "its architecture is older than what CUPTI can count on"},
+        {reported.sli, "SLI is on"},
+        {reported.virtual_gpu, "the virtual GPU's counters are not enabled: ask who runs the host"},
+        {reported.confidential_computing, "confidential computing is on, which hides all counters"},
+        {reported.mining_processor, "mining processors have no counters"},
+        {reported.wsl, "the Windows subsystem for Linux has no counters: run on Linux itself"},
     };
     std::string all;
     for (const auto& [level, why] : hindrances) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double largest_count = 9.0e15;  // beyond, a double does not hold every whole number
 
-std::string told(const char* text) {
+std::string reported(const char* text) {
     return text == nullptr ? std::string{} : text;
 }
 
@@ -71,9 +71,9 @@ CuptiMetric Host::describe(const std::string& name) const {
     const Result result = calls_.properties(&asked);
     require(calls_, "cuptiProfilerHostGetMetricProperties", result, where_ + ": " + name);
     return {.name = name,
-            .description = told(asked.description),
-            .hardware_unit = told(asked.hardware_unit),
-            .dimension = told(asked.dimension)};
+            .description = reported(asked.description),
+            .hardware_unit = reported(asked.hardware_unit),
+            .dimension = reported(asked.dimension)};
 }
 
 std::vector<std::uint8_t> Host::configured(const std::vector<std::string>& names) {

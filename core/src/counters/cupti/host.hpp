@@ -22,7 +22,7 @@ public:
 
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] CuptiMetric describe(const std::string& name) const;
-    // What the hardware is told to count. RequestError: not together.
+    // What the hardware is set to count. RequestError: not together.
     [[nodiscard]] std::vector<std::uint8_t> configured(const std::vector<std::string>& names);
     [[nodiscard]] std::size_t passes(std::vector<std::uint8_t>& config) const;
 

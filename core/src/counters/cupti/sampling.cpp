@@ -21,7 +21,7 @@
 namespace memgauge {
 namespace {
 
-// Of the buffer: 4 to 7 KB for one to four metrics on an H100. The library does not tell.
+// Of the buffer: 4 to 7 KB for one to four metrics on an H100. The library does not report it.
 constexpr std::size_t bytes_per_sample = std::size_t{16} << 10U;
 // Where the interval can be one of cycles only: no clock of these chips is far from it.
 constexpr double cycles_per_ns = 1.5;
@@ -210,17 +210,17 @@ bool CuptiSamplingSource::Samples::decode(std::size_t& completed) noexcept {
 
 bool CuptiSamplingSource::Samples::add(std::size_t sample) noexcept {
     const char* call = "cuptiPmSamplingCounterDataGetSampleInfo";
-    cupti::SampleInfo told;
-    told.object = object;
-    told.image = image.data();
-    told.image_bytes = image.size();
-    told.sample = sample;
-    if (!failure.passed(call, calls.sample_info(&told))) return false;
-    if (told.end_ns <= told.begin_ns) return true;  // covers no time, as the first may
+    cupti::SampleInfo reported;
+    reported.object = object;
+    reported.image = image.data();
+    reported.image_bytes = image.size();
+    reported.sample = sample;
+    if (!failure.passed(call, calls.sample_info(&reported))) return false;
+    if (reported.end_ns <= reported.begin_ns) return true;  // covers no time, as the first may
     // A hole as long as a sample is a sample that was lost.
-    const bool lost = last_end_ns != 0 && told.begin_ns > last_end_ns &&
-                      told.begin_ns - last_end_ns >= told.end_ns - told.begin_ns;
-    last_end_ns = told.end_ns;
+    const bool lost = last_end_ns != 0 && reported.begin_ns > last_end_ns &&
+                      reported.begin_ns - last_end_ns >= reported.end_ns - reported.begin_ns;
+    last_end_ns = reported.end_ns;
     return failure.passed(call, lost ? cupti::samples_lost : cupti::success) &&
            selection.add(image, sample, sums, failure);
 }
@@ -240,7 +240,7 @@ bool CuptiSamplingSource::Samples::renew() noexcept {
     return configure(trigger) && start();
 }
 
-// A whole reading: what fails only there is told while there is someone to tell.
+// A whole reading: what fails only there is reported while someone can act on it.
 bool CuptiSamplingSource::Samples::tried() noexcept {
     std::this_thread::sleep_for(std::chrono::nanoseconds(2 * interval_ns));
     const bool works = add_all();

@@ -40,7 +40,7 @@ private:
     int handle_;
 };
 
-// Identifier and name of each instance; none where the daemon does not tell.
+// Identifier and name of each instance; none where the daemon reports none.
 using Instances = std::vector<std::pair<int, std::string>>;
 [[nodiscard]] Instances instances_of(const Calls& calls, DomainId domain);
 

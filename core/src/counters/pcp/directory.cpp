@@ -50,8 +50,8 @@ void describe_one(const pcp::Calls& calls, pcp::MetricId id, PcpMetric& into,
 
 void mark_available(const pcp::Calls& calls, const pcp::ValueSet* set, Known& one) {
     if (set == nullptr || set->count <= 0) {
-        const bool told = set != nullptr && set->count < 0;
-        one.metric->no_value = told ? pcp::error_text(calls, set->count) : "no value";
+        const bool reported = set != nullptr && set->count < 0;
+        one.metric->no_value = reported ? pcp::error_text(calls, set->count) : "no value";
         return;
     }
     const bool singular = one.instances.size() == 1 && one.instances[0].second.empty();

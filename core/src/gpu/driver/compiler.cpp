@@ -64,7 +64,7 @@ private:
     const nvrtc::Calls& calls_;
 };
 
-// The first line of the log that tells of an error, else the first.
+// The first line of the log that reports an error, else the first.
 std::string first_error(const std::string& log) {
     const std::size_t error = log.find("error");
     const std::size_t begin = error == std::string::npos ? 0 : log.rfind('\n', error) + 1;

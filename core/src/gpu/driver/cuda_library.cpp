@@ -138,7 +138,7 @@ const Advice* advice_on(Result result) noexcept {
     return nullptr;
 }
 
-const char* told(Result (*ask)(Result, const char**), Result result) {
+const char* reported(Result (*ask)(Result, const char**), Result result) {
     const char* words = nullptr;
     return ask != nullptr && ask(result, &words) == success ? words : nullptr;
 }
@@ -161,8 +161,8 @@ Calls load(const std::string& file) {
 }
 
 std::string text(const Calls& calls, Result result) {
-    const char* const words = told(calls.error_string, result);
-    const char* const name = told(calls.error_name, result);
+    const char* const words = reported(calls.error_string, result);
+    const char* const name = reported(calls.error_name, result);
     if (words == nullptr) return "CUDA error " + std::to_string(result);
     return name == nullptr ? words : std::string(words) + " (" + name + ")";
 }

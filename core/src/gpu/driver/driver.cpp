@@ -73,7 +73,7 @@ void describe(const cuda::Calls& calls, cuda::DeviceHandle device, GpuFacts& fac
     if (attribute(calls, device, Attribute::compute_mode) == cuda::compute_mode_prohibited) {
         facts.error = "it is in prohibited compute mode; nvidia-smi -c DEFAULT lets it be used";
     } else if (facts.compute_major == 0 || facts.multiprocessors == 0) {
-        facts.error = "the driver does not tell its compute capability and multiprocessors";
+        facts.error = "the driver does not report its compute capability and multiprocessors";
     }
 }
 

@@ -25,8 +25,8 @@ struct TransferEnd {
 
 class TransferLane {
 public:
-    // Streams and events are those of `device`. `number` tells the contents of one lane from
-    // another's; `array`: the name of the target in validations.
+    // Streams and events are those of `device`. `number` distinguishes the contents of one lane
+    // from another's; `array`: the name of the target in validations.
     TransferLane(std::shared_ptr<Device> device, TransferEnd source, TransferEnd target,
                  std::size_t bytes, unsigned number, char array, const StopCheck& stop);
     ~TransferLane();

@@ -1,7 +1,7 @@
 #pragma once
 // What the arrays hold: multiples of x(i) = 1 + i * 2^-40 (double) or 1 + (i mod 2^23) * 2^-23
 // (float). All x(i) and their multiples by powers of two are exact; none is zero, none repeats
-// within 8 TiB (float: 32 MiB, all that 24 bits of precision between 1 and 2 can tell apart).
+// within 8 TiB (float: 32 MiB, all that 24 bits of precision between 1 and 2 can distinguish).
 
 #include <cstddef>
 

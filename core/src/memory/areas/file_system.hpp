@@ -17,7 +17,7 @@ struct Mount {
 };
 
 std::optional<Mount> parse_mountinfo(std::istream& text, int mount_id);
-// Empty where the kernel does not tell: a file without a mount, or no procfs.
+// Empty where the kernel does not report it: a file without a mount, or no procfs.
 std::optional<Mount> mount_of(int descriptor);
 
 // The value of an option such as huge=always; empty: it is not set.

@@ -45,7 +45,7 @@ std::string opened_name(int descriptor) {
 }
 
 // The library's words in one line, with the name that the user gave.
-std::string told(const Calls& calls, const PoolRequest& request) {
+std::string reported(const Calls& calls, const PoolRequest& request) {
     const char* const text = calls.error_text();
     std::string words = text != nullptr ? text : "it does not say why";
     const std::string name = opened_name(request.descriptor);
@@ -62,7 +62,7 @@ std::string told(const Calls& calls, const PoolRequest& request) {
     if (error == EWOULDBLOCK) {
         throw RequestError(what + "another process has it open; wait for its end, or name another");
     }
-    throw RequestError(what + told(calls, request) +
+    throw RequestError(what + reported(calls, request) +
                        "; it was left as it is: name another path, or remove it if it is not "
                        "needed");
 }
@@ -188,7 +188,8 @@ ObjectId PoolArea::allocate(const std::string& what, std::size_t bytes) {
     ObjectId object;
     const std::size_t taken = std::max(bytes, least_object_bytes);
     if (calls_.alloc(pool_, &object, taken, buffer_type, nullptr, nullptr) != 0) {
-        throw RequestError(what + ": " + told(calls_, {}) + "; the pool has " + size_text(bytes_) +
+        throw RequestError(what + ": " + reported(calls_, {}) + "; the pool has " +
+                           size_text(bytes_) +
                            " in all, so remove it for one of the size needed, or ask for less");
     }
     return object;

@@ -44,7 +44,7 @@ struct Pool {
 
 std::optional<Pool> pool(std::size_t page_bytes, std::optional<int> node) {
     if (node) {
-        // Promises are kept for the whole machine only, so a node tells just what is free.
+        // Promises are kept for the whole machine only, so a node reports just what is free.
         const std::string path = "/sys/devices/system/node/node" + std::to_string(*node) +
                                  "/hugepages/" + pool_name(page_bytes) + "/";
         const auto free = sysfs::number(path + "free_hugepages");

@@ -168,8 +168,9 @@ private:
 std::size_t thread_count(std::size_t chunks) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    const int told = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-    return std::clamp<std::size_t>(static_cast<std::size_t>(told), 1,
+    const int allowed_count =
+        sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    return std::clamp<std::size_t>(static_cast<std::size_t>(allowed_count), 1,
                                    std::clamp<std::size_t>(chunks, 1, most_threads));
 }
 

@@ -20,7 +20,8 @@ void interleave(std::byte* begin, std::size_t bytes, const std::vector<int>& nod
 // root's to set; here they are the buffer's, and any kernel does. The pages, of `page_bytes` each,
 // are touched here, by threads with a memory policy of their own; the range is then left under
 // MPOL_INTERLEAVE of these nodes, so that automatic NUMA balancing does not move what was placed.
-// RequestError: as above; a node that is full, where the kernel tells. Interrupted: `stop` said so.
+// RequestError: as above; a node that is full, where the kernel reports that. Interrupted: `stop`
+// said so.
 void interleave_weighted(std::byte* begin, std::size_t bytes, std::size_t page_bytes,
                          const std::vector<int>& nodes, const std::vector<unsigned>& weights,
                          const StopCheck& stop = {});

@@ -126,7 +126,7 @@ std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
 }
 
 std::size_t mask_bits(const std::vector<unsigned long>& mask) {
-    // The kernel reads one bit less than it is told.
+    // The kernel reads one bit less than it is given.
     return mask.size() * sizeof(unsigned long) * 8 + 1;
 }
 
@@ -167,7 +167,7 @@ std::optional<Placement> parse_numa_maps(std::istream& text, std::uintptr_t begi
 std::optional<Placement> placement(const std::byte* begin, std::size_t bytes) {
     std::vector<void*> pages = sample(begin, bytes);
     std::vector<int> where(pages.size(), -1);
-    // Without a list of targets move_pages moves nothing and tells where each page is.
+    // Without a list of targets move_pages moves nothing and reports where each page is.
     if (syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, where.data(), 0) != 0) {
         std::ifstream file("/proc/self/numa_maps");
         return parse_numa_maps(file, reinterpret_cast<std::uintptr_t>(begin));

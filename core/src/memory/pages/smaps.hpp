@@ -20,7 +20,7 @@ struct RangePages {
 // the overlap. Empty when no area overlaps.
 std::optional<RangePages> parse_smaps(std::istream& text, std::uintptr_t begin, std::uintptr_t end);
 
-// Empty where the kernel does not tell.
+// Empty where the kernel does not report it.
 std::optional<RangePages> read_smaps(const std::byte* begin, std::size_t bytes);
 
 }  // namespace memgauge::memory

@@ -11,9 +11,9 @@ namespace memgauge::competition {
 
 // Each flag lies on lines of its own: those looked at all the time stay in every cache until they
 // change, once.
-class Race {
+class RunState {
 public:
-    explicit Race(std::uint32_t runners) noexcept : waited_for_(runners), running_(runners) {}
+    explicit RunState(std::uint32_t runners) noexcept : waited_for_(runners), running_(runners) {}
 
     // The same for all: so long after the first of them asks, at `now`.
     Ticks end_after(Ticks duration, Ticks now) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
-// The innermost loops as an address stream. Over what is told: a cache model, or a test's record.
+// The innermost loops as an address stream. Over what receives it: a cache model, or a test's
+// record.
 
 #include <algorithm>
 #include <array>
@@ -13,24 +14,24 @@
 
 namespace memgauge::nests {
 
-// Asks for a wish to stop after some work, and says how many accesses to tell at once: as many as
-// take a fraction of a second, for a model that can skip much of a long loop does so the better the
-// more it is told of it.
-class Patience {
+// Polls for a stop after some work, and decides how many accesses the model gets at once: as many
+// as take a fraction of a second, since a model that can skip much of a long loop does so the
+// better the more of it it gets.
+class StopPolling {
 public:
     static constexpr std::size_t least_at_once = std::size_t{1} << 20;
 
-    explicit Patience(const StopCheck& stop) : stop_(stop) {}
+    explicit StopPolling(const StopCheck& stop) : stop_(stop) {}
 
     [[nodiscard]] std::size_t at_once() const noexcept { return at_once_; }
-    void told(std::size_t accesses) {
-        told_ += accesses;
-        if (told_ < least_at_once) return;
+    void passed(std::size_t accesses) {
+        since_poll_ += accesses;
+        if (since_poll_ < least_at_once) return;
         if (stop_ && stop_()) throw Interrupted();
         const auto now = Clock::now();
-        if (2 * told_ >= at_once_) adapt(now - asked_);
-        asked_ = now;
-        told_ = 0;
+        if (2 * since_poll_ >= at_once_) adapt(now - polled_);
+        polled_ = now;
+        since_poll_ = 0;
     }
 
 private:
@@ -45,9 +46,9 @@ private:
     static constexpr std::size_t most_at_once = std::size_t{1} << 48;
 
     const StopCheck& stop_;
-    std::size_t told_ = 0;
+    std::size_t since_poll_ = 0;
     std::size_t at_once_ = least_at_once;
-    Clock::time_point asked_ = Clock::now();
+    Clock::time_point polled_ = Clock::now();
 };
 
 template <class Model>
@@ -59,7 +60,7 @@ public:
           bases_(bases),
           core_(core),
           model_(model),
-          patience_(stop),
+          polling_(stop),
           in_loop_(nest.body == Body::dot ? nest.written() : nest.references) {}
 
     // The two innermost loops.
@@ -72,7 +73,7 @@ public:
         const std::size_t count = loops.trips[innermost];
         std::size_t outer = 0;
         for (std::size_t j = 0; j < loops.trips[row_loop]; j += outer) {
-            const std::size_t at_once = patience_.at_once() / (count * in_loop_);
+            const std::size_t at_once = polling_.at_once() / (count * in_loop_);
             outer = std::clamp<std::size_t>(at_once, 1, loops.trips[row_loop] - j);
             if (outer == 1) {
                 row(loops, offsets, j);
@@ -84,7 +85,7 @@ public:
             model_.walk(core_, std::span(references).first(in_loop_),
                         std::span(steps).first(in_loop_), outer, count,
                         std::span(&after, nest_.references - in_loop_));
-            patience_.told(outer * count * in_loop_);
+            polling_.passed(outer * count * in_loop_);
         }
     }
 
@@ -145,15 +146,15 @@ private:
 
     void one(const CacheAccess& access) {
         model_.access(core_, std::span(&access, 1));
-        patience_.told(1);
+        polling_.passed(1);
     }
 
     void walk(References references, std::size_t count) {
         for (std::size_t done = 0; done < count;) {
-            const std::size_t some = std::min(patience_.at_once() / in_loop_, count - done);
+            const std::size_t some = std::min(polling_.at_once() / in_loop_, count - done);
             model_.walk(core_, std::span(references).first(in_loop_), some);
             move(references, some);
-            patience_.told(some * in_loop_);
+            polling_.passed(some * in_loop_);
             done += some;
         }
     }
@@ -163,7 +164,7 @@ private:
     void prefetched(References references, std::size_t count, const PrefetchRhythm& rhythm) {
         std::size_t groups = count / rhythm.period;
         while (groups > 0) {
-            const std::size_t at_once = patience_.at_once() / ((in_loop_ + 1) * rhythm.period);
+            const std::size_t at_once = polling_.at_once() / ((in_loop_ + 1) * rhythm.period);
             const std::size_t some = std::clamp<std::size_t>(at_once, 1, groups);
             walk_groups(references, rhythm, rhythm.period, some);
             move(references, some * rhythm.period);
@@ -190,7 +191,7 @@ private:
             }
         }
         model_.walk(core_, std::span(unrolled).first(used), groups);
-        patience_.told(used * groups);
+        polling_.passed(used * groups);
     }
 
     void move(References& references, std::size_t trips) const {
@@ -203,13 +204,13 @@ private:
     std::span<const std::uint64_t> bases_;
     unsigned core_;
     Model& model_;
-    Patience patience_;
+    StopPolling polling_;
     std::size_t in_loop_;  // references of the innermost loop
 };
 
 template <class Model>
-void tell(const Nest& nest, std::span<const std::uint64_t> bases, unsigned core, Model& model,
-          const StopCheck& stop = {}) {
+void stream_addresses(const Nest& nest, std::span<const std::uint64_t> bases, unsigned core,
+                      Model& model, const StopCheck& stop = {}) {
     Telling<Model> inner(nest, bases, core, model, stop);
     for (OuterLoops at(nest); !at.done(); at.advance()) inner.rows(at.loops(), at.offsets());
 }
