@@ -95,7 +95,7 @@ def machine_table(done: SimulatedProgram) -> Table:
         ["machine", _named(machine, ": ")],
         ["source", machine.source],
     ]
-    rows += [[level.name, level_words(level)] for level in machine.levels]
+    rows += [[level.name, level_text(level)] for level in machine.levels]
     rows += [["engine", f"{done.engine}, valgrind {done.valgrind}"]]
     rows += [["engine", note] for note in done.notes]
     rows += [["assumed", assumption] for assumption in machine.assumptions]
@@ -108,7 +108,7 @@ def machine_table(done: SimulatedProgram) -> Table:
     )
 
 
-def level_words(level: CacheLevel) -> str:
+def level_text(level: CacheLevel) -> str:
     """One level in words: size, ways, sharing, how it relates to the others."""
     ways = f"{level.ways} ways" if level.ways else "fully associative"
     shared = {0: "shared by all cores", 1: "of each core"}

@@ -53,12 +53,12 @@ def _all() -> list[CacheMachine]:
 
 def _list(machines: Iterable[CacheMachine]) -> Iterator[str]:
     """Names, titles and levels."""
-    from memgauge.analysis.simulated_program import level_words
+    from memgauge.analysis.simulated_program import level_text
 
     for machine in machines:
         yield f"{machine.name}: {machine.title}"
         for level in machine.levels:
-            yield f"    {level.name:4} {level_words(level)}"
+            yield f"    {level.name:4} {level_text(level)}"
 
 
 def _tell(machine: CacheMachine) -> Iterator[str]:
@@ -76,11 +76,11 @@ def _tell(machine: CacheMachine) -> Iterator[str]:
 
 def _sources(machine: CacheMachine) -> Iterator[str]:
     """Of levels and of stores past the caches, where they have their own."""
-    from memgauge.analysis.simulated_program import level_words
+    from memgauge.analysis.simulated_program import level_text
 
     for level in machine.levels:
         if level.source:
-            yield f"    {level.name} {level_words(level)}: {level.source}"
+            yield f"    {level.name} {level_text(level)}: {level.source}"
     stores = machine.store_streams
     if stores.lines:
         yield f"    stores bypass the caches after {stores.lines} whole lines: {stores.source}"

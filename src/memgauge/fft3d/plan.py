@@ -90,9 +90,9 @@ def _spare_on_first_node(world: World, cuts: Sequence[Pencils], free: Sequence[i
         needed_bytes = ARRAYS * sum(array_bytes(cuts, rank) for rank in node.ranks)
         if needed_bytes > usable_bytes:
             raise RequestError(
-                f"--size {cuts[-1].size}: {node.in_words} needs {format_bytes(needed_bytes)} for "
-                f"its ranks' arrays and {format_bytes(max(0, usable_bytes))} can be used there; "
-                "use a smaller size or more nodes"
+                f"--size {cuts[-1].size}: {node.description} needs {format_bytes(needed_bytes)} "
+                f"for its ranks' arrays, and {format_bytes(max(0, usable_bytes))} can be used "
+                "there; use a smaller size or more nodes"
             )
         spare.append(usable_bytes - needed_bytes)
     return spare[0]

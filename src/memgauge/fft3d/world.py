@@ -37,7 +37,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.name}:{format_cpu_list(self.ranks)}"
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """Such as `node17 (ranks 4-7)`."""
         noun = "rank" if len(self.ranks) == 1 else "ranks"
         return f"{self.name} ({noun} {format_cpu_list(self.ranks)})"

@@ -114,7 +114,7 @@ def _events(page: Page, of: ListedBackEnd, events: Sequence[ListedEvent], *, who
 
 def _brief(one: ListedEvent) -> str:
     event = one.event
-    parts = [quantity_words(event.quantity)]
+    parts = [quantity_text(event.quantity)]
     if event.instances:
         parts.append(f"in {format_count(len(event.instances), 'place')}")
     if event.certainty in {"unconfirmed", "conflict"}:
@@ -124,7 +124,7 @@ def _brief(one: ListedEvent) -> str:
     return ", ".join(parts)
 
 
-def quantity_words(quantity: str) -> str:
+def quantity_text(quantity: str) -> str:
     """A quantity in words."""
     words = {
         "read_bytes": "bytes read",
@@ -144,7 +144,7 @@ def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
     level = (
         "a level at an instant" if event.gauge else "only grows; use differences between readings"
     )
-    yield "counts", f"{quantity_words(event.quantity)} ({event.domain}); {level}"
+    yield "counts", f"{quantity_text(event.quantity)} ({event.domain}); {level}"
     yield "encoded", event.encoding
     yield "a count", _worth(event)
     yield "sees", f"each counter one {event.scope}; {_places(event)}"

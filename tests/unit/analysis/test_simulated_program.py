@@ -8,7 +8,7 @@ import pytest
 
 from memgauge.analysis.schema import simulation_schema
 from memgauge.analysis.simulated_program import (
-    level_words,
+    level_text,
     simulated_report,
     simulation_document,
 )
@@ -169,7 +169,7 @@ def test_text_and_page_hold_the_assumptions_and_no_escapes() -> None:
     ],
 )
 def test_a_level_in_words(changes: dict[str, object], words: str) -> None:
-    assert level_words(msgspec.structs.replace(MACHINE.levels[0], **changes)) == words
+    assert level_text(msgspec.structs.replace(MACHINE.levels[0], **changes)) == words
 
 
 def test_few_bytes_are_told_as_such_and_not_as_no_mebibytes() -> None:

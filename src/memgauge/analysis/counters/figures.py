@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from memgauge.analysis.figures.gpu_points import gpu_of
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.run import Figures, once
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, added_up, gpu_traffic
 from memgauge.model.counting.readings import Counted, counted
 from memgauge.model.points.counted import CountedActual, CountedRequested
@@ -78,6 +78,7 @@ class HardwareCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Regions left out: a thread was switched out, or a page had gone away."""
 
 
+@once
 def counts_of(figures: Figures) -> list[HardwareCounts]:
     """The counted kernels of a run: one entry for each point, back end and basis."""
     found: list[HardwareCounts] = []

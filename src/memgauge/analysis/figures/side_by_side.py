@@ -48,7 +48,7 @@ class PassResult(msgspec.Struct, frozen=True, kw_only=True):
         return sum(self.bandwidth.values())
 
 
-class Visits(msgspec.Struct, frozen=True):
+class Passes(msgspec.Struct, frozen=True):
     """Clean passes of a split in one regime, in order of time, and how many were set aside."""
 
     clean: list[PassResult]
@@ -63,7 +63,7 @@ def leader_of(groups: Groups) -> Point:
     return next((point for point in groups.values() if point.measured_with is None), first)
 
 
-def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits:
+def passes_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Passes:
     """All passes of a split in one regime; a pass in which a group lacks a value is set aside.
 
     Args:
@@ -88,7 +88,7 @@ def visits_of(run: Run, groups: Groups, regimes: Regimes, regime: str) -> Visits
             set_aside += 1
         else:
             found.append(one_pass)
-    return Visits(found, set_aside, {name: p.bytes_counted for name, p in groups.items()})
+    return Passes(found, set_aside, {name: p.bytes_counted for name, p in groups.items()})
 
 
 def _by_time(run: Run, point: Point) -> dict[tuple[int, int], Sample]:

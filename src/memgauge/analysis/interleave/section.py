@@ -226,7 +226,7 @@ def _table(found: Sequence[Choice]) -> Table:
         columns=columns,
         rows=[_row(choice, one) for choice in found for one in _ordered(choice.results)],
         note=f"Weights of nodes {nodes}, in this order. The 90th percentile of speed and its 95% "
-        "interval; ratios are medians over the rounds in which both were visited.",
+        "interval; ratios are medians over the rounds in which both were measured.",
     )
 
 

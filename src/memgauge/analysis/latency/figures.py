@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from memgauge.analysis.figures.gpu_points import GPU_MEMORY, gpu_name, gpu_of
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.latency import LatencyRequested
@@ -99,6 +99,7 @@ def fastest_by_level(results: Iterable[LatencyResult]) -> dict[str, Estimate]:
     return found
 
 
+@once
 def memory_latency(figures: Figures) -> tuple[LatencyResult, Estimate] | None:
     """Of local memory, or the GPU's: blocks in random order, the fastest pages."""
     best = fastest(result for result in latency_results(figures) if result.in_memory)

@@ -155,5 +155,5 @@ def generators_chart(teams: Sequence[Team], scaling: Scaling | None) -> Chart | 
         marks=scaling_report.marks(scaling, ordered),
         note=None
         if all(has_interval(team.bandwidth) for team in ordered)
-        else "Points without a whisker have too few visits for an interval.",
+        else "Points without a whisker have too few passes for an interval.",
     )

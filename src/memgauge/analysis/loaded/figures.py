@@ -1,7 +1,7 @@
 """The `loaded` points of a run as curves: latency beside bandwidth, from long delays to none.
 
-Latency and bandwidth of a curve are medians, and both of the same visits: a team seen at two
-distances gives one curve for each. The walk's latency is a mean over its loads in each visit; p50
+Latency and bandwidth of a curve are medians, and both of the same passes: a team seen at two
+distances gives one curve for each. The walk's latency is a mean over its loads in each pass; p50
 and p99 are of loads timed one by one.
 """
 
@@ -35,9 +35,9 @@ class LoadedPoint(msgspec.Struct, frozen=True, kw_only=True):
     """Units of the generators' pause."""
     delay_ns: float | None
     latency: Estimate
-    """Of the walk, ns: median over visits."""
+    """Of the walk, ns: median over sampling passes."""
     bandwidth: Estimate
-    """GB/s that the generators counted: median over the same visits."""
+    """GB/s that the generators counted: median over the same passes."""
     moved: Estimate | None
     """With the lines that ordinary stores read first."""
     times: LoadTimes
@@ -73,7 +73,7 @@ class LoadedCurve(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def load(self) -> str:
         """The mix in words, such as `75% reads`."""
-        return share_words(self.read_share)
+        return read_share_text(self.read_share)
 
     @property
     def unloaded(self) -> LoadedPoint | None:
@@ -99,7 +99,7 @@ class LoadedCurve(msgspec.Struct, frozen=True, kw_only=True):
         return last if last.delay == 0 else None
 
 
-def share_words(read_share: float) -> str:
+def read_share_text(read_share: float) -> str:
     """A share of reads in words."""
     if read_share >= 1:
         return "all reads"

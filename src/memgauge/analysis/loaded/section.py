@@ -18,7 +18,7 @@ NOTE = (
     "neighbouring delays. Lines: in flight at the knee, bandwidth x latency / line (Little's law)."
 )
 POINTS_NOTE = (
-    "Medians over visits. Latency: of a walk of dependent loads, the mean over its loads. p50 and "
+    "Medians over passes. Latency: of a walk of dependent loads, the mean over its loads. p50 and "
     "p99: of loads timed one by one beside the same traffic, the clock's cost taken off; p50 lies "
     "below the walk where a few loads wait much longer than most, and each has a fence at both "
     "ends, which the walk has not. Lines in flight: of the generators, their bandwidth by count "
@@ -147,7 +147,7 @@ def _points(curves: Sequence[LoadedCurve]) -> Table:
         ("loads timed", None),
         ("lines in flight", None),
         ("with write-allocate, lines", None),
-        ("visits", None),
+        ("passes", None),
     ]
     return Table(
         name="loaded-points",

@@ -6,7 +6,7 @@ import msgspec
 
 from memgauge.analysis.figures.gpu_points import WHOLE, gpu_of
 from memgauge.analysis.figures.run import Figures, scaled
-from memgauge.analysis.loaded.figures import share_words
+from memgauge.analysis.loaded.figures import read_share_text
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.mix import MixActual, MixRequested
 from memgauge.model.units import format_count
@@ -47,7 +47,7 @@ class MixResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def mix(self) -> str:
         """Such as `75% reads`."""
-        return share_words(self.read_share)
+        return read_share_text(self.read_share)
 
     @property
     def label(self) -> str:

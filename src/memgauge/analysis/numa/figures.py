@@ -9,7 +9,7 @@ import msgspec
 from memgauge.analysis.figures.regimes import team_of
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.same_rounds import ratio_in_rounds
-from memgauge.analysis.figures.side_by_side import visits_of
+from memgauge.analysis.figures.side_by_side import passes_of
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import sustained
@@ -142,7 +142,7 @@ def total_at_once(figures: Figures, matrix: Matrix) -> Estimate | None:
     if most is None:
         return None
     name = most.regime or regimes.regimes[0].name
-    passes = visits_of(figures.run, groups, regimes, name).clean
+    passes = passes_of(figures.run, groups, regimes, name).clean
     return sustained([one.total for one in passes])
 
 

@@ -91,7 +91,7 @@ def _pairs(figures: Figures, found: Sequence[Matrix]) -> Table:
         columns=columns,
         rows=rows,
         note="The 90th percentile of speed and its 95% interval; over local: medians over the "
-        "rounds in which both were visited. Claimed: by the firmware (ACPI SLIT and HMAT), which "
+        "rounds in which both were measured. Claimed: by the firmware (ACPI SLIT and HMAT), which "
         "nobody has measured; Linux shows HMAT from the nearest CPU nodes only.",
     )
 
@@ -131,7 +131,7 @@ def _totals(figures: Figures, found: Sequence[Matrix]) -> list[Table]:
                 Column(title="the one over the other", digits=2),
             ],
             rows=rows,
-            note="All at once: summed in each visit over the time in which all threads were at "
+            note="All at once: summed in each pass over the time in which all threads were at "
             "work, each CPU node's split over all memory nodes equally.",
         )
     ]

@@ -18,7 +18,7 @@ from memgauge.analysis.report.only_simulated import is_only_simulated, simulated
 from memgauge.analysis.report.verdicts import peak_share, reached_counts, run_verdicts
 from memgauge.analysis.section import Cell, Headline, Report, Section, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.stream.figures import best, stream_cells
+from memgauge.analysis.stream.figures import best, kernel_results
 from memgauge.analysis.transfers.section import best_transfers
 from memgauge.analysis.workingset.section import claims_for, find
 from memgauge.model.experiments import DESCRIPTORS, title_of
@@ -155,7 +155,7 @@ def _headlines(figures: Figures) -> list[Headline]:
 
 
 def _bandwidth(figures: Figures) -> Headline | None:
-    top = best(stream_cells(figures))
+    top = best(kernel_results(figures))
     if top is None or top.sustained is None:
         return None
     by = gpu_name([top.point]) or format_count(top.threads, "thread")

@@ -13,7 +13,7 @@ from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.report.left_out import is_left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated
 from memgauge.analysis.section import Verdict
-from memgauge.analysis.stream.figures import best, stream_cells
+from memgauge.analysis.stream.figures import best, kernel_results
 from memgauge.model.points.stream import StreamRequested
 from memgauge.model.records import NOT_WATCHED, Environment, Point
 from memgauge.model.run import Run
@@ -91,7 +91,7 @@ def peak_share(figures: Figures) -> PeakShare | None:
     None where either is not known. Bytes moved are an upper bound where hardware avoids the
     write-allocate, so those that STREAM counts are used, which are surely moved.
     """
-    top = best(stream_cells(figures))
+    top = best(kernel_results(figures))
     if top is None or top.sustained is None:
         return None
     of_gpu = bool(gpu_of(top.point))

@@ -2,7 +2,7 @@
 
 from memgauge.analysis.figures.gpu_points import gpu_name, gpu_of
 from memgauge.analysis.figures.run import Figures, figures_of
-from memgauge.analysis.stream.figures import STANDARD, KernelResult, stream_cells
+from memgauge.analysis.stream.figures import STANDARD, KernelResult, kernel_results
 from memgauge.model.records import Validation
 from memgauge.model.run import Run
 
@@ -19,7 +19,7 @@ def stream_form(run: Run) -> str:
     """
     figures = figures_of(run)
     tables: dict[tuple[str, str, str, str, int, str], dict[str, KernelResult]] = {}
-    for result in stream_cells(figures):
+    for result in kernel_results(figures):
         if (
             result.kernel in STREAM_ORDER
             and result.whole

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from memgauge.analysis.figures.run import Figures, scaled
+from memgauge.analysis.figures.run import Figures, once, scaled
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
@@ -107,7 +107,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return self.standard.best_gb_per_s if self.standard else None
 
 
-def stream_cells(figures: Figures) -> list[KernelResult]:
+@once
+def kernel_results(figures: Figures) -> list[KernelResult]:
     """Slices and passes of a run, joined; only where one of them was measured."""
     joined: dict[tuple[StreamRequested, int, str], dict[str, tuple[Point, PointSummary]]] = {}
     for point, summary in figures.of("stream"):

@@ -16,7 +16,7 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.stream import tables as stream_tables
 from memgauge.analysis.stream.charts import kernel_bars
-from memgauge.analysis.stream.figures import KernelResult, best, searches, stream_cells
+from memgauge.analysis.stream.figures import KernelResult, best, kernel_results, searches
 from memgauge.analysis.stream.tuning import JUDGED, tuning_verdicts
 from memgauge.model.points.gpu import GpuDevice
 from memgauge.model.units import format_bytes, format_count
@@ -28,7 +28,7 @@ SHORT_WALK_S = 200e-6
 
 def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of the bandwidth of a GPU's memory."""
-    found = stream_cells(figures)
+    found = kernel_results(figures)
     main = [result for result in found if result.is_plain]
     peak = gpu_peak_gb_per_s(figures.run.points_of("stream"))
     counted = [hardware_bandwidth(counts) for counts in counts_of(figures)]

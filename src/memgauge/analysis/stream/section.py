@@ -14,7 +14,7 @@ from memgauge.analysis.stream import scaling as stream_scaling
 from memgauge.analysis.stream import tables as stream_tables
 from memgauge.analysis.stream import variants as stream_variants
 from memgauge.analysis.stream.charts import kernel_bars
-from memgauge.analysis.stream.figures import KernelResult, best, stream_cells
+from memgauge.analysis.stream.figures import KernelResult, best, kernel_results
 from memgauge.analysis.stream.tuning import tuning_verdicts
 from memgauge.model.units import format_count
 
@@ -23,7 +23,7 @@ def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of the bandwidth of a run."""
     if any(gpu_of(point) for point in figures.run.points_of("stream")):
         return stream_gpu.analyse(figures)
-    found = stream_cells(figures)
+    found = kernel_results(figures)
     main = [result for result in found if result.is_plain]
     ways = stream_variants.compared(found)
     system = figures.run.start.system

@@ -25,7 +25,7 @@ _WHAT = {
 }
 NOTE = (
     "Of its own: as a share of the same kernel with direct access and its variant's own stores, "
-    "visited in the same rounds. A share below 1 is what this way costs."
+    "measured in the same rounds. A share below 1 is what this way costs."
 )
 
 

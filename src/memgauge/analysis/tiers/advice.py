@@ -62,7 +62,7 @@ def why_not(contest: Contest, shape: Shape) -> str:
         return f"the sums are known to {shape.margin:.0%} only"
     if len(contest.splits) < LEAST_SPLITS:
         return "two splits are too few"
-    return "too few visits for intervals"
+    return "too few passes for intervals"
 
 
 def remedy_for(contest: Contest) -> str:

@@ -82,7 +82,7 @@ def _latency(contest: Contest) -> list[Chart]:
             x=SPLIT_AXIS,
             y=Axis(title="Latency", unit="ns", from_zero=True),
             series=[_line(n, x, found, contest) for n, found in lines.items() if any(found)],
-            note="A walk of dependent loads from what the group reads; medians over visits.",
+            note="A walk of dependent loads from what the group reads; medians over passes.",
         )
     ]
 

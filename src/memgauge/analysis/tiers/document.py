@@ -23,7 +23,7 @@ class SpreadFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SplitFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """So many of the threads in group B. Bandwidth in GB/s, medians over sampling passes."""
+    """So many of the threads in group B. Bandwidth in GB/s, medians over passes."""
 
     b_threads: int
     a: Figure | None
@@ -48,7 +48,7 @@ class SplitFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Of the time of all iterations: while not all threads were at work; in no figure."""
     warm_up_share: float | None
     """Iterations left out while threads warmed up, for each that counts."""
-    visits: int
+    passes: int
     set_aside: int
 
 
@@ -146,7 +146,7 @@ def _split(contest: Contest, split: Split) -> SplitFigures:
         latency_b_ns=figure(split.latency_b),
         outside_share=None if shares is None else shares.outside,
         warm_up_share=None if shares is None else shares.warm_up,
-        visits=split.visits,
+        passes=split.passes,
         set_aside=split.set_aside,
     )
 

@@ -1,6 +1,6 @@
 """Two groups of threads side by side, split by split: what measured and published runs share.
 
-Bandwidth, latency and sums are medians over sampling passes, those of a split all of the same ones:
+Bandwidth, latency and sums are medians over passes, those of a split all of the same ones:
 the 90th percentile of one group would be that of the rounds in which the other was slow.
 """
 
@@ -12,17 +12,17 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.analysis.figures.regimes import Regime, Regimes, find_regimes, regime_kind
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.side_by_side import (
     Groups,
+    Passes,
     Shares,
-    Visits,
+    passes_of,
     shares_of,
     spread_of,
-    visits_of,
 )
 from memgauge.analysis.figures.speeds import FAST_SIDE
-from memgauge.analysis.loaded.figures import share_words
+from memgauge.analysis.loaded.figures import read_share_text
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval, sustained
 from memgauge.analysis.statistics.ratios import ratio
@@ -51,7 +51,7 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     latency_b: Estimate | None = None
     """of the memory that B reads."""
     shares: Shares | None = None
-    visits: int = 0
+    passes: int = 0
     set_aside: int = 0
 
 
@@ -76,7 +76,7 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     alone_is: str = "A alone"
     """What that is, where another program made it."""
     published: bool = False
-    visits: dict[int, Visits] = {}
+    passes: dict[int, Passes] = {}
     """By split; none of published tables."""
 
     @property
@@ -131,6 +131,7 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
     """Latency, by number of threads in B and group."""
 
 
+@once
 def contests(figures: Figures) -> list[Contest]:
     """All of a run in the order of declaration, near regimes first."""
     teams = _teams(figures)
@@ -184,15 +185,15 @@ def _regimes(figures: Figures, teams: Sequence[Team], size: int) -> Regimes:
 
 
 def _contest(figures: Figures, team: Team, regimes: Regimes, regime: Regime) -> Contest:
-    visits = {
-        k: visits_of(figures.run, groups, regimes, regime.name)
+    passes = {
+        k: passes_of(figures.run, groups, regimes, regime.name)
         for k, groups in sorted(team.groups.items())
         if len(groups) == (k < team.threads) + (k > 0)
     }
     shown = regime.name if len(regimes.regimes) > 1 else ""
     splits = [
         split
-        for k, found in visits.items()
+        for k, found in passes.items()
         if (split := _split(k, found, _latencies(figures, team.probes.get(k, {}), regime.name)))
     ]
     alone = next((split.a for split in splits if split.k == 0), None)
@@ -207,7 +208,7 @@ def _contest(figures: Figures, team: Team, regimes: Regimes, regime: Regime) -> 
         fixed_iterations=first.fixed_iterations,
         splits=splits,
         alone=alone,
-        visits=visits,
+        passes=passes,
     )
 
 
@@ -218,7 +219,7 @@ def _label(requested: TiersRequested) -> str:
         return requested.kernel + ("" if is_plain else f", {requested.access}")
     a_ns, b_ns = requested.delay_a_ns or 0, requested.delay_b_ns or 0
     pauses = f", pauses {a_ns} and {b_ns} ns" if requested.has_pauses else ""
-    return share_words(requested.read_share) + pauses
+    return read_share_text(requested.read_share) + pauses
 
 
 def _memory(team: Team, group: str) -> str:
@@ -228,7 +229,7 @@ def _memory(team: Team, group: str) -> str:
     return source if source == destination else f"{source} to {destination}"
 
 
-def _split(k: int, found: Visits, latencies: dict[str, Estimate]) -> Split | None:
+def _split(k: int, found: Passes, latencies: dict[str, Estimate]) -> Split | None:
     """None without a clean sampling pass."""
     clean = found.clean
     totals = [one.total for one in clean]
@@ -250,7 +251,7 @@ def _split(k: int, found: Visits, latencies: dict[str, Estimate]) -> Split | Non
         latency_a=latencies.get("a"),
         latency_b=latencies.get("b"),
         shares=shares_of(clean),
-        visits=len(clean),
+        passes=len(clean),
         set_aside=found.set_aside,
     )
 

@@ -15,8 +15,8 @@ from memgauge.analysis.transfers.beside import is_beside_transfers
 from memgauge.model.experiments import DESCRIPTORS
 
 NOTE = (
-    "GB/s, medians over visits and their 95% interval, over the time in which all threads were at "
-    "work and steady; A and B of the same visits. A loses: of what all threads reach on its memory."
+    "GB/s, medians over passes and their 95% interval, over the time in which all threads were at "
+    "work and steady; A and B of the same passes. A loses: of what all threads reach on its memory."
 )
 PUBLISHED_NOTE = "GB/s as published, without intervals. A loses: of what all threads reach on it."
 
@@ -84,7 +84,7 @@ _FURTHER = [
     ("latency, B's memory", "ns"),
     ("outside", "%"),
     ("warm-up", "%"),
-    ("visits", None),
+    ("passes", None),
     ("set aside", None),
 ]
 
@@ -121,6 +121,6 @@ def _row(contest: Contest, split: Split) -> list[Cell]:
         split.latency_b,
         None if shares is None else shares.outside,
         None if shares is None else shares.warm_up,
-        split.visits or None,
+        split.passes or None,
         None if contest.published else split.set_aside,
     ]

@@ -25,9 +25,9 @@ def threads_chart(contest: Contest) -> Chart | None:
     None where no split has threads in both groups, or none of them was measured.
     """
     split = _chosen(contest)
-    visits = None if split is None else contest.visits.get(split.k)
-    shown = None if visits is None else typical(visits.clean)
-    if split is None or visits is None or shown is None:
+    passes = None if split is None else contest.passes.get(split.k)
+    shown = None if passes is None else typical(passes.clean)
+    if split is None or passes is None or shown is None:
         return None
     begin, end = _span(shown)
     unit_ns, unit = (NS_PER_S, "s") if end - begin >= NS_PER_S else (NS_PER_MS, "ms")
@@ -42,7 +42,7 @@ def threads_chart(contest: Contest) -> Chart | None:
         x=Axis(title="Time", unit=unit, from_zero=True),
         y=Axis(title="Bandwidth of a thread", unit="GB/s", from_zero=True),
         series=[
-            _group(group, sample, visits.iteration_bytes[group], most, (begin, unit_ns))
+            _group(group, sample, passes.iteration_bytes[group], most, (begin, unit_ns))
             for group, sample in sorted(shown.samples.items())
         ],
         bands=_bands(shown.window, (begin, end), unit_ns),
@@ -118,7 +118,7 @@ def _bands(window: Window, span: Window, unit_ns: float) -> list[Band]:
 
 
 def _note(longest: int, most: int) -> str:
-    text = "One visit, that with the median sum; a line for each thread, level over each iteration."
+    text = "One pass, that with the median sum; a line for each thread, level over each iteration."
     if longest <= most:
         return text
     return f"{text} Of every {-(-2 * longest // most)} iterations the fastest and the slowest."

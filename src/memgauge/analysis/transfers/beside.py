@@ -14,8 +14,8 @@ import msgspec
 
 from memgauge.analysis.figures.regimes import UNTOLD, Regimes, team_of
 from memgauge.analysis.figures.run import Figures, scaled
-from memgauge.analysis.figures.side_by_side import Groups, PassResult, visits_of
-from memgauge.analysis.loaded.figures import share_words
+from memgauge.analysis.figures.side_by_side import Groups, PassResult, passes_of
+from memgauge.analysis.loaded.figures import read_share_text
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import sustained
 from memgauge.analysis.statistics.ratios import ratio
@@ -52,7 +52,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     """Through the host's memory by the threads alone,"""
     moved: Estimate
     """and by both."""
-    visits: int
+    passes: int
     set_aside: int
 
     @property
@@ -133,7 +133,7 @@ def work_text(requested: TiersTransfersRequested) -> str:
     if requested.read_share is None:
         return requested.kernel
     pause = requested.delay_a_ns
-    return share_words(requested.read_share) + (f", pauses {pause} ns" if pause else "")
+    return read_share_text(requested.read_share) + (f", pauses {pause} ns" if pause else "")
 
 
 class _Both(msgspec.Struct, frozen=True):
@@ -152,7 +152,7 @@ def _beside(
     point = groups["a"]
     requested = TiersTransfersRequested.of(point.requested)
     regimes = figures.teams[team_of(point)]
-    found = visits_of(figures.run, groups, regimes, regime)
+    found = passes_of(figures.run, groups, regimes, regime)
     both = _together(point, found.clean)
     if both is None:
         return None
@@ -172,7 +172,7 @@ def _beside(
         by_direction=both.by_direction,
         moved_alone=scaled(host_alone, _moved_per_counted(point)),
         moved=both.moved,
-        visits=len(found.clean),
+        passes=len(found.clean),
         set_aside=found.set_aside,
     )
 
@@ -202,7 +202,7 @@ def _alone(
     """Of the threads, or of all directions together."""
     if not groups:
         return None
-    return _median([v.total for v in visits_of(figures.run, groups, regimes, regime).clean])
+    return _median([v.total for v in passes_of(figures.run, groups, regimes, regime).clean])
 
 
 def _median(values: Sequence[float]) -> Estimate | None:

@@ -66,7 +66,7 @@ def latency_table(loads: Sequence[Load]) -> Table:
         title="Latency of the host's memory meanwhile",
         columns=columns,
         rows=[list(row) for row in rows],
-        note="ns, medians over visits: a walk of dependent loads from what the threads read.",
+        note="ns, medians over passes: a walk of dependent loads from what the threads read.",
     )
 
 
@@ -84,5 +84,5 @@ def latency_verdicts(loads: Sequence[Load]) -> Iterator[Verdict]:
         worst,
     ]
     times = ", ".join(f"{one.ns.value:.0f} ns beside {one.beside}" for one in known)
-    few = "" if all(has_interval(one.ns) for one in known) else "; too few visits for intervals"
+    few = "" if all(has_interval(one.ns) for one in known) else "; too few passes for intervals"
     yield Verdict(level="note", text=f"A load from the host's memory takes {times}{few}.")

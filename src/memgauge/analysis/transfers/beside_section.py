@@ -23,7 +23,7 @@ from memgauge.model.units import format_count
 TITLE = "The host's bandwidth beside transfers to a GPU"
 QUESTION = "What do transfers cost the host's threads, and what do these cost transfers?"
 NOTE = (
-    "GB/s, medians over visits and their 95% interval, over the time in which threads and "
+    "GB/s, medians over passes and their 95% interval, over the time in which threads and "
     "transfers were at work. Keep: of what each reaches alone. All: through the host's memory, "
     "each byte that is transferred once."
 )
@@ -67,7 +67,7 @@ def _table(found: Sequence[Beside]) -> Table:
         Column(title="threads lose for each GB/s", unit="GB/s", digits=2, narrow=False),
         Column(title="to the GPU", unit="GB/s", narrow=False),
         Column(title="from the GPU", unit="GB/s", narrow=False),
-        Column(title="visits", narrow=False),
+        Column(title="passes", narrow=False),
         Column(title="set aside", narrow=False),
     ]
     return Table(
@@ -96,7 +96,7 @@ def _row(one: Beside) -> list[Cell]:
         one.cost,
         one.by_direction.get("host-to-device"),
         one.by_direction.get("device-to-host"),
-        one.visits,
+        one.passes,
         one.set_aside,
     ]
 
@@ -138,7 +138,7 @@ def _cost(one: Beside) -> str:
     alone = gb_text(one.host_alone)
     text = f"{share_interval(keeps)} of its {alone} alone while {rate}"
     if not has_interval(keeps):
-        return f"Host STREAM ({one.team}) keeps {text}; too few visits for an interval."
+        return f"Host STREAM ({one.team}) keeps {text}; too few passes for an interval."
     if keeps.high >= 1 or keeps.value > 1 - NOTHING:
         return f"Transfers cost host STREAM nothing to speak of ({one.team}): it keeps {text}."
     lost = one.host_alone.value - one.host.value

@@ -104,7 +104,7 @@ def _duplex(duplex: Duplex, lines: Sequence[Line]) -> Chart:
                 for line in alone
             ),
         ],
-        note="Medians over visits, in the time in which both were at work; alone: with nothing the "
+        note="Medians over passes, in the time in which both were at work; alone: with nothing the "
         "other way.",
     )
 

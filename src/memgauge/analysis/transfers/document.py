@@ -35,7 +35,7 @@ class ModelFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AtOnceFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Both directions at once, with one size; GB/s, medians over visits."""
+    """Both directions at once, with one size; GB/s, medians over passes."""
 
     bytes: int
     there: Figure | None
@@ -74,7 +74,7 @@ class TransferFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BesideTransfersFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """The host's threads beside transfers; GB/s, medians over visits."""
+    """The host's threads beside transfers; GB/s, medians over passes."""
 
     work: str
     threads: int
@@ -94,7 +94,7 @@ class BesideTransfersFigures(msgspec.Struct, frozen=True, kw_only=True):
     host_memory: Figure | None
     """and by both, each byte transferred once."""
     lost_per_transferred: float | None
-    visits: int
+    passes: int
     set_aside: int
 
 
@@ -178,6 +178,6 @@ def _beside(one: Beside) -> BesideTransfersFigures:
         host_memory_alone=figure(one.moved_alone),
         host_memory=figure(one.moved),
         lost_per_transferred=one.cost,
-        visits=one.visits,
+        passes=one.passes,
         set_aside=one.set_aside,
     )

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from memgauge.analysis.figures.regimes import UNTOLD, Regimes
-from memgauge.analysis.figures.run import Figures
-from memgauge.analysis.figures.side_by_side import Groups, visits_of
+from memgauge.analysis.figures.run import Figures, once
+from memgauge.analysis.figures.side_by_side import Groups, passes_of
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval, sustained
 from memgauge.analysis.statistics.ratios import ratio
@@ -131,6 +131,7 @@ def time_ns(size: int, speed: Estimate) -> Estimate:
     return Estimate(size / speed.value, size / speed.high, size / speed.low)
 
 
+@once
 def lines_of(figures: Figures) -> list[Line]:
     """One for each way and direction, in the order of declaration."""
     found: dict[tuple[TransferPath, str], list[tuple[int, Point]]] = {}
@@ -207,7 +208,7 @@ def _at_once(
     """None without a pass that counts of both directions."""
     if len(groups) != 2:
         return None
-    clean = visits_of(figures.run, groups, Regimes([UNTOLD]), UNTOLD.name).clean
+    clean = passes_of(figures.run, groups, Regimes([UNTOLD]), UNTOLD.name).clean
     total = sustained([one.total for one in clean], MEDIAN)
     if total is None:
         return None

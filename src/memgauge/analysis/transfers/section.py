@@ -31,7 +31,7 @@ SIZES_NOTE = (
     "Pageable: by the host's clock, for the host copies too."
 )
 DUPLEX_NOTE = (
-    "GB/s, medians over visits, in the time in which both directions were at work. Gain: over the "
+    "GB/s, medians over passes, in the time in which both directions were at work. Gain: over the "
     "faster direction alone."
 )
 

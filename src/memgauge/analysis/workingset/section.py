@@ -12,7 +12,7 @@ from memgauge.analysis.figures.gpu_points import (
     gpu_peak_gb_per_s,
     l2_bytes,
 )
-from memgauge.analysis.figures.run import Figures, series
+from memgauge.analysis.figures.run import Figures, once, series
 from memgauge.analysis.section import (
     Axis,
     Band,
@@ -43,7 +43,7 @@ def analyse(figures: Figures) -> Section:
     """Curves, levels and verdicts of the working sets of a run."""
     curves = _curves(figures)
     claims = claims_for(figures)
-    findings = _findings(curves["latency"], claims)
+    findings = find(figures)
     return section_of(
         "workingset",
         verdicts=[
@@ -57,6 +57,7 @@ def analyse(figures: Figures) -> Section:
     )
 
 
+@once
 def find(figures: Figures) -> list[Finding]:
     """Levels found in the latency curve and claimed by the topology; empty without a curve."""
     return _findings(_curves(figures)["latency"], claims_for(figures))
@@ -69,6 +70,7 @@ def _findings(curve: Curve, claims: Claims) -> list[Finding]:
     return compare(levels, claims.caches, max(curve), claims.unclaimed)
 
 
+@once
 def claims_for(figures: Figures) -> Claims:
     """Of the CPU that walked, by the topology; of a GPU, what its driver reported then."""
     points = figures.run.points_of("workingset")

@@ -158,7 +158,7 @@ class Cupti(BackEnd):
             unit="B",
             scale=first.scale if first else 1.0,
             scale_source=first.scale_source if first else "",
-            meaning=f"{figure.meaning}{_in_words(first)}",
+            meaning=f"{figure.meaning}{_metric_text(first)}",
             encoding="; ".join(f"{way}: {metric.name}" for way, metric in known.items()),
             instances=[device.instance],
             source=SOURCE,
@@ -207,7 +207,7 @@ def _state(figure: Figure, reasons: dict[str, str]) -> State:
     return "refused" if any(is_refused(reason) for reason in reasons.values()) else "absent"
 
 
-def _in_words(metric: Metric | None) -> str:
+def _metric_text(metric: Metric | None) -> str:
     return f'; in CUPTI\'s words: "{metric.description}"' if metric else ""
 
 

@@ -12,7 +12,7 @@ Source: Intel Memory Latency Checker (loaded latency with injected delays), mult
 and the bandwidth-latency families of Mess (Esmaili-Dokht et al., MICRO 2024).
 
 What would invalidate it: a generator on a hardware thread of the probe's core (warned of); traffic
-that fits the caches; virtual CPUs moved by the host between two visits (distinguished by the
+that fits the caches; virtual CPUs moved by the host between two passes (distinguished by the
 ping-pong); anything else that loads the memory.
 """
 
@@ -72,29 +72,29 @@ class LoadedBench(Bench):
         self._ring = ring
         self._got = got
         self._pairs = pairs_of(plan, got)
-        self._visits = {one.latency.point: one for one in self._pairs}
+        self._pair_of = {one.latency.point: one for one in self._pairs}
         self._bending = [curve for curve in plan.curves if curve.further]
         self._led_in: tuple[int, str] | None = None
         self.points = points_of(self._pairs)
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """Chase under load: the latency and the bandwidth of the same moment."""
-        visited = self._visits[point]
-        self._lead_in(visited.load, round_)
+        pair = self._pair_of[point]
+        self._lead_in(pair.load, round_)
         taken = self._traffic.run_loaded(
-            visited.spec,
+            pair.spec,
             self._ring,
             HOPS,
             warm_hops=MEMORY_WARM_HOPS,
             timed_loads=TIMED_LOADS,
             pingpong=True,
         )
-        return samples_of(visited, round_, taken)
+        return samples_of(pair, round_, taken)
 
     def _lead_in(self, load: Load, round_: int) -> None:
         """Fill the caches with lines of this load, lest others' dirty ones be charged to it.
 
-        Once for each curve and round: its delays are visited one after the other.
+        Once for each curve and round: its delays are measured one after the other.
         """
         if self._led_in != (round_, load.name):
             self._traffic.run(load.spec(), self._plan.sizes.lead_in_bytes)
@@ -108,7 +108,7 @@ class LoadedBench(Bench):
             for delay in self._further(curve, values)
         ]
         self._pairs += added
-        self._visits |= {one.latency.point: one for one in added}
+        self._pair_of |= {one.latency.point: one for one in added}
         return points_of(added)
 
     def _further(self, curve: Curve, values: Values) -> list[int]:

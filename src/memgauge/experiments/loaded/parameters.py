@@ -28,7 +28,7 @@ ten times that where many share the memory; in between bandwidth falls in about 
 where it does not the sweep is refined."""
 
 LARGEST_DELAY = 100_000
-"""Beyond it a thread issues only a few lines in the time of one visit."""
+"""Beyond it a thread issues only a few lines in the time of one pass."""
 
 COARSE_FURTHER = 3
 FINE_FURTHER = 8

@@ -1,4 +1,4 @@
-"""What `loaded` measures with one team: its curves, and the two points of each visit."""
+"""What `loaded` measures with one team: its curves, and the two points of each pass."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RING_LEAST_BYTES = 128 << 20
 the ring leave the caches."""
 
 HOPS = SLICE_HOPS["DRAM"]
-"""Dependent loads of one visit, timed as a whole; as many as `latency` times, because a quantile
+"""Dependent loads of one pass, timed as a whole; as many as `latency` times, because a quantile
 over longer walks would be another figure."""
 
 Recorded = Mapping[str, Scalar]
@@ -119,7 +119,7 @@ def _team_plan(
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """The two points of a visit, and what the generators are set to in it."""
+    """The two points of a sampling pass, and what the generators are set to in it."""
 
     latency: Point
     traffic: Point
@@ -237,24 +237,24 @@ def warnings_about(point: Point) -> list[Warning]:
     return found
 
 
-def samples_of(visited: Pair, round_: int, taken: _core.LoadedSlice) -> list[Sample]:
+def samples_of(pair: Pair, round_: int, taken: _core.LoadedSlice) -> list[Sample]:
     """The latency sample and the traffic sample of one sampling pass.
 
     Both belong together: where a thread was switched out, the others met another load than the one
     requested, so either sample carries the switches of all threads.
 
     Args:
-        visited: The two points that were measured in the pass.
+        pair: The two points that were measured in the pass.
         round_: Number of the round that the pass belongs to.
         taken: What the native call returned; its first thread is the probe.
     """
-    whole = to_sample(visited.latency.point, round_, taken.slice)
+    whole = to_sample(pair.latency.point, round_, taken.slice)
     probe, *generators = whole.threads
     switches = sum(thread.involuntary_switches for thread in whole.threads)
     return [
         msgspec.structs.replace(whole, threads=_switched([probe], switches), load_ns=taken.load_ns),
         msgspec.structs.replace(
-            whole, point=visited.traffic.point, threads=_switched(generators, switches)
+            whole, point=pair.traffic.point, threads=_switched(generators, switches)
         ),
     ]
 

@@ -234,7 +234,7 @@ def _ready(
     counted = threads[0].read_bytes + threads[0].write_bytes
     of_element = spec.counted_read_bytes + spec.counted_write_bytes
     moved = counted + counted * spec.write_allocate_bytes // of_element
-    run = NumaActual(isa=spec.isa, store=spec.store, visit_ns=duration_ns).recorded()
+    run = NumaActual(isa=spec.isa, store=spec.store, pass_ns=duration_ns).recorded()
 
     def completed(pair: Pair, point: Point) -> Point:
         backing = [one for rank in planned.walks[pair] for one in backings[rank, pair[1]]]

@@ -1,7 +1,7 @@
 """What an experiment is; each is described in `memgauge.model.experiments`.
 
-An experiment plans points, opens what they need and measures them one visit at a time. It has no
-statistics, no printing, no files and no argument parsing.
+An experiment plans points, opens what they need and measures them one sampling pass at a time. It
+has no statistics, no printing, no files and no argument parsing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Values = Mapping[str, Sequence[float]]
 
 
 class Bench(ABC):
-    """A group of points that share buffers and threads, opened and ready to be visited."""
+    """A group of points that share buffers and threads, opened and ready to be measured."""
 
     points: list[Point]
     """With their `actual` filled in: what was got, read back from the kernel."""
@@ -37,7 +37,7 @@ class Bench(ABC):
 
     @abstractmethod
     def measure(self, point: str, round_: int) -> list[Sample]:
-        """One visit: one native call, a few milliseconds, raw stamps back.
+        """One sampling pass: one native call, a few milliseconds, raw stamps back.
 
         The samples of the point, and of those that are `measured_with` it.
         """
@@ -45,7 +45,7 @@ class Bench(ABC):
     def refine(self, values: Values) -> list[Point]:
         """Further points, where what was measured so far shows that they are worth their time.
 
-        Asked every few rounds. The points are ready to be visited when this returns them.
+        Asked every few rounds. The points are ready to be measured when this returns them.
         """
         del values
         return []

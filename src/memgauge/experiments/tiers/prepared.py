@@ -171,7 +171,7 @@ def _completed(
     planned: SamplingPass, ready: Ready, memory: Mapping[GroupName, Recorded]
 ) -> SamplingPass:
     duration_ns = None if planned.probe is not None else ready.duration_ns
-    lasts = TiersActual(visit_ns=None if duration_ns is None else round(duration_ns)).recorded()
+    lasts = TiersActual(pass_ns=None if duration_ns is None else round(duration_ns)).recorded()
     return msgspec.structs.replace(
         planned,
         points={

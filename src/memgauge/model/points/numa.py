@@ -39,7 +39,7 @@ class NumaActual(Backing, frozen=True, kw_only=True):
     """Last-level caches of the CPU node with the most; None: the system hides them."""
     isa: str = ""
     store: str = ""
-    visit_ns: int | None = None
+    pass_ns: int | None = None
     """Duration of one sampling pass."""
     exceeds_caches: bool | None = None
     """Whether the arrays of each node are four times its last-level caches. Recorded of the first

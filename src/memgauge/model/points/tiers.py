@@ -98,7 +98,7 @@ class TiersActual(Backing, frozen=True, kw_only=True):
     """Of a mix, the pause in units of the generator,"""
     delay_ns: float | None = None
     """and as it was measured; missing where there is none."""
-    visit_ns: int | None = None
+    pass_ns: int | None = None
     """Duration of one sampling pass; missing with fixed iterations."""
     transfer_bytes: int | None = None
     """Of one transfer to or from a GPU in group B, and of each buffer."""

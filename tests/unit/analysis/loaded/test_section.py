@@ -7,7 +7,7 @@ from tests.unit.analysis.runs import system
 
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.loaded.charts import MOST_LINES
-from memgauge.analysis.loaded.figures import LoadedCurve, loaded_curves, share_words
+from memgauge.analysis.loaded.figures import LoadedCurve, loaded_curves, read_share_text
 from memgauge.analysis.loaded.section import analyse
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Section
@@ -277,7 +277,7 @@ def test_a_run_without_pairs_says_that_nothing_was_measured() -> None:
 
 
 def test_mixes_in_words() -> None:
-    assert [share_words(share) for share in (1.0, 2 / 3, 0.5, 0.0)] == [
+    assert [read_share_text(share) for share in (1.0, 2 / 3, 0.5, 0.0)] == [
         "all reads",
         "66.7% reads",
         "50% reads",

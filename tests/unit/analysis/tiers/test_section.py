@@ -142,7 +142,7 @@ def test_two_splits_ask_for_more_threads_and_not_for_more_time() -> None:
 def test_too_few_visits_tell_nothing() -> None:
     run = tiers_run(4, saturating, rounds=4)
     text = said(run)
-    assert "Which split is best cannot be determined: too few visits for intervals" in text
+    assert "Which split is best cannot be determined: too few passes for intervals" in text
     assert json_document(run).tiers[0].sum == "not known"
 
 
@@ -226,7 +226,7 @@ def test_two_distances_give_a_curve_each() -> None:
         "same complex",
         "across complexes",
     ]
-    assert all(split.visits + split.set_aside >= 12 for one in found for split in one.splits)
+    assert all(split.passes + split.set_aside >= 12 for one in found for split in one.splits)
 
 
 def test_what_translating_addresses_costs_is_told() -> None:
@@ -274,7 +274,7 @@ def test_samples_switched_out_are_set_aside_with_their_partner() -> None:
             pair[1] = msgspec.structs.replace(pair[1], threads=[late])
         records += pair
     (found,) = contests(figures_of(run_of(records)))
-    assert (found.splits[0].visits, found.splits[0].set_aside) == (3, 1)
+    assert (found.splits[0].passes, found.splits[0].set_aside) == (3, 1)
 
 
 def test_the_report_and_the_document_of_a_run_hold_it(level: Run) -> None:

@@ -257,7 +257,7 @@ def test_a_visit_in_which_a_thread_was_switched_out_is_set_aside() -> None:
     ]
     made = run_of([run.start, *run.points.values(), *spoiled])
     (one,) = besides(figures_of(made))
-    assert (one.visits, one.set_aside) == (30, 10)
+    assert (one.passes, one.set_aside) == (30, 10)
     assert one.host.value == pytest.approx(THREADS * 17, rel=0.01)
 
 
@@ -283,7 +283,7 @@ def test_nothing_that_counts_is_said() -> None:
 
 def test_few_visits_claim_no_difference() -> None:
     said = [v.text for v in analyse(figures_of(competing(rounds=3))).verdicts]
-    assert all("too few visits for an interval" in text for text in said)
+    assert all("too few passes for an interval" in text for text in said)
 
 
 def test_it_is_the_tiers_section_of_its_run_and_nothing_of_other_runs() -> None:

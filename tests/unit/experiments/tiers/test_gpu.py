@@ -223,7 +223,7 @@ def test_queued_transfers_are_waited_for_even_where_threads_fail(
     assert FakeTransfers.latest.calls[-1] == "close"
 
 
-def test_a_probe_has_visits_of_its_own() -> None:
+def test_a_probe_has_passes_of_its_own() -> None:
     (plain,) = planned(2, transfer="both")
     (group,) = planned(2, transfer="both", latency="true")
     assert group.name == "1 thread", "the probe takes a CPU"

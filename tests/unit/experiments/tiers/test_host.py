@@ -88,7 +88,7 @@ def test_every_split_gives_the_points_of_its_groups() -> None:
     assert all(point.work == "window" for point in group.points)
 
 
-def test_a_probe_adds_visits_of_its_own() -> None:
+def test_a_probe_adds_passes_of_its_own() -> None:
     group = planned(3, b="shm:", latency="true", split="1")
     assert names(group) == [
         "tiers/copy/2t/k1/a",
@@ -278,7 +278,7 @@ def test_fixed_iterations_are_as_many_as_were_asked_for() -> None:
             assert {len(thread.begin_ns) for thread in sample.threads} == {5}
         for point in made.points:
             assert point.bytes_counted == 2 * MIB
-            assert "visit_ns" not in point.actual
+            assert "pass_ns" not in point.actual
 
 
 @two_cpus
