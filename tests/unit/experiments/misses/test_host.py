@@ -109,7 +109,7 @@ def test_memory_is_never_a_cache() -> None:
     assert memory_footprint(caches(l3=300 * MIB), None, PLENTY) == GIB
     assert memory_footprint(caches(l3=700 * MIB), None, PLENTY) == 2 * GIB
     assert memory_footprint(caches(), 100 * MIB, PLENTY) == 64 * MIB
-    with pytest.raises(RequestError, match="not lie in memory: caches may hold 32 MiB; ask for"):
+    with pytest.raises(RequestError, match="may fit into the caches, which hold 32 MiB; use"):
         memory_footprint(caches(), 16 * MIB, PLENTY)
     with pytest.raises(RequestError, match="too little for arrays that a cache of 32 MiB"):
         memory_footprint(caches(), None, 128 * MIB)
