@@ -61,5 +61,8 @@ def test_facts_of_another_type_are_missing(kind: type[Facts], data: Any) -> None
     recorded: dict[str, Scalar] = data.draw(st.dictionaries(st.sampled_from(names), scalars))
     facts = kind.of(recorded | {"of something else": 1})
     for name, fact in facts.recorded().items():
-        assert fact == recorded[name]
+        given = recorded[name]
+        # JSON has one kind of number: an integer in a field of floats is the nearest float.
+        is_rounded = isinstance(fact, float) and isinstance(given, int)
+        assert fact == (float(given) if is_rounded else given)
     assert kind.of(facts.recorded()) == facts
