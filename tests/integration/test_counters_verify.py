@@ -111,7 +111,7 @@ def test_a_silent_socket_and_a_dead_counter_are_found_and_stand_beside_the_event
 
 
 def test_traffic_of_others_is_taken_off(here: Here) -> None:
-    found = here.verify("intel_server", idle_calls=100)
+    found = here.verify("intel_server", idle_calls=30)  # a busy machine shifts how long each lasts
     assert {verdict for verdict, _ in found.values()} == {"verified"}, found
 
 

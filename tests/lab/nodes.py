@@ -15,7 +15,7 @@ def ordinary() -> Seen:
 
 
 def interleaved() -> Seen:
-    """Where the kernel says that the pages of three arrays are, most of the process's pages."""
+    """Where the kernel says that the pages of three arrays are."""
     return {
         "even": _shares([0, 1], []),
         "three_to_one": _shares([0, 1], [3, 1]),
@@ -24,22 +24,21 @@ def interleaved() -> Seen:
 
 
 def _shares(nodes: list[int], weights: list[int]) -> Seen:
-    before = pagemap.by_numa_maps(), pagemap.by_move_pages()
+    before = pagemap.mappings()
     memory = _core.Memory(nodes, weights)
     arrays = _core.StreamArrays(_core.Team([0]), 16 << 20, pages="4k", memory=memory)
-    after = pagemap.by_numa_maps(), pagemap.by_move_pages()
+    placed = pagemap.by_numa_maps(before), pagemap.by_move_pages(before)
     known = [dict(one.nodes) for one in arrays.backing()]
     arrays.close()
     return {
-        "numa_maps": _share(before[0], after[0]),
-        "move_pages": _share(before[1], after[1]),
+        "numa_maps": _share(placed[0]),
+        "move_pages": _share(placed[1]),
         "shares": known,
     }
 
 
-def _share(before: dict[int, int], after: dict[int, int]) -> dict[int, float]:
-    grown = {node: after[node] - before.get(node, 0) for node in after}
-    return {node: size / sum(grown.values()) for node, size in grown.items()}
+def _share(placed: dict[int, int]) -> dict[int, float]:
+    return {node: size / sum(placed.values()) for node, size in placed.items()}
 
 
 def huge_pages() -> Seen:

@@ -22,19 +22,27 @@ def _large(least_pages: int) -> dict[int, tuple[dict[int, int], int]]:
     return found
 
 
-def by_numa_maps(least_pages: int = 64) -> dict[int, int]:
-    """KiB of large mappings without a file, by node."""
+def mappings(least_pages: int = 64) -> set[int]:
+    """Starts of large mappings without a file."""
+    return set(_large(least_pages))
+
+
+def by_numa_maps(beside: set[int], least_pages: int = 64) -> dict[int, int]:
+    """KiB of large mappings without a file, by node, of all but those `beside` them."""
     total: Counter[int] = Counter()
-    for counts, size in _large(least_pages).values():
-        total.update({node: pages * size for node, pages in counts.items()})
+    for start, (counts, size) in _large(least_pages).items():
+        if start not in beside:
+            total.update({node: pages * size for node, pages in counts.items()})
     return dict(total)
 
 
-def by_move_pages(least_pages: int = 64) -> dict[int, int]:
+def by_move_pages(beside: set[int], least_pages: int = 64) -> dict[int, int]:
     """The same in pages, each of them looked up."""
     libc = ctypes.CDLL(None, use_errno=True)
     total: Counter[int] = Counter()
     for start, (counts, size) in _large(least_pages).items():
+        if start in beside:
+            continue
         pages = sum(counts.values()) * size * 1024 // PAGE_BYTES
         addresses = (ctypes.c_void_p * pages)(*range(start, start + pages * PAGE_BYTES, PAGE_BYTES))
         status = (ctypes.c_int * pages)()
