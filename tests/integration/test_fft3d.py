@@ -377,5 +377,5 @@ def test_two_hosts_transform_together_and_what_lies_on_the_other_is_told(tmp_pat
     job = read_run(out)
     assert right(job)
     assert job.start.parameters["fft3d"]["nodes"] == "mga:0,2 mgb:1,3"
-    assert "Ranks 1,3 of 4: its run is missing." in " ".join(report(out).split())
+    assert "Ranks 1,3 of 4: no run was found." in " ".join(report(out).split())
     assert [(out / f"rank-{rank}").is_dir() for rank in range(4)] == [True, False, True, False]

@@ -156,12 +156,12 @@ def _untold(pair: Pair) -> list[Verdict]:
     untold = pair.of("not known")
     if not untold or pair.baseline.published or pair.other.published:
         return []
-    have = "has" if len(untold) == 1 else "have"
+    have, get = ("has", "gets") if len(untold) == 1 else ("have", "get")
     return [
         Verdict(
             level="warning",
             text=f"{format_count(len(untold), 'figure')} {have} too few samples for an interval "
-            f"and get no verdict: {named([row.name for row in untold])}.",
+            f"and {get} no verdict: {named([row.name for row in untold])}.",
             remedy="increase --budget",
         )
     ]

@@ -20,7 +20,7 @@ from memgauge.model.run import Run
 from memgauge.model.storage.run_file import read_run
 
 MOST_RANKS = 65_536
-NO_RUN = "its run is missing"
+NO_RUN = "no run was found"
 """The problem of a rank that recorded nothing here."""
 
 

@@ -162,8 +162,9 @@ def _enough(scaling: Scaling) -> str:
         )
     low, high = scaling.enough_low, scaling.enough_high
     unsure = "" if low == high else f" ({low} to {high}, given the intervals)"
+    come = "comes" if size == 1 else "come"
     return (
-        f"{format_count(size, 'thread')}{unsure} come within 5% of the best, which has "
+        f"{format_count(size, 'thread')}{unsure} {come} within 5% of the best, which has "
         f"{best.threads}."
     )
 

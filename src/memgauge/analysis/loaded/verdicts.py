@@ -200,8 +200,9 @@ def _other_mix(curves: Sequence[LoadedCurve]) -> list[Verdict]:
     if not off:
         return []
     worst = max(off, key=lambda c: abs((c.share_issued or 0.0) - c.read_share))
+    mixes = "1 mix was" if len(off) == 1 else f"{len(off)} mixes were"
     text = (
-        f"{len(off)} mixes were issued otherwise than requested, the worst with "
+        f"{mixes} issued otherwise than requested, the worst with "
         f"{worst.share_issued:.1%} reads for {worst.load} ({where(worst)})."
     )
     return [Verdict(level="warning", text=text)]

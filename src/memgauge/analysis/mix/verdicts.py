@@ -98,8 +98,9 @@ def _other_mix(results: Results) -> list[Verdict]:
     if not off:
         return []
     label, (issued, requested) = max(off.items(), key=lambda entry: abs(entry[1][0] - entry[1][1]))
+    mixes = "1 mix was" if len(off) == 1 else f"{len(off)} mixes were"
     text = (
-        f"{len(off)} mixes were issued otherwise than requested, the worst with {issued:.1%} reads "
+        f"{mixes} issued otherwise than requested, the worst with {issued:.1%} reads "
         f"instead of {requested:.1%} ({label})."
     )
     return [Verdict(level="warning", text=text)]

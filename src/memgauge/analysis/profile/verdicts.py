@@ -200,5 +200,7 @@ def _missing(run: Run, tracks: Sequence[Traced]) -> Iterator[Verdict]:
 
 
 def _sentence(note: str) -> str:
+    """With a capital letter, unless it begins with the name of a lane's file."""
     text = plain(note)
-    return text[:1].upper() + text[1:]
+    named = text.partition(": ")[0].endswith(".lane")
+    return text if named else text[:1].upper() + text[1:]

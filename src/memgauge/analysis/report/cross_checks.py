@@ -294,7 +294,8 @@ def _verdicts(checks: Sequence[Check]) -> list[Verdict]:
         verdicts.append(Verdict(level="note", text=text))
     if untold_ones:
         reasons = "; ".join(dict.fromkeys(check.why or "" for check in untold_ones))
-        text = f"{len(untold_ones)} of {len(checks)} cross-checks are undecided: {reasons}."
+        are = "is" if len(untold_ones) == 1 else "are"
+        text = f"{len(untold_ones)} of {len(checks)} cross-checks {are} undecided: {reasons}."
         remedy = "give more --budget, or resume the run"
         verdicts.append(Verdict(level="note", text=text, remedy=remedy))
     return verdicts

@@ -1,4 +1,5 @@
 import json
+import math
 from pathlib import Path
 
 import jsonschema
@@ -218,3 +219,16 @@ def test_names_are_shortened_by_what_they_share() -> None:
     assert shortened(names) == ("stream/*/tuned/*", ["copy/1t", "copy/2t", "add/1t", "add/2t"])
     assert shortened(["stream/copy"]) == ("stream", ["copy"])
     assert shortened(["a/b", "a/b/c"]) == ("a", ["b", "b/c"])
+
+
+def test_figures_without_an_interval_are_counted(run: Source) -> None:
+    unknown = [
+        msgspec.structs.replace(one, estimate=Estimate(one.estimate.value, 0.0, math.inf))
+        for one in run.comparables
+    ]
+    one, all_ = [unknown[0], *run.comparables[1:]], unknown
+    for comparables, begin in ((one, "1 figure has {} gets"), (all_, "figures have {} get")):
+        other = msgspec.structs.replace(run, run_id="b", comparables=comparables)
+        verdict = one_saying(report_of(compare([run, other])), "too few samples")
+        few = "too few samples for an interval and"
+        assert f"{begin.format(few)} no verdict: " in verdict

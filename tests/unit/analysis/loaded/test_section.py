@@ -195,7 +195,7 @@ def test_a_mix_issued_otherwise_than_asked_is_said() -> None:
     section = analyse(
         figures_of(loaded_run([Traffic(read_share=0.5, issued=0.4, store="temporal")]))
     )
-    assert "1 mixes were issued otherwise than requested" in texts(section)
+    assert "1 mix was issued otherwise than requested" in texts(section)
     assert "40.0% reads for 50% reads" in texts(section)
 
 

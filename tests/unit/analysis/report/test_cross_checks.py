@@ -254,6 +254,8 @@ def test_levels_of_both_experiments_agree_on_the_made_up_machine() -> None:
     assert (by_level["latency of L3"].why or "").startswith("latency has no figure of L3")
     report = analyse_run(run)
     assert report.sections[-1].name == "crosschecks"
+    texts = [verdict.text for verdict in report.sections[-1].verdicts]
+    assert any(text.startswith("1 of 4 cross-checks is undecided: ") for text in texts)
 
 
 bounds = st.floats(1, 100)

@@ -8,9 +8,11 @@ from tests.unit.analysis.published import STREAM_KERNELS, stream_teams
 from tests.unit.analysis.records import bandwidth_point, sample_of
 from tests.unit.analysis.runs import start, system
 
-from memgauge.analysis.figures.scaling_report import bands, cores_used, threads_axis
+from memgauge.analysis.figures.scaling import Team, scaling_of
+from memgauge.analysis.figures.scaling_report import bands, cores_used, threads_axis, verdicts
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Section
+from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import run_of
 from memgauge.model.system import Cpu, System
@@ -95,6 +97,15 @@ def test_few_team_sizes_show_no_bend_and_say_so() -> None:
     )
     assert not any("team" in verdict.text for verdict in stream_section(sizes=1).verdicts)
     assert not any("team" in verdict.text for verdict in stream_section(rounds=5).verdicts)
+
+
+@pytest.mark.parametrize(("one", "begin"), [(30.0, "1 thread comes"), (20.0, "2 threads come")])
+def test_the_smallest_team_near_the_best_is_named(one: float, begin: str) -> None:
+    speeds = enumerate((one, 30.5, 31.0), 1)
+    scaling = scaling_of([Team(n, Estimate(speed, speed, speed)) for n, speed in speeds])
+    assert scaling is not None
+    (verdict, *_) = verdicts("triad, tuned", scaling)
+    assert f"{begin} within 5% of the best, which has 3." in verdict.text
 
 
 def test_cores_of_a_team_come_from_the_topology() -> None:
