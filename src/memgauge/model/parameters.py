@@ -230,7 +230,7 @@ class RunOptions(Parameters, frozen=True, kw_only=True):
         grouped(
             share_option(
                 "half width of the 95% interval, as a share of the figure, "
-                "at which a point is finished"
+                "from which on a point is sampled less often; a run ends when all are that precise"
             ),
             "effort",
         ),

@@ -193,6 +193,8 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     point: str
     round: Count
     threads: list[ThreadSample]
+    stands_for: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] = 1
+    """Rounds of which this one was drawn to be sampled: its weight among the point's samples."""
     pingpong_ns: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
     """One-way core-to-core latency just before a multi-threaded slice; None if not measured."""
     cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None

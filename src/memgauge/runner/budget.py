@@ -4,6 +4,18 @@ from __future__ import annotations
 
 import time
 
+LEAST_STRETCH_S = 0.1
+"""Over the requested precision, the least time over which each point is sampled: 10 s at 1%.
+
+A run that ended sooner would speak for too short a stretch: the narrower an interval is to be, the
+slower are the changes of the machine that matter to it.
+"""
+
+
+def least_stretch_s(precision: float) -> float:
+    """Seconds over which points are sampled at least, however precise they are before."""
+    return LEAST_STRETCH_S / max(precision, 1e-9)
+
 
 class Budget:
     """Counts down from `total_s`; `reserve_s` at the end is kept for validation and the report."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from memgauge.analysis.figures.regimes import Regimes
 from memgauge.analysis.figures.speeds import fast_quantile, values_of
 from memgauge.analysis.figures.summary import worst_precision
@@ -24,6 +26,9 @@ FIRST_LOOK = 16
 
 GROWTH = 1.25
 
+MOST_ROUNDS = 4
+"""That one sample of a precise point stands for."""
+
 
 class PointProgress:
     """A point on an open bench, with the state that decides when it is finished."""
@@ -36,28 +41,50 @@ class PointProgress:
         """Points that are measured in the same sampling passes as this one."""
         self.reached = False
         self.given_up = False
+        self.stride = 0
+        """Rounds that the next sample stands for; 0: of no block so far."""
+        self.began_s: float | None = None
+        """When the point was first sampled in this run, in seconds of its budget."""
         self._look_at = FIRST_LOOK
+        self.next_stride = 1
+        """Rounds that samples of the next block stand for."""
 
     @property
     def wanted(self) -> bool:
-        """Whether another sampling pass is worth its time."""
+        """Whether the point is neither precise enough nor given up."""
         return not (self.reached or self.given_up)
 
     @property
     def to_sample(self) -> bool:
-        """Whether a round samples this point, for itself or for a point measured with it."""
+        """Whether rounds sample this point, for itself or for a point measured with it."""
         if self.point.measured_with is not None:
             return False
-        return self.wanted or any(follower.wanted for follower in self.followers)
+        return self.goes_on or any(follower.goes_on for follower in self.followers)
+
+    @property
+    def goes_on(self) -> bool:
+        """A slice is sampled to the end, so that its figure is of the whole stretch.
+
+        Whole walks over arrays and regions with counters are as many as were requested.
+        """
+        return not self.given_up and (self.point.role == "slice" or not self.reached)
 
     @property
     def due(self) -> bool:
         """Whether there are enough new samples to compute the interval again."""
-        return self.wanted and (self.point.role != "slice" or len(self.samples) >= self._look_at)
+        return not self.given_up and (
+            self.wanted if self.point.role != "slice" else len(self.samples) >= self._look_at
+        )
+
+    def begin_block(self) -> None:
+        """From here on samples are taken as often as the last look decided."""
+        self.stride = min([self.next_stride, *(f.next_stride for f in self.followers)])
 
     def measure(self, round_: int) -> list[Sample]:
         """Measure once, and store each sample with its point."""
         taken = self.bench.measure(self.point.point, round_)
+        if self.stride > 1:
+            taken = [msgspec.structs.replace(one, stands_for=self.stride) for one in taken]
         for sample in taken:
             for cell in (self, *self.followers):
                 if cell.point.point == sample.point:
@@ -79,6 +106,8 @@ class PointProgress:
         self._look_at = int(self._look_at * GROWTH) + 1
         clean = values_of(self.point, self.samples).clean
         self.reached = worst_precision(clean, regimes, fast_quantile(self.point)) <= requested
+        stride = self.next_stride * 2 if self.reached else self.next_stride // 2
+        self.next_stride = max(1, min(MOST_ROUNDS, stride))
 
     def _has_enough_regions(self) -> bool:
         known = AnyActual.of(self.point.actual).regions

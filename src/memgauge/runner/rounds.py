@@ -1,4 +1,9 @@
-"""The measuring loop: each open point is sampled once a round until precise or out of time."""
+"""The measuring loop: each open point is sampled over the whole stretch of time.
+
+A round samples every point at a random moment, or one round in two or four where the point is
+precise (`turns`). No point stops being sampled because it is precise: its figure would then be that
+of the first seconds, and drift would be in no interval.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from memgauge.model.storage.run_file import RunWriter
 from memgauge.runner.budget import Budget
 from memgauge.runner.fitting import LeftOut, memory_needed
 from memgauge.runner.point_progress import CellValues, PointProgress
+from memgauge.runner.turns import Turns
 from memgauge.system.environment.conditions import EnvironmentMonitor
 
 ENVIRONMENT_EVERY_S = 1.0
@@ -46,6 +52,7 @@ class Rounds:
         self._budget = budget
         self._precision = precision
         self._left_out = left_out
+        self._turns = Turns()
         self._without_memory: set[Bench] = set()
         self._environment_due_s = 0.0
 
@@ -53,21 +60,23 @@ class Rounds:
         self,
         cells: MutableSequence[PointProgress],
         share_s: float,
+        least_s: float,
         tick: Tick,
         declare: Declare,
     ) -> None:
-        """Run rounds until all points are finished, or the time is over.
+        """Run rounds until all points are precise and have spanned `least_s`, or time is over.
 
         Args:
             cells: Points to sample; those that a bench adds while measuring are appended.
             share_s: Most seconds that the rounds may take; they also end with the run's budget.
+            least_s: Seconds over which each point is sampled at least, unless time is over before.
             tick: Shows progress after each round.
             declare: Records the points that a bench adds, before they are sampled.
         """
         deadline_s = self._budget.elapsed_s + share_s
         benches = list(dict.fromkeys(cell.bench for cell in cells))
         look(cells, self._precision)
-        while any(cell.to_sample for cell in cells) and not self._is_over(deadline_s):
+        while self._is_unfinished(cells, least_s) and not self._is_over(deadline_s):
             self._one_round(cells, deadline_s)
             look(cells, self._precision)
             if self.completed % SEARCH_EVERY_ROUNDS == 0:
@@ -76,14 +85,22 @@ class Rounds:
                     cells.extend(declare(bench, self._refined(bench, cells)))
             tick(cells)
 
+    def _is_unfinished(self, cells: Sequence[PointProgress], least_s: float) -> bool:
+        """Whether a point is not precise, or was not sampled for long enough."""
+        sampled = [cell for cell in cells if cell.to_sample]
+        if any(one.wanted for cell in sampled for one in (cell, *cell.followers)):
+            return True
+        now_s = self._budget.elapsed_s
+        return any(cell.began_s is None or now_s - cell.began_s < least_s for cell in sampled)
+
     def _is_over(self, deadline_s: float) -> bool:
         return self._budget.ended or self._budget.elapsed_s >= deadline_s
 
     def _one_round(self, cells: Sequence[PointProgress], deadline_s: float) -> None:
         records: list[AnyRecord] = []
         try:
-            for cell in cells:
-                if cell.to_sample:
+            for cell in self._turns.of_round(self.completed, cells):
+                if cell.to_sample:  # its bench may have run out of memory in this round
                     records.extend(self._sample(cell, cells))
                 if self._is_over(deadline_s):
                     break
@@ -95,6 +112,8 @@ class Rounds:
         self.completed += 1
 
     def _sample(self, cell: PointProgress, cells: Sequence[PointProgress]) -> list[Sample]:
+        if cell.began_s is None:
+            cell.began_s = self._budget.elapsed_s
         try:
             with memory_needed(cell.point.point):
                 return cell.measure(self.completed)
@@ -124,7 +143,7 @@ class Rounds:
 
 
 def look(cells: Sequence[PointProgress], precision: float) -> None:
-    """Let each point with enough new samples decide whether it is finished, within its regimes."""
+    """Let each point with enough new samples decide whether it is precise, within its regimes."""
     teams: dict[TeamKey, list[PointProgress]] = {}
     for cell in cells:
         teams.setdefault(team_of(cell.point), []).append(cell)

@@ -29,7 +29,7 @@ from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.actual_memory import with_memory
 from memgauge.runner.batches import Planned, batches, needs
-from memgauge.runner.budget import Budget
+from memgauge.runner.budget import Budget, least_stretch_s
 from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
 from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.rounds import Rounds
@@ -159,6 +159,10 @@ def _opened(batch: Sequence[Planned]) -> AbstractContextManager[Memories]:
     )
 
 
+def _points_of(batch: Iterable[Planned]) -> int:
+    return sum(len(group.points) for _, _, group in batch)
+
+
 class _Recording:
     """The body of one run, between its first and its last record."""
 
@@ -196,7 +200,7 @@ class _Recording:
             waiting = deque(packed)
             while waiting:
                 batch = waiting.popleft()
-                late = self._batch(batch, self._budget.remaining_s / (len(waiting) + 1))
+                late = self._batch(batch, waiting)
                 waiting.extend([late] if late else [])
             if not self._started:
                 raise self._left_out.nothing_left()
@@ -243,10 +247,14 @@ class _Recording:
             ]
         )
 
-    def _batch(self, batch: Sequence[Planned], share_s: float) -> list[Planned]:
-        """Measure groups together; returns those that found no memory beside the others."""
+    def _batch(
+        self, batch: Sequence[Planned], waiting: Iterable[Sequence[Planned]]
+    ) -> list[Planned]:
+        """Measure groups together; returns those that found no memory beside the others.
+
+        Of the time that is left they get the share that they have of the points to be measured.
+        """
         with ExitStack() as stack:
-            began_s = self._budget.elapsed_s
             memories = stack.enter_context(_opened(batch))
             benches, late = self._open_all(stack, batch, memories)
             if not benches:
@@ -261,8 +269,10 @@ class _Recording:
 
             cells = [cell for bench in benches for cell in declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
-            opening_s = self._budget.elapsed_s - began_s
-            self._rounds.run(cells, share_s - opening_s, self._tick, declare)
+            others = sum(map(_points_of, [late, *waiting]))
+            share_s = self._budget.remaining_s * len(cells) / (len(cells) + others)
+            least_s = least_stretch_s(self._request.precision)
+            self._rounds.run(cells, share_s, least_s, self._tick, declare)
             self._close(benches, cells, experiments)
         self._all_reached &= not any(cell.wanted for cell in cells if cell.bench.is_needed)
         return late

@@ -80,7 +80,7 @@ def measured(
         runner.Request(
             experiments=[(one, CommonParameters()) for one in experiments],
             budget_s=5.0,
-            precision=0.01,
+            precision=0.2,
             directory=directory,
             system=a_system(available_bytes),
         )
@@ -202,7 +202,8 @@ def running_out(point: str, round_: int) -> int:
 def test_a_bench_without_memory_is_given_up_and_the_others_go_on(tmp_path: Path) -> None:
     fake = FakeExperiment({"g": ["a"], "h": ["b", "c"]}, running_out)
     run = measured(tmp_path / "r", fake)
-    assert [len(run.samples[name]) for name in ("b", "c")] == [5, 5]
+    assert len(run.samples["b"]) == 5
+    assert len(run.samples["c"]) in {5, 6}, "before or after b in that round"
     assert len(run.samples["a"]) > 20
     ((experiment, message),) = left_out(run)
     assert experiment == "fake"

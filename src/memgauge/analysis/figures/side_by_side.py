@@ -6,7 +6,7 @@ combine different passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -21,6 +21,7 @@ from memgauge.analysis.figures.windows import (
     value_in,
 )
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
 
@@ -46,6 +47,11 @@ class PassResult(msgspec.Struct, frozen=True, kw_only=True):
     def total(self) -> float:
         """GB/s of both groups together."""
         return sum(self.bandwidth.values())
+
+    @property
+    def weight(self) -> int:
+        """Rounds that the pass stands for."""
+        return next(iter(self.samples.values())).stands_for
 
 
 class Passes(msgspec.Struct, frozen=True):
@@ -112,6 +118,29 @@ def _pass_result(groups: Groups, samples: dict[str, Sample]) -> PassResult | Non
     if len(known) < len(groups):
         return None
     return PassResult(samples=samples, window=window, bandwidth=known)
+
+
+def total(one: PassResult) -> float:
+    """GB/s of both groups together."""
+    return one.total
+
+
+def bandwidth_of(group: str) -> Callable[[PassResult], float]:
+    """GB/s of one group."""
+    return lambda one: one.bandwidth[group]
+
+
+def quantile_over(
+    passes: Sequence[PassResult], of: Callable[[PassResult], float], quantile: float
+) -> Estimate | None:
+    """The quantile of a bandwidth over passes with its interval; None without passes.
+
+    Args:
+        passes: Clean passes of one regime.
+        of: What is taken of each, in GB/s.
+        quantile: Which quantile, above 0 and below 1.
+    """
+    return sustained([of(one) for one in passes], quantile, [one.weight for one in passes])
 
 
 def spread_of(passes: Sequence[PassResult], group: str) -> Estimate | None:

@@ -30,6 +30,8 @@ class Value(msgspec.Struct, frozen=True):
     """GB/s or ns, after the quantity of its point."""
     pingpong_ns: float | None
     cycles_per_ns: float | None
+    weight: int = 1
+    """Rounds that the sample stands for."""
 
 
 class Values(msgspec.Struct, frozen=True):
@@ -149,7 +151,15 @@ def values_of(point: Point, samples: Sequence[Sample]) -> Values:
         elif (value := sample_value(point, sample)) is None:
             unusable += 1
         else:
-            clean.append(Value(sample.round, value, sample.pingpong_ns, sample.cycles_per_ns))
+            clean.append(
+                Value(
+                    sample.round,
+                    value,
+                    sample.pingpong_ns,
+                    sample.cycles_per_ns,
+                    sample.stands_for,
+                )
+            )
     return Values(clean, switched_out, page_faults, unusable)
 
 

@@ -19,7 +19,7 @@ from statistics import median
 import msgspec
 
 from memgauge.analysis.figures.summary import noise_of
-from memgauge.analysis.statistics.intervals import autocorrelation_time
+from memgauge.analysis.statistics.autocorrelation import autocorrelation_time
 
 LEAST_VALUES = 12
 """In one third."""

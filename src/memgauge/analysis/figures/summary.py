@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,9 +16,13 @@ from memgauge.analysis.figures.speeds import (
     values_of,
 )
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.intervals import has_interval, sustained
 from memgauge.analysis.statistics.intervals import precision as precision_of
-from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.records import Point, Sample
+
+Statistic = Literal["p90", "median"]
+"""What a sustained figure is: the 90th percentile of speed, or, of fewer than 16 samples, which
+give it no interval, their median."""
 
 LEAST_SHARE = 0.2
 """A regime with a smaller share of the samples is reported, but need not be precise."""
@@ -36,7 +40,8 @@ class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     """Of the point's clean samples that are in this regime; None when there is none."""
     sustained: Estimate | None
-    """90th percentile of speed; `high` is infinite when the samples are too few for an interval."""
+    """The figure, see `statistic`; `high` is infinite when samples are too few for an interval."""
+    statistic: Statistic
     median: Estimate | None
     passes: PassTimes | None
     """STREAM's figures, of points with whole passes; all in this regime."""
@@ -75,7 +80,7 @@ def worst_precision(values: Iterable[Value], regimes: Regimes, quantile: float =
     groups = by_regime(list(values), regimes)
     total = sum(map(len, groups.values()))
     worst = [
-        precision_of(sustained([value.value for value in members], quantile))
+        precision_of(_quantile(members, quantile))
         for members in groups.values()
         if members and len(members) >= LEAST_SHARE * total
     ]
@@ -154,16 +159,21 @@ def summarise_point(
 
 def _figures(point: Point, members: Sequence[Value], precision: float) -> dict[str, Any]:
     """What is made of the values of one regime, by field of the summary."""
-    speeds = [member.value for member in members]
-    figure = sustained(speeds, fast_quantile(point))
+    fast, middle = _quantile(members, fast_quantile(point)), _quantile(members, 0.5)
+    figure, statistic = (fast, "p90") if has_interval(fast) else (middle, "median")
     return {
         "sustained": figure,
-        "median": sustained(speeds, 0.5),
+        "statistic": statistic,
+        "median": middle,
         "samples": len(members),
-        "noise": noise_of(speeds),
+        "noise": noise_of([member.value for member in members]),
         "cycles": _cycles(point, members),
         "reached": precision_of(figure) <= precision,
     }
+
+
+def _quantile(members: Sequence[Value], quantile: float) -> Estimate | None:
+    return sustained([m.value for m in members], quantile, [m.weight for m in members])
 
 
 def noise_of(speeds: Sequence[float]) -> float | None:
@@ -195,4 +205,8 @@ def _cycles(point: Point, members: Sequence[Value]) -> Estimate | None:
     if point.quantity != "latency" or not members:
         return None
     cycles = [m.value * m.cycles_per_ns for m in members if m.cycles_per_ns is not None]
-    return sustained(cycles, fast_quantile(point)) if len(cycles) == len(members) else None
+    if len(cycles) < len(members):
+        return None
+    weights = [m.weight for m in members]
+    fast = sustained(cycles, fast_quantile(point), weights)
+    return fast if has_interval(fast) else sustained(cycles, 0.5, weights)

@@ -9,10 +9,10 @@ import msgspec
 from memgauge.analysis.figures.regimes import team_of
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.same_rounds import ratio_in_rounds
-from memgauge.analysis.figures.side_by_side import passes_of
+from memgauge.analysis.figures.side_by_side import passes_of, quantile_over, total
+from memgauge.analysis.figures.speeds import FAST_SIDE
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.points.numa import NumaActual, NumaRequested
 from memgauge.model.records import Point
 from memgauge.model.system import System
@@ -143,7 +143,7 @@ def total_at_once(figures: Figures, matrix: Matrix) -> Estimate | None:
         return None
     name = most.regime or regimes.regimes[0].name
     passes = passes_of(figures.run, groups, regimes, name).clean
-    return sustained([one.total for one in passes])
+    return quantile_over(passes, total, FAST_SIDE)
 
 
 def sum_of_local(found: Sequence[Matrix], kernel: str) -> Estimate | None:

@@ -13,7 +13,7 @@ from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.fft3d.document import JobFigures, job_figures
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.figures.speeds import PassTimes
-from memgauge.analysis.figures.summary import PointSummary
+from memgauge.analysis.figures.summary import PointSummary, Statistic
 from memgauge.analysis.profile.document import ProfileFigures, profile_figures
 from memgauge.analysis.profile.section import is_profile
 from memgauge.analysis.report.checks import Check
@@ -55,7 +55,8 @@ class PointFigures(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     """Of the point's clean samples that were in this regime."""
     sustained: Figure | None
-    """90th percentile of speed."""
+    statistic: Statistic
+    """What sustained is: the 90th percentile of speed, or the median of fewer than 16 samples."""
     median: Figure | None
     cycles: Figure | None
     """Sustained latency in core cycles."""
@@ -248,6 +249,7 @@ def _point(point: Point, summary: PointSummary) -> PointFigures:
         pingpong_ns=summary.pingpong_ns,
         share=summary.share,
         sustained=figure(summary.sustained),
+        statistic=summary.statistic,
         median=figure(summary.median),
         cycles=figure(summary.cycles),
         stream=summary.passes,

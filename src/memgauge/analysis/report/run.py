@@ -13,6 +13,7 @@ from memgauge.analysis.machine.table import machine_line, system_table
 from memgauge.analysis.machine.tiers import tiers_table
 from memgauge.analysis.report import cross_checks as crosschecks
 from memgauge.analysis.report.disturbances import with_disturbances
+from memgauge.analysis.report.few_samples import medians_verdict
 from memgauge.analysis.report.left_out import left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated, simulated_counts
 from memgauge.analysis.report.verdicts import peak_share, reached_counts, run_verdicts
@@ -80,7 +81,10 @@ def sections_of(figures: Figures) -> list[Section]:
     present = (present | _without_points(figures.run)) & DESCRIPTORS.keys()
     names = [name for name in experiments_of(figures.run) if name in present]
     disturbed = with_disturbances(figures, names)
-    sections = [_with(_section_of(name, figures), disturbed[name]) for name in names]
+    sections = [
+        _with(_section_of(name, figures), [*medians_verdict(figures, name), *disturbed[name]])
+        for name in names
+    ]
     further = (left_out(figures.run), crosschecks.section(figures))
     return [*sections, *(section for section in further if section is not None)]
 

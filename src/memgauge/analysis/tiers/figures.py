@@ -17,14 +17,17 @@ from memgauge.analysis.figures.side_by_side import (
     Groups,
     Passes,
     Shares,
+    bandwidth_of,
     passes_of,
+    quantile_over,
     shares_of,
     spread_of,
+    total,
 )
 from memgauge.analysis.figures.speeds import FAST_SIDE
 from memgauge.analysis.loaded.figures import read_share_text
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import has_interval, sustained
+from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.model.points.tiers import TiersRequested
 from memgauge.model.records import Point
@@ -232,20 +235,18 @@ def _memory(team: Team, group: str) -> str:
 def _split(k: int, found: Passes, latencies: dict[str, Estimate]) -> Split | None:
     """None without a clean sampling pass."""
     clean = found.clean
-    totals = [one.total for one in clean]
-    middle = sustained(totals, MEDIAN)
+    middle = quantile_over(clean, total, MEDIAN)
     if middle is None:
         return None
     by_group = {
-        group: sustained([one.bandwidth[group] for one in clean], MEDIAN)
-        for group in clean[0].bandwidth
+        group: quantile_over(clean, bandwidth_of(group), MEDIAN) for group in clean[0].bandwidth
     }
     return Split(
         k=k,
         a=by_group.get("a"),
         b=by_group.get("b"),
         total=middle,
-        sustained=sustained(totals, FAST_SIDE),
+        sustained=quantile_over(clean, total, FAST_SIDE),
         spread_a=spread_of(clean, "a"),
         spread_b=spread_of(clean, "b"),
         latency_a=latencies.get("a"),

@@ -8,16 +8,22 @@ the threads' bytes, with the lines that ordinary stores read first, and the tran
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from memgauge.analysis.figures.regimes import UNTOLD, Regimes, team_of
 from memgauge.analysis.figures.run import Figures, scaled
-from memgauge.analysis.figures.side_by_side import Groups, PassResult, passes_of
+from memgauge.analysis.figures.side_by_side import (
+    Groups,
+    PassResult,
+    bandwidth_of,
+    passes_of,
+    quantile_over,
+    total,
+)
 from memgauge.analysis.loaded.figures import read_share_text
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import sustained
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.transfers.directions import way_text
 from memgauge.model.points.tiers_transfers import TiersTransfersRequested
@@ -181,12 +187,12 @@ def _together(point: Point, passes: Sequence[PassResult]) -> _Both | None:
     """`point` is the threads'; None without passes, or where nothing was transferred."""
     more = _moved_per_counted(point) - 1
     directions = [name for name in (passes[0].bandwidth if passes else {}) if name != "a"]
-    host = _median([one.bandwidth["a"] for one in passes])
-    transfers = _median([one.total - one.bandwidth["a"] for one in passes])
-    moved = _median([one.total + more * one.bandwidth["a"] for one in passes])
+    host = _median(passes, lambda one: one.bandwidth["a"])
+    transfers = _median(passes, lambda one: one.total - one.bandwidth["a"])
+    moved = _median(passes, lambda one: one.total + more * one.bandwidth["a"])
     if host is None or transfers is None or moved is None or not directions:
         return None
-    found = {name: _median([one.bandwidth[name] for one in passes]) for name in directions}
+    found = {name: _median(passes, bandwidth_of(name)) for name in directions}
     known = {name: one for name, one in found.items() if one is not None}
     return _Both(host, transfers, moved, known)
 
@@ -202,11 +208,11 @@ def _alone(
     """Of the threads, or of all directions together."""
     if not groups:
         return None
-    return _median([v.total for v in passes_of(figures.run, groups, regimes, regime).clean])
+    return _median(passes_of(figures.run, groups, regimes, regime).clean, total)
 
 
-def _median(values: Sequence[float]) -> Estimate | None:
-    return sustained(values, MEDIAN)
+def _median(passes: Sequence[PassResult], of: Callable[[PassResult], float]) -> Estimate | None:
+    return quantile_over(passes, of, MEDIAN)
 
 
 def _memory(requested: TiersTransfersRequested) -> str:

@@ -9,9 +9,15 @@ import msgspec
 
 from memgauge.analysis.figures.regimes import UNTOLD, Regimes
 from memgauge.analysis.figures.run import Figures, once
-from memgauge.analysis.figures.side_by_side import Groups, passes_of
+from memgauge.analysis.figures.side_by_side import (
+    Groups,
+    bandwidth_of,
+    passes_of,
+    quantile_over,
+    total,
+)
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import has_interval, sustained
+from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.transfers.directions import way_text
 from memgauge.analysis.transfers.model import (
@@ -209,13 +215,13 @@ def _at_once(
     if len(groups) != 2:
         return None
     clean = passes_of(figures.run, groups, Regimes([UNTOLD]), UNTOLD.name).clean
-    total = sustained([one.total for one in clean], MEDIAN)
-    if total is None:
+    both = quantile_over(clean, total, MEDIAN)
+    if both is None:
         return None
     by_direction = {
         direction: one
         for direction in groups
-        if (one := sustained([p.bandwidth[direction] for p in clean], MEDIAN)) is not None
+        if (one := quantile_over(clean, bandwidth_of(direction), MEDIAN)) is not None
     }
     single = [alone.get((way, direction), {}).get(size) for direction in groups]
     known = [one for one in single if one is not None]
@@ -223,9 +229,9 @@ def _at_once(
     return AtOnce(
         size=size,
         by_direction=by_direction,
-        total=total,
-        over_faster=ratio(total, faster),
-        over_both=ratio(total, added(known)) if len(known) == 2 else None,
+        total=both,
+        over_faster=ratio(both, faster),
+        over_both=ratio(both, added(known)) if len(known) == 2 else None,
     )
 
 

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.unit.analysis.runs import start
 
-from memgauge.analysis.statistics.intervals import least_rounds
 from memgauge.analysis.statistics.tails import (
     Histogram,
     design_effect,
+    least_values,
     load_times,
     quantile_of,
     ranks,
@@ -83,7 +83,7 @@ def test_the_interval_holds_the_quantile_as_often_as_it_says(apart: float) -> No
 
 
 def test_too_few_loads_have_no_quantile() -> None:
-    assert least_rounds(0.99) == 368
+    assert least_values(0.99) == 368
     few, enough = visits(1, 367, 1), visits(1, 368, 1)
     assert quantile_of(few, 0.99) is None
     assert quantile_of(enough, 0.99) is not None
