@@ -26,7 +26,9 @@ _POINT: dict[str, type] = {
     "accesses": int,
     "leg": int,
     "round": int,
+    "stands_for": int,
 }
+_OF_SAMPLE = ("leg", "round", "stands_for")
 _SAMPLES = _POINT | {
     "pingpong_ns": float,
     "cycles_per_ns": float,
@@ -48,7 +50,7 @@ _COUNTED = (
     *("write_back_bytes", "bypass_write_bytes"),
 )
 _SIMULATED: dict[str, type] = {
-    **{name: kind for name, kind in _POINT.items() if name not in {"leg", "round"}},
+    **{name: kind for name, kind in _POINT.items() if name not in _OF_SAMPLE},
     "machine": str,
     "cores": int,
     "accesses": int,
@@ -83,7 +85,11 @@ def rows(run: Run, table: str = "samples") -> Iterator[Row]:
             yield from (constant | _of_machine(one) for one in run.simulated.get(name, {}).values())
             continue
         for leg, sample in zip(run.legs[name], run.samples[name], strict=True):
-            of_sample = constant | {"leg": leg, "round": sample.round}
+            of_sample = constant | {
+                "leg": leg,
+                "round": sample.round,
+                "stands_for": sample.stands_for,
+            }
             yield from (of_sample | row for row in varying(point, sample))
 
 
