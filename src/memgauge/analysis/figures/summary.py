@@ -18,6 +18,7 @@ from memgauge.analysis.figures.speeds import (
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval, sustained
 from memgauge.analysis.statistics.intervals import precision as precision_of
+from memgauge.analysis.statistics.two_speeds import TwoSpeeds, two_speeds
 from memgauge.model.records import Point, Sample
 
 Statistic = Literal["p90", "median"]
@@ -55,6 +56,8 @@ class PointSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Of these, clean samples whose ping-pong belongs to no regime."""
     noise: float | None
     """(90th - 10th percentile) / median; None below ten samples."""
+    two_speeds: TwoSpeeds | None
+    """Where the values have two levels that last, in `unit`; None: one, or not known."""
     cycles: Estimate | None
     """Latency in core cycles, where every sample measured the core clock."""
     requested_precision: float
@@ -167,6 +170,7 @@ def _figures(point: Point, members: Sequence[Value], precision: float) -> dict[s
         "median": middle,
         "samples": len(members),
         "noise": noise_of([member.value for member in members]),
+        "two_speeds": two_speeds([member.value for member in members]),
         "cycles": _cycles(point, members),
         "reached": precision_of(figure) <= precision,
     }

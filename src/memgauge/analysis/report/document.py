@@ -22,6 +22,7 @@ from memgauge.analysis.report.run import experiments_of, sections_of, status_lin
 from memgauge.analysis.report.verdicts import run_verdicts
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.intervals import CONFIDENCE
+from memgauge.analysis.statistics.two_speeds import TwoSpeeds
 from memgauge.analysis.tiers.document import TierFigures, tier_figures
 from memgauge.analysis.traffic.document import NestFigures, traffic_figures
 from memgauge.analysis.transfers.document import (
@@ -68,6 +69,8 @@ class PointFigures(msgspec.Struct, frozen=True, kw_only=True):
     set_aside: int
     noise: float | None
     """(90th - 10th percentile) / median."""
+    two_speeds: TwoSpeeds | None
+    """Two levels of the samples by turns, each of which lasts; None: one, or not known."""
     requested_precision: float
     reached: bool
     requested: dict[str, Scalar]
@@ -250,6 +253,7 @@ def _point(point: Point, summary: PointSummary) -> PointFigures:
         share=summary.share,
         sustained=figure(summary.sustained),
         statistic=summary.statistic,
+        two_speeds=summary.two_speeds,
         median=figure(summary.median),
         cycles=figure(summary.cycles),
         stream=summary.passes,

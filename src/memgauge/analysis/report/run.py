@@ -13,9 +13,9 @@ from memgauge.analysis.machine.table import machine_line, system_table
 from memgauge.analysis.machine.tiers import tiers_table
 from memgauge.analysis.report import cross_checks as crosschecks
 from memgauge.analysis.report.disturbances import with_disturbances
-from memgauge.analysis.report.few_samples import medians_verdict
 from memgauge.analysis.report.left_out import left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated, simulated_counts
+from memgauge.analysis.report.sample_notes import sample_notes
 from memgauge.analysis.report.verdicts import peak_share, reached_counts, run_verdicts
 from memgauge.analysis.section import Cell, Headline, Report, Section, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
@@ -82,7 +82,7 @@ def sections_of(figures: Figures) -> list[Section]:
     names = [name for name in experiments_of(figures.run) if name in present]
     disturbed = with_disturbances(figures, names)
     sections = [
-        _with(_section_of(name, figures), [*medians_verdict(figures, name), *disturbed[name]])
+        _with(_section_of(name, figures), [*sample_notes(figures, name), *disturbed[name]])
         for name in names
     ]
     further = (left_out(figures.run), crosschecks.section(figures))
