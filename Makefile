@@ -47,12 +47,12 @@ kills: $(VENV)/.installed $(VENV)/.test ## interrupt all commands at random: KIL
 docs-test: $(VENV)/.installed $(VENV)/.test ## every command of README and docs: passed, or skipped and why
 	@.ci/provide oracles
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -v -rs $(ARGS) \
-		tests/integration/test_documented_commands.py
+		tests/integration/commands/test_documented_commands.py
 
 option-matrix: export MEMGAUGE_OPTION_MATRIX = all
 option-matrix: $(VENV)/.installed $(VENV)/.test ## all combinations of options, of which the tests take a sample
 	@.ci/provide oracles
-	@$(BIN)/python -m pytest -n $(JOBS) -v $(ARGS) tests/integration/test_option_matrix.py
+	@$(BIN)/python -m pytest -n $(JOBS) -v $(ARGS) tests/integration/commands/test_option_matrix.py
 
 # ---- checks --------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.integration.two_hosts import missing_for_ranks
+from tests.integration.ranks.two_hosts import missing_for_ranks
 
 import memgauge
 from memgauge.model.counting.back_ends import MEMORY_ORDER

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from tests.documented.pages import ROOT, Shown
 from tests.integration.command import OPEN_MPI
-from tests.integration.two_hosts import missing_for_ranks
+from tests.integration.ranks.two_hosts import missing_for_ranks
 from tests.unit.analysis.runs import records
 
 from memgauge.model.storage.cluster import MANIFEST_NAME, NODES_NAME, read_manifest
@@ -23,7 +23,9 @@ from memgauge.model.storage.run_writer import RunWriter
 LIMIT_S = 300
 RUN_COMMAND = "memgauge stream --kernel copy --threads 1 --array-bytes 64KiB --budget 3s"
 PROFILE_COMMAND = "memgauge profile --quiet --components process --output PROFILE -- sleep 0.2"
-SURVEY_COMMAND = "mpirun -n 1 python -m tests.integration.made_up_survey cluster --output survey"
+SURVEY_COMMAND = (
+    "mpirun -n 1 python -m tests.integration.ranks.made_up_survey cluster --output survey"
+)
 COPIES = ("survey/nodes/node1", "survey/nodes/node2", "survey/nodes/nha")
 MADE_UP = ("before", "after")
 """Their figures have intervals however busy this machine is, so that they can be compared."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from tests.integration.two_hosts import environment
+from tests.integration.ranks.two_hosts import environment
 from tests.kills.scenarios import RECORDED, TREE, Scenario
 
 PROGRAM = """#!/bin/sh

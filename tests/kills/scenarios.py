@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from tests.integration.two_hosts import missing_for_ranks, mpirun
+from tests.integration.ranks.two_hosts import missing_for_ranks, mpirun
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - what is looked at
 RECORDED = "recorded"
@@ -169,7 +169,7 @@ _JOBS = [
     Scenario(
         name="cluster",
         launcher=tuple(mpirun(2)),
-        module="tests.integration.made_up_survey",
+        module="tests.integration.ranks.made_up_survey",
         words=("cluster", "--output", "job"),
         runs="job",
         weight=0.2,

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import memgauge
 
 PACKAGE = Path(memgauge.__file__).parent
+REPOSITORY = Path(__file__).parents[2]
 NATIVE = "_core"
 ROOT = "memgauge"
 
@@ -67,7 +69,7 @@ PEERS: dict[str, dict[str, set[str]]] = {
     },
 }
 MOST_FILES = 25
-"""Of one folder."""
+"""Of one folder, besides its `__init__.py`."""
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 # Loaded by the function that draws, tabulates or exports, never by a start.
 HEAVY = {
@@ -171,13 +173,17 @@ def test_each_experiment_has_a_package_in_both_layers() -> None:
     assert layers[0] - SHARED["experiments"] <= layers[1]
 
 
-def test_no_folder_holds_more_than_one_can_look_through() -> None:
-    folders = {path.parent for path in MODULES}
+@pytest.mark.parametrize("tree", ["src", "core", "bindings", "tests"])
+def test_no_folder_holds_more_than_one_can_look_through(tree: str) -> None:
+    names = ("*.py", "*.cpp", "*.hpp")
+    files = [path for name in names for path in (REPOSITORY / tree).rglob(name)]
+    counts = Counter(path.parent for path in files if path.name != "__init__.py")
     many = {
-        str(folder.relative_to(PACKAGE)): count
-        for folder in folders
-        if (count := len(list(folder.glob("*.py")))) > MOST_FILES + 1  # its __init__.py
+        str(folder.relative_to(REPOSITORY)): count
+        for folder, count in counts.items()
+        if count > MOST_FILES
     }
+    assert files
     assert many == {}
 
 

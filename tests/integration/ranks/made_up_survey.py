@@ -1,6 +1,6 @@
 """`memgauge`, whose surveys of nodes measure nothing: they write made-up records and take a while.
 
-    MADE_UP_S=3 mpirun -n 2 python -m tests.integration.made_up_survey cluster --output DIR
+    MADE_UP_S=3 mpirun -n 2 python -m tests.integration.ranks.made_up_survey cluster --output DIR
 
 With a process and `survey` as its first arguments it is such a survey.
 """
@@ -48,5 +48,5 @@ if __name__ == "__main__":
     if sys.argv[2:3] == ["survey"]:
         survey_child.end_with(int(sys.argv[1]))
         sys.exit(survey(Path(sys.argv[sys.argv.index("--output") + 1])))
-    survey_child.SURVEY = "tests.integration.made_up_survey"
+    survey_child.SURVEY = "tests.integration.ranks.made_up_survey"
     sys.exit(main())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.gpu_stand_in import GpuStandIn
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.native
 

@@ -25,7 +25,7 @@ def test_commands_that_are_killed_or_ended_leave_nothing() -> None:
     words = ["--kills", KILLS, "--signals", SIGNALS, "--within", WITHIN_S, "--seed", SEED]
     done = subprocess.run(
         [sys.executable, "-m", "tests.kills", *words],
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         stderr=subprocess.STDOUT,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,6 +1,6 @@
 """Runs the command line tool on a tree whose counters count system calls, fed by a stimulus.
 
-    python -m tests.integration.verify_here SETTINGS.json counters verify ...
+    python -m tests.integration.counters.verify_here SETTINGS.json counters verify ...
 
 The settings say which tree, and what is wrong with it. Two CPUs stand for two sockets, and this
 machine's memory for the memory of both.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.integration.two_hosts import (
+from tests.integration.ranks.two_hosts import (
     TwoHosts,
     environment,
     missing_for_hosts,

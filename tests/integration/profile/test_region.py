@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (apt-get install gcc)"),
 ]
 
-SOURCE = Path(__file__).parents[2] / "core" / "region" / "region.c"
+SOURCE = Path(__file__).parents[3] / "core" / "region" / "region.c"
 
 C_PROGRAM = r"""
 #include <errno.h>

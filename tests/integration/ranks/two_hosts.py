@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NETWORK = "10.77.{}.0/24"
 
 
@@ -134,7 +134,7 @@ def two_hosts(directory: Path) -> Iterator[TwoHosts]:
 
 def survey(*arguments: str, made_up: bool = False) -> list[str]:
     """The command that each rank runs; `made_up`: with a survey that measures nothing."""
-    module = "tests.integration.made_up_survey" if made_up else "memgauge"
+    module = "tests.integration.ranks.made_up_survey" if made_up else "memgauge"
     return [sys.executable, "-m", module, *arguments]
 
 

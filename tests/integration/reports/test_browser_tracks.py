@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.integration.test_browser import Figures, complaints, opened
+from tests.integration.reports.test_browser import Figures, complaints, opened
 from tests.unit.reports.charts.test_tracks import tracks
 from tests.unit.reports.synthetic import hostile, survey
 

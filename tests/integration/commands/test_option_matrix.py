@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.gpu_stand_in import GpuStandIn
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHARE = os.environ.get("MEMGAUGE_OPTION_MATRIX", "3")
 """Combinations of an experiment beside those that single values need; `all` for all."""
 SEED = os.environ.get("MEMGAUGE_OPTION_MATRIX_SEED", "1")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from tests.counters_trees import tracepoints
 from tests.integration.command import OPEN_MPI, command, memgauge
-from tests.integration.two_hosts import (
+from tests.integration.ranks.two_hosts import (
     environment,
     missing_for_hosts,
     missing_for_ranks,

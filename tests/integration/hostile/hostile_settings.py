@@ -1,6 +1,6 @@
 """Every command under limits, without rights, on full disks and in old locales.
 
-    python -m tests.integration.hostile_settings [-v] [-s SETTING]... [COMMAND ...]
+    python -m tests.integration.hostile.hostile_settings [-v] [-s SETTING]... [COMMAND ...]
 
 prints a table of settings, commands and exit codes, and says of each that did not answer why.
 A command answers when it does what it is for, or ends with one line that says why not and with an
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.integration.command import memgauge
-from tests.integration.everyones_python import NOBODY, EveryonesPython, everyones_python
+from tests.integration.hostile.everyones_python import NOBODY, EveryonesPython, everyones_python
 
 LIMIT_S = 240
 DOCUMENTED = frozenset({0, 1, 2, 3, 4, 125, 126, 127, 130, 128 + signal.SIGXCPU})

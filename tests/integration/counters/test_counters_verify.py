@@ -15,12 +15,12 @@ import pytest
 pytest.importorskip("memgauge._core")
 
 from tests.counters_trees import tracepoints
-from tests.integration.verify_here import Settings, plant
+from tests.integration.counters.verify_here import Settings, plant
 
 pytestmark = pytest.mark.whole_machine
 
 QUICK = ("--region", "2ms", "--budget", "40s")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class Here:
@@ -55,7 +55,7 @@ class Here:
         planted = str(self.directory / "tree")
         settings.write_text(json.dumps({"tree": tree, "root": planted, **faults}))
         done = self.run(
-            ["tests.integration.verify_here", str(settings), "counters", "verify", *QUICK]
+            ["tests.integration.counters.verify_here", str(settings), "counters", "verify", *QUICK]
         )
         if "no two system calls here" in done.stderr:
             pytest.skip(done.stderr.strip())

@@ -1,7 +1,7 @@
 """Every command answers under limits, without rights, on a full disk and in old locales.
 
 By default a choice that takes a minute or two; MEMGAUGE_HOSTILE_SETTINGS=all takes every command in
-every setting, as `python -m tests.integration.hostile_settings` does, which prints a table.
+every setting, as `python -m tests.integration.hostile.hostile_settings` does, which prints a table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from tests.integration.hostile_settings import COMMANDS, SETTINGS, Machine, lacking, machine
+from tests.integration.hostile.hostile_settings import COMMANDS, SETTINGS, Machine, lacking, machine
 
 pytestmark = pytest.mark.native
 

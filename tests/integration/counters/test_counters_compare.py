@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("memgauge._core")
 
 from tests.counters_trees import tracepoints
-from tests.integration.verify_here import Settings, plant
+from tests.integration.counters.verify_here import Settings, plant
 from tests.pcp_daemons.install import MISSING, installation
 from tests.pcp_daemons.perfevent import perfevent_daemon
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.whole_machine
 if TYPE_CHECKING:
     from tests.pcp_daemons.pmcd import Pmcd
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EVENTS = [f"nest_mba{n}_imc.PM_MBA{n}_{kind}_BYTES" for n in range(2) for kind in ("READ", "WRITE")]
 
 
@@ -47,7 +47,7 @@ class Compared:
         }
         words = ["counters", "compare", "perf", "pcp", "--region", "20ms", "--budget", "60s"]
         done = subprocess.run(
-            [sys.executable, "-m", "tests.integration.verify_here", str(file), *words],
+            [sys.executable, "-m", "tests.integration.counters.verify_here", str(file), *words],
             cwd=self.directory,
             env=environment,
             capture_output=True,
