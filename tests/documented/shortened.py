@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from memgauge.model.experiments import DESCRIPTORS
+
 RANKS = "budget of ranks"
 SMALL = {"budget": "600ms", "array": "64KiB", "memory": "8MiB", RANKS: "20s"}
 
@@ -32,18 +34,14 @@ REPLACED: tuple[tuple[str, str], ...] = (
 """Regular expressions and what they become, one after the other."""
 
 ADDED: dict[str, str] = {
+    **{" ".join(one.words): "" for one in DESCRIPTORS.values() if one.host},
+    **dict.fromkeys(("survey", "cluster"), ""),
     "stream": f"--array-bytes {SMALL['array']}",
     "tiers": f"--array-bytes {SMALL['array']}",
     "workingset": f"--largest-bytes {SMALL['memory']}",
     "pages": f"--largest-bytes {SMALL['memory']}",
     "transfers": f"--largest-bytes {SMALL['array']}",
     "traffic": "--sizes 64",
-    **dict.fromkeys(
-        ("latency", "misses", "stride", "loaded", "mix", "numa", "interleave", "survey", "cluster"),
-        "",
-    ),
-    "counters verify": "",
-    "counters compare": "",
 }
 """Options of commands that measure, beside a budget, where the page does not give them."""
 

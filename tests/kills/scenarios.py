@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 from tests.integration.ranks.two_hosts import missing_for_ranks, mpirun
 
+from memgauge.model.experiments import SURVEYED
+
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - what is looked at
 RECORDED = "recorded"
 """A run of STREAM and latency in the working directory, for commands that read one."""
@@ -105,6 +107,10 @@ _SURVEYS = [
     _measured("survey of others", "survey", "--only", "pages,mix,loaded", *_SHORT, weight=0.5),
 ]
 
+_WITH_OPTIONS_OF_THEIR_OWN = {"stream", "tiers"}
+_NEED_HARDWARE = {"numa", "interleave", "transfers"}
+"""Several memory nodes, or a GPU."""
+
 _EXPERIMENTS = [
     _measured("stream", "stream", *_ONE_ARRAY),
     _measured(
@@ -114,7 +120,8 @@ _EXPERIMENTS = [
     ),
     *(
         _measured(name, name, *_SHORT, weight=0.5)
-        for name in ("latency", "workingset", "loaded", "mix", "stride", "pages", "misses")
+        for name in SURVEYED
+        if name not in _WITH_OPTIONS_OF_THEIR_OWN | _NEED_HARDWARE
     ),
     _measured(
         "tiers", "tiers", "--b", "shm::shm:", "--array-bytes", "1MiB", *_SHORT, memory="shm:"

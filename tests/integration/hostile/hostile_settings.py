@@ -25,6 +25,8 @@ from typing import NamedTuple
 from tests.integration.command import memgauge
 from tests.integration.hostile.everyones_python import NOBODY, EveryonesPython, everyones_python
 
+from memgauge.model.experiments import SURVEYED
+
 LIMIT_S = 240
 DOCUMENTED = frozenset({0, 1, 2, 3, 4, 125, 126, 127, 130, 128 + signal.SIGXCPU})
 MPI_SPEAKS = ("MPI_INIT", "MPI_Init", "PMIX ERROR", "*** Process received signal ***", "[err] ")
@@ -37,19 +39,13 @@ COMMANDS: dict[str, str] = {
     "version": "--version",
     "help": "--help",
     "survey --help": "survey --help",
+    **{name: f"{name} --budget 1s --output {{out}}/run" for name in SURVEYED},
     "survey": "survey --budget 2s --threads 1 --output {out}/run",
     "stream": f"stream {BUDGET}",
     "stream, no --output": "stream --budget 1s --threads 1 --kernel copy --array-bytes 8MiB",
-    "latency": "latency --budget 1s --output {out}/run",
     "workingset": f"workingset {BUDGET}",
     "loaded": f"loaded {BUDGET}",
     "mix": f"mix {BUDGET}",
-    "stride": "stride --budget 1s --output {out}/run",
-    "pages": "pages --budget 1s --output {out}/run",
-    "misses": "misses --budget 1s --output {out}/run",
-    "tiers": "tiers --budget 1s --output {out}/run",
-    "numa": "numa --budget 1s --output {out}/run",
-    "interleave": "interleave --budget 1s --output {out}/run",
     "transfers": "transfers --memory cuda:0 --budget 1s --output {out}/run",
     "traffic": "traffic copy --sizes 10000 --budget 1s --output {out}/run",
     "simulate": "simulate -- true",

@@ -164,10 +164,9 @@ def test_a_run_without_samples_is_a_table_without_rows(form: str, table: str) ->
 
 
 def test_help_and_pages_name_every_format() -> None:
-    assert formats_help() == (
-        "csv, json and parquet (needs memgauge[export]) are tables; of a profile also chrome, a "
-        "trace that Perfetto opens, and openmetrics"
-    )
+    for name, one in EXPORTERS.items():
+        described = f"{name} (needs {one.extra})" if one.extra else name
+        assert (described + f", {one.note}" * bool(one.note)) in formats_help()
     docs = Path(__file__).parents[4] / "docs"
     tables = "|".join(name for name, one in EXPORTERS.items() if one.table)
     assert f"--format {tables}`" in (docs / "records.md").read_text(encoding="utf-8")
