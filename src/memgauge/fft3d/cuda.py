@@ -17,6 +17,7 @@ from memgauge.fft3d.cupy_library import CupyLibrary
 from memgauge.fft3d.devices import Device
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.model.units import format_bytes, format_count
+from memgauge.system.gpu.untested import untested_on_gpu
 
 if TYPE_CHECKING:
     from memgauge.fft3d.arrays import Complex
@@ -31,6 +32,8 @@ class Cuda(Device):
     Raises:
         RequestError: CuPy, cuFFT, a driver or a GPU is missing.
     """
+
+    notice = untested_on_gpu("CuPy")
 
     def __init__(self, place: int, ranks: int) -> None:
         """`place` is this rank's index among the node's `ranks`, which use its GPUs in turn."""

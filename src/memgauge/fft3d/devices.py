@@ -23,6 +23,8 @@ class Device(ABC):
     """Description of which device it is among several; None if there is no choice."""
     libraries: Mapping[str, str] = {}
     """Versions of the libraries that compute, by name."""
+    notice: str | None = None
+    """What readers of any figure must know; None: nothing."""
 
     def prepare(
         self,

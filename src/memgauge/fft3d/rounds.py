@@ -110,6 +110,7 @@ def _ready(world: World, plan: Plan, device: Device, arrays: Arrays) -> Iterator
     try:
         if shapes:
             notes = device.prepare([arrays.one, arrays.other], shapes)
+            notes += [device.notice] if device.notice else []
     except RequestError as error:
         problem = f"rank {world.rank}: {error}"
     try:

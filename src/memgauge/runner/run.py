@@ -35,6 +35,7 @@ from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
 from memgauge.system.environment.conditions import EnvironmentMonitor
+from memgauge.system.gpu.untested import untested_on_gpu
 from memgauge.system.limits.memory import require_memory
 from memgauge.system.limits.room import room
 from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
@@ -101,11 +102,8 @@ def _untested(requested: Sequence[Requested]) -> list[Warning]:
     return [
         Warning(
             code="untested-on-gpu",
-            message=(
-                "this version of memgauge was tested against a stand-in for the GPU driver's "
-                "library, not on a GPU"
-            ),
-            remedy="check its figures of the GPU against those of another tool",
+            message=untested_on_gpu("the GPU driver's library"),
+            remedy="compare its figures of the GPU with those of another tool",
         )
     ]
 

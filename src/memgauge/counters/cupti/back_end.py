@@ -25,6 +25,7 @@ from memgauge.model.text import quoted
 from memgauge.system.gpu.devices import read_gpus
 from memgauge.system.gpu.driver import is_started
 from memgauge.system.gpu.pci_link import pci_place
+from memgauge.system.gpu.untested import untested_on_gpu
 from memgauge.system.tree import Tree, whole_number
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _add(opened: Opened, source: _Source, device: Device, mine: Sequence[Chosen]
     losses = first + len(mine) if is_sampled else None
     opened.sources.append(source)
     opened.counters += [_counter(one, device, first + at, losses) for at, one in enumerate(mine)]
-    opened.notes.append(_note(source, device))
+    opened.notes += [_note(source, device), f"{device.instance}: {untested_on_gpu('CUPTI')}"]
 
 
 def _counter(one: Chosen, device: Device, slot: int, losses: int | None) -> Counter:

@@ -17,6 +17,7 @@ from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, coun
 from memgauge.counters.nvml.figures import FIGURES, SOURCE, Figure, QueryMethod
 from memgauge.model.counting.events import Counter, Event, State
 from memgauge.model.errors import CounterRefused, RequestError
+from memgauge.system.gpu.untested import untested_on_gpu
 from memgauge.system.tree import Tree, whole_number
 
 LIBRARY = "libnvidia-ml.so.1"
@@ -204,4 +205,5 @@ def _notes(readings: Sequence[Reading], devices: dict[int, _core.NvmlDevice]) ->
         for number in sorted({one.device for one in readings})
         if devices[number].partitioned
     ]
-    return slow + meant + mixed
+    untested = [f"nvml: {untested_on_gpu('NVML')}"] if readings else []
+    return slow + meant + mixed + untested
