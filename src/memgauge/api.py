@@ -42,7 +42,7 @@ def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
 
     if len(sources) < 2:
         raise RequestError(
-            f"compare: {len(sources) or 'no'} source{'s' * (len(sources) != 1)} given, and two or "
+            f"compare: {len(sources) or 'no'} source{'s' * (len(sources) != 1)} given, but two or "
             "more are needed; give directories of runs, or names that 'memgauge compare --list' "
             "prints"
         )
@@ -88,7 +88,7 @@ def _refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | Non
         baseline, *others = (_kinds(source) for source in sources)
         raise RequestError(
             f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
-            f"another source ({'; '.join(others)}) too; compare runs that measured the same"
+            f"another source ({'; '.join(others)}) too; compare runs that measured the same things"
         )
 
 

@@ -19,7 +19,7 @@ ALLOWED = tuple(
         r"--threads \d+: .* need a CPU each, \d+ (can be used|are listed).*; use at most \d+$",
         r"cannot take .* of shared memory in transparent huge pages: they are switched off",
         r"tiers: this machine has one tier of memory",
-        r"transfers: measures what goes to and from a GPU, and --memory \S+ is none",
+        r"transfers: measures transfers to and from a GPU, and --memory \S+ is not a GPU",
         # The experiment does not have it.
         r"--threads: .*; omit --threads",
         r"--threads, --memory: every node's memory is loaded by its own CPUs; leave them out",

@@ -175,7 +175,7 @@ def _uncounted(done: SimulatedProgram) -> Iterator[Verdict]:
             level="warning",
             text="The program started another one in its place (exec), which the trace engine does "
             "not follow: every figure is a lower bound.",
-            remedy="simulate that other program by itself, or take --engine callgrind",
+            remedy="simulate that other program by itself, or use --engine callgrind",
         )
     elif count:
         programs = "1 program is" if count == 1 else f"{count} programs are"
@@ -198,14 +198,14 @@ def _left_changed(done: SimulatedProgram) -> Iterator[Verdict]:
     if done.left_changed_bytes:
         yield Verdict(
             level="note",
-            text=f"In the end {_amount(done.left_changed_bytes)} more were changed in the caches "
-            "and not yet written to memory.",
+            text=f"At the end, another {_amount(done.left_changed_bytes)} had been changed in the "
+            "caches but not yet written to memory.",
         )
     elif done.left_changed_bytes is None and done.write_bytes:
         yield Verdict(
             level="note",
-            text=f"Up to {_amount(done.left_changed_at_most_bytes)} that were changed in the "
-            "caches in the end are not among the writes.",
+            text=f"Up to {_amount(done.left_changed_at_most_bytes)} that had been changed in the "
+            "caches but not yet written to memory at the end are not included in the writes.",
             remedy="--engine trace counts them",
         )
 

@@ -34,16 +34,20 @@ def _print_list(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     is_eager=True,
     expose_value=False,
     callback=_print_list,
-    help="name the published results and end",
+    help="list the published results and exit",
 )
-@click.option("--only", metavar="PATTERN", help="figures of these names, such as 'stream/copy/*'")
+@click.option(
+    "--only",
+    metavar="PATTERN",
+    help="compare only figures with these names, such as 'stream/copy/*'",
+)
 @page_option
 @json_option
 @click.option(
     "--fail-if-slower",
     metavar="SHARE",
-    help="exit with 4 where a figure is slower than A's by more than this, such as 5%, beyond its "
-    "interval",
+    help="exit with code 4 if a figure is slower than A's by more than this share, such as 5%, "
+    "over its whole interval",
 )
 def command(
     sources: tuple[str, ...],
@@ -91,8 +95,8 @@ def _gate(compared: Compared, share: float) -> int:
     """The exit code of --fail-if-slower, with a line on stderr that says why."""
     if not compared.judged:
         raise RequestError(
-            "--fail-if-slower: no figure has intervals in both sources, so nothing can be judged; "
-            "compare runs that measured the same, with a longer --budget"
+            "--fail-if-slower: no figure has intervals in both sources, so nothing can be "
+            "judged; compare runs that measured the same things, with a longer --budget"
         )
     if compared.not_judged:
         names = _some(compared.not_judged)

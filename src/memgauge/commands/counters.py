@@ -51,16 +51,19 @@ class Subcommands(click.Group):
     "names",
     metavar="NAME",
     multiple=True,
-    help="only this one, such as perf; may be given again",
+    help="list only this back end, such as perf; can be repeated",
 )
 @click.option(
     "--quantity",
     type=click.Choice(get_args(Quantity)),
     metavar="QUANTITY",
-    help="only events that count this, such as read_bytes",
+    help="list only events that count this, such as read_bytes",
 )
 @click.option(
-    "--all", "whole", is_flag=True, help="events of cores, software and sensors each on a line"
+    "--all",
+    "whole",
+    is_flag=True,
+    help="list each event of cores, software and sensors on a line of its own",
 )
 @json_option
 @click.pass_context
@@ -113,7 +116,7 @@ def _named(states: list[BackEndState], names: tuple[str, ...]) -> list[BackEndSt
     for name in names:
         if name not in known:
             raise RequestError(
-                f"--back-end {quoted(name)}: there is none of that name; choose from "
+                f"--back-end {quoted(name)}: no back end has this name; choose from "
                 f"{', '.join(known)}"
             )
     return [one for one in states if not names or one.name in names]

@@ -44,8 +44,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
     charts = [chart for section in result.report.sections for chart in section.charts]
     if not charts:
         raise RequestError(
-            f"{plain(str(run))}: has no pictures, since it holds too few figures for any; "
-            f"'memgauge report' shows them"
+            f"{plain(str(run))}: holds too few figures to draw; 'memgauge report' shows them"
         )
     unprinted = None
     for chart in charts:

@@ -57,4 +57,6 @@ def found(path: Path) -> Path:
     for folder in folders:
         if (folder / path).is_file():
             return folder / path
-    raise RequestError(f"{path.name}: is not in this installation of memgauge; pip install it anew")
+    raise RequestError(
+        f"{path.name}: is missing from this installation of memgauge; reinstall it with pip"
+    )

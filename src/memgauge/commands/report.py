@@ -46,7 +46,8 @@ _PRINTED: dict[str, Callable[[Analysed], None]] = {
     "form",
     type=click.Choice([*_PRINTED, STREAM]),
     default=None,
-    help="print this form on stdout and write nothing; stream is STREAM's own table",
+    help="print the report in this format on stdout and write no file; stream: the table that "
+    "STREAM prints",
 )
 def command(run: Path, form: str | None) -> None:
     """Render a run again, on any machine, with or without the native core.
@@ -84,7 +85,9 @@ def _render(result: Result | CombinedRun, form: str | None) -> None:
 def _published(name: str, form: str | None) -> None:
     result = api.published(name)
     if form == STREAM:
-        raise RequestError(f"{name}: was not measured here: STREAM's table is for runs only")
+        raise RequestError(
+            f"{name}: is not a run, and only runs have STREAM's table; use --format summary or html"
+        )
     if form is None:
         print_report(result.report)
     else:

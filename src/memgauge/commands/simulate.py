@@ -32,15 +32,16 @@ from memgauge.simulation.program import ENGINES, simulate_program
     metavar="NAME|FILE",
     default="this",
     show_default=True,
-    help="whose caches: a name that 'memgauge machines' lists, or a TOML file",
+    help="machine whose caches are simulated: a name that 'memgauge machines' lists, or a TOML "
+    "file",
 )
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
     default=ENGINES[0],
     show_default=True,
-    help="callgrind: two levels, children too, quicker; trace: all of the machine, of the program "
-    "alone, slower",
+    help="callgrind: two cache levels, with child processes, faster; trace: all cache levels of "
+    "the machine, without child processes, slower",
 )
 @page_option
 @click.option(

@@ -12,9 +12,7 @@ from memgauge.model.text import plain
 
 @click.command("system")
 @json_option
-@click.option(
-    "--clean", is_flag=True, help="remove what runs that were killed left behind, and end"
-)
+@click.option("--clean", is_flag=True, help="remove what killed runs left behind, and exit")
 def command(*, as_json: bool, clean: bool) -> None:
     """Show what was found about this machine and what is possible on it."""
     if clean:

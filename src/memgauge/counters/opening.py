@@ -67,8 +67,8 @@ def _named(text: str, host: Host) -> list[Event]:
     if not colon or not rest:
         known = ", ".join(BACK_ENDS)
         raise RequestError(
-            f"event {quoted(text)}: is not BACKEND:EVENT; back ends are {known}; "
-            f"'memgauge counters' lists the events"
+            f"event {quoted(text)}: is not of the form BACKEND:EVENT; back ends are {known}; "
+            "'memgauge counters' lists the events"
         )
     if back_end not in BACK_ENDS:
         hint = did_you_mean(back_end, BACK_ENDS, most=3) or f"choose from {', '.join(BACK_ENDS)}"

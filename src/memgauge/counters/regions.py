@@ -112,7 +112,9 @@ class RegionCounts:
     @property
     def _ended(self) -> _core.Reading:
         if self._after is None:
-            raise RequestError(f"region {quoted(self.name)}: has not ended; read it after the with")
+            raise RequestError(
+                f"region {quoted(self.name)}: has not ended; read it after the with block"
+            )
         return self._after
 
     @cached_property

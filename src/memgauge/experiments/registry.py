@@ -53,7 +53,7 @@ def for_memory(experiment: Experiment, parameters: CommonParameters) -> Experime
     if on_gpu is None:
         able = ", ".join(name for name, described in EXPERIMENTS.items() if described.gpu)
         raise NotPossibleHere(
-            f"{experiment.name}: measures no memory of a GPU ({gpus[0]}); choose among {able}"
+            f"{experiment.name}: cannot measure the memory of a GPU ({gpus[0]}); use one of {able}"
         )
     return _made(experiment.name, on_gpu)
 

@@ -137,6 +137,6 @@ def _table(text: str, where: str) -> dict[str, Any]:
 def _unknown(name: str) -> str:
     choices = f"{did_you_mean(name.lower(), NAMES)} choose from {', '.join(NAMES)}".lstrip()
     return (
-        f"machine {quoted(name)}: there is none of that name; {choices}, or give the path of a "
+        f"machine {quoted(name)}: no machine has this name; {choices}, or give the path of a "
         "TOML file"
     )

@@ -48,7 +48,7 @@ def _range(part: str) -> range:
     begin = _number(first, part)
     end = _number(last, part) if dash else begin
     if end < begin:
-        raise ValueError(f"{quoted(part)} is a falling range")
+        raise ValueError(f"{quoted(part)} is a descending range")
     return range(begin, end + 1)
 
 

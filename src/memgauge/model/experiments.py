@@ -76,7 +76,7 @@ _KNOWN = (
     Descriptor(
         name="loaded",
         title="Latency under load",
-        summary="Latency of memory while others load it, over bandwidth.",
+        summary="Memory latency under load, over bandwidth.",
         question="How long does a load wait while others use the memory, and how much do they get?",
         host="host:Loaded",
     ),
@@ -112,7 +112,7 @@ _KNOWN = (
     Descriptor(
         name="tiers",
         title="Two memories in competition",
-        summary="Two kinds of memory, alone and at once, by split of threads.",
+        summary="Bandwidth of two kinds of memory, alone and at once, by split of threads.",
         question="How fast are two memories, alone and at once, and how should threads be split?",
         host="host:Tiers",
         gpu="gpu:GpuTiers",
@@ -128,7 +128,7 @@ _KNOWN = (
     Descriptor(
         name="interleave",
         title="Interleave weights",
-        summary="Interleave weights of nodes for the most bandwidth.",
+        summary="Interleave weights of nodes that give the most bandwidth.",
         question="Which weights for distributing pages over nodes give the most bandwidth?",
         host="host:Interleave",
     ),
@@ -144,7 +144,7 @@ _KNOWN = (
     Descriptor(
         name="counters_verify",
         title="Verification of counters",
-        summary="Give each counter of memory traffic a verdict, by traffic that is known.",
+        summary="Check each counter of memory traffic against traffic that is known.",
         question="Do the counters of memory traffic count what memory really moves?",
         host="host:CountersVerify",
         gpu="gpu:GpuCountersVerify",
@@ -153,7 +153,7 @@ _KNOWN = (
     Descriptor(
         name="counters_compare",
         title="Two routes to the same counters",
-        summary="Read the same regions by two back ends, and report how far they differ.",
+        summary="Read the same regions through two back ends, and report how far they differ.",
         question="Do two ways to the same counters give the same figures?",
         host="host:CountersCompare",
         in_survey=False,
@@ -172,7 +172,7 @@ _KNOWN = (
     Descriptor(
         name="profile",
         title="Profile of a program",
-        summary="Run a program and record one timeline of what can be counted beside it.",
+        summary="Run a program and record a timeline of everything that can be counted meanwhile.",
         question="What did the machine do while the program ran, and which phases does it have?",
         in_survey=False,
     ),

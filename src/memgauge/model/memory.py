@@ -172,7 +172,7 @@ def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
 
 memory_option = Option(
     help="memory to measure: dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH, "
-    "shm:, or cuda:N, a GPU's",
+    "shm:, or cuda:N (a GPU)",
     metavar="KIND",
     parse=parse_placement,
 )

@@ -32,7 +32,8 @@ def tier_named(
     """
     if name not in TIER_NAMES:
         raise RequestError(
-            f"{option} {quoted(name)} is no word for a tier; choose from {', '.join(TIER_NAMES)}"
+            f"{option} {quoted(name)} is not the name of a tier; choose from "
+            f"{', '.join(TIER_NAMES)}"
         )
     found = _remote(system, cpus) if name == "remote" else _of_kind(system, name)
     placements = list(dict.fromkeys(tier.placement for tier in found if tier.placement))
@@ -40,7 +41,7 @@ def tier_named(
         return parse_placement(placements[0], option)
     if placements:
         raise RequestError(
-            f"{option} {name}: {len(placements)} tiers are meant; write one of them, "
+            f"{option} {name}: {len(placements)} tiers match; write one of them, "
             f"{' or '.join(placements)}"
         )
     raise RequestError(f"{option} {name}: {_missing(system, name, found)}")

@@ -314,8 +314,8 @@ class _Recording:
         for point in points:
             if point.point in known and work_of(point) != work_of(known[point.point]):
                 raise RequestError(
-                    f"{self._request.directory}: {point.point} was measured with other "
-                    "work before, such as arrays of another size; start a new run"
+                    f"{self._request.directory}: {point.point} was measured with different work "
+                    "before, such as arrays of another size; start a new run"
                 )
             _refuse_other_gpu(self._request.directory, point, known.get(point.point))
         self._writer.write([point for point in points if point.point not in known])

@@ -28,8 +28,8 @@ def load_core() -> ModuleType:
         return import_module("memgauge._core")
     except ImportError as error:
         raise SystemFailure(
-            f"nothing can be measured, the native core is missing: {_reason(error)}; "
-            "pip install . on this machine"
+            f"nothing can be measured without the native core: {_reason(error)}; run 'pip install "
+            ".' on this machine"
         ) from error
 
 

@@ -135,7 +135,7 @@ BAD_INPUT = [
     (("one", "nvdimm"), "write reference:nvdimm"),
     (("one", "reference:nvdim"), "choose from nvdimm-dram"),
     (("one", "reference:nvdimm-difference"), "compare nvdimm-dram with nvdimm"),
-    (("one", "reference:hybrid12-tlb"), "compare runs that measured the same"),
+    (("one", "reference:hybrid12-tlb"), "compare runs that measured the same things"),
     (("one", "again", "--only", "none/*"), "--only 'none/*'"),
     (("one", "again", "--fail-if-slower", "5"), "--fail-if-slower"),
     (("one", "again", "--fail-if-slower", "-1%"), "--fail-if-slower"),

@@ -128,7 +128,7 @@ def test_a_killed_run_is_completed(running: subprocess.Popen[str], tmp_path: Pat
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("--b nowhere", "--b 'nowhere' is no SOURCE:DESTINATION; write two memories"),
+        ("--b nowhere", "--b 'nowhere' is not of the form SOURCE:DESTINATION; write two memories"),
         ("--b file:/a:file:/b:dram", "can be read as file:/a to file:/b:dram or"),
         ("--b node:999", "node:999: this machine has no node 999 with memory"),
         ("--b shm: --split 999", "--split 999: of"),

@@ -142,10 +142,10 @@ def test_explain_as_a_document(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["explain", "perf:cycels"], "did you mean perf:cycles"),
-        (["explain", "perf:uncore_imc/x=/"], "term 1: '' is no number"),
+        (["explain", "perf:uncore_imc/x=/"], "term 1: '' is not a number"),
         (["explain", "nope:x"], "did you mean"),
-        (["explain", "cycles"], "is not BACKEND:EVENT"),
-        (["--back-end", "nope"], "there is none of that name; choose from perf"),
+        (["explain", "cycles"], "is not of the form BACKEND:EVENT"),
+        (["--back-end", "nope"], "no back end has this name; choose from perf"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str], said: str) -> None:

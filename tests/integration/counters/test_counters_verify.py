@@ -149,9 +149,9 @@ def test_without_counters_one_line_names_each_back_end(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["verify", "--back-ends", "nvml"], "choose from perf, pcp, resctrl"),
-        (["verify", "--events", "perf"], "is not BACKEND:EVENT"),
+        (["verify", "--events", "perf"], "is not of the form BACKEND:EVENT"),
         (["compare", "perf", "nvml"], "choose from perf, pcp, resctrl"),
-        (["compare", "perf", "perf"], "two back ends are compared"),
+        (["compare", "perf", "perf"], "exactly two back ends are needed"),
         (["compare", "perf"], "missing argument"),
     ],
 )

@@ -106,7 +106,11 @@ def test_a_mig_instance_has_no_theoretical_bandwidth(
         ("stream --memory cuda:0", {"fail": {"cuMemAlloc_v2": 2}}, "out of memory"),
         ("stream --memory cuda:0 --array-bytes 30MiB", {}, "available in cuda:0; use smaller"),
         ("stream --memory cuda:0 --threads 2", {}, "--threads: does not apply to cuda:0"),
-        ("stride --memory cuda:0", {}, "measures no memory of a GPU (cuda:0); choose among stream"),
+        (
+            "stride --memory cuda:0",
+            {},
+            "cannot measure the memory of a GPU (cuda:0); use one of stream",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(
@@ -124,4 +128,4 @@ def test_a_survey_leaves_out_what_measures_no_gpu(gpu_stand_in: GpuStandIn, tmp_
     run = read_run(output)
     assert {point.experiment for point in run.points.values()} == {"stream"}
     (warning,) = [one for one in run.warnings if one.code == "left-out"]
-    assert warning.message.startswith("stride: measures no memory of a GPU (cuda:0)")
+    assert warning.message.startswith("stride: cannot measure the memory of a GPU (cuda:0)")

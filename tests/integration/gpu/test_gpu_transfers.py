@@ -121,7 +121,7 @@ def _check_windows(directory: Path) -> None:
         (
             "tiers --a cuda:0 --b dram",
             {},
-            "--a: no thread of the host reaches memory cuda:0 of a GPU",
+            "--a: threads of the host cannot access the memory of a GPU, cuda:0",
         ),
     ],
 )

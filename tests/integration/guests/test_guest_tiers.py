@@ -129,7 +129,9 @@ def test_a_dax_medium_mounted_without_dax_is_told_from_dax(found: Seen) -> None:
     assert actual(seen, "dax") == {False}
     assert actual(seen, "map_sync") == {False}
     said = " ".join(seen["text"].split())
-    assert "(ext4 without DAX, MAP_SYNC refused): the page cache, that is DRAM" in said
+    assert (
+        "(ext4 without DAX, MAP_SYNC refused): this measures the page cache, which is DRAM" in said
+    )
 
 
 @pytest.mark.parametrize("file_system", ["root", "tmpfs", "pool"])

@@ -192,5 +192,5 @@ def test_without_a_profile_marks_do_nothing(flags: list[str], tmp_path: Path) ->
 
 
 def test_what_was_not_installed_is_said() -> None:
-    with pytest.raises(RequestError, match="no-such-file: is not in this installation"):
+    with pytest.raises(RequestError, match="no-such-file: is missing from this installation"):
         found(Path("lib/no-such-file"))

@@ -212,7 +212,7 @@ def test_frequency_changes_and_governor_are_named() -> None:
         governor="powersave",
     )
     first, second = texts_of(run, "note")
-    assert first == "The core clock went between 2.00 and 3.00 GHz while measuring."
+    assert first == "The core clock varied between 2.00 and 3.00 GHz while measuring."
     assert "governor is powersave" in second
 
 
@@ -316,6 +316,6 @@ def test_slices_set_aside_and_passes_that_suffered_are_told_apart() -> None:
     taken += [sample_of(pass_, 5, i, switches=int(i < 4)) for i in range(10)]
     faulty = sample_of(slice_, 10, 10, faults=1)
     pages, slices, passes = texts_of(small(slice_, pass_, *taken, faulty), "warning")
-    assert pages.startswith("In 1 samples a page had gone away")
+    assert pages.startswith("In 1 samples a page had been reclaimed")
     assert slices.startswith("55% of 11 slices were set aside, 5 because")
     assert passes.startswith("In 4 of 10 whole passes a thread was switched out")

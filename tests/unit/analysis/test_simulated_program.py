@@ -107,10 +107,10 @@ def test_what_is_not_told_has_no_row() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"left_changed_bytes": MIB}, "In the end 1 MiB more were changed"),
+        ({"left_changed_bytes": MIB}, "At the end, another 1 MiB had been changed"),
         (
             {"left_changed_bytes": None, "left_changed_at_most_bytes": 4 * MIB},
-            "Up to 4 MiB that were changed",
+            "Up to 4 MiB that had been changed",
         ),
         ({"processes": 3}, "3 processes are added up"),
         ({"processes": 3}, "what they did between fork and exec is not counted"),

@@ -20,7 +20,7 @@ def test_a_run_without_pictures_says_so(tmp_path: Path, capsys: pytest.CaptureFi
     with RunWriter(run) as writer:
         writer.write([one for one in records() if isinstance(one, RunStart | RunEnd)])
     assert main(["figures", str(run)]) == 2
-    assert f"memgauge: {run}: has no pictures" in capsys.readouterr().err
+    assert f"memgauge: {run}: holds too few figures to draw" in capsys.readouterr().err
     assert not (run / "figures").exists()
 
 

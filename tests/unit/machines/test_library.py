@@ -80,7 +80,7 @@ def test_an_unknown_name_is_told_the_nearest_and_all(requested: str, near: str) 
 
 
 def test_a_name_that_is_like_none_is_told_all() -> None:
-    with pytest.raises(RequestError, match="there is none of that name; choose from this, power9"):
+    with pytest.raises(RequestError, match="no machine has this name; choose from this, power9"):
         library.load("zzzz")
 
 

@@ -52,7 +52,7 @@ def test_lists(text: str, listed: list[int]) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("3-1", "falling range"),
+        ("3-1", "descending range"),
         ("1,1", "names 1 twice"),
         ("0-4,2", "names 2 twice"),
         ("-1", "neither a number nor a range"),

@@ -33,7 +33,7 @@ def test_two_tiers_of_a_kind_are_both_named() -> None:
     with pytest.raises(RequestError) as error:
         tier_named(found, "nvdimm", "--nvm")
     assert str(error.value) == (
-        "--nvm nvdimm: 2 tiers are meant; write one of them, devdax:/dev/dax0.0 or file:/mnt/pmem0"
+        "--nvm nvdimm: 2 tiers match; write one of them, devdax:/dev/dax0.0 or file:/mnt/pmem0"
     )
 
 
@@ -72,5 +72,7 @@ def test_remote_is_dram_of_a_node_whose_cpus_are_not_used() -> None:
 
 
 def test_no_word_is_an_error_that_lists_them() -> None:
-    with pytest.raises(RequestError, match="'optane' is no word for a tier; choose from nvdimm"):
+    with pytest.raises(
+        RequestError, match="'optane' is not the name of a tier; choose from nvdimm"
+    ):
         tier_named(having(), "optane")

@@ -225,7 +225,7 @@ def test_a_point_whose_work_became_another_is_not_resumed(tmp_path: Path) -> Non
 
     runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
     before = len(read_run(tmp_path / "r").samples["a"])
-    with pytest.raises(RequestError, match=r"a was measured with other work before"):
+    with pytest.raises(RequestError, match=r"a was measured with different work before"):
         runner.execute(request(Larger({"g": ["a"]}), tmp_path / "r", resume=True))
     assert len(read_run(tmp_path / "r").samples["a"]) == before
 

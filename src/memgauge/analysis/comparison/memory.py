@@ -33,16 +33,16 @@ def memory_verdicts(label: str, pair: Pair) -> Iterator[Verdict]:
             yield Verdict(
                 level="note",
                 text=f"Two memories are compared (A against {label}): {one} against {other} "
-                f"({format_count(count, 'figure')}). A difference is one of memory only where all "
-                "else was alike.",
+                f"({format_count(count, 'figure')}). A difference can be attributed to the "
+                "memory only if everything else was the same.",
             )
     for (one, other), count in accesses.items():
         if one != other:
             yield Verdict(
                 level="warning",
                 text=f"Elements were reached in two ways (A against {label}): {one} against "
-                f"{other} ({format_count(count, 'figure')}). A difference is then one of address "
-                "translation too, not of memory alone.",
+                f"{other} ({format_count(count, 'figure')}). A difference then includes the "
+                "cost of address translation, not only that of the memory.",
                 remedy="measure both with --access direct",
             )
 

@@ -93,9 +93,10 @@ def table(every: Sequence[HardwareBandwidth], name: str, source: str) -> Table:
         ],
         rows=[_row(found) for found in every],
         note=f"GB/s = 1e9 bytes a second. Software: by STREAM's counting. {name.capitalize()}: "
-        f"{source}, over the same seconds; reads, writes: over those of the kernel. Medians over "
-        f"regions, the ratio with its 95% interval; the first repetition is left out. A GPU writes "
-        f"without reading first. Idle: seen while the GPU was left alone, taken off nowhere here.",
+        f"{source}, over the same seconds; reads, writes: over those of the kernel. Medians "
+        "over regions, the ratio with its 95% interval; the first repetition is left out. A "
+        "GPU writes without reading first. Idle: counted while memgauge launched nothing on it; "
+        "not subtracted here.",
     )
 
 
@@ -231,7 +232,7 @@ def _apart(known: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
             ends = dict.fromkeys((f"{min(values):.3f}", f"{max(values):.3f}"))
             ratios.append(f"{name} are {' to '.join(ends)} of the kernels'")
     if ratios:
-        yield Verdict(level="note", text=f"Apart: {', '.join(ratios)}.")
+        yield Verdict(level="note", text=f"Separately: {', '.join(ratios)}.")
 
 
 def _beyond(found: HardwareBandwidth) -> Verdict:
@@ -241,9 +242,10 @@ def _beyond(found: HardwareBandwidth) -> Verdict:
     if agreement(found) == "open":
         ends = f"{low:.4f} to {high:.4f} times" if has_interval(found.ratio) else "too few regions"
         text = (
-            f"{name}: whether memory moved what the kernel counts within 2% is not known: {ends}."
+            f"{name}: whether memory moved what the kernel counts, within 2%, cannot be "
+            f"determined: {ends}."
         )
-        return Verdict(level="note", text=text, remedy="give it more time (--budget)")
+        return Verdict(level="note", text=text, remedy="increase --budget")
     factor = nearest_factor(found)
     if factor is not None:
         why = f"the ratio is that of counters mis-scaled by {factor_text(factor)}"
@@ -277,15 +279,17 @@ def _idle(known: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     share, idle, found = max(shares, key=lambda one: one[0])
     if not share:
         yield Verdict(
-            level="note", text="While the GPU was left alone, the same counters saw nothing."
+            level="note",
+            text="While memgauge launched nothing on the GPU, the same counters counted nothing.",
         )
         return
     text = (
-        f"While the GPU was left alone, the same counters saw up to {idle.value * RATE:.3g} GB/s, "
-        f"{100 * share:.2g}% of {_short(found)}. It is not taken off in tables."
+        "While memgauge launched nothing on the GPU, the same counters counted up to "
+        f"{idle.value * RATE:.3g} GB/s, {100 * share:.2g}% of {_short(found)}. It is not "
+        "subtracted in the tables."
     )
     noisy = share > IDLE_NOISE
-    remedy = "end what else uses the GPU, and measure again" if noisy else None
+    remedy = "stop other programs that use the GPU, and measure again" if noisy else None
     yield Verdict(level="warning" if noisy else "note", text=text, remedy=remedy)
 
 

@@ -42,7 +42,7 @@ def _modelled(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
             "memory if no cache keeps anything and each line that an ordinary store "
             "writes is read first. It shows nothing about this hardware."
         )
-        yield Verdict(level="warning", text=text, remedy="count with --counters auto")
+        yield Verdict(level="warning", text=text, remedy="measure again with --counters auto")
 
 
 def _together(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
@@ -119,7 +119,7 @@ def _idle(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     share, found = max(shares, key=lambda one: one[0])
     text = (
         f"While the team slept, the same counters saw up to {megabytes(found.hardware.idle)}, "
-        f"{100 * share:.2g}% of {found.counts.kernel.name}. It is not taken off in tables."
+        f"{100 * share:.2g}% of {found.counts.kernel.name}. It is not subtracted in the tables."
     )
     if share > IDLE_NOISE:
         yield Verdict(level="warning", text=text, remedy="stop other programs, and measure again")

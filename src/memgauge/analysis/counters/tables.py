@@ -89,7 +89,7 @@ def _kernels(every: Sequence[HardwareBandwidth], name: str, source: str) -> Tabl
         rows=[_kernel_row(found) for found in every],
         note=f"MB/s = 1e6 bytes a second. Software: by STREAM's counting. {name.capitalize()}: "
         f"{source}, over the same seconds. Medians over regions with their 95% interval; the "
-        f"first repetition is left out. Idle: seen while the team slept, taken off nowhere here.",
+        "first repetition is left out. Idle: counted while the team was idle, not subtracted here.",
     )
 
 

@@ -277,8 +277,8 @@ def _idle(found: HardwareBandwidth) -> Iterator[Verdict]:
         return
     share = idle.value / total.value
     text = (
-        f"{name}: while the team slept, the same counters saw {megabytes(idle)}, "
-        f"{100 * share:.2g}% of that. It is not taken off in tables."
+        f"{name}: while the team was idle, the same counters counted {megabytes(idle)}, "
+        f"{100 * share:.2g}% of that. It is not subtracted in the tables."
     )
     if share > IDLE_NOISE:
         yield Verdict(level="warning", text=text, remedy="stop other programs, and measure again")
@@ -298,7 +298,7 @@ def balance(found: HardwareBandwidth) -> Iterator[Verdict]:
         for one, share in zip(known, shares, strict=True)
     )
     name = found.counts.kernel.name
-    yield Verdict(level="note", text=f"{name}: of the traffic, {listed}.")
+    yield Verdict(level="note", text=f"{name}: the traffic is divided into {listed}.")
     busiest = known[max(range(len(shares)), key=shares.__getitem__)]
     yield from _lacking(found, busiest)
 
@@ -347,4 +347,4 @@ def notes(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
         if found.counts.basis == "measured" and not found.counts.published:
             known |= dict.fromkeys(found.counts.notes)
     if known:
-        yield Verdict(level="note", text=f"Of the counters: {'; '.join(known)}.")
+        yield Verdict(level="note", text=f"Notes on the counters: {'; '.join(known)}.")

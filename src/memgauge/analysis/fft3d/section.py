@@ -114,7 +114,7 @@ def _crowded(run: Run, facts: JobFacts) -> Iterator[Verdict]:
         yield Verdict(
             level="warning",
             text=f"{there} ranks shared {format_count(cpus, 'CPU')}: times include waiting for a "
-            "CPU, those of All2Alls most of all.",
+            "CPU, especially those of All2Alls.",
             remedy="start no more ranks on a node than it has CPUs",
         )
 

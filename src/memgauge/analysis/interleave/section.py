@@ -71,9 +71,9 @@ def _coarse(found: Sequence[Choice]) -> Iterator[Verdict]:
     if most < FINE_SUM:
         yield Verdict(
             level="warning",
-            text=f"Arrays have too few pages to be dealt out by weights that add up to more than "
-            f"{max(most, 2)}: finer ones were not tried.",
-            remedy="--pages 4k, or larger --array-bytes",
+            text="The arrays have too few pages for weights that add up to more than "
+            f"{max(most, 2)}, so finer weights were not tried.",
+            remedy="use --pages 4k, or increase --array-bytes",
         )
 
 

@@ -106,7 +106,7 @@ def _base_pages(in_memory: Sequence[LatencyResult]) -> Iterator[Verdict]:
         cost = ratio(base, huge)
         if cost is not None and cost.low > 1:
             text = f"Base pages make random loads from memory {cost.value:.2f} times as slow."
-            yield Verdict(level="note", text=text, remedy="use huge pages where data is large")
+            yield Verdict(level="note", text=text, remedy="use huge pages for large data")
             return
 
 
@@ -118,5 +118,5 @@ def _translation(results: Sequence[LatencyResult]) -> Iterator[Verdict]:
         yield Verdict(
             level="note",
             text=f"In fully random order a load from {GPU_MEMORY} takes {cost.value:.2f} times as "
-            "long as within blocks of 2 MiB: its address is to be translated too.",
+            "long as within blocks of 2 MiB, because its address must be translated too.",
         )

@@ -186,7 +186,7 @@ def _still_loaded(curve: LoadedCurve) -> list[Verdict]:
         f"The longest delay measured, {first.delay}, still moves {first.bandwidth.value:.1f} GB/s: "
         f"no unloaded latency is given."
     )
-    return [Verdict(level="note", text=text, remedy="add a longer delay, such as 20000")]
+    return [Verdict(level="note", text=text, remedy="add a longer --delay, such as 20000")]
 
 
 def _other_mix(curves: Sequence[LoadedCurve]) -> list[Verdict]:

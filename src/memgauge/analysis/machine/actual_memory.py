@@ -84,13 +84,13 @@ def _not_the_medium(memory: str, facts: AreaFacts) -> Verdict:
         return Verdict(
             level="warning",
             text=f"The arrays were in {memory}: nothing shows whether DAX was in effect, so this "
-            "may be the page cache, that is DRAM, and not the medium.",
+            "may measure the page cache, which is DRAM, not the medium.",
             remedy="mount it with -o dax=always, on a device that memgauge system shows",
         )
     return Verdict(
         level="warning",
-        text=f"The arrays were in {memory}: the page cache, that is DRAM, was measured, and not "
-        "the file's medium.",
+        text=f"The arrays were in {memory}: this measures the page cache, which is DRAM, not the "
+        "medium of the file.",
         remedy="to measure persistent memory, name a file on a file system mounted with "
         "-o dax=always, or a devdax device",
     )

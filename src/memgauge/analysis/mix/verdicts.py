@@ -32,9 +32,9 @@ def peak_verdict(results: Results, peak_gb_per_s: float | None) -> list[Verdict]
     return [
         Verdict(
             level="problem",
-            text=f"The best mix is {best / peak_gb_per_s:.1%} of the "
-            f"theoretical {peak_gb_per_s:.1f} GB/s. More than all is impossible: the "
-            "memory was cached, or the driver reports a wrong clock.",
+            text=f"The best mix is {best / peak_gb_per_s:.1%} of the theoretical "
+            f"{peak_gb_per_s:.1f} GB/s. More than 100% is impossible: the memory was cached, "
+            "or the driver reports a wrong clock.",
         )
     ]
 

@@ -88,8 +88,8 @@ def _slit(figures: Figures, pair: Pair, measured: Estimate) -> Iterator[Verdict]
     how = "far from" if off else "near"
     yield Verdict(
         level="note",
-        text=f"The firmware's distances (SLIT, a claim) imply {claimed:.1f} times {_name(pair)}: "
-        f"{how} the measured {measured.value:.2f}.",
+        text=f"By the firmware's distances (SLIT, not measured), access {_name(pair)} takes "
+        f"{claimed:.1f} times as long as local access: {how} the measured {measured.value:.2f}.",
     )
 
 

@@ -46,8 +46,8 @@ def comparability(cases: Sequence[Case]) -> Verdict:
         )
     return Verdict(
         level="warning",
-        text=f"The cases cannot be compared: neither the accesses nor the pages are as many "
-        f"({work}){_times(cases)}.",
+        text="The cases cannot be compared: they differ in the number of accesses and in the "
+        f"number of pages ({work}){_times(cases)}.",
         remedy="compare the time of one access, over the same number of pages",
     )
 

@@ -30,7 +30,7 @@ def verdicts(
         found: What each other curve costs more than packed lines; empty if none were packed.
     """
     if not curves:
-        yield Verdict(level="warning", text="No access by page was measured.")
+        yield Verdict(level="warning", text="No access to pages was measured.")
         return
     if packed_of(curves) is None:
         text = "No lines were packed into few pages: the cost of translation cannot be separated."
@@ -62,7 +62,7 @@ def _reaches(one: Translation, *, whole: bool) -> Iterator[Verdict]:
         if level.beyond is None or reach.miss is None:
             size = f" ({format_bytes(level.reach * stride)})" if whole else ""
             text = f"{what} at least {level.reach} {kind}{size}: no end was seen."
-            yield Verdict(level="note", text=text, remedy="measure more: --largest-bytes")
+            yield Verdict(level="note", text=text, remedy="increase --largest-bytes")
             continue
         size = f"{format_bytes(level.reach * stride)} to {format_bytes(level.beyond * stride)}"
         size = f" ({size})" if whole else ""
@@ -94,9 +94,9 @@ def _split(found: Sequence[Translation]) -> Iterator[Verdict]:
     yield Verdict(
         level="warning",
         text=f"Lines on {where}, {format_bytes(curve.stride_bytes)} apart, already miss the TLB: "
-        f"huge pages ({kinds}) are translated in smaller pieces here, as where a hypervisor backs "
-        f"them by small pages.",
-        remedy="on the host: back the memory of this guest by huge pages",
+        f"huge pages ({kinds}) are translated in smaller pieces here, as happens if a "
+        "hypervisor backs them with small pages.",
+        remedy="on the host: back the memory of this guest with huge pages",
     )
 
 
@@ -135,7 +135,7 @@ def _missing_kinds(figures: Figures, curves: list[PagesCurve]) -> Iterator[Verdi
     how = "switched off" if mode else "not built into this kernel"
     yield Verdict(
         level="note",
-        text=f"Transparent huge pages are {how}: base pages only were measured.",
+        text=f"Transparent huge pages are {how}: only base pages were measured.",
         remedy="as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
         if mode
         else None,

@@ -296,7 +296,7 @@ def _verdicts(checks: Sequence[Check]) -> list[Verdict]:
         reasons = "; ".join(dict.fromkeys(check.why or "" for check in untold_ones))
         are = "is" if len(untold_ones) == 1 else "are"
         text = f"{len(untold_ones)} of {len(checks)} cross-checks {are} undecided: {reasons}."
-        remedy = "give more --budget, or resume the run"
+        remedy = "increase --budget, or resume the run"
         verdicts.append(Verdict(level="note", text=text, remedy=remedy))
     return verdicts
 

@@ -167,5 +167,5 @@ def _growth_verdict(found: tuple[list[tuple[str, Growth]], int]) -> Iterator[Ver
             text=f"The spread of {count} of {known} points grew while measuring; most of all that "
             f"of {name}, from {worst.first:.1%} in its first third to {worst.last:.1%} in its "
             f"last.",
-            remedy="something changed on the way: measure again, and compare both runs",
+            remedy="something changed during the run: measure again, and compare both runs",
         )

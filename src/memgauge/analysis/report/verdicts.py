@@ -74,7 +74,7 @@ def _peak(figures: Figures) -> Iterator[Verdict]:
         suspicious = share.value > 1
         text = f"The best bandwidth is {share.value:.0%} of the theoretical {peak * 1e-9:.1f} GB/s."
         if suspicious:
-            text += " More than all is impossible: the arrays were cached, or the peak is wrong."
+            text += " More than 100% is impossible: the arrays were cached, or the peak is wrong."
         yield Verdict(level="problem" if suspicious else "note", text=text)
 
 
@@ -169,8 +169,8 @@ def _frequency(figures: Figures) -> Iterator[Verdict]:
     if known and max(known) - min(known) > FREQUENCY_SPREAD * max(known):
         yield Verdict(
             level="note",
-            text=f"The core clock went between {min(known) / 1e6:.2f} and {max(known) / 1e6:.2f} "
-            f"GHz while measuring.",
+            text=f"The core clock varied between {min(known) / 1e6:.2f} and "
+            f"{max(known) / 1e6:.2f} GHz while measuring.",
             remedy="fix the frequency, or compare cycles instead of ns",
         )
     if system.governor and system.governor != "performance":
@@ -187,8 +187,8 @@ def _huge_pages(figures: Figures) -> Iterator[Verdict]:
     if mode == "madvise":
         yield Verdict(
             level="note",
-            text="Transparent huge pages are given only to programs that ask (madvise): others "
-            "here get base pages.",
+            text="Transparent huge pages are given only to programs that request them (madvise): "
+            "others get base pages.",
             remedy=remedy.replace("madvise", "always"),
         )
     elif mode != "always":
@@ -205,7 +205,8 @@ def _set_aside(figures: Figures) -> Iterator[Verdict]:
     if faults:
         yield Verdict(
             level="warning",
-            text=f"In {faults} samples a page had gone away and came back; they were set aside.",
+            text=f"In {faults} samples a page had been reclaimed and was faulted in again; these "
+            "samples were set aside.",
             remedy="the kernel may reclaim idle pages: free memory, or measure with --pages 2m",
         )
     if total and aside > SET_ASIDE_SHARE * total:
@@ -236,8 +237,9 @@ def _interrupted_passes(figures: Figures) -> Iterator[Verdict]:
     if total and switched > SET_ASIDE_SHARE * total:
         yield Verdict(
             level="warning",
-            text=f"In {switched} of {total} whole passes a thread was switched out; by STREAM's "
-            f"rules they count, so that its best of N is lower than the sustained figures.",
+            text=f"In {switched} of {total} whole passes a thread was switched out; STREAM's "
+            "rules include such passes, so its best of N is lower than the sustained "
+            "figures.",
             remedy="stop other programs and measure again",
         )
 
@@ -292,7 +294,7 @@ def _precision(figures: Figures) -> Iterator[Verdict]:
             level="note",
             text=f"{points - reached} of {points} points did not reach the requested precision of "
             f"{100 * figures.precision:g}%; their intervals show how well they are known.",
-            remedy="give more --budget, or resume the run",
+            remedy="increase --budget, or resume the run",
         )
 
 
@@ -307,7 +309,8 @@ def _unmeasured(figures: Figures) -> Iterator[Verdict]:
         yield Verdict(
             level="warning",
             text=f"{reason}: nothing was measured.",
-            remedy="give more --budget, fewer --threads or smaller arrays, or stop other programs",
+            remedy="increase --budget, use fewer --threads or smaller arrays, or stop other "
+            "programs",
         )
 
 

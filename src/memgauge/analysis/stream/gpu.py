@@ -85,7 +85,7 @@ def _share(
     if share is not None and share.value > 1:
         yield Verdict(
             level="problem",
-            text=f"The best bandwidth is {share.value:.1%} of {known}. More than all is "
+            text=f"The best bandwidth is {share.value:.1%} of {known}. More than 100% is "
             "impossible: the arrays were cached, or the driver reports a wrong clock.",
         )
         return
@@ -135,12 +135,13 @@ def _found(found: Sequence[KernelResult]) -> Iterator[Verdict]:
 
 def _sizes(main: Sequence[KernelResult]) -> Iterator[Verdict]:
     """Arrays that a cache holds, or that are walked in no time."""
-    remedy = "leave --array-bytes out, or give more"
+    remedy = "omit --array-bytes, or increase it"
     if any(result.actual.stream_conformant is False for result in main):
         yield Verdict(
             level="warning",
-            text="The arrays are smaller than the STREAM rule asks (4 times the second-level cache "
-            "and a million elements), or that cache is not known: not STREAM-conformant.",
+            text="The arrays are smaller than the STREAM rule requires (4 times the second-level "
+            "cache and a million elements), or that cache is not known: not "
+            "STREAM-conformant.",
             remedy=remedy,
         )
     walks = [
@@ -156,8 +157,9 @@ def _sizes(main: Sequence[KernelResult]) -> Iterator[Verdict]:
         yield Verdict(
             level="warning",
             text=f"A walk over arrays of {format_bytes(size)} takes {seconds * 1e6:.0f} us "
-            f"({result.kernel}), of which launching a kernel is a part: that is in the figures.",
-            remedy=f"{remedy}: 1 GiB each where the GPU has room",
+            f"({result.kernel}), which includes launching the kernel; the figures include it "
+            "too.",
+            remedy=f"{remedy}: 1 GiB each if the GPU has room",
         )
 
 

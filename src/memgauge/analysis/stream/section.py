@@ -88,9 +88,10 @@ def _verdicts(main: list[KernelResult], found: list[KernelResult]) -> list[Verdi
         verdicts.append(
             Verdict(
                 level="warning",
-                text="Some arrays are smaller than the STREAM rule asks (4 times the last-level "
-                "caches used, or the caches are not known): not STREAM-conformant.",
-                remedy="leave --array-bytes out, or give more",
+                text="Some arrays are smaller than the STREAM rule requires (4 times the "
+                "last-level caches used, or the caches are not known): not "
+                "STREAM-conformant.",
+                remedy="omit --array-bytes, or increase it",
             )
         )
     return verdicts

@@ -27,7 +27,7 @@ from memgauge.model.units import format_bytes
 def verdicts(figures: Figures, costs: Costs) -> Iterator[Verdict]:
     """Reach of the prefetchers, gain of overlap and of larger accesses, and what spoils them."""
     if not costs:
-        yield Verdict(level="warning", text="No access by pattern was measured.")
+        yield Verdict(level="warning", text="No access pattern was measured.")
         return
     found = list(reaches(costs))
     if not found:
@@ -57,7 +57,7 @@ def _endless_verdict(endless: list[Reach], costs: Costs) -> Verdict:
         text=f"Prefetchers still help sequential access at the widest stride measured "
         f"({format_bytes(widest)}), where it is faster than random access: {', '.join(gains)}. "
         f"The stride at which they stop helping was not reached.",
-        remedy="measure wider strides: --stride",
+        remedy="measure wider strides (--stride)",
     )
 
 
@@ -68,7 +68,7 @@ def _reach_verdict(reach: Reach, costs: Costs) -> Verdict:
             text = f"Prefetchers help {what} at no stride from {format_bytes(reach.narrowest)} on."
             return Verdict(level="note", text=text)
         text = f"Whether prefetchers help {what} is not known: the intervals are too wide."
-        return Verdict(level="note", text=text, remedy="give it more time: --budget")
+        return Verdict(level="note", text=text, remedy="increase --budget")
     sizes = (reach.access_bytes, reach.helped)
     in_order = ns_of(costs, sizes, "dependent", "sequential")
     random = ns_of(costs, sizes, "dependent", "random")
@@ -79,9 +79,9 @@ def _reach_verdict(reach: Reach, costs: Costs) -> Verdict:
         return Verdict(level="good", text=text)
     if reach.helped == reach.widest:
         text += ", the widest measured: the stride at which they stop was not reached."
-        return Verdict(level="note", text=text, remedy="measure wider strides: --stride")
+        return Verdict(level="note", text=text, remedy="measure wider strides (--stride)")
     text += f"; wider, to {format_bytes(reach.widest)}, the intervals do not decide."
-    return Verdict(level="note", text=text, remedy="give it more time: --budget")
+    return Verdict(level="note", text=text, remedy="increase --budget")
 
 
 def _ns(estimate: Estimate | None) -> str:

@@ -35,14 +35,13 @@ def verdicts(contests: Sequence[Contest]) -> list[Verdict]:
     if not known:
         text = "No two splits of the threads have a usable sample: nothing is known about them."
         alone = any(contest.splits for contest in contests)
-        remedy = (
-            "leave --split out, and " if alone else "give more --budget or fewer --threads, or "
-        )
+        remedy = "omit --split, and " if alone else "increase --budget, use fewer --threads, or "
         remedy += "measure on a quiet machine"
         return [Verdict(level="warning", text=text, remedy=remedy)]
     found = [advice(contest, several=len(known) > 1) for contest in known[:MOST_ADVICE]]
     if len(known) > MOST_ADVICE:
-        text = f"The table holds {len(known) - MOST_ADVICE} more kinds of work, teams and regimes."
+        more = format_count(len(known) - MOST_ADVICE, "more combination")
+        text = f"The table lists {more} of workload, team and regime."
         found.append(Verdict(level="note", text=text))
     found += _translation(known)
     firsts = {contest.regime: contest for contest in reversed(known)}
@@ -140,9 +139,10 @@ def _translation(contests: Sequence[Contest]) -> Iterator[Verdict]:
         if found is not None:
             yield Verdict(
                 level="note",
-                text=f"Where each element's address is translated anew, {all_threads(direct)} "
-                f"reach {between(found)} of what they reach on B's memory ({direct.b}) with "
-                f"addresses translated once ({direct.name}): that much is code, not memory.",
+                text="If each element's address is translated at each access, "
+                f"{all_threads(direct)} reach {between(found)} of what they reach on B's "
+                f"memory ({direct.b}) with addresses translated once ({direct.name}): this "
+                "difference comes from the code, not from the memory.",
             )
 
 
@@ -163,8 +163,8 @@ def _latency_of(
         (low, low_k), (high, high_k) = min(known), max(known)
         yield Verdict(
             level="note",
-            text=f"A load from the memory that {group} reads ({memory}) takes between "
-            f"{low:.0f} ns, with {low_k} in B, and {high:.0f} ns, with {high_k}.",
+            text=f"A load from the memory that {group} reads ({memory}) takes between {low:.0f} "
+            f"ns, with {format_count(low_k, 'thread')} in B, and {high:.0f} ns, with {high_k}.",
         )
 
 
@@ -190,8 +190,9 @@ def _fluctuation(contest: Contest) -> Iterator[Verdict]:
     spreads = {"A": split.spread_a, "B": split.spread_b}
     yield Verdict(
         level="note",
-        text=f"The speed of threads in {wider} fluctuates: with {split.k} in B nine tenths of "
-        f"their iterations run at {_range(spreads[wider])} of the median, those of {narrower} at "
+        text=f"The speed of threads in {wider} fluctuates: with "
+        f"{format_count(split.k, 'thread')} in B, nine tenths of their "
+        f"iterations run at {_range(spreads[wider])} of the median, those of {narrower} at "
         f"{_range(spreads[narrower])}. The time that a piece of work takes there cannot be "
         f"predicted well.",
     )
@@ -209,14 +210,15 @@ def _left_out(contest: Contest) -> Iterator[Verdict]:
     if contest.fixed_iterations is not None and most.outside > OUTSIDE:
         yield Verdict(
             level="note",
-            text=f"Of {contest.fixed_iterations} iterations each, {most.outside:.0%} of the time "
-            f"lay outside of the time in which all threads were at work ({k} in B, the most of "
-            f"all splits): it is in no figure.",
+            text=f"With {contest.fixed_iterations} iterations per thread, {most.outside:.0%} of "
+            "the time lay outside the time in which all threads were at work "
+            f"({format_count(k, 'thread')} in B, the largest share of all splits); no figure "
+            "includes it.",
         )
     k, most = max(shares, key=lambda one: one[1].warm_up)
     if most.warm_up > OUTSIDE:
         yield Verdict(
             level="note",
-            text=f"Up to {most.warm_up:.0%} as many iterations as count were left out while "
-            f"threads warmed up ({k} in B).",
+            text=f"Up to {most.warm_up:.0%} of the number of counted iterations were left out in "
+            f"addition, while threads warmed up ({format_count(k, 'thread')} in B).",
         )

@@ -44,7 +44,9 @@ def _set_aside(curve: Curve) -> Iterator[Verdict]:
             f"At N = {', '.join(sizes)} no region can be used: pages came and went in each, whose "
             f"traffic is too much beside the nest's."
         )
-        yield Verdict(level="warning", text=text, remedy="more --repetitions, or larger sizes")
+        yield Verdict(
+            level="warning", text=text, remedy="increase --repetitions, or use larger sizes"
+        )
 
 
 def _too_little(curve: Curve) -> Iterator[Verdict]:
@@ -61,7 +63,7 @@ def _too_little(curve: Curve) -> Iterator[Verdict]:
             level="warning",
             text=f"Too little work to determine {ways} at N = {', '.join(map(str, sizes))}: "
             f"{_noise(curve.result(sizes[-1]), way)}.",
-            remedy="more --repetitions, or larger sizes",
+            remedy="increase --repetitions, or use larger sizes",
         )
 
 

@@ -240,9 +240,10 @@ def _not_executed(curves: Sequence[Curve]) -> Iterator[Verdict]:
         if sizes:
             yield Verdict(
                 level="note",
-                text=f"{curve.title}: not executed before the budget ended, for preparing takes "
-                f"time too: N = {', '.join(sizes)}. Without counters only their speed is missing.",
-                remedy="give more --budget, or fewer --sizes",
+                text=f"{curve.title}: not executed before the budget ended, because preparing "
+                f"takes time too: N = {', '.join(sizes)}. Without counters, only their speed "
+                "is missing.",
+                remedy="increase --budget, or give fewer --sizes",
             )
 
 

@@ -106,7 +106,7 @@ def _verdicts(found: Sequence[Beside]) -> Iterator[Verdict]:
         yield Verdict(
             level="warning",
             text="Threads and transfers never ran at the same time in a usable sample.",
-            remedy="give more --budget or fewer --threads, or measure on a quiet machine",
+            remedy="increase --budget, use fewer --threads, or measure on a quiet machine",
         )
         return
     teams: dict[str, list[Beside]] = {}
@@ -118,8 +118,8 @@ def _verdicts(found: Sequence[Beside]) -> Iterator[Verdict]:
     for members in others[:MOST_TEAMS]:
         yield from _in_short(members)
     if len(others) > MOST_TEAMS:
-        more = format_count(len(others) - MOST_TEAMS, "more kind")
-        yield Verdict(level="note", text=f"The table holds {more} of work, teams and regimes.")
+        more = format_count(len(others) - MOST_TEAMS, "further team")
+        yield Verdict(level="note", text=f"The table lists {more}.")
     largest = [one for one in found if one.threads == first[0].threads]
     yield from _transfers(largest)
     yield from _shared(max(largest, key=_lost))

@@ -79,12 +79,12 @@ def link_verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
         level="note",
         text=f"The fastest transfers ({top.name}) reach {speed / link.gb_per_s:.0%} of the "
         f"{link.gb_per_s:.1f} GB/s that the GPU's PCIe link carries one way ({link.text}, by "
-        f"sysfs, read {link.when}), headers of packets included.",
+        f"sysfs, read {link.when}), including packet headers.",
     )
     if link.most_gb_per_s is not None and link.gb_per_s < 0.99 * link.most_gb_per_s:
         yield Verdict(
             level="warning",
-            text=f"The GPU's link runs at {link.text}, and could at {link.most_text}: "
+            text=f"The GPU's link runs at {link.text}, but supports {link.most_text}: "
             f"{link.gb_per_s:.1f} instead of {link.most_gb_per_s:.1f} GB/s one way.",
             remedy="see whether the slot, a riser or a switch has fewer lanes or is slower "
             "(lspci -vv), or whether power management holds the link down (nvidia-smi -q -d "
@@ -99,8 +99,8 @@ def place_verdicts(lines: Sequence[Line], system: System) -> Iterator[Verdict]:
         if near is not None and node is None and len([n for n in system.nodes if n.bytes]) > 1:
             yield Verdict(
                 level="note",
-                text=f"The GPU is at node {near}; on which node the host's buffers "
-                f"({host}) lay is not known.",
+                text=f"The GPU is at node {near}; it is not known on which node the host's "
+                f"buffers ({host}) were.",
                 remedy=f"--host-memory node:{near}",
             )
         if near is None or node is None or near == node:
@@ -109,7 +109,7 @@ def place_verdicts(lines: Sequence[Line], system: System) -> Iterator[Verdict]:
         far = "" if distance is None else f", at distance {distance} by the firmware"
         yield Verdict(
             level="warning",
-            text=f"The host's buffers ({host}) lay on node {node}, the GPU is "
-            f"at node {near}{far}: transfers crossed from one to the other.",
+            text=f"The host's buffers ({host}) were on node {node}, but the GPU is at node "
+            f"{near}{far}: transfers crossed between these nodes.",
             remedy=f"--host-memory node:{near}",
         )

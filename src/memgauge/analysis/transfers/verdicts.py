@@ -105,7 +105,7 @@ def _pageable(lines: Sequence[Line]) -> Iterator[Verdict]:
         if not has_interval(found):
             yield Verdict(
                 level="note",
-                text=f"{reaches} ({at}), by too few samples for an interval.",
+                text=f"{reaches} ({at}), from too few samples for an interval.",
             )
         elif found.high < 1:
             yield Verdict(
@@ -129,9 +129,9 @@ def _model(line: Line) -> Iterator[Verdict]:
         longer = "longer" if model.worst > 0 else "less"
         yield Verdict(
             level="note",
-            text=f"{line.begun}: the curve does not follow t = (n + n1/2) / r: a transfer "
-            f"of {format_bytes(model.worst_bytes)} takes {abs(model.worst):.0%} "
-            f"{longer} than that predicts. Go by the curve, not by n1/2.",
+            text=f"{line.begun}: the curve does not follow t = (n + n1/2) / r: a transfer of "
+            f"{format_bytes(model.worst_bytes)} takes {abs(model.worst):.0%} {longer} than "
+            "this formula predicts. Use the curve, not n1/2.",
         )
     from_curve = line.steps
     for step in from_curve[:MOST_STEPS]:
@@ -147,7 +147,8 @@ def _model(line: Line) -> Iterator[Verdict]:
             )
         yield Verdict(
             level="note",
-            text=f"{line.begun}: {text}: another way of copying begins there, or a cache ends.",
+            text=f"{line.begun}: {text}: a different way of copying begins there, or a cache is "
+            "exceeded.",
         )
 
 

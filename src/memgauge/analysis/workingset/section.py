@@ -33,7 +33,7 @@ from memgauge.model.points.rings import RingActual
 from memgauge.model.points.workingset import WorkingsetRequested
 from memgauge.model.records import Point
 
-NOT_MEASURED = Verdict(level="warning", text="No latency over footprint was measured.")
+NOT_MEASURED = Verdict(level="warning", text="No latency was measured at any footprint.")
 
 Curve = dict[int, Estimate]
 """Estimate by footprint in bytes, ascending."""

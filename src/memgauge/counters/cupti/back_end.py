@@ -187,7 +187,9 @@ class Cupti(BackEnd):
             device = None if index is None else known.get(index)
             figure = next((one for one in FIGURES if one.name == name), None)
             if device is None or figure is None:
-                raise CounterRefused(f"{event.name}: that GPU went away; list the counters again")
+                raise CounterRefused(
+                    f"{event.name}: this GPU is no longer available; list the counters again"
+                )
             groups.setdefault(device.index, []).append(_chosen(event, figure, device, way))
         for index, mine in groups.items():
             yield known[index], mine
@@ -215,8 +217,9 @@ def _metric_text(metric: Metric | None) -> str:
 def _chosen(event: Event, figure: Figure, device: Device, way: str) -> Chosen:
     if way not in figure.ways:
         raise CounterRefused(
-            f"{event.name}: is counted by sampling only, as 'memgauge profile' does; around an "
-            f"experiment name nvml:{device.index}/pcie_received_bytes or pcie_sent_bytes"
+            f"{event.name}: can be counted only by sampling, as 'memgauge profile' does; to count "
+            f"around an experiment, name nvml:{device.index}/pcie_received_bytes or "
+            "pcie_sent_bytes"
         )
     lacking = device.ways[way].lacks(figure)
     if lacking:

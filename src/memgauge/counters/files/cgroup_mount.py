@@ -69,7 +69,7 @@ def group_of(mount: Mount, host: Host, pid: int) -> str:
     """
     text = Tree(host.procfs).text(f"/{pid}/cgroup")
     if text is None:
-        raise CounterRefused(f"cgroup: there is no process {pid} whose group could be read")
+        raise CounterRefused(f"cgroup: process {pid} does not exist, so its group cannot be read")
     for line in text.splitlines():
         if line.startswith("0::"):
             group = line.removeprefix("0::").removesuffix(" (deleted)")
@@ -78,7 +78,7 @@ def group_of(mount: Mount, host: Host, pid: int) -> str:
                     f"cgroup: process {pid} is in {group}, outside of what {mount.point} shows"
                 )
             return group
-    raise CounterRefused(f"cgroup: process {pid} is in no group of version 2")
+    raise CounterRefused(f"cgroup: process {pid} is not in a control group of version 2")
 
 
 def _unescaped(path: str) -> str:

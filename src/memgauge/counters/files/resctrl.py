@@ -110,7 +110,7 @@ class Resctrl(FileBackEnd):
         figures = [figure for figure in FIGURES if figure.file == file]
         found = [one for figure in figures for one in self._events(tree, figure, group, [group])]
         if not found:
-            raise CounterRefused(f"{event.name}: the group went away")
+            raise CounterRefused(f"{event.name}: the group no longer exists")
         return found[0]
 
     def find(self, text: str) -> list[Event]:

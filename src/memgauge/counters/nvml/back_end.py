@@ -161,7 +161,9 @@ def _reading(
     figure = next((one for one in FIGURES if one.name == name), None)
     index = whole_number(number)
     if figure is None or index is None or index not in devices:
-        raise CounterRefused(f"{event.name}: that GPU went away; list the counters again")
+        raise CounterRefused(
+            f"{event.name}: this GPU is no longer available; list the counters again"
+        )
     requested = [tried(library, index, figure) for _ in range(_WORTH_ASKING)]
     best = min(requested, key=lambda one: (one.state != "ready", one.took_ns))
     if best.state != "ready":

@@ -105,8 +105,8 @@ class Pcp(BackEnd):
         requested = quoted(f"pcp:{text}")
         if match is None:
             raise RequestError(
-                f"event {requested}: is not METRIC or METRIC[INSTANCE]; such as "
-                "'pcp:perfevent.hwcounters.PMU.EVENT.value[cpu0]'"
+                f"event {requested}: is not of the form METRIC or METRIC[INSTANCE]; write it as "
+                "in 'pcp:perfevent.hwcounters.PMU.EVENT.value[cpu0]'"
             )
         name, instance = match.groups()
         (metric,) = client.directory.describe([name])
@@ -114,7 +114,7 @@ class Pcp(BackEnd):
             raise self._unknown(client, name, metric.error)
         if not is_number(metric):
             raise RequestError(
-                f"event {requested}: its values are no numbers; choose another metric"
+                f"event {requested}: its values are not numbers; choose another metric"
             )
         if instance is not None and instance not in {one.name for one in metric.instances}:
             near = [f"pcp:{name}[{one.name}]" for one in metric.instances if one.name]

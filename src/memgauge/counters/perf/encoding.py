@@ -64,7 +64,7 @@ def parse_event(text: str) -> Requested:
     if not slash:
         raise _malformed(text, "lacks the '/' after the PMU: write PMU/EVENT/")
     if not _NAME.fullmatch(pmu):
-        raise _malformed(text, f"{quoted(pmu)} before the '/' is no name of a PMU")
+        raise _malformed(text, f"{quoted(pmu)} before the '/' is not the name of a PMU")
     if not rest:
         raise _malformed(text, "names no event after the '/': write PMU/EVENT/")
     body, closing, after = rest.partition("/")
@@ -72,7 +72,8 @@ def parse_event(text: str) -> Requested:
         raise _malformed(text, "lacks the '/' at its end")
     if after:
         raise _malformed(
-            text, f"{quoted(after)} after the last '/' is not understood: modifiers are not taken"
+            text,
+            f"{quoted(after)} after the last '/' is not understood: modifiers are not supported",
         )
     return Requested(pmu, parse_terms(body, text))
 
@@ -99,16 +100,16 @@ def _term(part: str, at: int, text: str) -> Term:
     if not name and not equals:
         raise _malformed(text, f"term {at} is empty")
     if not _NAME.fullmatch(name):
-        raise _malformed(text, f"term {at}: {quoted(name)} is no name of a field or an event")
+        raise _malformed(text, f"term {at}: {quoted(name)} is not the name of a field or an event")
     if not equals:
         return Term(name)
     if value == OPEN:
         return Term(name, None, True)
     if not _NUMBER.fullmatch(value):
-        raise _malformed(text, f"term {at}: {quoted(value)} is no number such as 12 or 0x0c")
+        raise _malformed(text, f"term {at}: {quoted(value)} is not a number such as 12 or 0x0c")
     number = int(value, 16) if value[:2] in {"0x", "0X"} else int(value)
     if number >= 1 << WORD_BITS:
-        raise _malformed(text, f"term {at}: {quoted(value)} does not fit 64 bits")
+        raise _malformed(text, f"term {at}: {quoted(value)} does not fit in 64 bits")
     return Term(name, number)
 
 
@@ -133,7 +134,7 @@ def encode(terms: Iterable[Term], fields: Mapping[str, Field], what: str) -> Wor
             )
         if term.is_open:
             raise RequestError(
-                f"{what}: field {term.name} is left to choose; give a number: {term.name}=0"
+                f"{what}: field {term.name} has no value; give a number: {term.name}=0"
             )
         value = 1 if term.value is None else term.value
         if value >> field.width:

@@ -165,7 +165,7 @@ def _pmus(catalogue: Catalogue, name: str) -> list[Pmu]:
     meant = did_you_mean(name, families_here, most=3, alike=0.7)
     hint = meant or f"it has {', '.join(families_here)}"
     raise UnknownEvent(
-        f"event {quoted(f'perf:{name}/')}: this machine shows no PMU {name[:60]}; {hint}"
+        f"event {quoted(f'perf:{name}/')}: this machine has no PMU {name[:60]}; {hint}"
     )
 
 

@@ -39,8 +39,8 @@ class CountersCompareParameters(LoadParameters, frozen=True, kw_only=True):
         super().check()
         if len(self.back_ends) != 2:
             raise RequestError(
-                f"counters compare: two back ends are compared, {len(self.back_ends)} named; "
-                f"choose two of {', '.join(MEMORY_ORDER)}"
+                f"counters compare: exactly two back ends are needed, but {len(self.back_ends)} "
+                f"were named; choose two of {', '.join(MEMORY_ORDER)}"
             )
 
 
@@ -68,7 +68,7 @@ class CountersCompare(CountersVerify):
         if len(found.turns) > 1:
             raise CounterRefused(
                 "counters compare: the counters of both routes cannot be open at the same time, "
-                "and regions would not be the same; name fewer with --events"
+                "so the regions would differ; name fewer with --events"
             )
         return found
 

@@ -72,7 +72,7 @@ class LoadParameters(CommonParameters, frozen=True, kw_only=True):
             "not accepted: each node is loaded by its own cores, or by those that --cpus lists",
             1,
             MAX_THREADS,
-            automatic=f"a thread on each core, at most {MOST_THREADS} a node",
+            automatic=f"one thread on each core, at most {MOST_THREADS} per node",
         ),
     ] = None
     events: Annotated[

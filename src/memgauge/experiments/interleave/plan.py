@@ -125,7 +125,8 @@ def _misplaced(
                 f"the pages of {point.point} are not distributed as its weights require: "
                 f"{actual.shares} by the kernel"
             ),
-            remedy="larger --array-bytes or --pages 4k, where huge pages are too few to be dealt",
+            remedy="increase --array-bytes, or use --pages 4k if there are too few huge pages to "
+            "distribute",
             experiment=point.experiment,
             point=point.point,
         )

@@ -46,7 +46,7 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
             "counts of threads that generate traffic beside the latency probe, such as 1,2,4-8",
             1,
             MAX_THREADS,
-            automatic="all CPUs of other cores; for reads also 1, then doubling, and one per core",
+            automatic="the CPUs of all other cores; for reads also 1, 2, 4, ... and one per core",
         ),
     ] = None
     read_share: Annotated[
@@ -129,8 +129,8 @@ def generator_counts(parameters: LoadedParameters, system: System) -> tuple[int,
     if parameters.threads is not None:
         if max(parameters.threads) >= len(order):
             raise RequestError(
-                f"--threads {max(parameters.threads)}: so many generators and the probe need a CPU "
-                f"each, {len(order)} can be used; use at most {len(order) - 1}"
+                f"--threads {max(parameters.threads)}: the generators and the probe need one CPU "
+                f"each, but only {len(order)} can be used; use at most {len(order) - 1}"
             )
         return tuple(sorted(parameters.threads))
     elsewhere = set(order[1:]) - set(siblings(order[0], system))

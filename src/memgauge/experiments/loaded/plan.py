@@ -229,7 +229,7 @@ def warnings_about(point: Point) -> list[Warning]:
                     f"a generator runs on a hardware thread of the core of CPU "
                     f"{actual.probe_cpu}, which probes: its latency includes that"
                 ),
-                remedy="fewer --threads, or --cpus cores",
+                remedy="use fewer --threads, or --cpus cores",
                 experiment=point.experiment,
                 point=point.point,
             )

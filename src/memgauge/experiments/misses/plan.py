@@ -261,6 +261,6 @@ def memory_footprint(
     if footprint < 2 * last or footprint < SMALLEST_BYTES:
         raise DoesNotFit(
             f"misses: {format_bytes(available_bytes)} of memory may be used, too little for "
-            f"arrays that a cache of {format_bytes(last)} does not hold; free some"
+            f"arrays that exceed a cache of {format_bytes(last)}; free some memory"
         )
     return footprint

@@ -83,8 +83,8 @@ def memory_nodes(parameters: NumaParameters, system: System) -> list[int]:
     require_nodes(parameters.memory_nodes or (), "--memory-nodes", system)
     if len(present) < 2:
         raise NotPossibleHere(
-            "numa: this machine has memory on one node only, so that all of it is equally far; "
-            "latency and stream measure it"
+            "numa: this machine has memory on one node only, so all of it is equally far; "
+            "measure it with latency and stream"
         )
     return sorted(set(parameters.memory_nodes or present))
 

@@ -276,7 +276,7 @@ def _of_all(point: Point) -> list[Warning]:
                     "all pairs at once are not measured: a CPU node has fewer threads than there "
                     "are memory nodes to share them"
                 ),
-                remedy="more --threads, more CPUs, or fewer --memory-nodes",
+                remedy="use more --threads, more CPUs, or fewer --memory-nodes",
                 experiment="numa",
                 point=point.point,
             )

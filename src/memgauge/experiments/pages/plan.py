@@ -230,7 +230,7 @@ def _check_fit(parameters: PagesParameters, found: dict[str, list[Case]]) -> Non
     for stride in parameters.stride_bytes or (() if found else (LINE_BYTES,)):
         if stride not in fitting:
             raise DoesNotFit(
-                f"--stride {format_bytes(stride)}: not even {LEAST_COUNT} lines so far apart fit "
-                f"the memory that may be used; choose a smaller one, or more --largest-bytes or "
-                f"--reserve-huge-pages"
+                f"--stride {format_bytes(stride)}: not even {LEAST_COUNT} lines this far apart "
+                "fit in the memory that may be used; choose a smaller stride, or increase "
+                "--largest-bytes or --reserve-huge-pages"
             )

@@ -90,7 +90,7 @@ class StreamExperiment(Experiment):
             Warning(
                 code="not-stream-conformant",
                 message=f"arrays of {actual.array_bytes} B {why}",
-                remedy="leave --array-bytes out, or give more",
+                remedy="omit --array-bytes, or increase it",
                 experiment="stream",
                 point=point.point,
             )

@@ -53,8 +53,8 @@ def gpu_events(requested: Sequence[str], memory: MemoryPlacement) -> list[Event]
             )
         if event.domain == "gpu" and is_of_memory(event) and not counts_memory_of(event, memory):
             raise RequestError(
-                f"event {event.name}: counts other memory than {memory}, which the kernels use; "
-                f"name events of that device, or auto"
+                f"event {event.name}: counts memory other than {memory}, which the kernels use; "
+                "name events of that device, or auto"
             )
         if entry_of(event.back_end).gpus_by_bus_id:
             require_same_gpu(event, memory, opened_gpu(memory).facts.bus_id)

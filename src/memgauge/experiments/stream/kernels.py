@@ -93,8 +93,8 @@ def _require_possible(parameters: StreamParameters) -> None:
         return
     if parameters.memory.kind != "pmemobj":
         raise RequestError(
-            f"--access translated: only objects in a pool are translated, and --memory "
-            f"{parameters.memory} is none; write --memory pmemobj:PATH"
+            "--access translated: only objects in a pool are translated, and --memory "
+            f"{parameters.memory} is not a pool; write --memory pmemobj:PATH"
         )
     if "standard" not in parameters.variant:
         raise RequestError(

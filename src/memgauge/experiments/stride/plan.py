@@ -65,7 +65,7 @@ class StrideParameters(OneThreadParameters, frozen=True, kw_only=True):
         msgspec.structs.replace(
             sizes_option(
                 "distances between consecutive accesses",
-                automatic="64 B to 16 KiB in steps of four; fine: to 64 KiB in steps of two",
+                automatic="64 B to 16 KiB in powers of four; fine: 64 B to 64 KiB in powers of two",
             ),
             flag="--stride",
         ),
@@ -201,8 +201,8 @@ def footprint_of(parameters: StrideParameters, system: System, cpu: int) -> int:
         )
     if requested <= last:
         raise RequestError(
-            f"--footprint {format_bytes(requested)}: a cache holds {format_bytes(last)}, and "
-            f"memory is to be walked; ask for more (the caches are what workingset measures)"
+            f"--footprint {format_bytes(requested)}: fits in a cache of {format_bytes(last)}, but "
+            "stride measures memory; use more, or measure the caches with workingset"
         )
     return requested
 

@@ -31,8 +31,8 @@ def gpu_of(parameters: TiersParameters) -> MemoryPlacement:
     for one in () if parameters.a is None else parameters.a.placements:
         if one.is_gpu:
             raise RequestError(
-                f"--a: no thread of the host reaches memory {one} of a GPU; write --b {one}, and "
-                "memory of the host in --a"
+                f"--a: threads of the host cannot access the memory of a GPU, {one}; write --b "
+                f"{one}, and name host memory with --a"
             )
     _refuse_meaningless(parameters)
     if parameters.b is None:
@@ -40,8 +40,8 @@ def gpu_of(parameters: TiersParameters) -> MemoryPlacement:
     source, destination = parameters.b.source, parameters.b.destination
     if source != destination or not isinstance(source, MemoryPlacement):
         raise RequestError(
-            f"--b {parameters.b}: a GPU stands alone in group B; write --b cuda:N, and which way "
-            "transfers go with --transfer"
+            f"--b {parameters.b}: a GPU must be alone in group B; write --b cuda:N, and set the "
+            "direction of transfers with --transfer"
         )
     return source
 

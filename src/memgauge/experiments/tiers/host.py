@@ -124,7 +124,7 @@ def _pages_warnings(actual: TiersActual) -> list[Warning]:
                 f"pages differ: {a} in group A, {b} in group B, so that part of the "
                 "difference between their memories may be the cost of address translation"
             ),
-            remedy="make both alike with --pages 4k",
+            remedy="make both the same with --pages 4k",
             experiment="tiers",
         )
     ]

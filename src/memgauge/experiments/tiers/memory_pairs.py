@@ -68,8 +68,9 @@ def parse_side(text: str, option: str) -> RequestedSide:
     lone = _where(sides)
     if lone is None:
         raise RequestError(
-            f"{option} {quoted(text)} is no SOURCE:DESTINATION; write two memories with a colon "
-            f"between, or one for both, each of {', '.join([*FORMS.values(), *TIER_NAMES])}"
+            f"{option} {quoted(text)} is not of the form SOURCE:DESTINATION; write two memories "
+            "with a colon between them, or one for both, each of "
+            f"{', '.join([*FORMS.values(), *TIER_NAMES])}"
         )
     return RequestedSide(lone, lone)
 

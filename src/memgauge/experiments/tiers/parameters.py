@@ -151,7 +151,8 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
     latency: Annotated[
         bool,
         switch_option(
-            "also measure the latency that one more thread sees meanwhile, in each memory"
+            "also measure, in each memory, the latency that one additional thread sees at the "
+            "same time"
         ),
     ] = False
     fixed_iterations: Annotated[
@@ -291,8 +292,8 @@ def team_sizes(parameters: TiersParameters, system: System) -> tuple[int, ...]:
         needs = f"{max(parameters.threads)} threads"
         needs += " and the probe of --latency" if parameters.latency else ""
         raise RequestError(
-            f"--threads {max(parameters.threads)}: {needs} need a CPU each, {offered} can be "
-            f"used; use at most {most}"
+            f"--threads {max(parameters.threads)}: {needs} need one CPU each, but only {offered} "
+            f"can be used; use at most {most}"
         )
     return tuple(sorted(parameters.threads))
 

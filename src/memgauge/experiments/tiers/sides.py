@@ -70,8 +70,8 @@ def _resolved(where: Where, system: System, option: str, cpus: Collection[int]) 
     found = tier_named(system, where, option, cpus)
     if found.is_gpu:
         raise RequestError(
-            f"{option} {where}: is {found} here, which no thread of the host reaches; write --b "
-            f"{found} for transfers to and from it beside the host's threads"
+            f"{option} {where}: is {found} here, which threads of the host cannot access; write "
+            f"--b {found} for transfers to and from it beside the host's threads"
         )
     return found
 

@@ -172,7 +172,7 @@ def noticed(point: Point) -> Iterator[Warning]:
         yield Warning(
             code="too-long-to-measure",
             message=actual.left_out,
-            remedy="give more with --budget or --size-budget",
+            remedy="increase --budget or --size-budget",
             experiment="traffic",
             point=point.point,
         )

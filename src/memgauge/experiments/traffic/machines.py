@@ -88,7 +88,7 @@ def part_of(machine: CacheMachine, per_socket: Sequence[int]) -> MachinePart:
     if len(set(per_socket)) > 1:
         raise RequestError(
             f"machine {machine.name}: {' and '.join(map(str, per_socket))} threads on its sockets "
-            f"are not simulated; ask for as many on each"
+            "cannot be simulated; use the same number on each"
         )
     at_work = with_cores(machine, per_socket[0])
     group = _group(at_work)

@@ -62,12 +62,13 @@ def _machines(text: str, flag: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     if "" in names:
         raise RequestError(
-            f"{flag} {quoted(text)} names no machine; write names between commas, such as "
+            f"{flag} {quoted(text)} names no machine; write names separated by commas, such as "
             f"this,power9-5mb, or {NO_MACHINE}"
         )
     if NO_MACHINE in names and len(names) > 1:
         raise RequestError(
-            f"{flag} {quoted(text)} asks for {NO_MACHINE} and for some; write one of them"
+            f"{flag} {quoted(text)} combines {NO_MACHINE} with machines; write {NO_MACHINE} or "
+            "the machines"
         )
     return names
 
@@ -116,7 +117,7 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
         Grid | None,
         grid_option(
             "grid of ranks that share the 3-D FFT of a re-sorting routine",
-            automatic=f"{STUDY_GRID}, the study's",
+            automatic=f"{STUDY_GRID}, as in the study",
         ),
     ] = None
     cap: Annotated[
@@ -218,7 +219,8 @@ class TrafficParameters(TrafficOptions, frozen=True, kw_only=True):
         )
         if self.batched and self.threads is not None:
             raise RequestError(
-                "--batched, --threads: batched is a thread on each physical core; leave one out"
+                "--batched, --threads: --batched means one thread on each physical core; omit "
+                "one of them"
             )
         if self.simulate_only and not self.machines:
             raise RequestError(

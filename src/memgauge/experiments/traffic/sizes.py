@@ -94,7 +94,9 @@ def _ratio(requested: SizeRange, multiple: int, steps: int) -> Iterator[int]:
 def _parsed(part: str, text: str, flag: str) -> SizeRange:
     words = part.split(":")
     if len(words) > 3:
-        raise RequestError(f"{flag} {quoted(text)} holds a range of too many parts; {_EXAMPLE}")
+        raise RequestError(
+            f"{flag} {quoted(text)} contains a range with too many parts; {_EXAMPLE}"
+        )
     first, *rest = (_size(word.strip(), text, flag) for word in words)
     last = rest[0] if rest else first
     if last < first:

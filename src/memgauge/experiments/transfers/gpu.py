@@ -107,8 +107,8 @@ class Transfers(Experiment):
         """One group for each kind of host memory, and for each other GPU."""
         if not parameters.memory.is_gpu:
             raise NotPossibleHere(
-                "transfers: measures what goes to and from a GPU, and --memory "
-                f"{parameters.memory} is none; name one, such as --memory cuda:0"
+                "transfers: measures transfers to and from a GPU, and --memory "
+                f"{parameters.memory} is not a GPU; name one, such as --memory cuda:0"
             )
         refuse_host_options(parameters)
         gpu = opened_gpu(parameters.memory)
@@ -156,7 +156,7 @@ class Transfers(Experiment):
                     f"{point.point} has no usable sample: either there was no time for one, or the "
                     "host queued these transfers more slowly than the GPU made them"
                 ),
-                remedy="give more --budget, or measure when the host is quiet",
+                remedy="increase --budget, or measure when the host is quiet",
                 experiment="transfers",
                 point=point.point,
             )

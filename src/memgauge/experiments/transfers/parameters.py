@@ -62,7 +62,9 @@ class TransfersParameters(CommonParameters, frozen=True, kw_only=True):
     ] = HOST_DIRECTIONS + PEER_DIRECTIONS
     host: Annotated[
         tuple[str, ...],
-        choices_option("host memory: pinned, or pageable as any program allocates it", HOSTS),
+        choices_option(
+            "kind of host memory: pinned, or pageable, as ordinary allocations are", HOSTS
+        ),
     ] = HOSTS
     host_memory: Annotated[MemoryPlacement, _host_memory_option] = MemoryPlacement()
     peer: Annotated[str | None, _peer_option] = None

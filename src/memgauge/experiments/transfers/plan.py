@@ -134,8 +134,8 @@ def _peers(
         if peer not in others:
             there = ", ".join(map(str, others)) or "no other one"
             raise RequestError(
-                f"--peer {peer}: the driver shows no such GPU beside {parameters.memory}, or it "
-                f"cannot be used; it shows {there}"
+                f"--peer {peer}: the driver reports no such GPU besides {parameters.memory}, or "
+                f"it cannot be used; it reports {there}"
             )
     return list(parameters.peers)
 

@@ -54,7 +54,7 @@ def _parse(text: str, flag: str) -> tuple[str, ...]:
         named = back_end and colon and rest and not event.endswith(",")
         if event not in _BARE and not named:
             raise RequestError(
-                f"{flag} {quoted(event)} is not BACKEND:EVENT; write {AUTOMATIC}, or an event "
-                "that 'memgauge counters' lists"
+                f"{flag} {quoted(event)} is not of the form BACKEND:EVENT; write {AUTOMATIC}, or "
+                "an event that 'memgauge counters' lists"
             )
     return found

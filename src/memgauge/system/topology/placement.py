@@ -65,7 +65,7 @@ def cpus_for(policy: Policy, threads: int | None, system: System) -> list[int]:
     else:
         order = _explicit(policy, system)
     if not order:
-        raise RequestError("this process may use no CPU: widen its affinity mask or cpuset")
+        raise RequestError("this process may not use any CPU: widen its affinity mask or cpuset")
     wanted = len(order) if threads is None else threads
     if wanted > len(order):
         raise RequestError(_too_many(policy, wanted, len(order), system))

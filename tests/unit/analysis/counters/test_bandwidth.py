@@ -119,7 +119,7 @@ def test_excess_writes_are_named() -> None:
 def test_excess_that_idle_regions_explain_is_not_called_an_update() -> None:
     said = words(counts(25, 9, idle_each=2))
     assert "memory wrote" not in said
-    assert "while the team slept, the same counters saw" in said
+    assert "while the team was idle, the same counters counted" in said
 
 
 def test_idle_traffic_that_could_not_be_read_is_not_said_to_be_taken_off() -> None:
@@ -182,7 +182,7 @@ def test_counters_that_stand_still_are_dead_and_explain_nothing() -> None:
 def test_what_opening_fell_back_to_is_told_once() -> None:
     noted = hardware_bandwidth(msgspec.structs.replace(counts(24, 8), notes=["no groups"]))
     said = [one.text for one in verdicts([noted, noted])]
-    assert said.count("Of the counters: no groups.") == 1
+    assert said.count("Notes on the counters: no groups.") == 1
 
 
 def test_estimates_are_marked() -> None:

@@ -59,7 +59,7 @@ def test_too_few_regions_tell_nothing() -> None:
     assert agreement(found) == "open"
     first, *others = (verdict.text for verdict in verdicts([found]))
     assert first.endswith("0 of 1 kernel within 2%, and for 1 it is not known.")
-    assert "is not known: too few regions." in " ".join(others)
+    assert "cannot be determined: too few regions." in " ".join(others)
 
 
 def test_reads_and_writes_are_told_apart() -> None:
@@ -70,7 +70,9 @@ def test_reads_and_writes_are_told_apart() -> None:
     assert reads.value == pytest.approx(1.1)
     assert writes.value == pytest.approx(1.0)
     said = words(on_gpu(17.6, 8))
-    assert said[1] == "Apart: reads are 1.100 of the kernels', writes are 1.000 of the kernels'."
+    assert (
+        said[1] == "Separately: reads are 1.100 of the kernels', writes are 1.000 of the kernels'."
+    )
     assert (
         "memory moved 1.0667 to 1.0667 times what the kernel counts: more reads than it" in said[2]
     )
@@ -97,10 +99,11 @@ def test_a_wrong_scale_a_cache_and_dead_counters_are_told_apart() -> None:
 
 def test_what_others_moved_is_said_and_not_taken_off() -> None:
     said = words(on_gpu(16, 8, idle_each=0.24))
-    assert "While the GPU was left alone, the same counters saw up to 0.024 GB/s, 1% of" in said[-1]
+    idle = "While memgauge launched nothing on the GPU, the same counters counted up to 0.024 GB/s"
+    assert f"{idle}, 1% of" in said[-1]
     assert said[0].startswith("By its counters, memory of cuda:0 moved 1.0000 times the bytes")
     assert "1 of 1 kernel within 2%" in said[0]
-    assert words(on_gpu(16, 8, idle_each=0))[-1].endswith("saw nothing.")
+    assert words(on_gpu(16, 8, idle_each=0))[-1].endswith("counted nothing.")
 
 
 def test_a_table_and_a_picture_in_gigabytes() -> None:

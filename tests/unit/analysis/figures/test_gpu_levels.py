@@ -159,7 +159,7 @@ def test_a_mix_is_made_by_the_whole_gpu(report: Report) -> None:
 def test_a_mix_faster_than_the_memory_is_a_problem() -> None:
     found = section(analyse_run(gpu_run([mixed(1.0, 3300.0)])), "mix")
     (text,) = texts(found.verdicts, "problem")
-    assert "of the theoretical 3200.0 GB/s. More than all is impossible" in text
+    assert "of the theoretical 3200.0 GB/s. More than 100% is impossible" in text
 
 
 def test_what_reads_the_same_memory_is_checked_against_each_other(run: Run) -> None:

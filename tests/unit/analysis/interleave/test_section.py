@@ -162,7 +162,10 @@ def test_weights_of_the_firmware_are_those_of_linux() -> None:
 def test_pages_too_few_for_fine_weights_are_said() -> None:
     section = analyse(figures_of(interleave_run(DRAM_AND_CXL, SWEPT, largest_sum=5)))
     assert section.verdicts[0].level == "warning"
-    assert "by weights that add up to more than 5: finer ones were not tried" in texts(section)[0]
+    assert (
+        "for weights that add up to more than 5, so finer weights were not tried"
+        in texts(section)[0]
+    )
 
 
 def test_two_nodes_are_drawn_over_the_second_ones_share(section: Section) -> None:

@@ -37,7 +37,7 @@ def test_a_file_without_dax_is_a_warning_that_dram_was_measured(kind: str) -> No
     (verdict,) = verdicts({"memory": f"{kind}:/home/x"}, facts)
     assert verdict.level == "warning"
     got = "ext4 without DAX, MAP_SYNC refused"
-    assert f"{kind}:/home/x ({got}): the page cache, that is DRAM" in verdict.text
+    assert f"{kind}:/home/x ({got}): this measures the page cache, which is DRAM" in verdict.text
     assert verdict.remedy is not None
     assert "dax=always" in verdict.remedy
 

@@ -63,16 +63,16 @@ def test_remote_over_local_stands_with_its_interval(section: Section) -> None:
     assert "GB/s (read), 0.7" in total
     assert "what nodes reach on their own memory one at a time, added (80." in total
     assert slit == (
-        "The firmware's distances (SLIT, a claim) imply 2.1 times from node 1 to memory of node 0: "
-        "near the measured 1.81."
+        "By the firmware's distances (SLIT, not measured), access from node 1 to memory of node 0 "
+        "takes 2.1 times as long as local access: near the measured 1.81."
     )
 
 
 def test_distances_far_from_what_was_measured_are_said_to_be() -> None:
     of = machine(distances={0: [10, 80], 1: [80, 10]})
     assert (
-        "imply 8.0 times from node 1 to memory of node 0: far from the measured 1.81"
-        in " ".join(texts(analyse(figures_of(numa_run(of=of)))))
+        "access from node 1 to memory of node 0 takes 8.0 times as long as local access: "
+        "far from the measured 1.81" in " ".join(texts(analyse(figures_of(numa_run(of=of)))))
     )
 
 

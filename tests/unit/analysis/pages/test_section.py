@@ -143,7 +143,7 @@ def test_the_published_cases_cannot_be_compared_and_it_is_said_why() -> None:
     ]
     verdict = comparability(cases)
     assert verdict.level == "warning"
-    assert verdict.text.startswith("The cases cannot be compared: neither the accesses nor the")
+    assert verdict.text.startswith("The cases cannot be compared: they differ in the number of")
     for said in (
         "baseline: 33,554,432 accesses to 32,768 pages",
         "huge pages: 256 accesses to 256",
@@ -293,7 +293,7 @@ def test_huge_pages_translated_in_pieces_are_noticed() -> None:
 def test_without_huge_pages_it_is_said_that_base_pages_only_were_measured() -> None:
     section = analyse(figures_of(a_run(kinds=("4k",), thp="never")))
     said = texts(section)
-    assert "Transparent huge pages are switched off: base pages only were measured." in said
+    assert "Transparent huge pages are switched off: only base pages were measured." in said
     assert "4k, every 4 KiB: the L1 TLB reaches 64 to 128 pages (256 KiB to 512 KiB)" in said[0]
     assert all("gain" not in row for row in rows(section, "pages"))
 
@@ -301,7 +301,7 @@ def test_without_huge_pages_it_is_said_that_base_pages_only_were_measured() -> N
 def test_nothing_measured_is_said() -> None:
     run = run_of([msgspec.structs.replace(runs.start(), experiments=["pages"])])
     section = analyse(figures_of(run))
-    assert texts(section) == ["No access by page was measured."]
+    assert texts(section) == ["No access to pages was measured."]
     assert (section.tables, section.charts) == ([], [])
 
 

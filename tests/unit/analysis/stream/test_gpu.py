@@ -72,7 +72,7 @@ def test_a_row_for_each_kernel_with_its_share() -> None:
 def test_more_than_all_is_called_impossible() -> None:
     made = [(point, speed * 1.2) for point, speed in points()]
     found = next(v for v in section_of(run(made)).verdicts if v.level == "problem")
-    assert "More than all is impossible" in found.text
+    assert "More than 100% is impossible" in found.text
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,9 @@ def test_no_theoretical_bandwidth_is_said_and_not_guessed(mig: bool, why: str) -
 
 def test_small_arrays_are_said_to_measure_launches() -> None:
     small = said(run(points(array_bytes=8 << 20, stream_conformant=False)))
-    assert any("smaller than the STREAM rule asks (4 times the second-level" in s for s in small)
+    assert any(
+        "smaller than the STREAM rule requires (4 times the second-level" in s for s in small
+    )
     assert any(s.startswith("A walk over arrays of 8 MiB takes 3 us (read)") for s in small)
     assert not any("takes" in text for text in said(run(points(array_bytes=GIB))))
 

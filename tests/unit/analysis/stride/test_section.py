@@ -128,7 +128,7 @@ def test_prefetch_without_an_end_is_not_given_one() -> None:
     said = found.verdicts[0]
     assert "up to a stride of 16 KiB" in said.text
     assert said.text.endswith("the stride at which they stop was not reached.")
-    assert said.remedy == "measure wider strides: --stride"
+    assert said.remedy == "measure wider strides (--stride)"
 
 
 def test_sizes_without_an_end_share_a_sentence() -> None:
@@ -176,7 +176,7 @@ def test_maps_have_a_row_for_each_order_and_size_and_gaps_where_an_access_does_n
 
 def test_a_run_without_strides_says_so() -> None:
     found = analyse(figures_of(run_of([start(), RunEnd(status="budget", elapsed_s=1, rounds=0)])))
-    assert [v.text for v in found.verdicts] == ["No access by pattern was measured."]
+    assert [v.text for v in found.verdicts] == ["No access pattern was measured."]
     assert found.tables == []
     assert found.charts == []
 

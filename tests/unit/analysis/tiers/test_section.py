@@ -178,9 +178,8 @@ def test_latency_beside_both_groups_is_told() -> None:
     found = rows(section(run).tables[0])
     assert value(found[0]["latency, A's memory"]) == pytest.approx(100, rel=0.01)
     assert value(found[4]["latency, B's memory"]) == pytest.approx(280, rel=0.01)
-    assert "that B reads (node:2) takes between 280 ns, with 4 in B, and 300 ns, with 0" in said(
-        run
-    )
+    expected = "that B reads (node:2) takes between 280 ns, with 4 threads in B, and 300 ns, with 0"
+    assert expected in said(run)
     assert {chart.name for chart in section(run).charts} >= {"tiers-latency-copy-4t"}
 
 
@@ -209,8 +208,8 @@ def test_fixed_iterations_count_while_all_were_at_work_and_steady() -> None:
     )
     assert found[0]["outside"] == 0
     text = said(run)
-    assert "Of 60 iterations each, 60% of the time lay outside" in text
-    assert "left out while threads warmed up" in text
+    assert "With 60 iterations per thread, 60% of the time lay outside" in text
+    assert "left out in addition, while threads warmed up" in text
     assert found[1]["set aside"] == 0
 
 
@@ -238,7 +237,7 @@ def test_what_translating_addresses_costs_is_told() -> None:
     one, other = (contest(run) for run in runs.values())
     text = " ".join(verdict.text for verdict in verdicts([one, other]))
     assert "both threads reach 25." in text
-    assert "that much is code, not memory" in text
+    assert "this difference comes from the code, not from the memory" in text
     assert "translated anew" not in " ".join(verdict.text for verdict in verdicts([one]))
 
 

@@ -132,7 +132,7 @@ def test_a_slow_link_is_told() -> None:
     run = transfers_run({("pinned", TO): hockney(6.5, 32 * KIB)}, actual=slow)
     found = [v for v in analyse(figures_of(run)).verdicts if v.level == "warning"]
     assert len(found) == 1
-    assert found[0].text.startswith("The GPU's link runs at 8 GT/s x8, 128b/130b, and could at 16")
+    assert found[0].text.startswith("The GPU's link runs at 8 GT/s x8, 128b/130b, but supports 16")
 
 
 def test_no_link_no_claim() -> None:
@@ -144,11 +144,13 @@ def test_memory_of_another_node_is_told() -> None:
     two = [Node(node=n, cpus=[n], bytes=1 << 30, distances={n: 10, 1 - n: 21}) for n in range(2)]
     run = transfers_run(PINNED, actual={"node": 1}, of=system(nodes=two))
     (found,) = (v for v in analyse(figures_of(run)).verdicts if v.level == "warning")
-    assert "lay on node 1, the GPU is at node 0, at distance 21" in found.text
+    assert "were on node 1, but the GPU is at node 0, at distance 21" in found.text
     assert found.remedy == "--host-memory node:0"
     assert not any("node 1" in text for text in texts(transfers_run(PINNED)))
     hidden = transfers_run(PINNED, actual={"node": None}, of=system(nodes=two))
-    assert any("The GPU is at node 0; on which node" in text for text in texts(hidden))
+    assert any(
+        "The GPU is at node 0; it is not known on which node" in text for text in texts(hidden)
+    )
     assert not any("which node" in text for text in texts(transfers_run(PINNED)))
 
 
@@ -171,7 +173,7 @@ def test_a_change_of_protocol_is_told() -> None:
 
     said = texts(transfers_run({("pinned", TO): speed}))
     assert any("the curve does not follow t = (n + n1/2) / r" in text for text in said)
-    assert any("from 64 KiB to 256 KiB: another way of copying begins" in text for text in said)
+    assert any("from 64 KiB to 256 KiB: a different way of copying begins" in text for text in said)
 
 
 def test_peers_have_tables_and_pictures_of_their_own() -> None:

@@ -90,7 +90,7 @@ def test_without_a_process_the_error_says_what_to_give(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pid", "message"),
     [
-        (70, "there is no process 70"),
+        (70, "process 70 does not exist"),
         (72, "process 72 is in /../outside, outside of what .* shows"),
         (73, "group / has no memory.current: its memory controller is off; the root group has"),
     ],

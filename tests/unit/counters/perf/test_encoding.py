@@ -61,7 +61,7 @@ def test_a_published_event_is_replaced_and_terms_given_override_it() -> None:
 
 def test_an_open_field_has_to_be_given() -> None:
     terms = parse_terms("event=1,umask=?")
-    with pytest.raises(RequestError, match="umask is left to choose; give a number: umask=0"):
+    with pytest.raises(RequestError, match="umask has no value; give a number: umask=0"):
         encode(terms, IMC, "event 'x'")
     assert expanded([*parse_terms("e,umask=2")], {"e": "event=1,umask=?"})[1] == Term("umask", 2)
 
@@ -72,18 +72,18 @@ def test_an_open_field_has_to_be_given() -> None:
         ("imc", "lacks the '/' after the PMU"),
         ("imc/event=1", "lacks the '/' at its end"),
         ("imc/", "names no event after the '/'"),
-        ("/event=1/", "'' before the '/' is no name of a PMU"),
-        ("i m/event=1/", "'i m' before the '/' is no name of a PMU"),
+        ("/event=1/", "'' before the '/' is not the name of a PMU"),
+        ("i m/event=1/", "'i m' before the '/' is not the name of a PMU"),
         ("imc/event=1/u", "'u' after the last '/' is not understood"),
         ("imc//", "term 1 is empty"),
         ("imc/event=1,/", "term 2 is empty"),
-        ("imc/event=/", "term 1: '' is no number"),
-        ("imc/event=0x/", "term 1: '0x' is no number"),
-        ("imc/event=1,umask=-2/", "term 2: '-2' is no number"),
+        ("imc/event=/", "term 1: '' is not a number"),
+        ("imc/event=0x/", "term 1: '0x' is not a number"),
+        ("imc/event=1,umask=-2/", "term 2: '-2' is not a number"),
         ("imc/event=1,event=2/", "gives 'event' twice"),
-        ("imc/=1/", "term 1: '' is no name of a field"),
-        ("imc/event=18446744073709551616/", "does not fit 64 bits"),
-        ("imc/event=\u0661/", "is no number"),
+        ("imc/=1/", "term 1: '' is not the name of a field"),
+        ("imc/event=18446744073709551616/", "does not fit in 64 bits"),
+        ("imc/event=\u0661/", "is not a number"),
         ("imc/" + "a," * 4000 + "/", "longer than 4096 characters"),
     ],
 )

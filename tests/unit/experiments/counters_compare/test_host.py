@@ -82,5 +82,5 @@ def test_named_events_must_be_of_both_routes(
 
 @pytest.mark.parametrize("back_ends", ["perf", "perf,pcp,resctrl"])
 def test_two_routes_are_compared_no_more_no_fewer(back_ends: str) -> None:
-    with pytest.raises(RequestError, match="two back ends are compared"):
+    with pytest.raises(RequestError, match="exactly two back ends are needed"):
         CountersCompare().plan(build(CountersCompareParameters, back_ends=back_ends), a_machine(2))

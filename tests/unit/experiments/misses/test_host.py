@@ -111,7 +111,7 @@ def test_memory_is_never_a_cache() -> None:
     assert memory_footprint(caches(), 100 * MIB, PLENTY) == 64 * MIB
     with pytest.raises(RequestError, match="may fit into the caches, which hold 32 MiB; use"):
         memory_footprint(caches(), 16 * MIB, PLENTY)
-    with pytest.raises(RequestError, match="too little for arrays that a cache of 32 MiB"):
+    with pytest.raises(RequestError, match="too little for arrays that exceed a cache of 32 MiB"):
         memory_footprint(caches(), None, 128 * MIB)
 
 

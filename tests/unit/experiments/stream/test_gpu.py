@@ -275,5 +275,5 @@ def test_an_experiment_that_measures_no_gpu_says_which_do() -> None:
     stride = load("stride")
     with pytest.raises(NotPossibleHere) as refused:
         for_memory(stride, build(stride.parameters, memory="cuda:0"))
-    assert str(refused.value).startswith("stride: measures no memory of a GPU (cuda:0); choose")
+    assert str(refused.value).startswith("stride: cannot measure the memory of a GPU (cuda:0); use")
     assert "stream" in str(refused.value)

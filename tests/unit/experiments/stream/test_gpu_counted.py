@@ -173,7 +173,7 @@ def test_a_nest_moves_what_its_threads_load_and_store(
             "counters_verify",
             {"events": "cupti:1/dram_read"},
             RequestError,
-            "counts other memory than",
+            "counts memory other than",
         ),
         (
             "counters_verify",
@@ -182,7 +182,7 @@ def test_a_nest_moves_what_its_threads_load_and_store(
             "is modelled, and a model cannot be ver",
         ),
         ("counters_verify", {"region": "9s"}, RequestError, "--region 9s"),
-        ("stream", {"counters": "cupti:1/dram_read"}, RequestError, "other memory than cuda:0"),
+        ("stream", {"counters": "cupti:1/dram_read"}, RequestError, "memory other than cuda:0"),
         ("stream", {"threads": "2"}, RequestError, "--threads: does not apply to cuda:0"),
         ("traffic", {"batched": True}, RequestError, "--batched: does not apply to cuda:0"),
         ("traffic", {"machine": "power9-5mb"}, RequestError, "--machine: does not apply to cuda:0"),

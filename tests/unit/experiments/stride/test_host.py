@@ -119,7 +119,7 @@ def test_what_moves_is_whole_lines_and_shared_ones_once(
         ({"access": "12"}, r"--access 12: is neither a word of 8 bytes nor whole lines"),
         ({"access": "0"}, r"--access '0' is zero"),
         ({"footprint": "64TiB"}, r"--footprint 64.* only .* of memory may be used; ask for less"),
-        ({"footprint": "1MiB"}, r"--footprint 1 MiB: a cache holds 32 MiB"),
+        ({"footprint": "1MiB"}, r"--footprint 1 MiB: fits in a cache of 32 MiB"),
         ({"stride": "4MiB"}, rf"holds only 32 accesses .* ask for {LEAST_SLOTS * 4} MiB or more"),
         ({"order": "zigzag"}, r"zigzag"),
         ({"threads": "1,2"}, r"--threads: patterns are walked by one core"),

@@ -111,14 +111,14 @@ def test_buffers_fit_a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"a": "cuda:1"}, "--a: no thread of the host reaches memory cuda:1 of a GPU"),
-        ({"b": "dram:cuda:0"}, "--b dram:cuda:0: a GPU stands alone in group B"),
+        ({"a": "cuda:1"}, "--a: threads of the host cannot access the memory of a GPU, cuda:1"),
+        ({"b": "dram:cuda:0"}, "--b dram:cuda:0: a GPU must be alone in group B"),
         ({"a": "shm:"}, "--a shm:: transfers need memory that the driver can pin; choose dram"),
         ({"split": "1"}, "--split: beside transfers to a GPU all threads are in group A"),
         ({"delay_b": "5", "read_share": "50%"}, "--delay-b: beside transfers .* make no pauses"),
         ({"fixed_iterations": "3"}, "--fixed-iterations: beside transfers"),
         ({"access": "translated"}, "--access: beside transfers to a GPU no group uses a pool"),
-        ({"threads": "9"}, "--threads 9: 9 threads need a CPU each, 4 can be used"),
+        ({"threads": "9"}, "--threads 9: 9 threads need one CPU each, but only 4 can be used"),
     ],
 )
 def test_what_means_nothing_is_refused_by_name(given: dict[str, str], message: str) -> None:

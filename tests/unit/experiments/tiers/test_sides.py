@@ -94,7 +94,7 @@ def test_what_can_be_read_in_two_ways_is_refused() -> None:
 @pytest.mark.parametrize("text", ["", ":", "dram:", ":dram", "nvram", "dram:dram:dram", "node:x"])
 def test_what_makes_no_sense_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(
-        RequestError, match=r"--a .* is no SOURCE:DESTINATION; write two"
+        RequestError, match=r"--a .* is not of the form SOURCE:DESTINATION; write two"
     ) as refused:
         parse_side(text, "--a")
     assert "\n" not in str(refused.value)

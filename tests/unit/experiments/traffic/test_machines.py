@@ -72,7 +72,7 @@ def test_of_two_sockets_of_this_machine_one_is_simulated() -> None:
     here = machine(1, 0, name="this")
     found = part_of(here, [8, 8])
     assert (found.machine.cores, found.unit.cores, found.times) == (8, 8, 2)
-    with pytest.raises(RequestError, match="machine this: 8 and 7 threads on its sockets are not"):
+    with pytest.raises(RequestError, match="machine this: 8 and 7 threads on its sockets cannot"):
         part_of(here, [8, 7])
 
 

@@ -77,7 +77,7 @@ def test_every_size_has_its_share_of_the_budget(
         ({"repetitions": "many"}, r"'many' is neither auto, study nor a number"),
         ({"repetitions": "0"}, r"--repetitions '0' is not a whole number from 1"),
         ({"machine": "this,,x"}, r"--machine 'this,,x' names no machine"),
-        ({"machine": "none,this"}, r"asks for none and for some"),
+        ({"machine": "none,this"}, r"combines none with machines"),
         ({"simulate_up_to": "0s"}, r"--simulate-up-to '0s' is zero"),
     ],
 )
@@ -92,7 +92,7 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: st
         ({"grid": "2x4"}, "--grid: is an option of the re-sorting routines, not of gemm; leave"),
         ({"cap": 64}, "--cap: is an option of gemv, not of gemm"),
         ({"kernel": "copy", "stride": 4}, "--stride: is an option of strided-copy, not of copy"),
-        ({"batched": True, "threads": "2"}, "--batched, --threads: .*; leave one out"),
+        ({"batched": True, "threads": "2"}, "--batched, --threads: .*; omit one of them"),
         ({"simulate_only": True, "machine": "none"}, "--simulate-only: no machine"),
         ({"simulate_only": True, "counters": "auto"}, "--counters: nothing is run"),
     ],

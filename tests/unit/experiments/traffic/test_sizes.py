@@ -85,7 +85,7 @@ def test_a_fine_sweep_holds_the_sizes_of_a_coarse_one() -> None:
         ("64:128:0", r"holds 0, which is not from 1"),
         ("1e13", r"holds 1e13, which is not from 1"),
         ("128:64", r"holds the reversed range 128:64; write 64:128"),
-        ("1:2:3:4", r"holds a range of too many parts"),
+        ("1:2:3:4", r"contains a range with too many parts"),
         ("2\u0664", r"which is not a whole number"),
     ],
 )

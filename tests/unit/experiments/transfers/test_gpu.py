@@ -126,7 +126,7 @@ def test_one_gpu_has_no_peers(gpus: Callable[[int], None]) -> None:
     [
         ({"direction": "to-peer"}, "has no other GPU to transfer to or from here; ask for host-to"),
         ({"peer": "0"}, "--peer 0: is cuda:0 itself; copies within one GPU are those of memgauge"),
-        ({"peer": "3"}, "--peer 3: the driver shows no such GPU beside cuda:0, .* no other one"),
+        ({"peer": "3"}, "--peer 3: the driver reports no such GPU besides cuda:0, .* no other one"),
         ({"threads": "2"}, "--threads: does not apply to cuda:0"),
         ({"cpus": "0"}, "--cpus: does not apply to cuda:0"),
     ],
@@ -158,7 +158,9 @@ def test_what_makes_no_sense_is_refused(given: dict[str, str], message: str) -> 
 
 def test_memory_of_the_host_is_refused_in_words() -> None:
     """Before the driver is looked for: a survey of the host starts none."""
-    with pytest.raises(NotPossibleHere, match=r"--memory dram is none; name one, such as .*cuda:0"):
+    with pytest.raises(
+        NotPossibleHere, match=r"--memory dram is not a GPU; name one, such as .*cuda:0"
+    ):
         Transfers().plan(TransfersParameters(), a_machine(2))
 
 

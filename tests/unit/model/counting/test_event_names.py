@@ -35,11 +35,11 @@ def test_commas_inside_an_event_do_not_end_it(text: str, events: tuple[str, ...]
     [
         ("", "--counters names no event"),
         ("none,auto", "combines none with events"),
-        ("cycles", "'cycles' is not BACKEND:EVENT"),
-        ("perf:", "'perf:' is not BACKEND:EVENT"),
-        (":cycles", "':cycles' is not BACKEND:EVENT"),
-        ("perf:cycles,,", "'perf:cycles,' is not BACKEND:EVENT"),
-        ("0:,,", "'0:,' is not BACKEND:EVENT"),
+        ("cycles", "'cycles' is not of the form BACKEND:EVENT"),
+        ("perf:", "'perf:' is not of the form BACKEND:EVENT"),
+        (":cycles", "':cycles' is not of the form BACKEND:EVENT"),
+        ("perf:cycles,,", "'perf:cycles,' is not of the form BACKEND:EVENT"),
+        ("0:,,", "'0:,' is not of the form BACKEND:EVENT"),
     ],
 )
 def test_what_names_no_event_is_refused(text: str, why: str) -> None:

@@ -252,7 +252,7 @@ def test_refusals_are_one_line(
 
 @pytest.mark.parametrize("threads", [None, 1])
 def test_no_allowed_cpu_is_refused(threads: int | None) -> None:
-    with pytest.raises(RequestError, match="this process may use no CPU"):
+    with pytest.raises(RequestError, match="this process may not use any CPU"):
         cpus_for("compact", threads, machine(Shape(), allowed=[]))
 
 
