@@ -19,10 +19,10 @@ from memgauge.model.parameters import RunOptions, build
 @click.argument("one", metavar="BACKEND")
 @click.argument("other", metavar="BACKEND")
 def command(one: str, other: str, **values: Any) -> int:
-    """Read the same regions by two back ends, and tell how far they differ.
+    """Read the same regions through two back ends, and report how far they differ.
 
-    Such as 'memgauge counters compare perf pcp': is the route without privilege as accurate as the
-    direct one?
+    For example, 'memgauge counters compare perf pcp' shows whether the route without
+    privileges is as accurate as the direct one.
     """
     loads = given(LoadParameters, values)
     parameters = build(CountersCompareParameters, back_ends=f"{one},{other}", **loads)

@@ -170,9 +170,13 @@ def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
     return MemoryPlacement(kind, nodes, weights)
 
 
+HOST_HELP = (
+    "memory to measure: dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH or shm:"
+)
+"""Of an experiment that cannot measure a GPU."""
+
 memory_option = Option(
-    help="memory to measure: dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH, "
-    "shm:, or cuda:N (a GPU)",
+    help=f"{HOST_HELP.replace(' or shm:', ', shm:')}, or cuda:N (a GPU)",
     metavar="KIND",
     parse=parse_placement,
 )

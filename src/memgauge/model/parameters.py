@@ -85,7 +85,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all parameter structs. Values are read and checked however it is constructed."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that are inherited and refused: --help does not list them."""
+    """Parameters that are inherited, and refused or without effect: --help does not list them."""
 
     def __post_init__(self) -> None:
         """Read text forms and check native values."""

@@ -46,6 +46,7 @@ def experiment_command(
             help=help_,
             epilog=f"See {described.page}.",
         )
-        return made(options_of(struct, RunOptions)(function))
+        options = options_of(struct, RunOptions, measures_gpus=described.gpu is not None)
+        return made(options(function))
 
     return decorate

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from memgauge.commands.shared.help import GroupedOption
+from memgauge.model.memory import HOST_HELP, memory_option
 from memgauge.model.parameters import (
     AnyParameters,
     ParameterField,
@@ -21,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def options_of(
-    *structs: type[Parameters], several: Iterable[str] = ()
+    *structs: type[Parameters], several: Iterable[str] = (), measures_gpus: bool = True
 ) -> Callable[[Function], Function]:
     """Decorate a command with one option for each parameter of the structs.
 
@@ -29,12 +31,16 @@ def options_of(
         structs: declare the parameters.
         several: names of parameters that the command takes any number of times, as a tuple of
             texts, which is empty where none was given.
+        measures_gpus: whether the help of --memory offers a GPU's.
     """
 
     def decorate(function: Function) -> Function:
         known = [(struct, field) for struct in structs for field in fields_of(struct)]
         for struct, field in reversed(known):
             listed = field.name not in struct.unlisted
+            if field.option.help == memory_option.help and not measures_gpus:
+                option = msgspec.structs.replace(field.option, help=HOST_HELP)
+                field = msgspec.structs.replace(field, option=option)  # noqa: PLW2901
             function = _option(field, several=field.name in several, listed=listed)(function)
         return function
 
@@ -134,7 +140,7 @@ def _help(field: ParameterField) -> str:
     parts = [field.option.help]
     if field.option.choices:
         parts.append("(" + ", ".join(field.option.choices) + ")")
-    default = None if field.option.is_switch else field.default_text
+    default = None if field.option.is_switch else field.option.automatic or field.default_text
     if default and default != ",".join(field.option.choices):
         parts.append(f"[default: {default}]")
     elif default:

@@ -47,7 +47,7 @@ from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.counting.event_names import events_option
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import MemoryPlacement, on_gpu, on_node
+from memgauge.model.memory import MemoryPlacement, memory_option, on_gpu, on_node
 from memgauge.model.option import choices_option, counts_option, duration_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.points.counters_verify import VerifyActual, VerifyRequested
@@ -59,12 +59,21 @@ from memgauge.system.topology.placement import POLICIES
 LONGEST_REGION_S = 2.0
 
 _GPU_EVENT = re.compile(r"cupti:(\d{1,4})/")
+_gpu_option = msgspec.structs.replace(
+    memory_option,
+    group="where",
+    help="GPU whose counters are verified, such as cuda:0",
+    automatic="none, the counters of the host's memory",
+)
 
 
 class LoadParameters(CommonParameters, frozen=True, kw_only=True):
     """What experiments take that load every node with known traffic."""
 
     takes_threads: ClassVar[bool] = False
+    unlisted: ClassVar[frozenset[str]] = frozenset(
+        {"threads", "memory", "keep", "overwrite", "sweep"}
+    )
 
     threads: Annotated[
         tuple[int, ...] | None,
@@ -114,6 +123,9 @@ class LoadParameters(CommonParameters, frozen=True, kw_only=True):
 class CountersVerifyParameters(LoadParameters, frozen=True, kw_only=True):
     """What `counters verify` takes."""
 
+    unlisted: ClassVar[frozenset[str]] = LoadParameters.unlisted - {"memory"}
+
+    memory: Annotated[MemoryPlacement, _gpu_option] = MemoryPlacement()
     back_ends: Annotated[
         tuple[str, ...] | None,
         choices_option("back ends whose events are verified", MEMORY_ORDER, automatic="all"),

@@ -26,7 +26,7 @@ class NumaParameters(CommonParameters, frozen=True, kw_only=True):
 
     takes_threads: ClassVar[bool] = False
     """A survey's --threads counts threads of one team; here it counts those of each node."""
-    unlisted: ClassVar[frozenset[str]] = frozenset({"memory", "keep", "overwrite"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"memory", "keep", "overwrite", "sweep"})
 
     threads: Annotated[
         tuple[int, ...] | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from typing import ClassVar
 
 import msgspec
 
@@ -112,6 +113,8 @@ class RingBench(Bench):
 
 class LatencyParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `latency` takes."""
+
+    unlisted: ClassVar[frozenset[str]] = OneThreadParameters.unlisted | {"sweep"}
 
 
 class Target(Walk, frozen=True, kw_only=True):

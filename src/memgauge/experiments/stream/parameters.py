@@ -1,6 +1,6 @@
 """Parameters of `stream`."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from memgauge.model.counting.event_names import NONE, events_option
 from memgauge.model.option import choice_option, choices_option, size_option, switch_option
@@ -15,6 +15,8 @@ STORES = ("temporal", "non-temporal", "flushed")
 
 class StreamParameters(CommonParameters, frozen=True, kw_only=True):
     """What `stream` takes."""
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"sweep"})
 
     kernel: Annotated[tuple[str, ...], choices_option("kernels to run", KERNELS)] = KERNELS
     variant: Annotated[

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from memgauge.model import units
 from memgauge.model.errors import RequestError
-from memgauge.model.memory import MAX_DEVICE, MemoryPlacement, parse_placement
+from memgauge.model.memory import MAX_DEVICE, MemoryPlacement, memory_option, parse_placement
 from memgauge.model.option import Option, choices_option, size_option, sizes_option
 from memgauge.model.parameters import HOST_OPTIONS, CommonParameters
 from memgauge.model.text import quoted
@@ -40,6 +42,12 @@ _peer_option = Option(
     parse=parse_peers,
     automatic="one that can be accessed directly, else the next one; fine: all",
 )
+_gpu_option = msgspec.structs.replace(
+    memory_option,
+    group="where",
+    help="GPU to transfer to and from, such as cuda:0",
+    automatic="none, it must be given",
+)
 _host_memory_option = Option(
     group="where",
     help="where the host's buffers are allocated: dram, node:N or interleave:N,N",
@@ -54,6 +62,7 @@ class TransfersParameters(CommonParameters, frozen=True, kw_only=True):
     takes_threads: ClassVar[bool] = False
     unlisted: ClassVar[frozenset[str]] = frozenset(HOST_OPTIONS)
 
+    memory: Annotated[MemoryPlacement, _gpu_option] = MemoryPlacement()
     direction: Annotated[
         tuple[str, ...],
         choices_option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -38,6 +38,8 @@ ELEMENT_BYTES = 8
 
 class WorkingsetParameters(OneThreadParameters, frozen=True, kw_only=True):
     """What `workingset` takes."""
+
+    unlisted: ClassVar[frozenset[str]] = OneThreadParameters.unlisted | {"sweep"}
 
     largest_bytes: Annotated[
         int | None,

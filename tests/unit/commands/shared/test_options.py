@@ -8,8 +8,10 @@ from click.testing import CliRunner
 
 from memgauge.commands.root import COMMANDS, root
 from memgauge.commands.shared.options import given, options_of
-from memgauge.experiments.registry import EXPERIMENTS, load
+from memgauge.experiments.registry import EXPERIMENTS, MEASURED, load
 from memgauge.model.errors import RequestError
+from memgauge.model.experiments import DESCRIPTORS
+from memgauge.model.memory import memory_option
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 
 
@@ -64,8 +66,19 @@ def test_help_of_an_experiment_names_every_parameter_that_it_accepts(name: str) 
     parameters: type[CommonParameters] = load(name).parameters
     accepted = [one for one in fields_of(parameters) if one.name not in parameters.unlisted]
     for field in (*accepted, *fields_of(RunOptions)):
-        assert field.flag in text
-        assert field.option.help in " ".join(text.split())
+        assert f"{field.flag} " in text
+        if field.option.help != memory_option.help or DESCRIPTORS[name].gpu:
+            assert field.option.help in " ".join(text.split())
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", MEASURED)
+def test_help_of_an_experiment_names_nothing_that_it_refuses_or_ignores(name: str) -> None:
+    words = [*DESCRIPTORS[name].words, "--help"]
+    text = CliRunner().invoke(root, words, terminal_width=200).output
+    for unlisted in load(name).parameters.unlisted:
+        assert f"--{unlisted} " not in text
+    assert ("cuda:" in text) == bool(DESCRIPTORS[name].gpu)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
