@@ -35,7 +35,7 @@ public:
 
 private:
     pid_t pid_ = -1;
-    int way_ = -1;  // to the child, until it is released
+    int channel_ = -1;  // to the child, until it is released
 };
 
 // Replaces this process by the program: descriptors that are not closed on exec, the terminal,

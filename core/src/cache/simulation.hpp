@@ -94,7 +94,7 @@ private:
     [[nodiscard]] Piece at(std::uint64_t address, std::uint8_t stream) {
         return piece_at(caches_, grain_, address, stream);
     }
-    void load(unsigned core, const CacheAccess& access, Asker asker);
+    void load(unsigned core, const CacheAccess& access, Cause cause);
     void store(unsigned core, const CacheAccess& access);
     void store_in_stream(unsigned core, const CacheAccess& access, StoreStream& stream);
     void after_miss(unsigned core, std::uint64_t address, std::uint8_t stream);
@@ -138,7 +138,7 @@ void Simulation<Caches>::one(unsigned core, const CacheAccess& access) {
     switch (access.kind) {
         case AccessKind::load:
             if (watched_) detectors_[core].load(access);
-            load(core, access, Asker::load);
+            load(core, access, Cause::load);
             break;
         case AccessKind::store:
             if (watched_) {
@@ -149,17 +149,17 @@ void Simulation<Caches>::one(unsigned core, const CacheAccess& access) {
             break;
         case AccessKind::store_prefetch:
             if (watched_) detectors_[core].store_prefetch();
-            load(core, access, Asker::software_prefetch);
+            load(core, access, Cause::software_prefetch);
             return;
     }
     if (machine_.prefetchers.stride) prefetch_ahead(core, access);
 }
 
 template <class Caches>
-void Simulation<Caches>::load(unsigned core, const CacheAccess& access, Asker asker) {
+void Simulation<Caches>::load(unsigned core, const CacheAccess& access, Cause cause) {
     grain_.pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(access.kind)];
-        if (caches_.use(core, at(address, access.stream), asker, false).effect == Effect::missed) {
+        if (caches_.use(core, at(address, access.stream), cause, false).effect == Effect::missed) {
             after_miss(core, address, access.stream);
         }
     });
@@ -169,7 +169,7 @@ template <class Caches>
 void Simulation<Caches>::store(unsigned core, const CacheAccess& access) {
     grain_.pieces(access.address, access.bytes, [&](std::uint64_t address) {
         ++pieces_[static_cast<std::size_t>(AccessKind::store)];
-        if (caches_.use(core, at(address, access.stream), Asker::allocate, true).effect ==
+        if (caches_.use(core, at(address, access.stream), Cause::allocate, true).effect ==
             Effect::missed) {
             after_miss(core, address, access.stream);
         }
@@ -184,7 +184,7 @@ void Simulation<Caches>::store_in_stream(unsigned core, const CacheAccess& acces
         const bool past = detectors_[core].bypasses(stream, address);
         const Piece piece = at(address, access.stream);
         const Outcome outcome = past ? past_caches(caches_, grain_, core, piece, address, stream)
-                                     : caches_.use(core, piece, Asker::allocate, true);
+                                     : caches_.use(core, piece, Cause::allocate, true);
         if (outcome.effect == Effect::missed) after_miss(core, address, access.stream);
     });
 }
@@ -228,13 +228,13 @@ void Simulation<Caches>::add_to(CacheCounts& counts) {
         counts.levels[l].write_backs += levels[l].counts().write_backs;
     }
     const MemoryCounts& memory = caches_.memory();
-    const auto read = [&](Asker asker) {
-        return memory.reads[static_cast<std::size_t>(asker)] << grain_.sector_bits;
+    const auto read = [&](Cause cause) {
+        return memory.reads[static_cast<std::size_t>(cause)] << grain_.sector_bits;
     };
-    counts.load_read_bytes += read(Asker::load);
-    counts.allocate_read_bytes += read(Asker::allocate);
-    counts.software_prefetch_read_bytes += read(Asker::software_prefetch);
-    counts.hardware_prefetch_read_bytes += read(Asker::hardware_prefetch);
+    counts.load_read_bytes += read(Cause::load);
+    counts.allocate_read_bytes += read(Cause::allocate);
+    counts.software_prefetch_read_bytes += read(Cause::software_prefetch);
+    counts.hardware_prefetch_read_bytes += read(Cause::hardware_prefetch);
     for (std::size_t s = 0; s < most_streams; ++s) {
         counts.stream_read_bytes[s] += memory.stream_reads[s] << grain_.sector_bits;
     }

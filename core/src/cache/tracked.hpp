@@ -69,7 +69,7 @@ public:
                           access.stream};
         const Outcome outcome =
             access.address < track.bypass_from
-                ? caches_.use(core_, piece, asker_of(access.kind), is_store(track))
+                ? caches_.use(core_, piece, cause_of(access.kind), is_store(track))
                 : past_caches(caches_, grain_, core_, piece, access.address, *track.store_stream);
         track.set = outcome.set;
         return outcome.effect;
@@ -127,7 +127,7 @@ void make_accesses(Caches& caches, const Grain& grain, unsigned core,
     for (const CacheAccess& access : accesses) {
         grain.pieces(access.address, access.bytes, [&](std::uint64_t address) {
             ++counts[static_cast<std::size_t>(access.kind)];
-            caches.use(core, piece_at(caches, grain, address, access.stream), asker_of(access.kind),
+            caches.use(core, piece_at(caches, grain, address, access.stream), cause_of(access.kind),
                        access.kind == AccessKind::store);
         });
     }

@@ -19,14 +19,14 @@ namespace {
 
 constexpr char go = 1;
 
-// A way between this process and its child, closed on exec. Sockets and not a pipe: what is sent to
-// a child that has ended must raise no signal.
-struct Way {
+// A channel between this process and its child, closed on exec. Sockets and not a pipe: what is
+// sent to a child that has ended must raise no signal.
+struct Channel {
     Descriptor ours;
     Descriptor childs;
 };
 
-Way make_way() {
+Channel make_channel() {
     std::array<int, 2> ends{-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
         throw SystemError("cannot prepare the start of a program (raise ulimit -n)", errno);
@@ -100,19 +100,19 @@ int exec_first(Prepared& prepared) noexcept {
     return refused != 0 ? refused : ENOENT;
 }
 
-bool may_start(int way) noexcept {
+bool may_start(int channel) noexcept {
     char word = 0;
-    while (read(way, &word, 1) < 0 && errno == EINTR) {
+    while (read(channel, &word, 1) < 0 && errno == EINTR) {
     }
     return word == go;  // else the parent has gone, or wants no program
 }
 
-[[noreturn]] void run_child(Prepared& prepared, Way& way, const sigset_t& mask) noexcept {
-    way.ours.close();
+[[noreturn]] void run_child(Prepared& prepared, Channel& channel, const sigset_t& mask) noexcept {
+    channel.ours.close();
     restore_signals(mask);
-    if (may_start(way.childs.get())) {
+    if (may_start(channel.childs.get())) {
         const int error = exec_first(prepared);
-        static_cast<void>(!write(way.childs.get(), &error, sizeof error));
+        static_cast<void>(!write(channel.childs.get(), &error, sizeof error));
     }
     _exit(127);
 }
@@ -133,7 +133,7 @@ void wait_for_end(pid_t pid) noexcept {
 HeldProcess::HeldProcess(const ProgramRequest& request) {
     require_command(request);
     Prepared prepared(request);
-    Way way = make_way();
+    Channel channel = make_channel();
     // No handler of ours may run in the child.
     sigset_t all;
     sigset_t mask;
@@ -141,7 +141,7 @@ HeldProcess::HeldProcess(const ProgramRequest& request) {
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     const pid_t child = fork();
     const int error = errno;
-    if (child == 0) run_child(prepared, way, mask);
+    if (child == 0) run_child(prepared, channel, mask);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     if (child < 0) {
         throw SystemError(
@@ -149,25 +149,25 @@ HeldProcess::HeldProcess(const ProgramRequest& request) {
             error);
     }
     pid_ = child;
-    way_ = way.ours.release();
+    channel_ = channel.ours.release();
 }
 
 HeldProcess::~HeldProcess() {
-    if (way_ < 0) return;
-    close(way_);
+    if (channel_ < 0) return;
+    close(channel_);
     kill(pid_, SIGKILL);
     wait_for_end(pid_);
 }
 
 int HeldProcess::release() {
-    if (way_ < 0) throw RequestError("the program was started before");
-    const Descriptor way(std::exchange(way_, -1));
+    if (channel_ < 0) throw RequestError("the program was started before");
+    const Descriptor channel(std::exchange(channel_, -1));
     // A child that was killed meanwhile hears nothing; its end shows it.
-    static_cast<void>(send(way.get(), &go, 1, MSG_NOSIGNAL));
+    static_cast<void>(send(channel.get(), &go, 1, MSG_NOSIGNAL));
     int error = 0;
     ssize_t got = 0;
     do {
-        got = read(way.get(), &error, sizeof error);
+        got = read(channel.get(), &error, sizeof error);
     } while (got < 0 && errno == EINTR);
     if (!std::cmp_equal(got, sizeof error)) return 0;
     wait_for_end(pid_);

@@ -86,9 +86,9 @@ class PointProgress:
         if self.stride > 1:
             taken = [msgspec.structs.replace(one, stands_for=self.stride) for one in taken]
         for sample in taken:
-            for cell in (self, *self.followers):
-                if cell.point.point == sample.point:
-                    cell.samples.append(sample)
+            for progress in (self, *self.followers):
+                if progress.point.point == sample.point:
+                    progress.samples.append(sample)
         return taken
 
     def values(self) -> list[float]:
@@ -121,17 +121,17 @@ class PointProgress:
 class CellValues(Mapping[str, list[float]]):
     """A mapping from names of points to their values, which are computed on access."""
 
-    def __init__(self, cells: Sequence[PointProgress]) -> None:
-        self._cells = {cell.point.point: cell for cell in cells}
+    def __init__(self, tracked: Sequence[PointProgress]) -> None:
+        self._tracked = {progress.point.point: progress for progress in tracked}
 
     def __getitem__(self, point: str) -> list[float]:
         """GB/s or ns of the point's samples that count, in order of time."""
-        return self._cells[point].values()
+        return self._tracked[point].values()
 
     def __iter__(self) -> Iterator[str]:
         """Names of points."""
-        return iter(self._cells)
+        return iter(self._tracked)
 
     def __len__(self) -> int:
         """Number of points."""
-        return len(self._cells)
+        return len(self._tracked)

@@ -58,7 +58,7 @@ class Rounds:
 
     def run(
         self,
-        cells: MutableSequence[PointProgress],
+        tracked: MutableSequence[PointProgress],
         share_s: float,
         least_s: float,
         tick: Tick,
@@ -67,41 +67,43 @@ class Rounds:
         """Run rounds until all points are precise and have spanned `least_s`, or time is over.
 
         Args:
-            cells: Points to sample; those that a bench adds while measuring are appended.
+            tracked: Points to sample; those that a bench adds while measuring are appended.
             share_s: Most seconds that the rounds may take; they also end with the run's budget.
             least_s: Seconds over which each point is sampled at least, unless time is over before.
             tick: Shows progress after each round.
             declare: Records the points that a bench adds, before they are sampled.
         """
         deadline_s = self._budget.elapsed_s + share_s
-        benches = list(dict.fromkeys(cell.bench for cell in cells))
-        look(cells, self._precision)
-        while self._is_unfinished(cells, least_s) and not self._is_over(deadline_s):
-            self._one_round(cells, deadline_s)
-            look(cells, self._precision)
+        benches = list(dict.fromkeys(progress.bench for progress in tracked))
+        look(tracked, self._precision)
+        while self._is_unfinished(tracked, least_s) and not self._is_over(deadline_s):
+            self._one_round(tracked, deadline_s)
+            look(tracked, self._precision)
             if self.completed % SEARCH_EVERY_ROUNDS == 0:
                 for bench in benches:
-                    give_up(bench, cells)
-                    cells.extend(declare(bench, self._refined(bench, cells)))
-            tick(cells)
+                    give_up(bench, tracked)
+                    tracked.extend(declare(bench, self._refined(bench, tracked)))
+            tick(tracked)
 
-    def _is_unfinished(self, cells: Sequence[PointProgress], least_s: float) -> bool:
+    def _is_unfinished(self, tracked: Sequence[PointProgress], least_s: float) -> bool:
         """Whether a point is not precise, or was not sampled for long enough."""
-        sampled = [cell for cell in cells if cell.to_sample]
-        if any(one.wanted for cell in sampled for one in (cell, *cell.followers)):
+        sampled = [progress for progress in tracked if progress.to_sample]
+        if any(one.wanted for progress in sampled for one in (progress, *progress.followers)):
             return True
         now_s = self._budget.elapsed_s
-        return any(cell.began_s is None or now_s - cell.began_s < least_s for cell in sampled)
+        return any(
+            progress.began_s is None or now_s - progress.began_s < least_s for progress in sampled
+        )
 
     def _is_over(self, deadline_s: float) -> bool:
         return self._budget.ended or self._budget.elapsed_s >= deadline_s
 
-    def _one_round(self, cells: Sequence[PointProgress], deadline_s: float) -> None:
+    def _one_round(self, tracked: Sequence[PointProgress], deadline_s: float) -> None:
         records: list[AnyRecord] = []
         try:
-            for cell in self._turns.of_round(self.completed, cells):
-                if cell.to_sample:  # its bench may have run out of memory in this round
-                    records.extend(self._sample(cell, cells))
+            for progress in self._turns.of_round(self.completed, tracked):
+                if progress.to_sample:  # its bench may have run out of memory in this round
+                    records.extend(self._sample(progress, tracked))
                 if self._is_over(deadline_s):
                     break
         finally:
@@ -111,57 +113,57 @@ class Rounds:
             self._writer.write(records)
         self.completed += 1
 
-    def _sample(self, cell: PointProgress, cells: Sequence[PointProgress]) -> list[Sample]:
-        if cell.began_s is None:
-            cell.began_s = self._budget.elapsed_s
+    def _sample(self, progress: PointProgress, tracked: Sequence[PointProgress]) -> list[Sample]:
+        if progress.began_s is None:
+            progress.began_s = self._budget.elapsed_s
         try:
-            with memory_needed(cell.point.point):
-                return cell.measure(self.completed)
+            with memory_needed(progress.point.point):
+                return progress.measure(self.completed)
         except DoesNotFit as error:
-            self._give_up_bench(cell.bench, cells, error)
+            self._give_up_bench(progress.bench, tracked, error)
             return []
 
-    def _refined(self, bench: Bench, cells: Sequence[PointProgress]) -> list[Point]:
+    def _refined(self, bench: Bench, tracked: Sequence[PointProgress]) -> list[Point]:
         """Points that a bench adds because of what it has measured so far."""
         if bench in self._without_memory:
             return []
-        mine = [cell for cell in cells if cell.bench is bench]
+        mine = [progress for progress in tracked if progress.bench is bench]
         try:
             with memory_needed(f"{bench.points[0].experiment}: further points"):
                 return bench.refine(CellValues(mine))
         except DoesNotFit as error:
-            self._give_up_bench(bench, cells, error)
+            self._give_up_bench(bench, tracked, error)
             return []
 
     def _give_up_bench(
-        self, bench: Bench, cells: Sequence[PointProgress], error: DoesNotFit
+        self, bench: Bench, tracked: Sequence[PointProgress], error: DoesNotFit
     ) -> None:
         self._without_memory.add(bench)
-        for cell in cells:
-            cell.given_up |= cell.bench is bench
+        for progress in tracked:
+            progress.given_up |= progress.bench is bench
         self._left_out.add(bench.points[0].experiment, error)
 
 
-def look(cells: Sequence[PointProgress], precision: float) -> None:
+def look(tracked: Sequence[PointProgress], precision: float) -> None:
     """Let each point with enough new samples decide whether it is precise, within its regimes."""
     teams: dict[TeamKey, list[PointProgress]] = {}
-    for cell in cells:
-        teams.setdefault(team_of(cell.point), []).append(cell)
+    for progress in tracked:
+        teams.setdefault(team_of(progress.point), []).append(progress)
     for team in teams.values():
-        due = [cell for cell in team if cell.due]
+        due = [progress for progress in team if progress.due]
         if not due:
             continue
-        regimes = find_regimes(s.pingpong_ns for cell in team for s in cell.samples)
-        for cell in due:
-            cell.look(precision, regimes)
+        regimes = find_regimes(s.pingpong_ns for progress in team for s in progress.samples)
+        for progress in due:
+            progress.look(precision, regimes)
 
 
-def give_up(bench: Bench, cells: Sequence[PointProgress]) -> None:
+def give_up(bench: Bench, tracked: Sequence[PointProgress]) -> None:
     """Stop sampling candidates that a search has eliminated."""
     mine = {
-        cell.point.point: cell
-        for cell in cells
-        if cell.bench is bench and cell.point.role == "slice"
+        progress.point.point: progress
+        for progress in tracked
+        if progress.bench is bench and progress.point.role == "slice"
     }
     for name in bench.eliminated(CellValues(list(mine.values()))):
         mine[name].given_up = True

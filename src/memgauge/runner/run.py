@@ -265,14 +265,16 @@ class _Recording:
                 found = [with_memory(point, requested[bench], memories) for point in points]
                 return self._declare(bench, found)
 
-            cells = [cell for bench in benches for cell in declare(bench, bench.points)]
+            tracked = [progress for bench in benches for progress in declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
             others = sum(map(_points_of, [late, *waiting]))
-            share_s = self._budget.remaining_s * len(cells) / (len(cells) + others)
+            share_s = self._budget.remaining_s * len(tracked) / (len(tracked) + others)
             least_s = least_stretch_s(self._request.precision)
-            self._rounds.run(cells, share_s, least_s, self._tick, declare)
-            self._close(benches, cells, experiments)
-        self._all_reached &= not any(cell.wanted for cell in cells if cell.bench.is_needed)
+            self._rounds.run(tracked, share_s, least_s, self._tick, declare)
+            self._close(benches, tracked, experiments)
+        self._all_reached &= not any(
+            progress.wanted for progress in tracked if progress.bench.is_needed
+        )
         return late
 
     def _start(self) -> None:
@@ -320,34 +322,34 @@ class _Recording:
             _refuse_other_gpu(self._request.directory, point, known.get(point.point))
         self._writer.write([point for point in points if point.point not in known])
         self._points += points
-        cells = {
+        tracked = {
             point.point: PointProgress(
                 bench, point, self._prior.samples_of(point.point) if self._prior else []
             )
             for point in points
         }
-        for cell in cells.values():
-            if cell.point.measured_with is not None:
-                cells[cell.point.measured_with].followers.append(cell)
-        return list(cells.values())
+        for progress in tracked.values():
+            if progress.point.measured_with is not None:
+                tracked[progress.point.measured_with].followers.append(progress)
+        return list(tracked.values())
 
     def _close(
         self,
         benches: Iterable[Bench],
-        cells: Sequence[PointProgress],
+        tracked: Sequence[PointProgress],
         experiments: dict[str, Experiment],
     ) -> None:
-        self._show("validating", sum(not cell.wanted for cell in cells), len(cells))
+        self._show("validating", sum(not progress.wanted for progress in tracked), len(tracked))
         records: list[AnyRecord] = []
         for bench in benches:
             records += bench.validate()
-        for cell in cells:
-            experiment = experiments[cell.point.experiment]
-            records += experiment.check(cell.point, cell.samples, self._request.system)
+        for progress in tracked:
+            experiment = experiments[progress.point.experiment]
+            records += experiment.check(progress.point, progress.samples, self._request.system)
         self._writer.write(records)
 
-    def _tick(self, cells: Sequence[PointProgress]) -> None:
-        self._show("measuring", sum(not cell.wanted for cell in cells), len(cells))
+    def _tick(self, tracked: Sequence[PointProgress]) -> None:
+        self._show("measuring", sum(not progress.wanted for progress in tracked), len(tracked))
 
     def _show(self, phase: str, reached: int, points: int) -> None:
         elapsed = self._budget.elapsed_s

@@ -24,22 +24,22 @@ class Turns:
         self._draw = draw or random.Random()
         self._chosen: dict[int, set[int]] = {}
 
-    def of_round(self, round_: int, cells: Iterable[PointProgress]) -> list[PointProgress]:
+    def of_round(self, round_: int, tracked: Iterable[PointProgress]) -> list[PointProgress]:
         """Points to sample in a round, in random order.
 
         Args:
             round_: Number of the round, which is one more than that of the round before.
-            cells: All points.
+            tracked: All points.
         """
         place = round_ % BLOCK
         if place == 0 or not self._chosen:
             self._chosen = self._drawn()
         due = []
-        for cell in cells:
-            if place == 0 or cell.stride == 0:
-                cell.begin_block()
-            if cell.to_sample and place in self._chosen[cell.stride]:
-                due.append(cell)
+        for progress in tracked:
+            if place == 0 or progress.stride == 0:
+                progress.begin_block()
+            if progress.to_sample and place in self._chosen[progress.stride]:
+                due.append(progress)
         self._draw.shuffle(due)
         return due
 

@@ -32,7 +32,7 @@ public:
 
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
-    [[gnu::always_inline]] Outcome use(unsigned core, Piece piece, Asker asker, bool store) {
+    [[gnu::always_inline]] Outcome use(unsigned core, Piece piece, Cause cause, bool store) {
         if constexpr (many_cores) {
             if (store) from_others(core, piece.line, true);
         }
@@ -47,7 +47,7 @@ public:
             }
             ++levels_[0].counts().misses;
             effect = Effect::missed;
-            found.way = fill<0>(core, piece, asker, found);
+            found.way = fill<0>(core, piece, cause, found);
         }
         if (store) levels_[0].changed(found.set, found.way) |= piece.sector;
         return {effect, found.set};
@@ -140,53 +140,53 @@ private:
     // Asks level l and those behind it, or memory, and fills level l: what moves to the level in
     // front.
     template <std::size_t l>
-    [[gnu::always_inline]] Marks obtain(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] Marks obtain(unsigned core, Piece piece, Cause cause) {
         if constexpr (l == most_levels) {
-            return from_memory(piece, asker);
+            return from_memory(piece, cause);
         } else {
-            if (l == count_) return from_memory(piece, asker);
-            if constexpr (l == inlined_levels) return obtain_far(core, piece, asker);
-            return obtain_at<l>(core, piece, asker);
+            if (l == count_) return from_memory(piece, cause);
+            if constexpr (l == inlined_levels) return obtain_far(core, piece, cause);
+            return obtain_at<l>(core, piece, cause);
         }
     }
 
-    [[gnu::noinline]] Marks obtain_far(unsigned core, Piece piece, Asker asker) {
-        return obtain_at<inlined_levels>(core, piece, asker);
+    [[gnu::noinline]] Marks obtain_far(unsigned core, Piece piece, Cause cause) {
+        return obtain_at<inlined_levels>(core, piece, cause);
     }
 
     template <std::size_t l>
-    [[gnu::always_inline]] Marks obtain_at(unsigned core, Piece piece, Asker asker) {
+    [[gnu::always_inline]] Marks obtain_at(unsigned core, Piece piece, Cause cause) {
         const Level& level = levels_[l];
         const Place found = look(l, core, piece.line);
-        if (holds(level, found, piece.sector)) return hit(l, found, piece, asker);
-        count(levels_[l].counts().misses, asker);
+        if (holds(level, found, piece.sector)) return hit(l, found, piece, cause);
+        count(levels_[l].counts().misses, cause);
         if (level.inclusion() == Inclusion::exclusive) {
-            return obtain<l + 1>(core, piece, asker);
+            return obtain<l + 1>(core, piece, cause);
         }
-        fill<l>(core, piece, asker, found);
+        fill<l>(core, piece, cause, found);
         return {piece.sector, 0};
     }
 
     // Fills level l, which has not the sector, from behind. The way there.
     template <std::size_t l>
-    [[gnu::always_inline]] int fill(unsigned core, Piece piece, Asker asker, Place found) {
-        const Marks moving = obtain<l + 1>(core, piece, asker);
+    [[gnu::always_inline]] int fill(unsigned core, Piece piece, Cause cause, Place found) {
+        const Marks moving = obtain<l + 1>(core, piece, cause);
         return place<l>(core, piece.line, moving, found);
     }
 
-    static void count(std::uint64_t& counter, Asker asker) {
-        counter += asker != Asker::hardware_prefetch;
+    static void count(std::uint64_t& counter, Cause cause) {
+        counter += cause != Cause::hardware_prefetch;
     }
 
-    Marks from_memory(Piece piece, Asker asker) {
-        ++memory_.reads[static_cast<std::size_t>(asker)];
+    Marks from_memory(Piece piece, Cause cause) {
+        ++memory_.reads[static_cast<std::size_t>(cause)];
         ++memory_.stream_reads[piece.stream];
         return {piece.sector, 0};
     }
 
-    Marks hit(std::size_t l, Place found, Piece piece, Asker asker) {
+    Marks hit(std::size_t l, Place found, Piece piece, Cause cause) {
         Level& level = levels_[l];
-        count(level.counts().hits, asker);
+        count(level.counts().hits, cause);
         if (level.inclusion() == Inclusion::exclusive) {
             const Marks all = marks_of(level, found);
             level.release(found.set, found.way);
@@ -269,7 +269,7 @@ Hierarchy<many_cores>::Hierarchy(const CacheMachine& machine, const std::vector<
 template <bool many_cores>
 Outcome Hierarchy<many_cores>::store_past(unsigned core, Piece piece) {
     if constexpr (many_cores) from_others(core, piece.line, true);
-    if (held_anywhere(core, piece)) return use(core, piece, Asker::allocate, true);
+    if (held_anywhere(core, piece)) return use(core, piece, Cause::allocate, true);
     for (Level& level : levels()) ++level.counts().misses;
     ++memory_.bypasses;
     return {Effect::past_caches, nullptr};
@@ -343,9 +343,9 @@ void Hierarchy<many_cores>::prefetch(unsigned core, Piece piece) {
     if (holds(levels_[0], here, piece.sector)) return;
     if constexpr (many_cores) from_others(core, piece.line, false);
     if (count_ > 1 && levels_[1].inclusion() != Inclusion::exclusive) {
-        obtain<1>(core, piece, Asker::hardware_prefetch);
+        obtain<1>(core, piece, Cause::hardware_prefetch);
     } else {
-        fill<0>(core, piece, Asker::hardware_prefetch, here);
+        fill<0>(core, piece, Cause::hardware_prefetch, here);
     }
 }
 

@@ -19,16 +19,16 @@ struct Marks {
     std::uint8_t changed = 0;
 };
 
-// Who asked memory first; as AccessKind where a program did.
-enum class Asker : std::uint8_t { load, allocate, software_prefetch, hardware_prefetch };
+// What requested a sector from memory first; as AccessKind where a program did.
+enum class Cause : std::uint8_t { load, allocate, software_prefetch, hardware_prefetch };
 
-[[gnu::always_inline]] inline Asker asker_of(AccessKind kind) {
-    return static_cast<Asker>(kind);
+[[gnu::always_inline]] inline Cause cause_of(AccessKind kind) {
+    return static_cast<Cause>(kind);
 }
 
 // What went over the border to memory, in sectors.
 struct MemoryCounts {
-    std::array<std::uint64_t, 4> reads{};  // by Asker
+    std::array<std::uint64_t, 4> reads{};  // by Cause
     std::array<std::uint64_t, most_streams> stream_reads{};
     std::uint64_t write_backs = 0;
     std::uint64_t bypasses = 0;

@@ -22,8 +22,8 @@ public:
 
     PackedCaches(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Isa isa);
 
-    Outcome use(unsigned /*core*/, Piece piece, Asker asker, bool store) {
-        return calls_->use(state_, piece, asker, store);
+    Outcome use(unsigned /*core*/, Piece piece, Cause cause, bool store) {
+        return calls_->use(state_, piece, cause, store);
     }
     Outcome store_past(unsigned /*core*/, Piece piece) { return calls_->store_past(state_, piece); }
     // None prefetches.

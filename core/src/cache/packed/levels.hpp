@@ -21,7 +21,7 @@ public:
 
     explicit PackedLevels(PackedState& state) : state_(state) {}
 
-    [[gnu::always_inline]] Outcome use(unsigned /*core*/, Piece piece, Asker asker, bool store) {
+    [[gnu::always_inline]] Outcome use(unsigned /*core*/, Piece piece, Cause cause, bool store) {
         PackedLevel& level = state_.levels[0];
         Word* const set = set_of(level, piece.line);
         const Word key = key_of(piece.line);
@@ -43,7 +43,7 @@ public:
             }
         }
         ++level.counted.misses;
-        const Word moving = obtain<1>(piece, asker);
+        const Word moving = obtain<1>(piece, cause);
         fill<0>(level, set, key | moving | wanted, found != 0);
         return {Effect::missed, hit.set};
     }
@@ -158,7 +158,7 @@ private:
             const Word* const set = set_of(level, piece.line);
             const unsigned found = ways_of(level, set, key_of(piece.line));
             if (found != 0 && is_valid(set[way_in(found)], piece.sector)) {
-                return PackedLevels(state).use(0, piece, Asker::allocate, true);
+                return PackedLevels(state).use(0, piece, Cause::allocate, true);
             }
         }
         for (std::size_t l = 0; l < state.count; ++l) ++state.levels[l].counted.misses;
@@ -176,22 +176,22 @@ private:
     // Asks level l and those behind it, or memory, and fills level l: the marks that move to the
     // level in front.
     template <std::size_t l>
-    [[gnu::always_inline]] Word obtain(Piece piece, Asker asker) {
+    [[gnu::always_inline]] Word obtain(Piece piece, Cause cause) {
         if constexpr (l == most_levels) {
-            return from_memory(piece, asker);
+            return from_memory(piece, cause);
         } else {
-            if (l == state_.count) return from_memory(piece, asker);
-            if constexpr (l == inlined_levels) return obtain_far(state_, piece, asker);
-            return obtain_at<l>(piece, asker);
+            if (l == state_.count) return from_memory(piece, cause);
+            if constexpr (l == inlined_levels) return obtain_far(state_, piece, cause);
+            return obtain_at<l>(piece, cause);
         }
     }
 
-    [[gnu::noinline]] static Word obtain_far(PackedState& state, Piece piece, Asker asker) {
-        return PackedLevels(state).template obtain_at<inlined_levels>(piece, asker);
+    [[gnu::noinline]] static Word obtain_far(PackedState& state, Piece piece, Cause cause) {
+        return PackedLevels(state).template obtain_at<inlined_levels>(piece, cause);
     }
 
     template <std::size_t l>
-    [[gnu::always_inline]] Word obtain_at(Piece piece, Asker asker) {
+    [[gnu::always_inline]] Word obtain_at(Piece piece, Cause cause) {
         PackedLevel& level = state_.levels[l];
         Word* const set = set_of(level, piece.line);
         const Word key = key_of(piece.line);
@@ -201,7 +201,7 @@ private:
             if (is_valid(set[way], piece.sector)) return hit(level, set, way, piece);
         }
         ++level.counted.misses;
-        const Word moving = obtain<l + 1>(piece, asker);
+        const Word moving = obtain<l + 1>(piece, cause);
         if (is_exclusive(level)) return moving;
         fill<l>(level, set, key | moving, found != 0);
         return valid_bits(piece.sector);
@@ -218,8 +218,8 @@ private:
         return valid_bits(piece.sector);
     }
 
-    [[gnu::always_inline]] Word from_memory(Piece piece, Asker asker) {
-        ++state_.memory.reads[static_cast<std::size_t>(asker)];
+    [[gnu::always_inline]] Word from_memory(Piece piece, Cause cause) {
+        ++state_.memory.reads[static_cast<std::size_t>(cause)];
         ++state_.memory.stream_reads[piece.stream];
         return valid_bits(piece.sector);
     }
@@ -319,8 +319,8 @@ private:
 
 template <class Words, PackedShape shape>
 inline constexpr PackedCalls packed_calls_of{
-    .use = [](PackedState& state, Piece piece, Asker asker,
-              bool store) { return PackedLevels<Words, shape>(state).use(0, piece, asker, store); },
+    .use = [](PackedState& state, Piece piece, Cause cause,
+              bool store) { return PackedLevels<Words, shape>(state).use(0, piece, cause, store); },
     .store_past =
         [](PackedState& state, Piece piece) {
             return PackedLevels<Words, shape>(state).store_past(0, piece);

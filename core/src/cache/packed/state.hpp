@@ -84,7 +84,7 @@ struct PackedState {
 };
 
 struct PackedCalls {
-    Outcome (*use)(PackedState&, Piece, Asker, bool store);
+    Outcome (*use)(PackedState&, Piece, Cause, bool store);
     Outcome (*store_past)(PackedState&, Piece);
     void (*run)(PackedState&, const Grain&, Loop&);
     void (*access)(PackedState&, const Grain&, std::span<const CacheAccess>, PieceCounts&);

@@ -24,6 +24,7 @@ from memgauge.analysis.section import (
     section_of,
 )
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.events import EventVerdict, VerdictWord
 from memgauge.model.loads import LOADS
 from memgauge.model.points.gpu import GpuDevice
@@ -251,7 +252,7 @@ def _labels(events: Sequence[EventSeries]) -> list[float | str]:
 
 
 def _short(event: str) -> str:
-    """The event alone, of `perf:PMU/EVENT/`; else what follows the back end."""
-    text = event.partition(":")[2]
+    """The event alone, of `perf:PMU/EVENT/`, whose back end has terms; else what follows the back end."""
+    back_end, _, text = event.partition(":")
     parts = [part for part in text.split("/") if part]
-    return parts[1] if event.startswith("perf:") and len(parts) > 1 else text
+    return parts[1] if entry_of(back_end).has_terms and len(parts) > 1 else text

@@ -8,25 +8,25 @@ from statistics import median
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.traffic.causes import LITTLE
 from memgauge.analysis.traffic.departures import TOLERANCE
-from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, SizeResult, times
+from memgauge.analysis.traffic.figures import DIRECTIONS, MEASURED, Curve, SizeResult, times
 from memgauge.analysis.traffic.measured_verdicts import allocated_share
 from memgauge.model.cache_machine import THIS
 
 
 def agreement(curve: Curve) -> Iterator[Verdict]:
     """Whether what was simulated of this machine is what was measured on it."""
-    for way in WAYS:
+    for direction in DIRECTIONS:
         pairs = [
             (result, measured / simulated)
             for result in curve.results
-            if not result.is_drowned(way)
-            and (measured := result.moved(MEASURED, way)) is not None
-            and (simulated := result.moved(THIS, way))
+            if not result.is_drowned(direction)
+            and (measured := result.moved(MEASURED, direction)) is not None
+            and (simulated := result.moved(THIS, direction))
         ]
         if not pairs:
             continue
         off = [(result, ratio) for result, ratio in pairs if abs(ratio - 1) > TOLERANCE]
-        what = f"Measured {way}"
+        what = f"Measured {direction}"
         if not off:
             near = f"within {TOLERANCE:.0%} of the simulated ones"
             yield Verdict(level="good", text=f"{what} are {near} at all {len(pairs)} sizes.")

@@ -9,11 +9,11 @@ from memgauge.analysis.section import Axis, Chart, Rule, Series
 from memgauge.analysis.section import Band as Shade
 from memgauge.analysis.traffic.expected import Band
 from memgauge.analysis.traffic.figures import (
+    DIRECTIONS,
     MEASURED,
-    WAYS,
     Curve,
+    Direction,
     SizeResult,
-    Way,
     band_text,
 )
 from memgauge.model.cache_machine import THIS, machine_name
@@ -52,8 +52,12 @@ def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
         x=Axis(title="N", unit="", scale=_x_scale(curve.results)),
         y=_y(curve, each=each),
         series=[
-            *(_source(curve, source, way, each=each) for source in sources for way in WAYS),
-            *(_expected(curve, way, each=each) for way in WAYS),
+            *(
+                _source(curve, source, direction, each=each)
+                for source in sources
+                for direction in DIRECTIONS
+            ),
+            *(_expected(curve, direction, each=each) for direction in DIRECTIONS),
         ],
         bands=_bands(curve, sources[0]),
         rules=_rules(curve, sources[0]),
@@ -86,28 +90,33 @@ def _most(curve: Curve, sources: Sequence[str]) -> float:
     return max(
         result.per_element(bytes_)
         for result in curve.results
-        for way in WAYS
-        for bytes_ in (result.expected_bytes(way), *(result.moved(one, way) for one in sources))
+        for direction in DIRECTIONS
+        for bytes_ in (
+            result.expected_bytes(direction),
+            *(result.moved(one, direction) for one in sources),
+        )
         if bytes_ is not None
     )
 
 
-def _expected(curve: Curve, way: Way, *, each: bool) -> Series:
+def _expected(curve: Curve, direction: Direction, *, each: bool) -> Series:
     return Series(
-        name=f"expected {way}",
+        name=f"expected {direction}",
         x=[float(result.size) for result in curve.results],
-        y=[_drawn(result, result.expected_bytes(way), each=each) for result in curve.results],
+        y=[_drawn(result, result.expected_bytes(direction), each=each) for result in curve.results],
         dashed=True,
     )
 
 
-def _source(curve: Curve, source: str, way: Way, *, each: bool) -> Series:
+def _source(curve: Curve, source: str, direction: Direction, *, each: bool) -> Series:
     simulated = source != MEASURED
-    flows = [None if simulated else result.flow(way) for result in curve.results]
+    flows = [None if simulated else result.flow(direction) for result in curve.results]
     return Series(
-        name=f"{way} simulated on {machine_name(source)}" if simulated else f"measured {way}",
+        name=f"{direction} simulated on {machine_name(source)}"
+        if simulated
+        else f"measured {direction}",
         x=[float(result.size) for result in curve.results],
-        y=[_drawn(result, result.moved(source, way), each=each) for result in curve.results],
+        y=[_drawn(result, result.moved(source, direction), each=each) for result in curve.results],
         low=[
             None if flow is None else _drawn(result, flow.least, each=each)
             for result, flow in zip(curve.results, flows, strict=True)

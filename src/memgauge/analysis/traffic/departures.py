@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.traffic.figures import WAYS, Curve, Way
+from memgauge.analysis.traffic.figures import DIRECTIONS, Curve, Direction
 
 TOLERANCE = 0.1
 """Of the expectation."""
@@ -26,7 +26,7 @@ class Departure(msgspec.Struct, frozen=True, kw_only=True):
     """One way of one source leaves the expectation."""
 
     source: str
-    way: Way
+    direction: Direction
     above: bool
     first: int
     """The size from which on it has left,"""
@@ -44,7 +44,7 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
     """A size beyond the expectation, behind which larger ones return to it."""
 
     source: str
-    way: Way
+    direction: Direction
     size: int
     ratio: float
 
@@ -52,10 +52,10 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 def departures(curve: Curve, source: str) -> list[Departure]:
     """At most one each way."""
     found = []
-    for way in WAYS:
-        ratios = curve.ratios(source, way)
+    for direction in DIRECTIONS:
+        ratios = curve.ratios(source, direction)
         for above in (True, False):
-            made = _departure(ratios, source, way, above=above)
+            made = _departure(ratios, source, direction, above=above)
             if made is not None:
                 found.append(made)
     return found
@@ -63,12 +63,12 @@ def departures(curve: Curve, source: str) -> list[Departure]:
 
 def alone(curve: Curve, source: str) -> list[Alone]:
     """Sizes beyond the expectation that are no part of a departure."""
-    left = {(one.way, one.above): one.first for one in departures(curve, source)}
+    left = {(one.direction, one.above): one.first for one in departures(curve, source)}
     return [
-        Alone(source=source, way=way, size=size, ratio=ratio)
-        for way in WAYS
-        for size, ratio in curve.ratios(source, way)
-        if _is_beyond(ratio, above=ratio > 1) and size < left.get((way, ratio > 1), size + 1)
+        Alone(source=source, direction=direction, size=size, ratio=ratio)
+        for direction in DIRECTIONS
+        for size, ratio in curve.ratios(source, direction)
+        if _is_beyond(ratio, above=ratio > 1) and size < left.get((direction, ratio > 1), size + 1)
     ]
 
 
@@ -88,7 +88,7 @@ def place(departure: Departure, band: tuple[float, float]) -> Place | None:
 
 
 def _departure(
-    ratios: list[tuple[int, float]], source: str, way: Way, *, above: bool
+    ratios: list[tuple[int, float]], source: str, direction: Direction, *, above: bool
 ) -> Departure | None:
     tail = 0
     while tail < len(ratios) and _is_beyond(ratios[-1 - tail][1], above=above):
@@ -99,7 +99,7 @@ def _departure(
     most = max(gone, key=lambda one: one[1] if above else -one[1])
     return Departure(
         source=source,
-        way=way,
+        direction=direction,
         above=above,
         first=gone[0][0],
         ratio=gone[0][1],

@@ -10,7 +10,7 @@ from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.traffic.departures import departures, place
-from memgauge.analysis.traffic.figures import MEASURED, Curve, SizeResult, Way, curves_of
+from memgauge.analysis.traffic.figures import MEASURED, Curve, Direction, SizeResult, curves_of
 from memgauge.analysis.traffic.measured import Flow
 
 
@@ -87,7 +87,7 @@ class SizeFigures(msgspec.Struct, frozen=True, kw_only=True):
 class DepartureFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Where one way of one source leaves the expectation, to the largest size."""
 
-    way: Way
+    direction: Direction
     above: bool
     first: int
     """The size from which on it has left."""
@@ -159,7 +159,7 @@ def _source(curve: Curve, source: str) -> SourceFigures:
         lines_fit=lines.all_fit if lines else None,
         departures=[
             DepartureFigures(
-                way=one.way,
+                direction=one.direction,
                 above=one.above,
                 first=one.first,
                 ratio=one.ratio,
@@ -224,7 +224,7 @@ def _measured(result: SizeResult) -> MeasuredFigures | None:
     )
 
 
-def _flow(result: SizeResult, way: Way, flow: Flow | None) -> FlowFigures | None:
+def _flow(result: SizeResult, direction: Direction, flow: Flow | None) -> FlowFigures | None:
     if flow is None:
         return None
     return FlowFigures(
@@ -232,6 +232,6 @@ def _flow(result: SizeResult, way: Way, flow: Flow | None) -> FlowFigures | None
         least_bytes=flow.least,
         most_bytes=flow.most,
         idle_share=flow.idle_share,
-        to_expected=result.ratio(MEASURED, way),
+        to_expected=result.ratio(MEASURED, direction),
         is_conclusive=not flow.is_drowned,
     )

@@ -35,8 +35,8 @@ MEASURED = "measured"
 """The source that is no machine of the model."""
 USUAL_LINE_BYTES = 64
 
-Way = Literal["reads", "writes"]
-WAYS: tuple[Way, Way] = ("reads", "writes")
+Direction = Literal["reads", "writes"]
+DIRECTIONS: tuple[Direction, Direction] = ("reads", "writes")
 
 
 class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,48 +56,52 @@ class SizeResult(msgspec.Struct, frozen=True, kw_only=True):
     speed: Estimate | None
     """GB/s of the elements that all cores read and write by themselves; None: nothing was run."""
 
-    def flow(self, way: Way) -> Flow | None:
+    def flow(self, direction: Direction) -> Flow | None:
         """What was measured one way."""
         if self.measured is None:
             return None
-        return self.measured.read if way == "reads" else self.measured.write
+        return self.measured.read if direction == "reads" else self.measured.write
 
-    def moved(self, source: str, way: Way) -> float | None:
+    def moved(self, source: str, direction: Direction) -> float | None:
         """Bytes one way, by a machine of the model or as measured."""
         if source == MEASURED:
-            flow = self.flow(way)
+            flow = self.flow(direction)
             return None if flow is None else flow.bytes.value
         simulated = self.simulated.get(source)
         if simulated is None:
             return None
-        whole = simulated.read_bytes if way == "reads" else simulated.write_bytes
+        whole = simulated.read_bytes if direction == "reads" else simulated.write_bytes
         return whole / simulated.cores
 
-    def expected_bytes(self, way: Way) -> int:
+    def expected_bytes(self, direction: Direction) -> int:
         """As expected, while cached."""
-        return self.expected.read_bytes if way == "reads" else self.expected.write_bytes
+        return self.expected.read_bytes if direction == "reads" else self.expected.write_bytes
 
-    def past_bytes(self, way: Way) -> int:
+    def past_bytes(self, direction: Direction) -> int:
         """As expected at most, past the caches."""
-        return self.expected.past_read_bytes if way == "reads" else self.expected.past_write_bytes
+        return (
+            self.expected.past_read_bytes
+            if direction == "reads"
+            else self.expected.past_write_bytes
+        )
 
     @property
     def bypassing_bytes(self) -> int:
         """Reads as expected where stores that may bypass the caches do."""
         return expected_of(self.nest, bypass=True).read_bytes
 
-    def ratio(self, source: str, way: Way) -> float | None:
+    def ratio(self, source: str, direction: Direction) -> float | None:
         """To the expectation; None where nothing is known or expected."""
-        moved, expected = self.moved(source, way), self.expected_bytes(way)
+        moved, expected = self.moved(source, direction), self.expected_bytes(direction)
         return moved / expected if moved is not None and expected else None
 
     def per_element(self, bytes_: float) -> float:
         """Elements moved for each element of the result."""
         return bytes_ / (self.expected.elements * self.expected.element_bytes)
 
-    def is_drowned(self, way: Way) -> bool:
+    def is_drowned(self, direction: Direction) -> bool:
         """Whether what was measured is mostly others' or too uncertain to show anything."""
-        flow = self.flow(way)
+        flow = self.flow(direction)
         return flow is not None and flow.is_drowned
 
 
@@ -140,13 +144,13 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         counted = any(result.measured is not None for result in self.results)
         return [*simulated, *([MEASURED] if counted else [])]
 
-    def ratios(self, source: str, way: Way) -> list[tuple[int, float]]:
+    def ratios(self, source: str, direction: Direction) -> list[tuple[int, float]]:
         """Sizes and ratios to the expectation; without measured ones that show nothing."""
         return [
             (result.size, ratio)
             for result in self.results
-            if (ratio := result.ratio(source, way)) is not None
-            and not (source == MEASURED and result.is_drowned(way))
+            if (ratio := result.ratio(source, direction)) is not None
+            and not (source == MEASURED and result.is_drowned(direction))
         ]
 
     def result(self, size: int) -> SizeResult:

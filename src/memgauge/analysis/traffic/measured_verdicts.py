@@ -13,7 +13,14 @@ from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.traffic.causes import LITTLE, MOST
 from memgauge.analysis.traffic.departures import TOLERANCE, departures
-from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, SizeResult, Way, times
+from memgauge.analysis.traffic.figures import (
+    DIRECTIONS,
+    MEASURED,
+    Curve,
+    Direction,
+    SizeResult,
+    times,
+)
 from memgauge.model.cache_machine import THIS
 from memgauge.model.units import format_bytes, format_duration
 
@@ -52,27 +59,30 @@ def _set_aside(curve: Curve) -> Iterator[Verdict]:
 def _too_little(curve: Curve) -> Iterator[Verdict]:
     """Sizes at which idle traffic, or the spread of regions, is too much."""
     drowned = {
-        way: [result.size for result in curve.results if result.is_drowned(way)] for way in WAYS
+        direction: [result.size for result in curve.results if result.is_drowned(direction)]
+        for direction in DIRECTIONS
     }
-    for way, sizes in drowned.items():
-        others = [one for one in WAYS if one != way and drowned[one] == sizes]
-        if not sizes or (others and way == WAYS[1]):
+    for direction, sizes in drowned.items():
+        others = [one for one in DIRECTIONS if one != direction and drowned[one] == sizes]
+        if not sizes or (others and direction == DIRECTIONS[1]):
             continue
-        ways = " and ".join([way, *others])
+        directions = " and ".join([direction, *others])
         yield Verdict(
             level="warning",
-            text=f"Too little work to determine {ways} at N = {', '.join(map(str, sizes))}: "
-            f"{_noise(curve.result(sizes[-1]), way)}.",
+            text=f"Too little work to determine {directions} at N = {', '.join(map(str, sizes))}: "
+            f"{_noise(curve.result(sizes[-1]), direction)}.",
             remedy="increase --repetitions, or use larger sizes",
         )
 
 
-def _noise(result: SizeResult, way: Way) -> str:
+def _noise(result: SizeResult, direction: Direction) -> str:
     """What drowns a measured size."""
-    flow, found = result.flow(way), result.measured
+    flow, found = result.flow(direction), result.measured
     if flow is None or found is None:
         return ""
-    idle = "" if flow.idle_share is None else f"idle traffic is {flow.idle_share:.0%} of {way}, "
+    idle = (
+        "" if flow.idle_share is None else f"idle traffic is {flow.idle_share:.0%} of {direction}, "
+    )
     least, most = (format_bytes(round(max(0.0, end))) for end in (flow.least, flow.most))
     return (
         f"at N = {result.size} a region lasts {format_duration(found.region_s)}, {idle}and regions "
@@ -82,7 +92,7 @@ def _noise(result: SizeResult, way: Way) -> str:
 
 def cached_results(curve: Curve) -> list[SizeResult]:
     """Measured sizes that allow a conclusion and have not left the expectation above it."""
-    gone = [one for one in departures(curve, MEASURED) if one.way == "reads" and one.above]
+    gone = [one for one in departures(curve, MEASURED) if one.direction == "reads" and one.above]
     return [
         result
         for result in curve.results
@@ -155,7 +165,7 @@ def _overread(curve: Curve) -> Iterator[str]:
 
 def _whole_lines(curve: Curve) -> Iterator[str]:
     """Reads beyond the expectation against one line for each trip of the innermost loop."""
-    gone = [one for one in departures(curve, MEASURED) if one.way == "reads" and one.above]
+    gone = [one for one in departures(curve, MEASURED) if one.direction == "reads" and one.above]
     if not gone:
         return
     result = curve.result(gone[0].most)

@@ -140,7 +140,7 @@ def _prefetchers(curve: Curve, machine: CacheMachine) -> Iterator[str]:
 
 def _write_backs(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     for one in departures(curve, machine.name):
-        if one.way == "writes" and one.above:
+        if one.direction == "writes" and one.above:
             yield (
                 f"from N = {one.first} on changed lines leave the caches before they are whole, so "
                 f"that they are written more than once"

@@ -9,7 +9,7 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.traffic.departures import departures
 from memgauge.analysis.traffic.expected import LARGEST_SIZE
-from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, SizeResult, Way
+from memgauge.analysis.traffic.figures import DIRECTIONS, MEASURED, Curve, Direction, SizeResult
 from memgauge.model.cache_machine import machine_name
 from memgauge.model.units import format_bytes
 
@@ -19,7 +19,7 @@ MACHINES_OF_A_TABLE = 2
 FIGURES_APART = 100
 """From here on decimals mean nothing."""
 
-VERBS: dict[Way, str] = {"reads": "read", "writes": "written"}
+VERBS: dict[Direction, str] = {"reads": "read", "writes": "written"}
 
 
 def tables(curves: Sequence[Curve]) -> list[Table]:
@@ -31,8 +31,8 @@ def tables(curves: Sequence[Curve]) -> list[Table]:
     )
     found = [_bands(curves)] if ending else []
     for curve in curves:
-        for way in WAYS:
-            found += _by_size(curve, way)
+        for direction in DIRECTIONS:
+            found += _by_size(curve, direction)
     return found
 
 
@@ -61,7 +61,7 @@ def _bands(curves: Sequence[Curve]) -> Table:
 
 def _band_rows(curve: Curve) -> Iterator[list[Cell]]:
     for source in curve.sources:
-        gone = {one.way: one for one in departures(curve, source) if one.above}
+        gone = {one.direction: one for one in departures(curve, source) if one.above}
         reads, writes = gone.get("reads"), gone.get("writes")
         band, lines = curve.band(source), curve.band_of_lines(source)
         yield [
@@ -83,7 +83,7 @@ def source_name(source: str) -> str:
     return source if source == MEASURED else f"{machine_name(source)}, simulated"
 
 
-def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
+def _by_size(curve: Curve, direction: Direction) -> Iterator[Table]:
     machines = [source for source in curve.sources if source != MEASURED]
     counted = MEASURED in curve.sources
     most = MACHINES_OF_A_TABLE - counted
@@ -92,20 +92,23 @@ def _by_size(curve: Curve, way: Way) -> Iterator[Table]:
     speed = [Column(title="executed at", unit="GB/s", narrow=False)] if ran else []
     for at, some in enumerate(chunks):
         yield Table(
-            name="-".join([curve.slug, way, *([str(at + 1)] if at else [])]),
-            title=f"{curve.title}: {_unit(curve, way)}" + ", continued" * (at > 0),
+            name="-".join([curve.slug, direction, *([str(at + 1)] if at else [])]),
+            title=f"{curve.title}: {_unit(curve, direction)}" + ", continued" * (at > 0),
             columns=[*_columns(some, counted=counted), *speed],
             rows=[
-                [*_row(result, some, way, counted=counted), *([result.speed] if speed else [])]
+                [
+                    *_row(result, some, direction, counted=counted),
+                    *([result.speed] if speed else []),
+                ]
                 for result in curve.results
             ],
-            note=None if at or way != WAYS[0] else _note(curve, counted=counted),
+            note=None if at or direction != DIRECTIONS[0] else _note(curve, counted=counted),
         )
 
 
-def _unit(curve: Curve, way: Way) -> str:
+def _unit(curve: Curve, direction: Direction) -> str:
     element_bytes = curve.results[0].expected.element_bytes
-    return f"elements of {format_bytes(element_bytes)} {VERBS[way]} per element of the result"
+    return f"elements of {format_bytes(element_bytes)} {VERBS[direction]} per element of the result"
 
 
 def _columns(machines: Sequence[str], *, counted: bool) -> list[Column]:
@@ -131,17 +134,22 @@ def _columns(machines: Sequence[str], *, counted: bool) -> list[Column]:
     return found
 
 
-def _row(result: SizeResult, machines: Sequence[str], way: Way, *, counted: bool) -> list[Cell]:
-    expected = result.expected_bytes(way)
+def _row(
+    result: SizeResult, machines: Sequence[str], direction: Direction, *, counted: bool
+) -> list[Cell]:
+    expected = result.expected_bytes(direction)
     row: list[Cell] = [result.size, _rounded(result.per_element(expected))]
     for name in machines:
-        row += [_each(result, result.moved(name, way)), _rounded(result.ratio(name, way))]
+        row += [
+            _each(result, result.moved(name, direction)),
+            _rounded(result.ratio(name, direction)),
+        ]
     if counted:
-        row += _measured(result, way)
+        row += _measured(result, direction)
     row.append(expected)
-    row += [result.moved(name, way) for name in machines]
+    row += [result.moved(name, direction) for name in machines]
     if counted:
-        row.append(result.moved(MEASURED, way))
+        row.append(result.moved(MEASURED, direction))
     return row
 
 
@@ -149,8 +157,8 @@ def _each(result: SizeResult, bytes_: float | None) -> float | None:
     return None if bytes_ is None else _rounded(result.per_element(bytes_))
 
 
-def _measured(result: SizeResult, way: Way) -> list[Cell]:
-    flow, measured = result.flow(way), result.measured
+def _measured(result: SizeResult, direction: Direction) -> list[Cell]:
+    flow, measured = result.flow(direction), result.measured
     if flow is None or measured is None:
         return [None] * 7
     low, high = flow.bytes.low, flow.bytes.high
@@ -159,7 +167,7 @@ def _measured(result: SizeResult, way: Way) -> list[Cell]:
         each = Estimate(*(result.per_element(one) for one in (flow.bytes.value, low, high)))
     return [
         each,
-        _rounded(result.ratio(MEASURED, way)),
+        _rounded(result.ratio(MEASURED, direction)),
         result.per_element(flow.least),
         result.per_element(flow.most),
         flow.idle_share,

@@ -19,7 +19,7 @@ from memgauge.analysis.traffic.departures import (
     place,
 )
 from memgauge.analysis.traffic.expected import Band
-from memgauge.analysis.traffic.figures import MEASURED, WAYS, Curve, band_label, times
+from memgauge.analysis.traffic.figures import DIRECTIONS, MEASURED, Curve, band_label, times
 from memgauge.analysis.traffic.measured_verdicts import doubts, measured_readings
 from memgauge.analysis.traffic.sets import crowd
 from memgauge.analysis.traffic.simulated_verdicts import simulated_readings
@@ -72,7 +72,7 @@ def _by(curve: Curve, source: str) -> str:
 
 
 def _where(curve: Curve, source: str) -> tuple[Level, str]:
-    if not any(curve.ratios(source, way) for way in WAYS):
+    if not any(curve.ratios(source, direction) for direction in DIRECTIONS):
         return "warning", "nothing can be determined at any size"
     gone = departures(curve, source)
     if not gone:
@@ -93,13 +93,13 @@ def _alike(curve: Curve, gone: Sequence[Departure]) -> Iterator[list[Departure]]
 
 def _stays(curve: Curve, source: str) -> str:
     """No departure: whether sizes went far enough for one."""
-    largest = max(size for way in WAYS for size, _ in curve.ratios(source, way))
+    largest = max(size for direction in DIRECTIONS for size, _ in curve.ratios(source, direction))
     text = f"reads and writes stay within {TOLERANCE:.0%} of the expectation up to N = {largest}"
     odd = alone(curve, source)
     if odd:
         sizes = ", ".join(str(size) for size in sorted({one.size for one in odd}))
         most = max(odd, key=lambda one: abs(one.ratio - 1))
-        text += f", but for N = {sizes} ({most.way} {times(most.ratio)} at N = {most.size}"
+        text += f", but for N = {sizes} ({most.direction} {times(most.ratio)} at N = {most.size}"
         text += f"{_why_alone(curve, source, odd)})"
     band = curve.band(source)
     if band is None:
@@ -139,9 +139,9 @@ def _leave(curve: Curve, some: Sequence[Departure]) -> tuple[Level, str]:
             f"closed form has it where stores bypass the caches"
         )
     side = "above" if one.above else "below"
-    ways = " and ".join(f"{each.way} ({_ratios(each)})" for each in some)
+    directions = " and ".join(f"{each.direction} ({_ratios(each)})" for each in some)
     past = _as_past(curve, some)
-    text = f"{ways} lie {side} the expectation from N = {one.first} on{past}"
+    text = f"{directions} lie {side} the expectation from N = {one.first} on{past}"
     band = curve.band(one.source)
     where = place(one, (band.all_fit, band.one_fits)) if one.above and band else None
     if band is None or where is None:
@@ -177,7 +177,7 @@ def _ratios(one: Departure) -> str:
 
 def _as_bypassing(curve: Curve, one: Departure) -> bool:
     """Whether reads lie below the expectation as its closed form has it for stores that bypass."""
-    if one.above or one.way != "reads":
+    if one.above or one.direction != "reads":
         return False
     results = [result for result in curve.results if result.size >= one.first]
     return all(
@@ -191,8 +191,8 @@ def _as_past(curve: Curve, some: Sequence[Departure]) -> str:
     """Whether the largest ratios are those of the closed form past the caches."""
     for one in some:
         result = curve.result(one.most)
-        past = result.past_bytes(one.way)
-        moved = result.moved(one.source, one.way)
+        past = result.past_bytes(one.direction)
+        moved = result.moved(one.source, one.direction)
         if not one.above or moved is None or abs(moved - past) > TOLERANCE * past:
             return ""
     return ", up to what the closed form has past the caches"

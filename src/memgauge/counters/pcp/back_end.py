@@ -89,10 +89,10 @@ class Pcp(BackEnd):
             self._answer = connect()
         return self._answer
 
-    def _client(self, asker: str) -> Client:
+    def _client(self, subject: str) -> Client:
         answer = self._connected()
         if isinstance(answer, Failure):
-            raise CounterRefused(f"{asker}: {answer}")
+            raise CounterRefused(f"{subject}: {answer}")
         return answer
 
     def _names(self, client: Client) -> Namer:

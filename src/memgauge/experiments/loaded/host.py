@@ -65,13 +65,13 @@ class LoadedBench(Bench):
     """A probe's ring and the generators' memory."""
 
     def __init__(
-        self, plan: TeamPlan, traffic: _core.Traffic, ring: _core.ChaseRing, got: PreparedTeam
+        self, plan: TeamPlan, traffic: _core.Traffic, ring: _core.ChaseRing, prepared: PreparedTeam
     ) -> None:
         self._plan = plan
         self._traffic = traffic
         self._ring = ring
-        self._got = got
-        self._pairs = pairs_of(plan, got)
+        self._prepared = prepared
+        self._pairs = pairs_of(plan, prepared)
         self._pair_of = {one.latency.point: one for one in self._pairs}
         self._bending = [curve for curve in plan.curves if curve.further]
         self._led_in: tuple[int, str] | None = None
@@ -103,7 +103,7 @@ class LoadedBench(Bench):
     def refine(self, values: Values) -> list[Point]:
         """Delays where curves bend: half of those that may be added, later half of the others."""
         added = [
-            pair(self._plan, curve.load, delay, self._got)
+            pair(self._plan, curve.load, delay, self._prepared)
             for curve in list(self._bending)
             for delay in self._further(curve, values)
         ]
@@ -179,7 +179,7 @@ class Loaded(Experiment):
                 )
             ) as traffic,
         ):
-            got = PreparedTeam(
+            prepared = PreparedTeam(
                 ns_per_unit=_ns_per_unit(team),
                 issued_shares={
                     curve.load.name: issued_share(traffic, curve.load) for curve in plan.curves
@@ -187,7 +187,7 @@ class Loaded(Experiment):
                 ring=backing_facts([ring.backing()], parameters.pages),
                 traffic=backing_facts(traffic.backing(), parameters.pages),
             )
-            yield LoadedBench(plan, traffic, ring, got)
+            yield LoadedBench(plan, traffic, ring, prepared)
 
     def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
         """Warnings about what spoils the figures of a team, or was left out of them.

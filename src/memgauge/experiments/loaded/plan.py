@@ -152,10 +152,10 @@ def group(plan: TeamPlan) -> LoadedGroup:
     )
 
 
-def pairs_of(plan: TeamPlan, got: PreparedTeam | None = None) -> list[Pair]:
+def pairs_of(plan: TeamPlan, prepared: PreparedTeam | None = None) -> list[Pair]:
     """All pairs of a team; with what is known of it once it is prepared."""
     first, *others = (
-        pair(plan, curve.load, delay, got) for curve in plan.curves for delay in curve.delays
+        pair(plan, curve.load, delay, prepared) for curve in plan.curves for delay in curve.delays
     )
     noted = first.latency.with_actual(plan.notes)
     return [msgspec.structs.replace(first, latency=noted), *others]
@@ -166,14 +166,14 @@ def points_of(pairs: Sequence[Pair]) -> list[Point]:
     return [point for one in pairs for point in (one.latency, one.traffic)]
 
 
-def pair(plan: TeamPlan, load: Load, delay: int, got: PreparedTeam | None = None) -> Pair:
+def pair(plan: TeamPlan, load: Load, delay: int, prepared: PreparedTeam | None = None) -> Pair:
     """The latency point and the traffic point of one load at one delay.
 
     Args:
         plan: Team that measures them: CPUs, sizes, page policy and placement.
         load: Mix of reads and writes that the generators issue.
         delay: Pause after every 16 lines, as a number of dependent multiplications.
-        got: Facts of the opened team, added to both points; None: it is not opened yet.
+        prepared: Facts of the opened team, added to both points; None: it is not opened yet.
     """
     name = f"loaded/{load.name}/{plan.generators}g/d{delay}"
     requested = (
@@ -189,8 +189,8 @@ def pair(plan: TeamPlan, load: Load, delay: int, got: PreparedTeam | None = None
             probe_cpu=plan.cpus[0],
             generator_cpus=format_cpu_list(plan.cpus[1:]),
             footprint_bytes=plan.ring_bytes,
-            delay_ns=None if got is None else round(delay * got.ns_per_unit, 2),
-            read_share_issued=None if got is None else got.issued_shares[load.name],
+            delay_ns=None if prepared is None else round(delay * prepared.ns_per_unit, 2),
+            read_share_issued=None if prepared is None else prepared.issued_shares[load.name],
         ).recorded()
     )
     counted, moved = load.bytes_of(load.reads + load.writes)
@@ -199,7 +199,7 @@ def pair(plan: TeamPlan, load: Load, delay: int, got: PreparedTeam | None = None
         experiment="loaded",
         quantity="latency",
         requested=requested,
-        actual=actual | ({} if got is None else dict(got.ring)),
+        actual=actual | ({} if prepared is None else dict(prepared.ring)),
         accesses=HOPS,
     )
     traffic = Point(
@@ -207,7 +207,7 @@ def pair(plan: TeamPlan, load: Load, delay: int, got: PreparedTeam | None = None
         experiment="loaded",
         quantity="bandwidth",
         requested=requested,
-        actual=actual | ({} if got is None else dict(got.traffic)),
+        actual=actual | ({} if prepared is None else dict(prepared.traffic)),
         bytes_counted=counted,
         bytes_moved=moved,
         threads=plan.generators,

@@ -102,7 +102,7 @@ def test_nothing_is_measured_without_counters() -> None:
 
 def test_a_departure_begins_where_the_ratio_stays_above() -> None:
     (found,) = departures(only(gemm_run()), "this")
-    assert (found.way, found.above, found.first, found.before) == ("reads", True, 1024, 800)
+    assert (found.direction, found.above, found.first, found.before) == ("reads", True, 1024, 800)
     assert found.ratio == pytest.approx((2 + 8 * 1024) / 3)
 
 
@@ -138,7 +138,7 @@ def test_a_departure_stands_beside_the_band(
 ) -> None:
     found = Departure(
         source="this",
-        way="reads",
+        direction="reads",
         above=True,
         first=first,
         ratio=2.0,

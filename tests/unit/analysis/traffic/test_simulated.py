@@ -98,7 +98,7 @@ def only(run: Run) -> tuple[Curve, str]:
 
 
 def reads(run: Run) -> list[Departure]:
-    return [one for one in departures(*only(run)) if one.way == "reads"]
+    return [one for one in departures(*only(run)) if one.direction == "reads"]
 
 
 def verdict(run: Run) -> Verdict:
