@@ -170,13 +170,12 @@ def _on_nodes(kind: str, rest: str, text: str, option: str) -> MemoryPlacement:
     return MemoryPlacement(kind, nodes, weights)
 
 
-HOST_HELP = (
-    "memory to measure: dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH or shm:"
-)
+_KINDS = "dram, node:N, interleave:N,N, file:PATH, devdax:PATH, pmemobj:PATH"
+HOST_HELP = f"memory to measure: {_KINDS} or shm:"
 """Of an experiment that cannot measure a GPU."""
 
 memory_option = Option(
-    help=f"{HOST_HELP.replace(' or shm:', ', shm:')}, or cuda:N (a GPU)",
+    help=f"memory to measure: {_KINDS}, shm:, or cuda:N (a GPU)",
     metavar="KIND",
     parse=parse_placement,
 )

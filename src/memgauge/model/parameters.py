@@ -145,8 +145,8 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
                 "thread counts to measure with, such as 1,2,4-8",
                 1,
                 MAX_THREADS,
-                automatic="1, doubling up to all hardware threads; also one per core, and"
-                " one more than that",
+                automatic="1, 2, 4, ... up to all hardware threads; also one per core, and one "
+                          "more than that",
             ),
             "where",
         ),
