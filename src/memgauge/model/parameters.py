@@ -146,7 +146,7 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
                 1,
                 MAX_THREADS,
                 automatic="1, 2, 4, ... up to all hardware threads; also one per core, and one "
-                          "more than that",
+                "more than that",
             ),
             "where",
         ),

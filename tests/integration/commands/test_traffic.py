@@ -142,7 +142,7 @@ def test_ctrl_c_keeps_what_was_simulated_before(tmp_path: Path) -> None:
         (["s1cf", "--sizes", "63"], "--sizes 63: the grid 2x4 does not divide it"),
         (["copy", "--sizes", "1e12"], "--sizes 1000000000000: the arrays of copy by 1 thread take"),
         (["gemm", "--grid", "2x4"], "--grid: is an option of the re-sorting routines"),
-        (["gemm", "--threads", "9999"], "9999 threads need a CPU each"),
+        (["gemm", "--threads", "9999"], "9999 threads need one CPU each"),
         (
             ["gemm", "--simulate-only", "--machine", "power9-5mb", "--threads", "23"],
             "machine power9-5mb: has 22 cores, not 23; use fewer threads",

@@ -252,7 +252,7 @@ def _labels(events: Sequence[EventSeries]) -> list[float | str]:
 
 
 def _short(event: str) -> str:
-    """The event alone, of `perf:PMU/EVENT/`, whose back end has terms; else what follows the back end."""
+    """EVENT of `perf:PMU/EVENT/` and other back ends with terms; else what follows the colon."""
     back_end, _, text = event.partition(":")
     parts = [part for part in text.split("/") if part]
     return parts[1] if entry_of(back_end).has_terms and len(parts) > 1 else text

@@ -129,7 +129,7 @@ def _knee(curve: LoadedCurve) -> Verdict:
                 f"Up to {most.bandwidth.value:.1f} GB/s latency rises by {rise:.0%} at most; "
                 f"whether it bends lies within the noise: no knee is given."
             )
-            remedy = "give more --budget, or measure on a quiet machine"
+            remedy = "increase --budget, or measure on a quiet machine"
         case _:
             text = f"{len(curve.points)} delays are too few to find a knee."
             remedy = "measure more delays, or with --sweep fine"

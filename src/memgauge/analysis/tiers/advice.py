@@ -12,7 +12,7 @@ from memgauge.analysis.tiers.rules import winners as winners_of
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.units import format_count
 
-MORE_BUDGET = "give more --budget, or measure on a quiet machine"
+MORE_BUDGET = "increase --budget, or measure on a quiet machine"
 MORE_SPLITS = "give two --threads or more, and leave --split out"
 LEAST_SPLITS = 3
 """Splits: with two there is none between the two memories alone, or nothing to set it beside."""

@@ -179,7 +179,7 @@ class TiersParameters(CommonParameters, frozen=True, kw_only=True):
         )
         _refuse(
             self.fixed_iterations is not None and self.latency,
-            "--latency: everyone works until the probe is done, so --fixed-iterations means "
+            "--latency: all threads work until the probe is done, so --fixed-iterations means "
             "nothing beside it; leave one out",
         )
 

@@ -252,5 +252,6 @@ def _too_many(policy: Policy, wanted: int, most: int, system: System) -> str:
         )
     where = "can be used by this process" if policy in POLICIES else "are listed by --cpus"
     return (
-        f"--threads {wanted}: {wanted} threads need a CPU each, {most} {where}; use at most {most}"
+        f"--threads {wanted}: {wanted} threads need one CPU each, but only {most} {where}; use at "
+        f"most {most}"
     )

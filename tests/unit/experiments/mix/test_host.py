@@ -95,5 +95,5 @@ def test_planned_points_are_those_that_are_opened_and_measured() -> None:
 
 
 def test_too_many_threads_are_refused() -> None:
-    with pytest.raises(RequestError, match="5 threads need a CPU each"):
+    with pytest.raises(RequestError, match="5 threads need one CPU each"):
         Mix().plan(build(MixParameters, threads="5"), a_machine(4))

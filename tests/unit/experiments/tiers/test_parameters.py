@@ -25,7 +25,7 @@ from memgauge.model.parameters import build
         ({"a": "dram", "preset": "nvm-nvm"}, "--preset: group A is dram:dram in all of them"),
         ({"preset": "nvm"}, "--preset 'nvm' is not known; choose from nvm-nvm, nvm-dram, dram-nvm"),
         ({"nvm": "optane"}, "--nvm 'optane' is not a kind of memory"),
-        ({"latency": "true", "fixed_iterations": "5"}, "--latency: everyone works until"),
+        ({"latency": "true", "fixed_iterations": "5"}, "--latency: all threads work until"),
         ({"fixed_iterations": "0"}, "--fixed-iterations '0' is not a whole number from 1"),
         ({"delay_b": "100"}, "mixes make pauses, kernels do not; give --read-share"),
         ({"delay_a": "1", "read_share": "50%", "kernel": "copy"}, "and no --kernel"),
@@ -66,7 +66,7 @@ def test_all_cpus_work_unless_said() -> None:
     assert team_sizes(TiersParameters(cpus="0-3"), a_machine(8)) == (4,)
     assert team_sizes(build(TiersParameters, threads="8,2"), a_machine(8)) == (2, 8)
     with pytest.raises(
-        RequestError, match=r"--threads 9: 9 threads need a CPU each, 8 can be used"
+        RequestError, match=r"--threads 9: 9 threads need one CPU each, but only 8 can be used"
     ):
         team_sizes(build(TiersParameters, threads="9"), a_machine(8))
 

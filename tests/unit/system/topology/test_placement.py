@@ -216,7 +216,7 @@ def test_lists_keep_their_order_as_text_and_as_numbers() -> None:
         (
             "compact",
             10**9,
-            "1000000000 threads need a CPU each, 3 can be used by this process",
+            "1000000000 threads need one CPU each, but only 3 can be used by this process",
         ),
         (
             "cores",
@@ -228,7 +228,8 @@ def test_lists_keep_their_order_as_text_and_as_numbers() -> None:
         (
             "1,2",
             3,
-            "--threads 3: 3 threads need a CPU each, 2 are listed by --cpus; use at most 2",
+            "--threads 3: 3 threads need one CPU each, but only 2 are listed by --cpus; use at most "
+            "2",
         ),
         ("0", 1, "CPU 0 is outside this process's affinity mask: choose among those allowed, 1-3"),
         ("7", 1, "CPU 7 is offline or missing: choose among those online, 0-3"),
