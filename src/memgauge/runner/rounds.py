@@ -91,9 +91,7 @@ class Rounds:
         if any(one.wanted for progress in sampled for one in (progress, *progress.followers)):
             return True
         now_s = self._budget.elapsed_s
-        return any(
-            progress.began_s is None or now_s - progress.began_s < least_s for progress in sampled
-        )
+        return any(one.began_s is None or now_s - one.began_s < least_s for one in sampled)
 
     def _is_over(self, deadline_s: float) -> bool:
         return self._budget.ended or self._budget.elapsed_s >= deadline_s

@@ -272,9 +272,7 @@ class _Recording:
             least_s = least_stretch_s(self._request.precision)
             self._rounds.run(tracked, share_s, least_s, self._tick, declare)
             self._close(benches, tracked, experiments)
-        self._all_reached &= not any(
-            progress.wanted for progress in tracked if progress.bench.is_needed
-        )
+        self._all_reached &= not any(one.wanted for one in tracked if one.bench.is_needed)
         return late
 
     def _start(self) -> None:

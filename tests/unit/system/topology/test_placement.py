@@ -228,8 +228,10 @@ def test_lists_keep_their_order_as_text_and_as_numbers() -> None:
         (
             "1,2",
             3,
-            "--threads 3: 3 threads need one CPU each, but only 2 are listed by --cpus; use at most "
-            "2",
+            (
+                "--threads 3: 3 threads need one CPU each, but only 2 are listed by --cpus; use at "
+                "most 2"
+            ),
         ),
         ("0", 1, "CPU 0 is outside this process's affinity mask: choose among those allowed, 1-3"),
         ("7", 1, "CPU 7 is offline or missing: choose among those online, 0-3"),
