@@ -52,7 +52,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
             pytest.skip("no two system calls whose tracepoints differ in one bit")
         with fed(tree, Feed(tree, 0, reads, 1.0), monkeypatch):
             directory = str(tmp_path / "run")
-            return memgauge.traffic(kernel, **options, budget="20s", output=directory).run
+            return memgauge.traffic(
+                kernel, **options, budget="20s", precision="50%", output=directory
+            ).run
 
     with tracepoints.alone():
         yield made
