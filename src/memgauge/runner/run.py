@@ -32,6 +32,7 @@ from memgauge.runner.batches import Planned, batches, needs
 from memgauge.runner.budget import Budget, least_stretch_s
 from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
 from memgauge.runner.point_progress import PointProgress
+from memgauge.runner.preparing import Preparing
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
 from memgauge.system.environment.conditions import EnvironmentMonitor
@@ -288,7 +289,11 @@ class _Recording:
         """What could be opened, and what found no memory beside it: alone it may."""
         benches: dict[Bench, Planned] = {}
         late: list[Planned] = []
+        preparing = Preparing(self._budget)
         for planned in batch:
+            if self._is_too_long(preparing, planned):
+                continue
+            began_s = self._budget.elapsed_s
             try:
                 benches[self._open(stack, planned, memories)] = planned
             except DoesNotFit as error:
@@ -296,7 +301,21 @@ class _Recording:
                     late.append(planned)
                 else:
                     self._left_out.add(planned[0].name, error)
+            else:
+                preparing.took(self._budget.elapsed_s - began_s, planned[2].bytes)
         return benches, late
+
+    def _is_too_long(self, preparing: Preparing, planned: Planned) -> bool:
+        """Whether a survey leaves a group out, because it would take too long to prepare."""
+        if len(self._request.experiments) == 1:
+            return False
+        experiment, _, group = planned
+        try:
+            preparing.require_time(f"{experiment.name}: {group.name}", group.bytes)
+        except DoesNotFit as error:
+            self._left_out.add(experiment.name, error)
+            return True
+        return False
 
     def _open(self, stack: ExitStack, planned: Planned, memories: Memories) -> Bench:
         experiment, parameters, group = planned
