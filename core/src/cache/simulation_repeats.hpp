@@ -27,6 +27,7 @@ public:
     [[nodiscard]] const std::vector<StridedAccess>& after() const { return after_; }
 
     void run(std::uint64_t passes) {
+        if constexpr (!Caches::one_core) return make(passes);
         while (passes > 0) {
             const std::uint64_t alike = std::min(passes, may_repeat_ ? alike_from_here() : passes);
             may_repeat_&& alike >= least_alike ? make_alike(alike) : make(alike);

@@ -11,11 +11,13 @@ namespace memgauge::cache {
 template <class Caches>
 void Simulation<Caches>::walk(unsigned core, const Nest& nest) {
     OuterLoop loop(*this, core, nest);
-    // What the detectors keep is not compared.
-    const auto period =
-        warps_ && !watched_ ? worth_skipping(loop, nest.outer) : std::optional<Period>();
-    if (!period) return loop.run(nest.outer);
-    warp(loop, nest.outer, *period, of_outer_);
+    if constexpr (Caches::one_core) {
+        // What the detectors keep is not compared.
+        const auto period =
+            warps_ && !watched_ ? worth_skipping(loop, nest.outer) : std::optional<Period>();
+        if (period) return warp(loop, nest.outer, *period, of_outer_);
+    }
+    loop.run(nest.outer);
 }
 
 template <class Caches>
@@ -49,13 +51,19 @@ template <class Caches>
 void Simulation<Caches>::many_steps(unsigned core, std::span<StridedAccess> references,
                                     std::uint64_t count, const Steadiness* steadiness) {
     InnerLoop loop(*this, core, references, steadiness);
-    // Most loops are short, and quickly found to be so.
-    const bool is_long = static_cast<double>(count * references.size()) >= Looks::least_left(ways_);
-    const auto period = warps_ && is_long ? worth_skipping(loop, count) : std::optional<Period>();
-    if (!period) return loop.run(count);
-    const std::uint64_t first = std::min(count, loop.steps_to_bypass());
-    loop.run(first);
-    warp(loop, count - first, *period, of_inner_);
+    if constexpr (Caches::one_core) {
+        // Most loops are short, and quickly found to be so.
+        const auto accesses = static_cast<double>(count * references.size());
+        const bool is_long = accesses >= Looks::least_left(ways_);
+        const auto period =
+            warps_ && is_long ? worth_skipping(loop, count) : std::optional<Period>();
+        if (period) {
+            const std::uint64_t first = std::min(count, loop.steps_to_bypass());
+            loop.run(first);
+            return warp(loop, count - first, *period, of_inner_);
+        }
+    }
+    loop.run(count);
 }
 
 template <class Caches>

@@ -24,6 +24,7 @@ template <class Caches>
 class Tracked {
 public:
     using Lanes = typename Caches::Lanes;
+    static constexpr bool may_be_plain = Caches::may_be_plain;
 
     Tracked(Caches& caches, const Grain& grain, unsigned core)
         : caches_(caches), grain_(grain), core_(core) {}

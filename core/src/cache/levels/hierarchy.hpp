@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/levels/depth.hpp"
 #include "cache/levels/level.hpp"
 #include "cache/levels/line_numbers.hpp"
 #include "cache/packed/words.hpp"
@@ -22,13 +23,15 @@ struct Place {
     int way = -1;
 };
 
-// Levels are template parameters, counted from 0 here, so that the way through them is one piece of
-// code.
+// Levels are counted from 0 here, in types as far as the way through them is one piece of code.
 template <bool many_cores>
 class Hierarchy {
 public:
     using Lanes = PortableWords;
     static constexpr bool sectored = true;
+    // As in PackedLevels: not known.
+    static constexpr bool may_be_plain = false;
+    static constexpr bool one_core = !many_cores;
 
     Hierarchy(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
@@ -47,10 +50,15 @@ public:
             }
             ++levels_[0].counts().misses;
             effect = Effect::missed;
-            found.way = fill<0>(core, piece, cause, found);
+            found.way = fill(At<0>(), core, piece, cause, found);
         }
         if (store) levels_[0].changed(found.set, found.way) |= piece.sector;
         return {effect, found.set};
+    }
+
+    // The same, once compiled, for where it is called now and then.
+    [[gnu::noinline]] Outcome use_apart(unsigned core, Piece piece, Cause cause, bool store) {
+        return use(core, piece, cause, store);
     }
 
     // A store that goes past the caches where no level of the core has the sector.
@@ -68,7 +76,6 @@ public:
         return way >= 0;
     }
 
-    // As in PackedLevels: not known.
     [[nodiscard]] static std::uint64_t plain_sets() { return 0; }
 
     // Whether level 1 lost lines because a level behind it did, since asked last.
@@ -135,43 +142,40 @@ private:
         return {level.valid(at.set, at.way), changed};
     }
 
-    static constexpr std::size_t inlined_levels = 3;
-
     // Asks level l and those behind it, or memory, and fills level l: what moves to the level in
     // front.
-    template <std::size_t l>
-    [[gnu::always_inline]] Marks obtain(unsigned core, Piece piece, Cause cause) {
-        if constexpr (l == most_levels) {
-            return from_memory(piece, cause);
+    template <class Depth>
+    [[gnu::always_inline]] Marks obtain(Depth l, unsigned core, Piece piece, Cause cause) {
+        if (l == count_) return from_memory(piece, cause);
+        if constexpr (is_far<Depth>) {
+            return obtain_far(l, core, piece, cause);
         } else {
-            if (l == count_) return from_memory(piece, cause);
-            if constexpr (l == inlined_levels) return obtain_far(core, piece, cause);
-            return obtain_at<l>(core, piece, cause);
+            return obtain_at(l, core, piece, cause);
         }
     }
 
-    [[gnu::noinline]] Marks obtain_far(unsigned core, Piece piece, Cause cause) {
-        return obtain_at<inlined_levels>(core, piece, cause);
+    [[gnu::noinline]] Marks obtain_far(Far l, unsigned core, Piece piece, Cause cause) {
+        return obtain_at(l, core, piece, cause);
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] Marks obtain_at(unsigned core, Piece piece, Cause cause) {
+    template <class Depth>
+    [[gnu::always_inline]] Marks obtain_at(Depth l, unsigned core, Piece piece, Cause cause) {
         const Level& level = levels_[l];
         const Place found = look(l, core, piece.line);
         if (holds(level, found, piece.sector)) return hit(l, found, piece, cause);
         count(levels_[l].counts().misses, cause);
         if (level.inclusion() == Inclusion::exclusive) {
-            return obtain<l + 1>(core, piece, cause);
+            return obtain(behind(l), core, piece, cause);
         }
-        fill<l>(core, piece, cause, found);
+        fill(l, core, piece, cause, found);
         return {piece.sector, 0};
     }
 
     // Fills level l, which has not the sector, from behind. The way there.
-    template <std::size_t l>
-    [[gnu::always_inline]] int fill(unsigned core, Piece piece, Cause cause, Place found) {
-        const Marks moving = obtain<l + 1>(core, piece, cause);
-        return place<l>(core, piece.line, moving, found);
+    template <class Depth>
+    [[gnu::always_inline]] int fill(Depth l, unsigned core, Piece piece, Cause cause, Place found) {
+        const Marks moving = obtain(behind(l), core, piece, cause);
+        return place(l, core, piece.line, moving, found);
     }
 
     static void count(std::uint64_t& counter, Cause cause) {
@@ -196,8 +200,8 @@ private:
         return {piece.sector, 0};
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] int place(unsigned core, Line line, Marks marks, Place at) {
+    template <class Depth>
+    [[gnu::always_inline]] int place(Depth l, unsigned core, Line line, Marks marks, Place at) {
         const Level& level = levels_[l];
         if (at.way >= 0) {
             level.changed(at.set, at.way) |= marks.changed;
@@ -206,38 +210,36 @@ private:
             return at.way;
         }
         at.way = level.renew(at.set);
-        if (level.tag(at.set, at.way) != empty_way) evict<l>(core, at);
+        if (level.tag(at.set, at.way) != empty_way) evict(l, core, at);
         level.tag(at.set, at.way) = line;
         level.changed(at.set, at.way) = marks.changed;
         level.valid(at.set, at.way) = marks.valid;
         return at.way;
     }
 
-    template <std::size_t l>
-    [[gnu::noinline]] void place(unsigned core, Line line, Marks marks) {
-        place<l>(core, line, marks, look(l, core, line));
+    template <class Depth>
+    [[gnu::noinline]] void place(Depth l, unsigned core, Line line, Marks marks) {
+        place(l, core, line, marks, look(l, core, line));
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] void evict(unsigned core, Place at) {
+    template <class Depth>
+    [[gnu::always_inline]] void evict(Depth l, unsigned core, Place at) {
         Level& level = levels_[l];
         const Line line = level.tag(at.set, at.way);
         Marks marks = marks_of(level, at);
         if (level.inclusion() == Inclusion::inclusive) take_along(l, core, line, marks);
         if (marks.changed != 0) ++level.counts().write_backs;
         if (l + 1 < count_ && levels_[l + 1].inclusion() == Inclusion::exclusive) {
-            if constexpr (l + 1 < most_levels) place<l + 1>(core, line, marks);
+            place(behind(l), core, line, marks);
         } else if (marks.changed != 0) {
-            write_back<l + 1>(core, line, marks.changed);
+            write_back(behind(l), core, line, marks.changed);
         }
     }
 
     // To level l as a line of which only that is valid, or to memory.
-    template <std::size_t l>
-    [[gnu::noinline]] void write_back(unsigned core, Line line, std::uint8_t changed) {
-        if constexpr (l < most_levels) {
-            if (l < count_) return place<l>(core, line, {changed, changed});
-        }
+    template <class Depth>
+    [[gnu::noinline]] void write_back(Depth l, unsigned core, Line line, std::uint8_t changed) {
+        if (l < count_) return place(l, core, line, {changed, changed});
         memory_.write_backs += static_cast<unsigned>(std::popcount(changed));
     }
 
@@ -245,8 +247,6 @@ private:
 
     // What others have changed of a line is written back; the line is taken from them, or stays.
     void from_others(unsigned core, Line line, bool take);
-    template <std::size_t l = 0>
-    void write_back_to(std::size_t level, unsigned core, Line line, std::uint8_t changed);
     [[nodiscard]] std::size_t shared_level(unsigned core, unsigned other) const;
     [[nodiscard]] bool held_anywhere(unsigned core, Piece piece) const;
 
@@ -269,7 +269,7 @@ Hierarchy<many_cores>::Hierarchy(const CacheMachine& machine, const std::vector<
 template <bool many_cores>
 Outcome Hierarchy<many_cores>::store_past(unsigned core, Piece piece) {
     if constexpr (many_cores) from_others(core, piece.line, true);
-    if (held_anywhere(core, piece)) return use(core, piece, Cause::allocate, true);
+    if (held_anywhere(core, piece)) return use_apart(core, piece, Cause::allocate, true);
     for (Level& level : levels()) ++level.counts().misses;
     ++memory_.bypasses;
     return {Effect::past_caches, nullptr};
@@ -323,18 +323,8 @@ void Hierarchy<many_cores>::from_others(unsigned core, Line line, bool take) {
             levels_[l].changed(at.set, at.way) = 0;
             if (take) levels_[l].release(at.set, at.way);
         }
-        if (changed != 0) write_back_to(shared, core, line, changed);
+        if (changed != 0) write_back(Far{shared}, core, line, changed);
     }
-}
-
-template <bool many_cores>
-template <std::size_t l>
-void Hierarchy<many_cores>::write_back_to(std::size_t level, unsigned core, Line line,
-                                          std::uint8_t changed) {
-    if constexpr (l < most_levels) {
-        if (l < level) return write_back_to<l + 1>(level, core, line, changed);
-    }
-    write_back<l>(core, line, changed);
 }
 
 template <bool many_cores>
@@ -342,11 +332,10 @@ void Hierarchy<many_cores>::prefetch(unsigned core, Piece piece) {
     const Place here = look(0, core, piece.line);
     if (holds(levels_[0], here, piece.sector)) return;
     if constexpr (many_cores) from_others(core, piece.line, false);
-    if (count_ > 1 && levels_[1].inclusion() != Inclusion::exclusive) {
-        obtain<1>(core, piece, Cause::hardware_prefetch);
-    } else {
-        fill<0>(core, piece, Cause::hardware_prefetch, here);
-    }
+    const Marks moving = obtain(At<1>(), core, piece, Cause::hardware_prefetch);
+    // Level 2 keeps what it was filled with.
+    if (count_ > 1 && levels_[1].inclusion() != Inclusion::exclusive) return;
+    place(At<0>(), core, piece.line, moving, here);
 }
 
 template <bool many_cores>

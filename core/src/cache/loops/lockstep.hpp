@@ -26,6 +26,7 @@ namespace memgauge::cache {
 //   bool again(Track&)      the same if it is where it was with its marks
 //   bool is_there(Track&)   whether it is
 //   bool take_disturbed()   whether level 1 lost lines to levels behind it since asked last
+//   may_be_plain            whether there are references that `meeting` leaves out
 //   unsigned meeting(Loop&) which may ever use a set that another uses for another line
 //   Lanes                   which of 16 values are equal, and putting one
 template <class Caches>
@@ -39,11 +40,7 @@ public:
           tracked_(caches.meeting(loop)) {}
 
     void run() {
-        if (columns_ == 0 && tracked_ == 0) {
-            run_apart();
-        } else {
-            run_meeting();
-        }
+        if (!runs_apart()) run_meeting();
         account();
     }
 
@@ -55,6 +52,16 @@ private:
     }
 
     [[nodiscard]] Border first_step() const { return {.step = 0, .at = (1u << loop_.size) - 1}; }
+
+    [[nodiscard]] bool runs_apart() {
+        if constexpr (Caches::may_be_plain) {
+            if (columns_ == 0 && tracked_ == 0) {
+                run_apart();
+                return true;
+            }
+        }
+        return false;
+    }
 
     // Where no two ever use one set for different lines, and nothing else takes lines from level 1.
     void run_apart() {

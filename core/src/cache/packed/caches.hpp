@@ -19,6 +19,7 @@ std::vector<Isa> packed_isas();
 class PackedCaches {
 public:
     static constexpr bool sectored = true;
+    static constexpr bool one_core = true;
 
     PackedCaches(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Isa isa);
 

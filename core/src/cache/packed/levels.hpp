@@ -2,12 +2,13 @@
 // The levels of one core at work on packed sets: the rules of cache_model.hpp where nothing but
 // least recently used lines and one core need to be cared for.
 //
-// `Words` searches and moves 16 words at a time; levels are template parameters, counted from 0
-// here, so that the way through the nearest is one piece of code.
+// `Words` searches and moves 16 words at a time. Levels are counted from 0 here, in types as far as
+// the way through them is one piece of code; see levels/depth.hpp.
 
 #include <bit>
 #include <utility>
 
+#include "cache/levels/depth.hpp"
 #include "cache/packed/state.hpp"
 #include "cache/tracked.hpp"
 
@@ -18,6 +19,7 @@ class PackedLevels {
 public:
     using Lanes = Words;
     static constexpr bool sectored = shape.sectors > 1;
+    static constexpr bool may_be_plain = shape.independent;
 
     explicit PackedLevels(PackedState& state) : state_(state) {}
 
@@ -43,9 +45,18 @@ public:
             }
         }
         ++level.counted.misses;
-        const Word moving = obtain<1>(piece, cause);
-        fill<0>(level, set, key | moving | wanted, found != 0);
+        const Word moving = obtain(At<1>(), piece, cause);
+        fill(At<0>(), level, set, key | moving | wanted, found != 0);
         return {Effect::missed, hit.set};
+    }
+
+    // The same, once compiled, for where it is called now and then.
+    [[gnu::noinline]] static Outcome use_apart(PackedState& state, Piece piece, Cause cause,
+                                               bool store) {
+        return PackedLevels(state).use(0, piece, cause, store);
+    }
+    Outcome use_apart(unsigned /*core*/, Piece piece, Cause cause, bool store) {
+        return use_apart(state_, piece, cause, store);
     }
 
     // A store that goes past the caches where no level has the sector.
@@ -81,13 +92,12 @@ public:
     // Sets of level 1, by the lowest bits of lines, where nothing but its own accesses takes lines
     // from it; else 0.
     [[nodiscard]] std::uint64_t plain_sets() const {
-        return shape.independent ? std::uint64_t{state_.levels[0].mask} + 1 : 0;
+        return may_be_plain ? std::uint64_t{state_.levels[0].mask} + 1 : 0;
     }
 
     [[nodiscard]] LineNumbers& numbers() { return state_.numbers; }
 
 private:
-    static constexpr std::size_t inlined_levels = 3;
     static constexpr unsigned mark_bits = cache::mark_bits(shape.sectors);
     static constexpr Word line_mask = ~((Word{1} << mark_bits) - 1);
     static constexpr Word all_changed = (Word{1} << shape.sectors) - 1;
@@ -158,7 +168,7 @@ private:
             const Word* const set = set_of(level, piece.line);
             const unsigned found = ways_of(level, set, key_of(piece.line));
             if (found != 0 && is_valid(set[way_in(found)], piece.sector)) {
-                return PackedLevels(state).use(0, piece, Cause::allocate, true);
+                return use_apart(state, piece, Cause::allocate, true);
             }
         }
         for (std::size_t l = 0; l < state.count; ++l) ++state.levels[l].counted.misses;
@@ -175,23 +185,22 @@ private:
 
     // Asks level l and those behind it, or memory, and fills level l: the marks that move to the
     // level in front.
-    template <std::size_t l>
-    [[gnu::always_inline]] Word obtain(Piece piece, Cause cause) {
-        if constexpr (l == most_levels) {
-            return from_memory(piece, cause);
+    template <class Depth>
+    [[gnu::always_inline]] Word obtain(Depth l, Piece piece, Cause cause) {
+        if (l == state_.count) return from_memory(piece, cause);
+        if constexpr (is_far<Depth>) {
+            return obtain_far(state_, l, piece, cause);
         } else {
-            if (l == state_.count) return from_memory(piece, cause);
-            if constexpr (l == inlined_levels) return obtain_far(state_, piece, cause);
-            return obtain_at<l>(piece, cause);
+            return obtain_at(l, piece, cause);
         }
     }
 
-    [[gnu::noinline]] static Word obtain_far(PackedState& state, Piece piece, Cause cause) {
-        return PackedLevels(state).template obtain_at<inlined_levels>(piece, cause);
+    [[gnu::noinline]] static Word obtain_far(PackedState& state, Far l, Piece piece, Cause cause) {
+        return PackedLevels(state).obtain_at(l, piece, cause);
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] Word obtain_at(Piece piece, Cause cause) {
+    template <class Depth>
+    [[gnu::always_inline]] Word obtain_at(Depth l, Piece piece, Cause cause) {
         PackedLevel& level = state_.levels[l];
         Word* const set = set_of(level, piece.line);
         const Word key = key_of(piece.line);
@@ -201,9 +210,9 @@ private:
             if (is_valid(set[way], piece.sector)) return hit(level, set, way, piece);
         }
         ++level.counted.misses;
-        const Word moving = obtain<l + 1>(piece, cause);
+        const Word moving = obtain(behind(l), piece, cause);
         if (is_exclusive(level)) return moving;
-        fill<l>(level, set, key | moving, found != 0);
+        fill(l, level, set, key | moving, found != 0);
         return valid_bits(piece.sector);
     }
 
@@ -226,38 +235,38 @@ private:
 
     // place(), where the line may be there with other sectors; lines of the set may have gone since
     // it was looked for.
-    template <std::size_t l>
-    [[gnu::always_inline]] void fill(PackedLevel& level, Word* set, Word word, bool may_be_there) {
+    template <class Depth>
+    [[gnu::always_inline]] void fill(Depth l, PackedLevel& level, Word* set, Word word, bool may_be_there) {
         if (sectored && may_be_there) {
-            place<l>(level, set, word);
+            place(l, level, set, word);
         } else {
-            make_room<l>(level, set);
+            make_room(l, level, set);
             push(level, set, word);
         }
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] void place(PackedLevel& level, Word* set, Word word) {
+    template <class Depth>
+    [[gnu::always_inline]] void place(Depth l, PackedLevel& level, Word* set, Word word) {
         const unsigned found = ways_of(level, set, word & line_mask);
         if (found != 0) {
             const unsigned way = way_in(found);
             to_front(set, way, set[way] | word);
             return;
         }
-        make_room<l>(level, set);
+        make_room(l, level, set);
         push(level, set, word);
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] void make_room(PackedLevel& level, Word* set) {
+    template <class Depth>
+    [[gnu::always_inline]] void make_room(Depth l, PackedLevel& level, Word* set) {
         const Word victim = set[level.ways - 1];
         const Word heeded = shape.independent ? all_changed : level.heeded;
         // The word of the first line of all may have no bit.
-        if ((victim & heeded) != 0 || heeded == ~Word{0}) evict<l>(level, set, victim);
+        if ((victim & heeded) != 0 || heeded == ~Word{0}) evict(l, level, set, victim);
     }
 
-    template <std::size_t l>
-    [[gnu::always_inline]] void evict(PackedLevel& level, Word* set, Word victim) {
+    template <class Depth>
+    [[gnu::always_inline]] void evict(Depth l, PackedLevel& level, Word* set, Word victim) {
         if constexpr (!shape.independent) {
             if (victim == state_.empty) return;
             if (state_.inclusive) {
@@ -269,34 +278,27 @@ private:
         }
         const Word changed = victim & all_changed;
         level.counted.write_backs += changed != 0;
-        if (!goes_whole<l>()) {
+        if (!goes_whole(behind(l))) {
             if (changed == 0) return;
             victim = (victim & line_mask) | valid_bits(changed) | changed;
         }
-        give<l + 1>(state_, victim);
+        give(behind(l), state_, victim);
     }
 
-    // Whether what leaves level l goes to an exclusive one.
-    template <std::size_t l>
-    [[nodiscard]] bool goes_whole() const {
-        if constexpr (l + 1 == most_levels)
-            return false;
-        else
-            return l + 1 < state_.count && is_exclusive(state_.levels[l + 1]);
+    // Whether lines come to level l, which is an exclusive one, as they are.
+    [[nodiscard, gnu::always_inline]] bool goes_whole(std::size_t l) const {
+        return l < state_.count && is_exclusive(state_.levels[l]);
     }
 
     // To level l, or to memory.
-    template <std::size_t l>
-    [[gnu::noinline]] static void give(PackedState& state, Word word) {
-        if constexpr (l < most_levels) {
-            if (l < state.count) {
-                PackedLevel& level = state.levels[l];
-                PackedLevels(state).template place<l>(level, set_of(level, word >> mark_bits),
-                                                      word);
-                return;
-            }
+    template <class Depth>
+    [[gnu::noinline]] static void give(Depth l, PackedState& state, Word word) {
+        if (l < state.count) {
+            PackedLevel& level = state.levels[l];
+            PackedLevels(state).place(l, level, set_of(level, word >> mark_bits), word);
+        } else {
+            state.memory.write_backs += static_cast<unsigned>(std::popcount(word & all_changed));
         }
-        state.memory.write_backs += static_cast<unsigned>(std::popcount(word & all_changed));
     }
 
     // The line, with the marks that the levels in front had of it.
@@ -319,8 +321,7 @@ private:
 
 template <class Words, PackedShape shape>
 inline constexpr PackedCalls packed_calls_of{
-    .use = [](PackedState& state, Piece piece, Cause cause,
-              bool store) { return PackedLevels<Words, shape>(state).use(0, piece, cause, store); },
+    .use = &PackedLevels<Words, shape>::use_apart,
     .store_past =
         [](PackedState& state, Piece piece) {
             return PackedLevels<Words, shape>(state).store_past(0, piece);
