@@ -21,7 +21,7 @@
 namespace memgauge::bindings {
 namespace {
 
-using Running = Closable<Competition>;
+using RunningCompetition = Closable<Competition>;
 using ActiveWork = std::vector<std::pair<std::size_t, Work>>;
 using Window = std::optional<std::pair<std::int64_t, std::int64_t>>;
 
@@ -44,14 +44,16 @@ void init_member(Member* self, std::size_t rank, const Memory* source, const Mem
     new (self) Member{rank, source, destination, sources, destinations};
 }
 
-void init_competition(Running* self, Team& team, const std::vector<const Member*>& members,
-                      std::size_t array_bytes, std::string_view element, std::string_view pages) {
+void init_competition(RunningCompetition* self, Team& team,
+                      const std::vector<const Member*>& members, std::size_t array_bytes,
+                      std::string_view element, std::string_view pages) {
     CompetitionRequest request;
     for (const Member* member : members) request.members.push_back(member->request());
     request.array_bytes = array_bytes;
     request.element = element_type_from_string(element);
     request.pages = page_policy_from_string(pages);
-    new (self) Running(std::make_unique<Competition>(team, request, signal_raised), "Competition");
+    new (self) RunningCompetition(std::make_unique<Competition>(team, request, signal_raised),
+                                  "Competition");
 }
 
 std::vector<ActiveMember> members_of(const ActiveWork& active) {
@@ -60,9 +62,10 @@ std::vector<ActiveMember> members_of(const ActiveWork& active) {
     return members;
 }
 
-CompetitionSlice run(Running& self, const ActiveWork& active, std::size_t iteration_bytes,
-                     double duration_ns, std::size_t iterations, std::size_t lead_in_iterations,
-                     bool pingpong) {
+CompetitionSlice run_competition(RunningCompetition& self, const ActiveWork& active,
+                                 std::size_t iteration_bytes, double duration_ns,
+                                 std::size_t iterations, std::size_t lead_in_iterations,
+                                 bool pingpong) {
     const CompetitionTiming timing{.iteration_bytes = iteration_bytes,
                                    .lead_in_iterations = lead_in_iterations,
                                    .duration_ns = duration_ns,
@@ -72,10 +75,11 @@ CompetitionSlice run(Running& self, const ActiveWork& active, std::size_t iterat
         [&](Competition& competition) { return competition.run(members_of(active), timing); });
 }
 
-CompetitionSlice run_probed(Running& self, const ActiveWork& active, std::size_t iteration_bytes,
-                            Closable<ChaseRing>& ring, std::size_t hops, std::size_t warm_hops,
-                            std::size_t iterations, std::size_t timed_loads,
-                            std::size_t lead_in_iterations, bool pingpong) {
+CompetitionSlice run_probed(RunningCompetition& self, const ActiveWork& active,
+                            std::size_t iteration_bytes, Closable<ChaseRing>& ring,
+                            std::size_t hops, std::size_t warm_hops, std::size_t iterations,
+                            std::size_t timed_loads, std::size_t lead_in_iterations,
+                            bool pingpong) {
     const CompetitionTiming timing{.iteration_bytes = iteration_bytes,
                                    .lead_in_iterations = lead_in_iterations,
                                    .pingpong = pingpong};
@@ -123,12 +127,12 @@ void register_requests(nb::module_& module) {
 
 void register_competition(nb::module_& module) {
     register_requests(module);
-    final_class<Running>(module, "Competition")
+    final_class<RunningCompetition>(module, "Competition")
         .def("__init__", &init_competition, "team"_a, "members"_a, "array_bytes"_a,
              "element"_a = "double", "pages"_a = "auto", nb::keep_alive<1, 2>(), ReleaseGil(),
              "Each array of each member takes `array_bytes`, rounded down to whole 256 bytes.")
-        .def_prop_ro("array_bytes", Running::getter(&Competition::array_bytes))
-        .def("run", &run, "active"_a, "iteration_bytes"_a, "duration_ns"_a = 0.0,
+        .def_prop_ro("array_bytes", RunningCompetition::getter(&Competition::array_bytes))
+        .def("run", &run_competition, "active"_a, "iteration_bytes"_a, "duration_ns"_a = 0.0,
              "iterations"_a = 0, "lead_in_iterations"_a = 1, "pingpong"_a = false, ReleaseGil(),
              "All work for `duration_ns`, or for so many iterations each, after which a thread "
              "sleeps.\n\n"
@@ -140,13 +144,13 @@ void register_competition(nb::module_& module) {
             "warm_hops"_a = 0, "iterations"_a = 1, "timed_loads"_a = 0, "lead_in_iterations"_a = 1,
             "pingpong"_a = false, ReleaseGil(),
             "Thread 0 walks the ring, `iterations` times `hops`; the others work until it is done.")
-        .def("validate", Running::method(&Competition::validate), ReleaseGil(),
+        .def("validate", RunningCompetition::method(&Competition::validate), ReleaseGil(),
              "Of each member that ever worked, each array: sources `s` and `t`, destination `d`.")
-        .def("corrupt", Running::method(&Competition::corrupt), "member"_a, "element"_a,
+        .def("corrupt", RunningCompetition::method(&Competition::corrupt), "member"_a, "element"_a,
              ReleaseGil())
-        .def("backing", Running::method(&Competition::backing), ReleaseGil(),
+        .def("backing", RunningCompetition::method(&Competition::backing), ReleaseGil(),
              "Of each member: its sources', then its destination's.")
-        .def("close", &Running::close, ReleaseGil(),
+        .def("close", &RunningCompetition::close, ReleaseGil(),
              "Free the arrays now; later calls raise RuntimeError.");
 }
 

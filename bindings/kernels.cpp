@@ -17,10 +17,10 @@
 namespace memgauge::bindings {
 namespace {
 
-void init_spec(KernelSpec* self, std::string_view operation, std::string_view element,
-               std::string_view variant, std::string_view isa, std::string_view store,
-               unsigned unroll, unsigned streams, std::size_t prefetch_near_bytes,
-               std::size_t prefetch_far_bytes, std::string_view access) {
+void init_kernel_spec(KernelSpec* self, std::string_view operation, std::string_view element,
+                      std::string_view variant, std::string_view isa, std::string_view store,
+                      unsigned unroll, unsigned streams, std::size_t prefetch_near_bytes,
+                      std::size_t prefetch_far_bytes, std::string_view access) {
     const KernelSpec spec{.operation = operation_from_string(operation),
                           .element = element_type_from_string(element),
                           .variant = variant_from_string(variant),
@@ -59,7 +59,7 @@ KernelSpec default_by_name(std::string_view operation, std::string_view element)
 
 void register_kernels(nb::module_& module) {
     final_class<KernelSpec>(module, "KernelSpec")
-        .def("__init__", &init_spec, "operation"_a, "element"_a = "double",
+        .def("__init__", &init_kernel_spec, "operation"_a, "element"_a = "double",
              "variant"_a = "standard", "isa"_a = "generic", "store"_a = "temporal", "unroll"_a = 1,
              "streams"_a = 1, "prefetch_near_bytes"_a = 0, "prefetch_far_bytes"_a = 0,
              "access"_a = "direct",

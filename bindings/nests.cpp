@@ -29,9 +29,10 @@ public:
 };
 using Nest = Closable<SharedNest>;
 
-void init_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t n, std::size_t cap,
-               std::size_t stride, std::size_t planes, std::size_t rows, std::size_t cols,
-               std::size_t x, std::size_t y, std::size_t tile, bool store_prefetch) {
+void init_nest_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t n,
+                    std::size_t cap, std::size_t stride, std::size_t planes, std::size_t rows,
+                    std::size_t cols, std::size_t x, std::size_t y, std::size_t tile,
+                    bool store_prefetch) {
     const NestSpec spec{.kind = nest_kind_from_string(kind),
                         .shape = {.m = m,
                                   .n = n,
@@ -136,7 +137,7 @@ std::vector<std::string_view> kind_names() {
     return names;
 }
 
-void register_spec(nb::module_& module) {
+void register_nest_spec(nb::module_& module) {
     final_class<NestArray>(module, "NestArray")
         .def_ro("name", &NestArray::name)
         .def_ro("bytes", &NestArray::bytes)
@@ -145,9 +146,9 @@ void register_spec(nb::module_& module) {
         .def_ro("written", &NestArray::written);
     final_class<NestSpec>(module, "NestSpec",
                           "A loop nest of so many elements; RequestError where they make no sense.")
-        .def("__init__", &init_spec, "kind"_a, nb::kw_only(), "m"_a = 0, "n"_a = 0, "cap"_a = 0,
-             "stride"_a = 0, "planes"_a = 0, "rows"_a = 0, "cols"_a = 0, "x"_a = 0, "y"_a = 0,
-             "tile"_a = 0, "store_prefetch"_a = false)
+        .def("__init__", &init_nest_spec, "kind"_a, nb::kw_only(), "m"_a = 0, "n"_a = 0,
+             "cap"_a = 0, "stride"_a = 0, "planes"_a = 0, "rows"_a = 0, "cols"_a = 0, "x"_a = 0,
+             "y"_a = 0, "tile"_a = 0, "store_prefetch"_a = false)
         .def_prop_ro("arrays", &arrays_of, "In the order of operands.")
         .def_prop_ro("trips", &trips_of, "Of the innermost loop.");
 }
@@ -185,7 +186,7 @@ void register_loop_nest(nb::module_& module) {
 
 void register_nests(nb::module_& module) {
     module.attr("NEST_KINDS") = kind_names();
-    register_spec(module);
+    register_nest_spec(module);
     register_loop_nest(module);
     module.def("simulate_nest", &simulate_nest, "spec"_a, "bases"_a, "model"_a, ReleaseGil(),
                "One execution by each core on arrays of its own that begin at `bases[core]`.");

@@ -30,9 +30,9 @@ void init_arrays(Arrays* self, Team& team, std::size_t elements, std::string_vie
     new (self) Arrays(std::make_unique<StreamArrays>(team, request, signal_raised), "StreamArrays");
 }
 
-Slice run(Arrays& self, const KernelSpec& spec, std::size_t first_block, std::size_t blocks,
-          std::size_t lead_in_blocks, std::size_t iterations, std::size_t prefix_elements,
-          std::size_t repeats, bool pingpong) {
+Slice run_arrays(Arrays& self, const KernelSpec& spec, std::size_t first_block, std::size_t blocks,
+                 std::size_t lead_in_blocks, std::size_t iterations, std::size_t prefix_elements,
+                 std::size_t repeats, bool pingpong) {
     const SliceRequest request{.first_block = first_block,
                                .blocks = blocks,
                                .lead_in_blocks = lead_in_blocks,
@@ -61,9 +61,9 @@ void register_stream_arrays(nb::module_& module) {
              nb::keep_alive<1, 2>(), ReleaseGil())
         .def_prop_ro("elements", Arrays::getter(&StreamArrays::elements))
         .def_prop_ro("elements_per_block", Arrays::getter(&StreamArrays::elements_per_block))
-        .def("run", &run, "spec"_a, "first_block"_a = 0, "blocks"_a = 1, "lead_in_blocks"_a = 0,
-             "iterations"_a = 1, "prefix_elements"_a = 0, "repeats"_a = 1, "pingpong"_a = false,
-             ReleaseGil())
+        .def("run", &run_arrays, "spec"_a, "first_block"_a = 0, "blocks"_a = 1,
+             "lead_in_blocks"_a = 0, "iterations"_a = 1, "prefix_elements"_a = 0, "repeats"_a = 1,
+             "pingpong"_a = false, ReleaseGil())
         .def("validate", Arrays::method(&StreamArrays::validate), ReleaseGil())
         .def("backing", Arrays::method(&StreamArrays::backing), ReleaseGil())
         .def("corrupt", Arrays::method(&StreamArrays::corrupt), "array"_a, "element"_a,

@@ -26,7 +26,7 @@ void make_metrics(CuptiMetrics* self, Library library, const std::string& chip,
                             value_of<CuptiWay>(way_names, "way of CUPTI to count", way));
 }
 
-void register_answers(nb::module_& module) {
+void register_cupti_answers(nb::module_& module) {
     final_class<CuptiMetric>(module, "CuptiMetric",
                              "What CUPTI says of a metric, in its own words.")
         .def_ro("name", &CuptiMetric::name)
@@ -71,7 +71,7 @@ void register_sources(nb::module_& module) {
 }  // namespace
 
 void register_counters_cupti(nb::module_& module) {
-    register_answers(module);
+    register_cupti_answers(module);
     final_class<CuptiLibrary>(
         module, "CuptiLibrary",
         "CUPTI, loaded and never unloaded.\n\n"

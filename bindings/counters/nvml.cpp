@@ -30,7 +30,7 @@ void make_query(NvmlQuery* self, unsigned device, const std::string& call, unsig
         NvmlQuery{device, value_of<NvmlCall>(call_names, "call of NVML", call), argument, scope};
 }
 
-void register_answers(nb::module_& module) {
+void register_nvml_answers(nb::module_& module) {
     final_class<NvmlDevice>(module, "NvmlDevice")
         .def_ro("index", &NvmlDevice::index)
         .def_ro("name", &NvmlDevice::name)
@@ -52,7 +52,7 @@ void register_answers(nb::module_& module) {
 }  // namespace
 
 void register_counters_nvml(nb::module_& module) {
-    register_answers(module);
+    register_nvml_answers(module);
     final_class<NvmlQuery>(module, "NvmlQuery",
                            "What to read of one GPU.\n\n"
                            "`call`: `field` (of number `argument` in `scope`), `power`, `energy`, "

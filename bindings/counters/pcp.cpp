@@ -21,7 +21,7 @@ namespace {
 
 constexpr Names<7> type_names{"i32", "u32", "i64", "u64", "f32", "f64", "other"};
 
-void register_answers(nb::module_& module) {
+void register_pcp_answers(nb::module_& module) {
     final_class<PcpInstance>(module, "PcpInstance")
         .def_ro("name", &PcpInstance::name, "Empty: the metric has one value and no instances.")
         .def_ro("available", &PcpInstance::available, "It had a value when asked.");
@@ -60,7 +60,7 @@ void make_source(PcpSource* into, std::shared_ptr<const PcpLibrary> library, std
 }  // namespace
 
 void register_counters_pcp(nb::module_& module) {
-    register_answers(module);
+    register_pcp_answers(module);
     final_class<PcpLibrary>(
         module, "PcpLibrary",
         "The client library of Performance Co-Pilot: the first of `files` that can be loaded.\n\n"

@@ -33,8 +33,8 @@ void init_chase(Chase* self, OpenGpu& gpu, std::size_t bytes, std::size_t node_b
     new (self) Chase(std::move(made), "GpuChase");
 }
 
-GpuWalk run(Chase& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations,
-            unsigned sweeps) {
+GpuWalk run_chase(Chase& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations,
+                  unsigned sweeps) {
     return self.with([&](GpuChase& chase) {
         return chase.run(hops, warm_hops, iterations, sweeps, signal_raised);
     });
@@ -60,7 +60,7 @@ void register_gpu_chase(nb::module_& module) {
              "block-random: all nodes of one block of `block_bytes`, then of another, so that TLB "
              "misses become rare.")
         .def_prop_ro("nodes", Chase::getter(&GpuChase::nodes))
-        .def("run", &run, "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1, "sweeps"_a = 0,
+        .def("run", &run_chase, "hops"_a, "warm_hops"_a = 0, "iterations"_a = 1, "sweeps"_a = 0,
              ReleaseGil(),
              "`iterations` stamped walks of `hops` each, within one launch, after `warm_hops`.\n\n"
              "It goes on from where the last walk ended. `sweeps`: untimed before, so often all "

@@ -47,8 +47,8 @@ GpuTransfersRun request_of(std::string_view direction, std::size_t bytes, std::s
             .repeats = repeats};
 }
 
-Slice run(Transfers& self, std::string_view direction, std::size_t bytes, std::size_t iterations,
-          std::size_t repeats) {
+Slice run_transfer(Transfers& self, std::string_view direction, std::size_t bytes,
+                   std::size_t iterations, std::size_t repeats) {
     const GpuTransfersRun request = request_of(direction, bytes, iterations, repeats);
     return self.with(
         [&](GpuTransfers& transfers) { return transfers.run(request, signal_raised); });
@@ -75,7 +75,7 @@ void register_gpu_transfers(nb::module_& module) {
              "peer.\n\n"
              "`host`: pinned, by the driver, or of `memory` (nodes, an area) and then registered; "
              "or pageable. Raises RequestError: not so much memory, or it cannot be pinned.")
-        .def("run", &run, "direction"_a, "bytes"_a, nb::kw_only(), "iterations"_a = 1,
+        .def("run", &run_transfer, "direction"_a, "bytes"_a, nb::kw_only(), "iterations"_a = 1,
              "repeats"_a = 1, ReleaseGil(),
              "Copies of `bytes`, `repeats` for each of `iterations` stamps, back to back.\n\n"
              "`direction`: host-to-device, device-to-host, both; with a peer to-peer, from-peer, "
