@@ -21,6 +21,9 @@ class PhaseFigures(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     begin_s: float
     """From the begin of the timeline."""
+    begin_low_s: float
+    begin_high_s: float
+    """It began between these moments, with 95% confidence."""
     duration_s: float
     activity: Activity
     looks_like: str | None
@@ -89,6 +92,8 @@ def _phase(phases: list[Phase], at: int) -> PhaseFigures:
     return PhaseFigures(
         number=phase.number,
         begin_s=phase.begin_s,
+        begin_low_s=phase.begin_low_s,
+        begin_high_s=phase.begin_high_s,
         duration_s=phase.duration_s,
         activity=phase.activity,
         looks_like=looks_like(phases, at),

@@ -16,7 +16,7 @@ import msgspec
 from memgauge.analysis.profile.changes import Change, changes_between
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.profile.tracks import Track
-from memgauge.analysis.statistics.change_points import Signal, pieces_of
+from memgauge.analysis.statistics.change_points import Cut, Signal, cuts_of
 from memgauge.model.counting.events import MEMORY_TRAFFIC, added_up
 
 READINGS_A_BIN = 5
@@ -100,6 +100,9 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     end_bin: int
     begin_s: float
     """From the begin of the timeline."""
+    begin_low_s: float
+    begin_high_s: float
+    """It began between these moments, with 95% confidence."""
     end_s: float
     activity: Activity
     changes: list[Change] = []
@@ -138,10 +141,10 @@ def phases_of(timeline: Timeline) -> list[Phase]:
         for signal in _signals(traced, timeline, width, count)
     ]
     roles = roles_of(timeline)
-    pieces = pieces_of(signals, count, LEAST_BINS)
+    cuts = [Cut(0, 0, 0), *cuts_of(signals, count, LEAST_BINS), Cut(count, count, count)]
     found: list[Phase] = []
-    for number, (begin, end) in enumerate(pieces, start=1):
-        phase = _phase(timeline, roles, number, begin * width, min(end * width, timeline.bins))
+    for number, (begin, end) in enumerate(pairwise(cuts), start=1):
+        phase = _phase(timeline, roles, number, _widened(begin, width), end.place * width)
         if found:
             before = (found[-1].begin_bin, found[-1].end_bin)
             after = (phase.begin_bin, phase.end_bin)
@@ -208,14 +211,25 @@ def activity_of(timeline: Timeline, roles: Roles, begin: int, end: int) -> Activ
     )
 
 
-def _phase(timeline: Timeline, roles: Roles, number: int, begin: int, end: int) -> Phase:
+def _widened(cut: Cut, width: int) -> Cut:
+    """A cut in bins of the timeline; a change inside one of its places moves it by half of that."""
+    if not cut.place:
+        return cut
+    half = math.ceil(width / 2)
+    return Cut(cut.place * width, cut.low * width - half, cut.high * width + half)
+
+
+def _phase(timeline: Timeline, roles: Roles, number: int, begin: Cut, end_bin: int) -> Phase:
+    end = min(end_bin, timeline.bins)
     return Phase(
         number=number,
-        begin_bin=begin,
+        begin_bin=begin.place,
         end_bin=end,
-        begin_s=timeline.edge_s(begin),
+        begin_s=timeline.edge_s(begin.place),
+        begin_low_s=timeline.edge_s(begin.low),
+        begin_high_s=timeline.edge_s(begin.high),
         end_s=timeline.edge_s(end),
-        activity=activity_of(timeline, roles, begin, end),
+        activity=activity_of(timeline, roles, begin.place, end),
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.profile.messages import looks_like
+from memgauge.analysis.profile.moments import begins, lasts
 from memgauge.analysis.profile.phases import Phase, Roles
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.profile.units import shown_unit
@@ -76,8 +77,8 @@ def phase_table(phases: Sequence[Phase]) -> Table:
         title="Phases",
         columns=[
             Column(title="phase"),
-            Column(title="begins", unit="s", digits=2),
-            Column(title="lasts", unit="s", digits=2),
+            Column(title="begins", unit="s"),
+            Column(title="lasts", unit="s"),
             *columns[:_MOST_NARROW],
             Column(title="looks like"),
             *columns[_MOST_NARROW:],
@@ -85,15 +86,16 @@ def phase_table(phases: Sequence[Phase]) -> Table:
         rows=[
             [
                 phase.number,
-                phase.begin_s,
-                phase.duration_s,
+                begins(phase),
+                lasts(phases, at),
                 *(one.of(phase) for one in shown[:_MOST_NARROW]),
                 looks_like(phases, at),
                 *(one.of(phase) for one in shown[_MOST_NARROW:]),
             ]
             for at, phase in enumerate(phases)
         ],
-        note="Means over each phase. Memory, power and network are those of the whole machine, "
+        note="Means over each phase. A phase began within ± of the moment shown, with 95% "
+        "confidence. Memory, power and network are those of the whole machine, "
         "including other programs; CPU, page faults and resident memory are the program's own. "
         "What a phase looks like is a guess from these figures, not an observation of the "
         "program; where the figures allow no guess, the change from the previous phase is shown.",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.profile.duplicate_tracks import CHECKS, event_of
 from memgauge.analysis.profile.lanes import Pace
+from memgauge.analysis.profile.moments import begins, lasts
 from memgauge.analysis.profile.phases import Phase
 from memgauge.analysis.profile.process_lifetime import is_own
 from memgauge.analysis.profile.timeline import Timeline, Traced
@@ -102,10 +103,11 @@ def _phases(phases: Sequence[Phase]) -> Iterator[Verdict]:
     if len(phases) == 1:
         text = "No change of phase stands out from the noise of the tracks."
     else:
-        longest = max(phases, key=lambda phase: phase.duration_s)
+        at = max(range(len(phases)), key=lambda one: phases[one].duration_s)
+        longest = phases[at]
         text = (
-            f"{format_count(len(phases), 'phase')}; the longest is phase {longest.number}, from "
-            f"{longest.begin_s:.2f} to {longest.end_s:.2f} s."
+            f"{format_count(len(phases), 'phase')}; the longest is phase {longest.number}, "
+            f"which begins at {begins(longest)} s and lasts {lasts(phases, at)} s."
         )
     yield Verdict(level="note", text=text)
 

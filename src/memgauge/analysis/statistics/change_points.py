@@ -11,8 +11,15 @@ many tracks, at a probability that is small for all pairs of places together.
 What chance explains is not all that matters: pieces whose medians lie closer than a reader would
 care for are one. Medians, so that a spike is no level.
 
-Noise of a track is taken from the differences of neighbours, and of means of neighbours where it
-drifts, the largest quarter left out: those may be changes.
+Noise of a track is its long-run noise (see `noise`): neighbours that share a disturbance tell less
+than as many independent values. Where the pieces that were found are still less even inside than
+that noise allows, it is raised to what they show, and the cuts are sought again.
+
+A cut lies somewhere among the places that explain nearly as much: those whose squared error is
+within 7.35 of the best, the 95% point of the likelihood ratio of a change point (Hansen, "Sample
+splitting and threshold estimation", Econometrica 68, 2000), the error in squares of the long-run
+noise (Bai, "Estimation of a change point in multiple regression models", Review of Economics and
+Statistics 79, 1997).
 
 What would invalidate it: levels that last for fewer than `least` places, or that drift for ever.
 """
@@ -26,14 +33,15 @@ from statistics import median, median_low
 
 import msgspec
 
+from memgauge.analysis.statistics.noise import deviation_within, long_run_deviation
+
 MOST_CANDIDATES = 300
-KEPT = ((1, 0.75, 0.5147), (2, 0.5, 0.3247), (4, 0.5, 0.3247))
-"""Neighbours of which the mean is taken; share of their differences, the smallest, that noise is
-taken from; and the mean of that share of the absolute values of standard normal numbers."""
-LEAST_BLOCKS = 24
-"""Means of neighbours tell of drifting noise where there are as many of them."""
-FEW = 12.0
-"""Values of which noise is taken to be twice what it looks."""
+LIKELY = 7.35
+"""Squares of the noise within which a place explains as much as the best: -2 log(1 - root 0.95)."""
+MOST_TRIES = 4
+"""Times that cuts are sought, the noise raised in between."""
+UNEVEN = 1.15
+"""Times the noise that was assumed: below, what pieces show is not another noise."""
 SHORT = 16
 """Places of a piece that must hold its level nearly throughout, twice as clear of its errors."""
 LEAST_CHANGE = 0.1
@@ -80,8 +88,24 @@ class _Sums(msgspec.Struct, frozen=True):
         return (after - before) ** 2 * left * right / (left + right)
 
 
+class Cut(msgspec.Struct, frozen=True):
+    """Where one piece ends and the next begins."""
+
+    place: int
+    """Of the first value of the next piece."""
+    low: int
+    high: int
+    """It lies between these places, with 95% confidence."""
+
+
 def pieces_of(signals: Sequence[Signal], length: int, least: int) -> list[Piece]:
-    """Pieces [begin, end) in which all tracks keep their level.
+    """Pieces [begin, end) in which all tracks keep their level; see `cuts_of`."""
+    places = [cut.place for cut in cuts_of(signals, length, least)]
+    return list(pairwise([0, *places, length]))
+
+
+def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
+    """Where tracks change their level, in order.
 
     Args:
         signals: Tracks over the same places; those without any value are ignored.
@@ -90,34 +114,47 @@ def pieces_of(signals: Sequence[Signal], length: int, least: int) -> list[Piece]
     """
     reported = [signal for signal in signals if any(value is not None for value in signal.values)]
     if not reported or length < 2 * least:
-        return [(0, length)]
+        return []
     noises = [noise_of(signal) for signal in reported]
-    sums = [_sums(signal, noise) for signal, noise in zip(reported, noises, strict=True)]
-    candidates = _screened(sums, length, least)
-    cuts = _partition(sums, candidates, length, least)
-    cuts = _settled(sums, cuts, length, least)
-    return _merged(reported, noises, list(pairwise([0, *cuts, length])))
+    for _ in range(MOST_TRIES):
+        sums = [_sums(signal, noise) for signal, noise in zip(reported, noises, strict=True)]
+        cuts = _partition(sums, _screened(sums, length, least), length, least)
+        cuts = _settled(sums, cuts, length, least)
+        pieces = _merged(reported, noises, list(pairwise([0, *cuts, length])))
+        raised = _raised(reported, noises, pieces)
+        if len(pieces) == 1 or raised == noises:
+            break
+        noises = raised
+    return [
+        Cut(one[1], *_likely(sums, one[0], one[1], other[1], least))
+        for one, other in pairwise(pieces)
+    ]
 
 
 def noise_of(signal: Signal) -> float:
     """Standard deviation of the long-run noise, at least what the floor stands for."""
     known = [value for value in signal.values if value is not None]
-    least = signal.floor / LEAST_ERRORS
-    found = 0.0
-    for width, share, of_normal in KEPT:
-        if width > 1 and len(known) // width < LEAST_BLOCKS:
-            break
-        means = [
-            math.fsum(known[at : at + width]) / width
-            for at in range(0, len(known) - width + 1, width)
-        ]
-        steps = sorted(abs(after - before) for before, after in pairwise(means))
-        kept = steps[: math.ceil(share * len(steps))]
-        if kept:
-            mean = math.fsum(kept) / len(kept)
-            found = max(found, mean / of_normal * math.sqrt(width / 2))
-    # Few differences tell the noise badly: it may well be larger than it looks.
-    return max(least, found * (1 + FEW / max(1, len(known))))
+    return max(signal.floor / LEAST_ERRORS, long_run_deviation(known))
+
+
+def _raised(
+    signals: Sequence[Signal], noises: Sequence[float], pieces: Sequence[Piece]
+) -> list[float]:
+    """The noise of each track, raised where its pieces show more than was assumed."""
+    found = []
+    for signal, noise in zip(signals, noises, strict=True):
+        within = deviation_within([_known(signal, piece) for piece in pieces])
+        found.append(within if within > UNEVEN * noise else noise)
+    return found
+
+
+def _likely(sums: Sequence[_Sums], begin: int, cut: int, end: int, least: int) -> tuple[int, int]:
+    """The first and the last place that explains nearly as much as the cut does."""
+    places = range(begin + min(least, cut - begin), end - min(least, end - cut) + 1)
+    gains = [sum(one.apart(begin, place, end) for one in sums) for place in places]
+    enough = max(gains) - LIKELY
+    likely = [place for place, gain in zip(places, gains, strict=True) if gain >= enough]
+    return min(cut, *likely), max(cut, *likely)
 
 
 def _sums(signal: Signal, noise: float) -> _Sums:

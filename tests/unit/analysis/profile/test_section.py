@@ -292,7 +292,16 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 def phases(*activities: Activity) -> list[Phase]:
     return [
-        Phase(number=at + 1, begin_bin=at, end_bin=at + 1, begin_s=at, end_s=at + 1, activity=one)
+        Phase(
+            number=at + 1,
+            begin_bin=at,
+            end_bin=at + 1,
+            begin_s=at,
+            begin_low_s=at,
+            begin_high_s=at,
+            end_s=at + 1,
+            activity=one,
+        )
         for at, one in enumerate(activities)
     ]
 
