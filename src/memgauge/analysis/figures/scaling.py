@@ -56,7 +56,8 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     taper: Bend | None = None
     """The first bend."""
     saturation: Bend | None = None
-    """The first bend beyond which threads bring next to nothing; it may be the first of all."""
+    """The first bend beyond which threads bring next to nothing; it may be the first of all, and
+    the curve then saturates by and by where that is gradual."""
     cores: int | None = None
     """Physical cores, where teams fill them first and share them after; else None."""
     sibling: Drop | None = None

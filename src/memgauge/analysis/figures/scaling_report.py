@@ -22,7 +22,8 @@ COLUMNS = [
 """Column titles after those that identify rows."""
 
 NOTE = (
-    "In threads. Bends: of the best-fitting piecewise linear curve, over teams of whole cores. "
+    "In threads. Bends: of the best-fitting piecewise linear curve, over teams of whole cores; "
+    "gradual where the gain of a thread falls throughout rather than at places that stand out. "
     f"Near best: the smallest team within 5% of the best. Siblings: bandwidth of the smallest "
     f"team that shares cores, relative to one thread per core. Bends need at least {LEAST_POINTS} "
     "team sizes."
@@ -118,7 +119,7 @@ def marks(scaling: Scaling | None, teams: Sequence[Team]) -> list[Mark]:
         del places["tapers"]
     return [
         Mark(
-            label=f"{label} at {bend.place}",
+            label=f"{label} {_around(bend)}",
             x=float(bend.place),
             y=values[bend.place],
             x_low=float(bend.low),
@@ -129,8 +130,16 @@ def marks(scaling: Scaling | None, teams: Sequence[Team]) -> list[Mark]:
     ]
 
 
+def _around(bend: Bend) -> str:
+    return f"gradually around {bend.place}" if bend.is_gradual else f"at {bend.place}"
+
+
 def _place(bend: Bend | None) -> Cell:
-    return None if bend is None else _between(bend.place, bend.low, bend.high)
+    if bend is None:
+        return None
+    if bend.is_gradual:
+        return f"gradually, {bend.low} to {bend.high}"
+    return _between(bend.place, bend.low, bend.high)
 
 
 def _between(value: int, low: int, high: int) -> str:
@@ -143,6 +152,8 @@ def _bends(scaling: Scaling) -> str:
         return f"{scaling.teams} team sizes are too few to show a bend of bandwidth over threads"
     if taper is None:
         return "Bandwidth over threads shows no bend"
+    if taper.is_gradual:
+        return _gradually(taper, saturates=saturation is not None)
     if taper == saturation:
         return f"Bandwidth grows up to {_place(taper)} threads and hardly beyond"
     text = (
@@ -152,6 +163,19 @@ def _bends(scaling: Scaling) -> str:
     if saturation is None:
         return f"{text} and does not saturate within the measured range"
     return f"{text} and saturates at {_place(saturation)}"
+
+
+def _gradually(taper: Bend, *, saturates: bool) -> str:
+    if saturates:
+        return (
+            f"Bandwidth saturates gradually from {taper.low} to {taper.high} threads, without a "
+            f"place that stands out, and hardly grows beyond"
+        )
+    return (
+        f"Bandwidth tapers gradually from {taper.low} to {taper.high} threads (a further thread "
+        f"adds {taper.gain_before:.1f} GB/s at first and {taper.gain_after:.1f} at last) and does "
+        "not saturate within the measured range"
+    )
 
 
 def _enough(scaling: Scaling) -> str:

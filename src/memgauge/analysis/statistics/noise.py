@@ -6,10 +6,10 @@ m-dependent errors", Scandinavian Journal of Statistics 44, 2017); the largest a
 they may be changes.
 
 The correlation of neighbours follows from differences over one place, two and four: the mean
-squares of the first two stand to each other as 1 + correlation where noise is autoregressive (Chakar, Lebarbier,
-Levy-Leduc and Robin, "A robust approach for estimating change-points in the mean of an AR(1)
-process", Bernoulli 23, 2017). What counts for the mean of many values is the long-run deviation:
-the one that independent values would need for their means to scatter as much.
+squares of the first two stand to each other as 1 + correlation where noise is autoregressive
+(Chakar, Lebarbier, Levy-Leduc and Robin, "A robust approach for estimating change-points in the
+mean of an AR(1) process", Bernoulli 23, 2017). What counts for the mean of many values is the
+long-run deviation: the one that independent values would need for their means to scatter as much.
 
 What would invalidate it: a level that moves from place to place without ever staying.
 """

@@ -31,14 +31,15 @@ def scaling(teams: list[Team]) -> Scaling:
 
 @pytest.mark.parametrize("kernel", STREAM_KERNELS)
 @pytest.mark.parametrize("cores", [16, None])
-def test_published_bandwidth_tapers_at_5_saturates_near_11_and_drops_at_17(
+def test_published_bandwidth_saturates_by_and_by_up_to_10_and_drops_at_17(
     kernel: str, cores: int | None
 ) -> None:
+    """Two bends fit it no better than a slope that falls throughout."""
     found = scaling(stream_teams(kernel, cores=cores))
     assert found.taper is not None
-    assert (found.taper.place, found.taper.low, found.taper.high) == (5, 5, 5)
-    assert found.saturation is not None
-    assert 10 <= found.saturation.low <= found.saturation.place <= found.saturation.high <= 12
+    assert found.taper.is_gradual
+    assert (found.taper.low, found.taper.place, found.taper.high) == (2, 5, 10)
+    assert found.saturation == found.taper
     assert found.drop is not None
     assert (found.drop.before, found.drop.threads) == (16, 17)
     assert found.cores == cores
@@ -47,20 +48,13 @@ def test_published_bandwidth_tapers_at_5_saturates_near_11_and_drops_at_17(
 
 
 @pytest.mark.parametrize(
-    ("kernel", "saturation", "enough", "kept"),
-    [
-        ("copy", 11, 11, 0.845),
-        ("scale", 12, 11, 0.891),
-        ("add", 10, 10, 0.863),
-        ("triad", 10, 10, 0.871),
-    ],
+    ("kernel", "enough", "kept"),
+    [("copy", 11, 0.845), ("scale", 11, 0.891), ("add", 10, 0.863), ("triad", 10, 0.871)],
 )
-def test_published_saturation_smallest_team_and_loss_at_the_first_sibling(
-    kernel: str, saturation: int, enough: int, kept: float
+def test_published_smallest_team_and_loss_at_the_first_sibling(
+    kernel: str, enough: int, kept: float
 ) -> None:
     found = scaling(stream_teams(kernel))
-    assert found.saturation is not None
-    assert found.saturation.place == saturation
     assert (found.enough, found.enough_low, found.enough_high) == (enough, enough, enough)
     assert found.sibling is not None
     assert found.sibling.ratio.value == pytest.approx(kept, abs=0.0006)

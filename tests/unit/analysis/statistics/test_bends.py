@@ -1,11 +1,16 @@
+import math
+import random
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.analysis.published import alone, stream_teams
+from tests.unit.analysis.published import alone
 
-from memgauge.analysis.statistics.bends import LEAST_POINTS, find_bends, solve
+from memgauge.analysis.statistics.bends import LEAST_POINTS, Curve, find_bends
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.segmented import MOST_PLACES, lines, solve
 
 
 @given(st.integers(2, 12), st.floats(0.0, 0.79), st.floats(0.1, 100))
@@ -39,10 +44,10 @@ def test_few_points_have_no_bend(count: int) -> None:
 
 def test_the_fit_is_the_best_of_all_lines() -> None:
     """Against a brute-force search of knots' heights: no line with the same bends fits better."""
-    teams = stream_teams("copy")[:16]
-    first, second = find_bends([(team.threads, team.bandwidth) for team in teams])
-    xs = [team.threads for team in teams]
-    ys = [team.bandwidth.value for team in teams]
+    rng = random.Random(6)
+    xs = list(range(1, 17))
+    ys = [rng.gauss(10 * min(x, 5) + 5 * max(0, min(x, 11) - 5), 0.3) for x in xs]
+    first, second = find_bends([(x, alone(y)) for x, y in zip(xs, ys, strict=True)])
     knots = [1, first.place, second.place, 16]
     gains = [first.gain_before, first.gain_after, second.gain_after]
     steps = [gain * (b - a) for gain, (a, b) in zip(gains, pairwise(knots), strict=True)]
@@ -73,6 +78,84 @@ def _shape(xs: list[int], knots: list[int], steps: list[float]) -> list[float]:
         )
         for x in xs
     ]
+
+
+def noisy(
+    law: Callable[[int], float], count: int, share: float, seed: int, *, known: bool = False
+) -> Curve:
+    """A curve with normal noise, whose size the intervals tell or not."""
+    rng = random.Random(seed)
+    values = [law(x) * (1 + rng.gauss(0, share)) for x in range(1, count + 1)]
+    half = 1.96 * share
+    return [
+        (x, Estimate(value, value * (1 - half), value * (1 + half)) if known else alone(value))
+        for x, value in enumerate(values, start=1)
+    ]
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("count", [5, 8, 16])
+@pytest.mark.parametrize("law", [lambda x: 10.0 * x, lambda _: 10.0], ids=["straight", "level"])
+def test_noise_bends_at_most_one_of_twenty_curves(
+    law: Callable[[int], float], count: int, known: bool
+) -> None:
+    bent = sum(bool(find_bends(noisy(law, count, 0.02, seed, known=known))) for seed in range(200))
+    assert bent <= 10
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda x: 1 - math.exp(-x / 4),
+        lambda x: x / math.hypot(1, x / 8),
+        lambda x: x / (1 + 0.1 * (x - 1)),
+    ],
+    ids=["exponential", "hyperbola", "Amdahl"],
+)
+@pytest.mark.parametrize("share", [0.0, 0.01])
+def test_a_smooth_saturation_bends_by_and_by(law: Callable[[int], float], share: float) -> None:
+    for seed in range(10):
+        (bend,) = find_bends(noisy(law, 16, share, seed))
+        assert bend.low <= bend.place <= bend.high
+        assert bend.is_gradual
+        assert bend.gain_after < 0.5 * bend.gain_before
+
+
+def test_two_places_that_stand_out_are_two() -> None:
+    def law(x: int) -> float:
+        return 10.0 * min(x, 5) + 4 * max(0, min(x, 11) - 5)
+
+    found = [[bend.place for bend in find_bends(noisy(law, 16, 0.01, seed))] for seed in range(20)]
+    assert sum(one in ([5, 11], [5, 10], [5, 12], [6, 11]) for one in found) >= 18
+
+
+def test_of_a_long_curve_not_all_pairs_are_tried_and_the_bends_are_found() -> None:
+    def law(x: int) -> float:
+        return 10.0 * min(x, 107) + 4 * max(0, min(x, 251) - 107)
+
+    curve = [(x, alone(law(x))) for x in range(1, 401)]
+    assert [bend.place for bend in find_bends(curve)] == [107, 251]
+    xs = [float(x) for x, _ in curve]
+    pairs = sum(len(one.places) == 2 for one in lines(xs, [law(x) for x, _ in curve], 2))
+    assert pairs < 2 * MOST_PLACES**2
+
+
+def test_a_fit_of_sums_is_that_of_normal_equations() -> None:
+    rng = random.Random(2)
+    xs = [1.0, 2.0, 4.0, 7.0, 8.0, 12.0, 16.0]
+    ys = [rng.random() for _ in xs]
+    columns = [[1.0] * 7, xs, [max(0.0, x - 2) for x in xs], [max(0.0, x - 7) for x in xs]]
+    matrix = [[dot(a, b) for a in columns] for b in columns]
+    weights = solve(matrix, [dot(column, ys) for column in columns])
+    assert weights is not None
+    left = [y - dot(weights, row) for y, row in zip(ys, zip(*columns, strict=True), strict=True)]
+    (fit,) = (one for one in lines(xs, ys, 2) if one.places == (1, 3))
+    assert fit.error == pytest.approx(dot(left, left))
+    assert fit.slopes == pytest.approx([weights[1], sum(weights[1:3]), sum(weights[1:])])
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def test_small_systems_are_solved_and_singular_ones_refused() -> None:
