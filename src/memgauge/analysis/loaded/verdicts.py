@@ -113,8 +113,25 @@ def _knee(curve: LoadedCurve) -> Verdict:
             f"{lines}. Beyond it latency rises faster than bandwidth ({where(curve)})."
         )
         return Verdict(level="note", text=text)
-    rise = knee.rise or 0.0
+    text, remedy = _without_knee(curve)
+    return Verdict(level="note", text=f"{text[:-1]} ({where(curve)}).", remedy=remedy)
+
+
+def _without_knee(curve: LoadedCurve) -> tuple[str, str]:
+    knee, most, rise = curve.knee, curve.saturated, curve.knee.rise or 0.0
     match knee.status:
+        case "unresolved" if knee.bandwidth is not None:
+            text = (
+                f"The knee is unresolved: it lies between {knee.bandwidth.low:.1f} and "
+                f"{knee.bandwidth.high:.1f} GB/s, where too few bandwidths were met."
+            )
+            remedy = "measure more delays between, with --delays or --sweep fine"
+        case "uneven":
+            text = (
+                "Whether there is a knee cannot be told: latency rises and falls with bandwidth, "
+                "by more than its noise."
+            )
+            remedy = "measure on a quiet machine, or give more --budget"
         case "none" if rise < LEAST_RISE:
             text = (
                 f"These generators do not saturate the memory: up to {most.bandwidth.value:.1f} "
@@ -133,7 +150,7 @@ def _knee(curve: LoadedCurve) -> Verdict:
         case _:
             text = f"{len(curve.points)} delays are too few to find a knee."
             remedy = "measure more delays, or with --sweep fine"
-    return Verdict(level="note", text=f"{text[:-1]} ({where(curve)}).", remedy=remedy)
+    return text, remedy
 
 
 def _clearest_knee(curves: Sequence[LoadedCurve]) -> list[Verdict]:

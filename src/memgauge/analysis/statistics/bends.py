@@ -1,7 +1,7 @@
 """Where a rising curve bends, and whether it does beyond chance.
 
 A line of one piece, of two and of three are compared in turn, and with them a line that bends by
-and by (see `segmented`). A further breakpoint must explain more than chance would in one of twenty
+and by (see `segmented`). A further breakpoint must explain more than chance would in one of thirty
 curves without it: an F test at each place that it might have, its probability multiplied by the
 number of places (Bonferroni); half of it, because only bends downwards count. The noise is that of
 the intervals, or what the larger line leaves where that is more. Two breakpoints must also explain
@@ -34,7 +34,7 @@ LEAST_ERROR = 0.003
 """Share of the largest value: lines need not fit any closer."""
 LEAST_CHANGE = 0.2
 """Of the slope before: a bend takes away at least as much of it."""
-CHANCE = 0.05
+CHANCE = 0.03
 """Of a bend more than there is."""
 EDGE = 0.1
 """Of a gradual fall that lies before its interval, and as much beyond it."""

@@ -10,8 +10,12 @@ intervals, so nothing is smoothed; the estimate carries an interval instead, mad
 - what the intervals of the points allow: the same for every point that is the highest in a
   noticeable share of curves drawn inside them (200, always the same ones).
 
-There is no knee where the latency hardly rises or the distance is within its noise: generators that
-never saturate the memory leave a curve without one.
+There is no knee where the latency hardly rises, or where no curve drawn inside the intervals bends:
+generators that never saturate the memory leave a curve without one. Whether there is one cannot be
+told where some of these curves bend and others do not, where the latency falls again and again by
+more than a part of its rise (more load cannot make it shorter, so something else moved it; see
+`monotone`), or where the distance is within its noise. Where the knee may lie anywhere in a gap
+of a quarter of the bandwidths, it is unresolved.
 
 What would invalidate it: points of different regimes in one curve, or a sweep that ends before
 saturation, whose knee is then that of the part seen.
@@ -20,6 +24,7 @@ saturation, whose knee is then that of the part seen.
 import math
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Literal
 
@@ -27,6 +32,7 @@ import msgspec
 
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import MAD_TO_SIGMA, bounds, has_interval
+from memgauge.analysis.statistics.monotone import unevenness
 
 LEAST_POINTS = 5
 LEAST_RISE = 0.1
@@ -35,6 +41,12 @@ LEAST_BEND = 0.1
 """Distance from the diagonal; a parabola from a level start has 0.25, a straight line 0."""
 LEAST_SIGNAL = 4.0
 """Times its noise that the distance must have."""
+MOST_UNEVEN = 0.08
+"""Of the range of latency: root mean square by which it may miss a rising curve."""
+MOST_UNEVEN_NOISE = 1.5
+"""Times the noise of its points by which it then must do so."""
+WIDEST = 0.25
+"""Of the largest bandwidth: a knee that may lie in a wider gap between points is unresolved."""
 PLATEAU = 0.02
 """Of the range of bandwidth: the curve ends with the last point as near to the largest."""
 DRAWS = 200
@@ -42,7 +54,7 @@ LEAST_SHARE = 0.025
 """Of the draws: what happens in fewer is not counted in the interval."""
 _Z = 1.96
 
-Status = Literal["knee", "none", "unclear", "too few points"]
+Status = Literal["knee", "none", "unclear", "uneven", "unresolved", "too few points"]
 
 
 class LoadPoint(msgspec.Struct, frozen=True):
@@ -56,9 +68,10 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
     """The knee, or why there is none."""
 
     status: Status
-    """unclear: whether the curve bends lies within the noise of its points."""
+    """unclear: whether the curve bends lies within the noise of its points. uneven: its latency
+    rises and falls, beyond that noise. unresolved: it bends somewhere in a wide gap."""
     index: int | None = None
-    """Of the point at the knee, in the curve as given."""
+    """Of the point at the knee, in the curve as given; None also where it is unresolved."""
     bandwidth: Estimate | None = None
     """Interval: from the point below that may bound the knee to the one above."""
     latency: Estimate | None = None
@@ -76,22 +89,27 @@ def find_knee(curve: Sequence[LoadPoint]) -> Knee:
     noise = _noise(points)
     xs = [point.bandwidth.value for point in points]
     ys = [point.latency.value for point in points]
-    best = highest(xs, ys, noise)
-    drawn = _draws(xs, ys, noise)
-    seen = sum(at is not None for at in drawn) / len(drawn)
     rise = max(ys) / min(ys) - 1
-    if best is None or seen < 1 - LEAST_SHARE:
-        certain = best is None and seen <= LEAST_SHARE
+    if _is_uneven(ys, [_deviation(point.latency, 0.0) for point in points]):
+        return Knee(status="uneven", rise=rise)
+    best = highest(xs, ys, noise)
+    curves = _draws(xs, ys, noise)
+    drawn = [highest(*curve, noise) for curve in curves]
+    if best is None or drawn.count(None) > LEAST_SHARE * DRAWS:
+        bent = sum(_furthest(*curve) is not None for curve in curves)
+        certain = best is None and bent <= LEAST_SHARE * DRAWS
         return Knee(status="none" if certain else "unclear", rise=rise)
     likely = {at for at in {*drawn} if at is not None and drawn.count(at) >= LEAST_SHARE * DRAWS}
     around = sorted({end for at in likely | {best} for end in _around(points, at)})
+    near = points[around[0] : around[-1] + 1]
+    bandwidth = _hull(points[best].bandwidth, [points[at].bandwidth for at in around])
+    met = sorted(point.bandwidth.value for point in near)
+    resolved = all(after - before <= WIDEST * max(xs) for before, after in pairwise(met))
     return Knee(
-        status="knee",
-        index=places[best],
-        bandwidth=_hull(points[best].bandwidth, [points[at].bandwidth for at in around]),
-        latency=_hull(
-            points[best].latency, [p.latency for p in points[around[0] : around[-1] + 1]]
-        ),
+        status="knee" if resolved else "unresolved",
+        index=places[best] if resolved else None,
+        bandwidth=bandwidth,
+        latency=_hull(points[best].latency, [point.latency for point in near]),
         rise=rise,
     )
 
@@ -106,22 +124,41 @@ def highest(
         ys: Latency of each point, beside `xs`; above 0.
         noise: Standard deviations of x and y of each point, beside `xs`.
     """
-    x_range, y_range = max(xs) - min(xs), max(ys) - min(ys)
-    if x_range <= 0 or y_range < LEAST_RISE * min(ys):
+    found = _furthest(xs, ys)
+    if found is None:
         return None
+    best, below = found
+    typical = math.hypot(
+        median(x for x, _ in noise) / (max(xs) - min(xs)),
+        median(y for _, y in noise) / (max(ys) - min(ys)),
+    )
+    return best if below >= LEAST_SIGNAL * typical else None
+
+
+def _furthest(xs: Sequence[float], ys: Sequence[float]) -> tuple[int, float] | None:
+    """The point furthest below the diagonal and its distance; None where no curve would bend."""
     x_least, y_least = min(xs), min(ys)
+    x_range, y_range = max(xs) - x_least, max(ys) - y_least
+    if x_range <= 0 or y_range < LEAST_RISE * y_least:
+        return None
     below = [(x - x_least) / x_range - (y - y_least) / y_range for x, y in zip(xs, ys, strict=True)]
     best = max(range(len(below)), key=below.__getitem__)
-    typical = math.hypot(
-        median(x for x, _ in noise) / x_range,
-        median(y for _, y in noise) / y_range,
-    )
-    return best if below[best] >= max(LEAST_BEND, LEAST_SIGNAL * typical) else None
+    return (best, below[best]) if below[best] >= LEAST_BEND else None
+
+
+def _is_uneven(ys: Sequence[float], noise: Sequence[float]) -> bool:
+    """Latency falls where it should rise, by more than its noise and much of its rise."""
+    if max(ys) - min(ys) < LEAST_RISE * min(ys):
+        return False
+    missed = unevenness(ys)
+    known = [one for one in noise if one > 0]
+    allowed = MOST_UNEVEN_NOISE * median(known) if known else 0.0
+    return missed > max(MOST_UNEVEN * (max(ys) - min(ys)), allowed)
 
 
 def share_of(knee: Knee, peak: Estimate | float | None) -> Estimate | None:
     """Bandwidth at the knee over a peak, such as the curve's saturated bandwidth; None without."""
-    if knee.bandwidth is None or peak is None:
+    if knee.bandwidth is None or peak is None or knee.status == "unresolved":
         return None
     top = peak if isinstance(peak, Estimate) else Estimate(peak, peak, peak)
     if top.value <= 0:
@@ -169,8 +206,8 @@ def _scatter(points: Sequence[LoadPoint]) -> float:
 
 def _draws(
     xs: Sequence[float], ys: Sequence[float], noise: Sequence[tuple[float, float]]
-) -> list[int | None]:
-    """Where curves drawn inside the intervals have their knee; the same ones every time."""
+) -> list[tuple[list[float], list[float]]]:
+    """Curves drawn inside the intervals; the same ones every time."""
     rng = random.Random(2011)
 
     def drawn(values: Sequence[float], deviations: Sequence[float]) -> list[float]:
@@ -180,7 +217,7 @@ def _draws(
         ]
 
     x_noise, y_noise = [x for x, _ in noise], [y for _, y in noise]
-    return [highest(drawn(xs, x_noise), drawn(ys, y_noise), noise) for _ in range(DRAWS)]
+    return [(drawn(xs, x_noise), drawn(ys, y_noise)) for _ in range(DRAWS)]
 
 
 def _around(points: Sequence[LoadPoint], at: int) -> tuple[int, int]:

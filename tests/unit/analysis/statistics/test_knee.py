@@ -65,7 +65,7 @@ def noisy(curve: Sequence[LoadPoint], seed: int) -> list[LoadPoint]:
 
 
 def found(knee: Knee) -> tuple[Estimate, Estimate]:
-    assert knee.status == "knee"
+    assert knee.status in {"knee", "unresolved"}
     assert knee.bandwidth is not None
     assert knee.latency is not None
     for estimate in (knee.bandwidth, knee.latency):
@@ -140,6 +140,61 @@ def test_traffic_that_hardly_slows_the_probe_does_not_saturate_memory() -> None:
     assert find_knee(curve).status == "none"
 
 
+def of(pairs: Sequence[tuple[float, float]], share: float | None = None) -> list[LoadPoint]:
+    """A curve of GB/s and ns; intervals of so much either way, or none."""
+    made = alone if share is None else lambda value: within(value, share)
+    return [LoadPoint(made(gb), made(ns)) for gb, ns in pairs]
+
+
+JUMPING = [
+    (10, 100),
+    (30, 130),
+    (55, 105),
+    (80, 150),
+    (105, 112),
+    (130, 165),
+    (150, 125),
+    (156, 190),
+]
+"""As of a machine whose memory clock changes between the points."""
+
+
+@pytest.mark.parametrize("share", [None, 0.01, 0.03])
+def test_latency_that_jumps_up_and_down_tells_no_knee(share: float | None) -> None:
+    assert find_knee(of(JUMPING, share)).status == "uneven"
+
+
+def test_jumps_within_the_noise_are_unclear() -> None:
+    assert find_knee(of(JUMPING, 0.3)).status == "unclear"
+
+
+def test_one_outlier_does_not_hide_a_knee() -> None:
+    curve = [(2.0 * at + 1, 100.0 + 2 * max(0, at - 15) ** 2) for at in range(24)]
+    plain = find_knee(of(curve, 0.01))
+    curve[6] = (curve[6][0], 125.0)
+    assert plain.status == find_knee(of(curve, 0.01)).status == "knee"
+    assert find_knee(of(curve, 0.01)).index == plain.index
+
+
+def test_a_knee_in_a_wide_gap_is_unresolved() -> None:
+    curve = [(gb, 100.0) for gb in (1, 4, 8, 15, 25)] + [(48, 160.0), (50, 220.0), (50.5, 280.0)]
+    knee = find_knee(of(curve, 0.005))
+    assert (knee.status, knee.index) == ("unresolved", None)
+    assert knee.bandwidth is not None
+    assert knee.bandwidth.low <= 25
+    assert knee.bandwidth.high >= 48
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_noise_hides_a_bend_and_makes_no_even_rise_of_it(known: bool) -> None:
+    """Latency rises by half in the last third of the bandwidths, beside noise of 3%."""
+    rng = random.Random(33)
+    bends = [150 * (1 + 0.5 * max(0.0, at / 14 - 0.6) / 0.4) for at in range(15)]
+    for _ in range(200):
+        pairs = [(1 + 3.5 * at, ns * rng.gauss(1, 0.03)) for at, ns in enumerate(bends)]
+        assert find_knee(of(pairs, 0.059 if known else None)).status != "none"
+
+
 @pytest.mark.parametrize("count", range(5))
 def test_too_few_points_are_said(count: int) -> None:
     assert find_knee(queue(24)[:count]).status == "too few points"
@@ -169,12 +224,16 @@ def test_the_draws_are_the_same_every_time() -> None:
 def test_the_published_knee_is_resolved_no_better_than_its_neighbours() -> None:
     """Between 36.3 and 54.3 GB/s the table has no point: both claims of the study fit in.
 
+    So it is unresolved.
+
     It names 54 GB/s at 185 ns, and reckons with 36 GB/s at 122 ns in its concurrency table. The
     method's own estimate is the second; the first is just inside its interval, but 185 ns is not:
     the table has 174.94 ns at 54.27 GB/s.
     """
     curve = desktop_curve()
-    bandwidth, latency = found(find_knee(curve))
+    knee = find_knee(curve)
+    assert (knee.status, knee.index) == ("unresolved", None)
+    bandwidth, latency = found(knee)
     assert (bandwidth.value, latency.value) == (36.2746, 122.69)
     assert (bandwidth.low, bandwidth.high) == pytest.approx((21.1168, 54.2684))
     for claimed_gb_per_s in (36, 54):
@@ -182,18 +241,8 @@ def test_the_published_knee_is_resolved_no_better_than_its_neighbours() -> None:
     assert (latency.low, latency.high) == (122.69, 174.94)
 
 
-def test_share_of_peak_at_the_published_knee() -> None:
-    curve = desktop_curve()
-    knee = find_knee(curve)
-    of_peak = share_of(knee, ALL_READS_PEAK_GB_PER_S)
-    of_saturated = share_of(knee, alone(max(point.bandwidth.value for point in curve)))
-    assert of_peak is not None
-    assert of_saturated is not None
-    assert of_peak.value == pytest.approx(0.615, abs=0.001)
-    assert (of_peak.low, of_peak.high) == pytest.approx((0.358, 0.920), abs=0.001)
-    # The study says 94%: of a peak of 57.6, which is 58.96 by another divisor.
-    assert of_peak.high < 0.94 == pytest.approx(54.0 / 57.6, abs=0.003)
-    assert of_saturated.value == pytest.approx(0.653, abs=0.001)
+def test_an_unresolved_knee_has_no_share() -> None:
+    assert share_of(find_knee(desktop_curve()), ALL_READS_PEAK_GB_PER_S) is None
 
 
 def test_a_share_is_as_uncertain_as_knee_and_peak_together() -> None:
