@@ -18,7 +18,6 @@ from memgauge.results import CORRUPT, Compared, Published, Result, Simulation
 
 if TYPE_CHECKING:
     from memgauge.analysis.comparison.figures import Source
-    from memgauge.analysis.comparison.ratios import Comparison
     from memgauge.cluster.combined import CombinedRun
     from memgauge.counters.regions import Counters
     from memgauge.experiments.shared.base import Experiment
@@ -29,16 +28,22 @@ if TYPE_CHECKING:
     from memgauge.runner.run import Progress
 
 
-def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
+def compare(
+    *sources: str | Path | Result | Sequence[str | Path | Result], only: str | None = None
+) -> Compared:
     """Runs or published results (`reference:nvdimm-dram`) side by side; the first is the baseline.
 
-    `only` keeps figures whose names match a glob, such as `stream/copy/*`.
+    A side of several runs is a list of them, or their names separated by commas. `only` keeps
+    figures whose names match a glob, such as `stream/copy/*`.
 
     Raises:
         RunFileError: a source is no run.
-        RequestError: fewer than two sources, an unknown reference, or nothing to compare.
+        RequestError: fewer than two sources, an unknown reference, runs that cannot be one side,
+            or nothing to compare.
     """
     from memgauge.analysis.comparison import ratios as comparison
+    from memgauge.analysis.comparison.refusals import refuse_nothing, refuse_sides
+    from memgauge.analysis.comparison.sides import side_of
 
     if len(sources) < 2:
         raise RequestError(
@@ -46,13 +51,42 @@ def compare(*sources: str | Path | Result, only: str | None = None) -> Compared:
             "more are needed; give directories of runs, or names that 'memgauge compare --list' "
             "prints"
         )
-    opened = [_source(source) for source in sources]
+    sides = [[_source(one) for one in _runs_of(source)] for source in sources]
+    refuse_sides(sides)
     if only is not None:
         kept = text_of(only, "compare: only")
-        opened = [comparison.only(source, kept) for source in opened]
+        sides = [[comparison.only(one, kept) for one in side] for side in sides]
+    opened = [side_of(side) for side in sides]
     made = comparison.compare(opened)
-    _refuse_nothing(opened, made, only)
+    refuse_nothing(opened, made, only)
     return Compared(made)
+
+
+def _runs_of(
+    source: str | Path | Result | Sequence[str | Path | Result],
+) -> Sequence[str | Path | Result]:
+    """The runs of one side; a name that holds commas and exists is one run."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise RequestError("compare: a side without runs; give one run or more")
+        return source
+    if not isinstance(source, str) or "," not in source or _exists(source):
+        return [source]  # type: ignore[list-item]
+    from memgauge.model.text import quoted
+
+    names = source.split(",")
+    if not all(names):
+        raise RequestError(
+            f"{quoted(source)}: a name is missing beside a comma; write the runs of a side as A1,A2"
+        )
+    return names
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except OSError:  # no name that a file can have
+        return False
 
 
 def _source(source: str | Path | Result) -> Source:
@@ -71,38 +105,6 @@ def _source(source: str | Path | Result) -> Source:
         )
     result = load(name)
     return of_run(figures_of(result.run), str(result.directory))
-
-
-def _refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None) -> None:
-    """Say why no figure can be compared, if none can."""
-    from memgauge.model.text import quoted
-
-    matching = "" if only is None else f" that matches --only {quoted(only)}"
-    for source in sources:
-        if not source.comparables:
-            why = f"; {source.caveats[0]}" if source.caveats and not only else ""
-            raise RequestError(
-                f"{quoted(source.name)}: holds no figure{matching}{why}; compare another source"
-            )
-    if not any(pair.rows for pair in made.pairs):
-        baseline, *others = (_kinds(source) for source in sources)
-        raise RequestError(
-            f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
-            f"another source ({'; '.join(others)}) too; compare runs that measured the same things"
-        )
-
-
-def _kinds(source: Source) -> str:
-    """The experiments of its figures, and the memory where that is a GPU's."""
-    from memgauge.model.memory import names_gpu
-
-    found = {one.name.partition("/")[0]: None for one in source.comparables}
-    gpus = {
-        memory: None
-        for one in source.comparables
-        if names_gpu(memory := str(one.facts.get("memory", "")))
-    }
-    return ", ".join(found) + (f" in {', '.join(gpus)}" if gpus else "")
 
 
 def load(path: str | Path) -> Result:

@@ -135,19 +135,32 @@ class Compared(_Printed):
 
     @property
     def not_judged(self) -> list[str]:
-        """The baseline's figures that another source lacks or that have no interval."""
+        """The baseline's figures that another source lacks or that have no interval.
+
+        Of sides of several runs also figures that some of the runs lack.
+        """
+        from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN
+
         names = [
             name
             for pair in self.comparison.pairs
             for name in (
                 *(row.name for row in pair.of("not known")),
-                *(left.name for left in pair.unpaired if left.source == "baseline"),
+                *(
+                    left.name
+                    for left in pair.unpaired
+                    if left.source == "baseline" or left.why == NOT_IN_EVERY_RUN
+                ),
             )
         ]
         return list(dict.fromkeys(names))
 
     def slower_than(self, share: float) -> list[tuple[str, Row]]:
-        """Source and figure wherever the ratio's interval lies wholly beyond `share` slower."""
+        """Source and figure wherever the ratio's interval lies wholly beyond `share` slower.
+
+        Of one run a side that is said of these two runs. Of several a side the figure, or the
+        common pace of the runs, must also differ by more than what varies between runs.
+        """
         return [
             (pair.other.name, row)
             for pair in self.comparison.pairs

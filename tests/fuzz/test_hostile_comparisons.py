@@ -13,6 +13,7 @@ from memgauge.analysis.comparison.document import comparison_document
 from memgauge.analysis.comparison.figures import Source, of_reference, of_run
 from memgauge.analysis.comparison.ratios import compare
 from memgauge.analysis.comparison.report import report_of
+from memgauge.analysis.comparison.sides import side_of
 from memgauge.analysis.figures.run import figures_of
 from memgauge.model.errors import RunFileError
 from memgauge.model.run import run_of
@@ -48,6 +49,8 @@ def test_absurd_runs_are_refused_or_compared() -> None:
         try:
             use([sound, absurd, published])
             use([absurd, sound])
+            use([side_of([sound, absurd]), side_of([absurd, sound]), published])
+            use([side_of([sound, sound, absurd]), absurd])
         except Exception as error:  # noqa: BLE001 - any is a failure, told with its seed
             pytest.fail(f"mutant {seed} cannot be compared: {error!r}")
     assert used > MUTANTS / 4

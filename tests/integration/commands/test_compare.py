@@ -49,11 +49,17 @@ def write(directory: Path, of: Iterator[AnyRecord]) -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directories `one`, `again` and `slow` of runs, and `empty` of one without points."""
+    """Directories of runs: `one`, `again`, `slow` and `empty`, which has no points.
+
+    `a4` to `a6` are more runs like `one`, `b7` to `b9` like `slow`.
+    """
     directory = tmp_path_factory.mktemp("compare")
     write(directory / "one", records(ROUNDS))
     write(directory / "again", records(ROUNDS, seed=2))
     write(directory / "slow", map(slower, records(ROUNDS, seed=3)))
+    for seed in range(4, 10):
+        change = slower if seed > 6 else lambda one: one
+        write(directory / f"{'ab'[seed > 6]}{seed}", map(change, records(ROUNDS, seed=seed)))
     write(directory / "empty", iter([start()]))
     (directory / "folder").mkdir()
     (directory / "text").write_text("no run\n", encoding="ascii")
@@ -84,15 +90,20 @@ def test_json_is_one_document_on_stdout_and_nothing_else(runs: Path) -> None:
     assert done.stderr == ""
     document = json.loads(done.stdout)
     assert document["kind"] == "comparison"
-    slow = {row["name"] for row in document["pairs"][0]["rows"] if row["verdict"] == "slower"}
-    assert "stream/copy/tuned/double/1t" in slow
+    rows = {row["name"]: row for row in document["pairs"][0]["rows"]}
+    slow = rows["stream/copy/tuned/double/1t"]
+    assert slow["verdict"] == "differs between these two runs"
+    assert slow["ratio"]["high"] < 1
+    assert not any(row["stands"] for row in rows.values())
 
 
 def test_a_slower_run_fails_with_its_figures_named(runs: Path) -> None:
     done = compare("one", "slow", "--fail-if-slower", "5%", cwd=runs)
     assert done.returncode == 4
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("memgauge: slower by more than 5%: stream/copy/tuned/double/1t in slow")
+    assert last.startswith(
+        "memgauge: slower by more than 5% between these runs: stream/copy/tuned/double/1t in slow"
+    )
 
 
 @pytest.mark.parametrize("other", ["one", "again"])
@@ -125,7 +136,55 @@ def test_the_library_is_listed_one_line_each(tmp_path: Path) -> None:
     assert lines[0] == "reference:nvdimm-dram: STREAM on DRAM over 1 to 32 threads"
 
 
+def test_several_runs_a_side_tell_what_is_slower(runs: Path) -> None:
+    done = compare("a4,a5,a6", "b7,b8,b9", "--json", cwd=runs)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [run["name"] for run in document["sources"][1]["runs"]] == ["b7", "b8", "b9"]
+    (pair,) = document["pairs"]
+    assert len(pair["paces"]["baseline"]) == len(pair["paces"]["other"]) == 3
+    rows = {row["name"]: row for row in pair["rows"]}
+    slow = rows["stream/copy/tuned/double/1t"]
+    assert (slow["verdict"], slow["stands"]) == ("slower", True)
+    assert slow["ratio_apart_from_pace"]["value"] == pytest.approx(1 / 1.1, abs=0.03)
+    assert all("copy" in name for name, row in rows.items() if row["stands"])
+
+
+def test_a_side_of_several_runs_fits_80_columns(runs: Path) -> None:
+    done = compare("a4,a5,a6", "b7,b8,b9", cwd=runs)
+    assert done.returncode == 0, done.stderr
+    assert "apart from pace" in " ".join(done.stdout.split())
+    assert "Common pace" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("sides", "code"),
+    [
+        (("a4,a5,a6", "b7,b8,b9"), 4),
+        (("a4,a5,a6", "b7"), 4),
+        (("a4", "b7,b8,b9"), 4),
+        (("b7,b8,b9", "a4,a5,a6"), 0),
+        (("a4,a5,a6", "one,again"), 0),
+        (("a4,a5", "a6,one", "again,b7"), 0),
+    ],
+    ids=str,
+)
+def test_the_gate_of_several_runs(runs: Path, sides: tuple[str, ...], code: int) -> None:
+    done = compare(*sides, "--fail-if-slower", "5%", cwd=runs)
+    assert done.returncode == code, done.stderr
+    if code:
+        assert "memgauge: slower by more than 5%: stream/copy" in done.stderr
+
+
 BAD_INPUT = [
+    (("a4,a5", "b7"), "two runs beside one"),
+    (("a4,a5,a4", "b7,b8"), "given twice"),
+    (("a4,a5", "b7,a5"), "given twice"),
+    (("a4,reference:nvdimm-dram", "b7,b8"), "is published"),
+    (("a4,,a5", "b7,b8"), "a name is missing beside a comma"),
+    (("a4,nowhere", "b7,b8"), "nowhere"),
+    (("a4,empty", "b7,b8"), "'a4,empty': holds no figure"),
     ((), "no sources given"),
     (("one",), "1 source given"),
     (("one", "nowhere"), "nowhere"),
@@ -184,5 +243,11 @@ def test_from_python(runs: Path) -> None:
     assert "B/A" in compared.text()
     assert compared.document()["sources"][1]["published"]
     assert memgauge.compare(memgauge.load(runs / "one"), runs / "slow").slower_than(0.05)
+    several = memgauge.compare(
+        [runs / "a4", memgauge.load(runs / "a5")], [str(runs / "b7"), runs / "b8"]
+    )
+    assert len(several.document()["sources"][0]["runs"]) == 2
+    with pytest.raises(RequestError, match="a side without runs"):
+        memgauge.compare([], [runs / "one"])
     with pytest.raises(RequestError, match="1 source"):
         memgauge.compare(runs / "one")

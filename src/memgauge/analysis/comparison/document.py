@@ -5,8 +5,10 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.comparison.figures import Direction, Source
+from memgauge.analysis.comparison.judged_runs import Paces
 from memgauge.analysis.comparison.names import labels_of
-from memgauge.analysis.comparison.ratios import Comparison, Outcome, Pair, Row, Unpaired
+from memgauge.analysis.comparison.partners import Unpaired
+from memgauge.analysis.comparison.ratios import Comparison, Outcome, Pair, Row
 from memgauge.analysis.comparison.verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.document_figure import Figure
 from memgauge.analysis.section import Verdict
@@ -14,6 +16,15 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import CONFIDENCE, has_interval
 
 COMPARISON_VERSION = 1
+
+
+class RunOfSide(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several runs of a side."""
+
+    name: str
+    title: str
+    run_id: str | None
+    complete: bool
 
 
 class SourceFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +43,8 @@ class SourceFacts(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, str]
     settings: dict[str, str]
     caveats: list[str]
+    runs: list[RunOfSide] = []
+    """Of a side of several runs; `machine` and `settings` are then what all have in common."""
 
 
 class RowFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,13 +60,33 @@ class RowFigures(msgspec.Struct, frozen=True, kw_only=True):
     difference: float
     """Other less baseline, in the unit."""
     ratio: Figure
-    """Other over baseline; its interval holds the run-to-run drift of both machines."""
+    """Other over baseline; its interval holds the run-to-run drift of both machines, or of several
+    runs a side what varies between them."""
     ratio_without_drift: Figure
+    """By the intervals of both figures; without an interval of several runs a side."""
+    ratio_apart_from_pace: Figure | None = None
+    """Of several runs a side: without what all figures of a run have in common. The verdict is of
+    this ratio."""
     verdict: Outcome
     stands: bool
-    """Among all comparisons of the pair, with 5% of the differences false."""
+    """Several runs a side show the difference, among all comparisons of the pair with 5% of the
+    differences false; never true of one run a side."""
     p_value: float | None
+    """Of the ratio that the verdict is of."""
     differs: dict[str, str]
+
+
+class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What all figures of each run have in common."""
+
+    baseline: list[float]
+    """Share by which each run is faster than the mean of all runs, in the order of the runs."""
+    other: list[float]
+    ratio: Figure
+    """Speed of the other side over the baseline's."""
+    p_value: float
+    differs: bool
+    """At 95%."""
 
 
 class PairFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +97,8 @@ class PairFigures(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: list[Verdict]
     rows: list[RowFigures]
     unpaired: list[Unpaired]
+    paces: PaceFigures | None = None
+    """Of several runs a side; null where the figures are too few."""
 
 
 class ComparisonDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +139,10 @@ def _source(label: str, source: Source) -> SourceFacts:
         machine=source.traits,
         settings=source.settings,
         caveats=source.caveats,
+        runs=[
+            RunOfSide(name=run.name, title=run.title, run_id=run.run_id, complete=run.complete)
+            for run in source.runs
+        ],
     )
 
 
@@ -114,6 +153,17 @@ def _pair(label: str, pair: Pair) -> PairFigures:
         verdicts=pair_verdicts(label, pair),
         rows=[_row(row) for row in pair.rows],
         unpaired=pair.unpaired,
+        paces=None if pair.paces is None else _paces(pair.paces),
+    )
+
+
+def _paces(paces: Paces) -> PaceFigures:
+    return PaceFigures(
+        baseline=paces.baseline,
+        other=paces.other,
+        ratio=_figure(paces.ratio),
+        p_value=paces.p_value,
+        differs=paces.differs,
     )
 
 
@@ -129,6 +179,7 @@ def _row(row: Row) -> RowFigures:
         difference=row.difference,
         ratio=_figure(row.widened),
         ratio_without_drift=_figure(row.ratio),
+        ratio_apart_from_pace=None if row.apart is None else _figure(row.apart),
         verdict=row.outcome,
         stands=row.stands,
         p_value=row.p_value,

@@ -51,6 +51,8 @@ class Comparable(msgspec.Struct, frozen=True, kw_only=True):
     pingpong_ns: float | None = None
     facts: dict[str, Scalar] = {}
     """What was requested, and what was in effect."""
+    of_runs: tuple[float, ...] = ()
+    """Of a side of several runs: the figure of each; the estimate is then their geometric mean."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +74,15 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str] = {}
     """Of the run: versions, precision, parameters of the experiments."""
     caveats: list[str] = []
+    runs: list["Source"] = []
+    """Each by itself, of a side of several runs; empty: this is a single run, or published."""
+    not_in_every_run: list[Comparable] = []
+    """Figures that some of the runs lack, as the first run that has them gives them."""
+
+    @property
+    def each_run(self) -> list["Source"]:
+        """The runs, also where there is one."""
+        return self.runs or [self]
 
 
 def is_one_machine(one: Source, other: Source) -> bool:

@@ -3,10 +3,12 @@
 The first source is the baseline; each other one is compared with it. A ratio's interval is made of
 both figures' intervals (see `memgauge.analysis.statistics.ratios`) and widened by the run-to-run
 drift of both machines: figures of two runs also differ because the machines' pace did, which no
-interval made within one run includes. The widening adds the variances of the logs. A figure is
-faster or slower where the widened interval leaves 1 out; without intervals nothing is concluded.
+interval made within one run includes. The widening adds the variances of the logs. Where the
+widened interval leaves 1 out, the two runs differ; whether the machines do, one run a side cannot
+tell. Without intervals nothing is concluded.
 
-Of many comparisons some differ by chance: see `significance`.
+Several runs a side tell: see `judged_runs`. A figure is then faster or slower apart from the common
+pace of the runs. Of many comparisons some differ by chance: see `significance`.
 
 What would invalidate it: machines that change more slowly than a run is long; a figure whose name
 is the same and whose meaning is not.
@@ -20,20 +22,17 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.comparison.best import best_teams, loaded_ends
-from memgauge.analysis.comparison.figures import (
-    SUSTAINED,
-    Comparable,
-    Direction,
-    Source,
-    is_one_machine,
-)
-from memgauge.analysis.figures.regimes import LEAST_RATIO
+from memgauge.analysis.comparison.figures import Comparable, Direction, Source, is_one_machine
+from memgauge.analysis.comparison.judged_runs import Paces, RowOfRuns, rows_of_runs
+from memgauge.analysis.comparison.partners import Unpaired, pair_up, unpaired
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.ratios import ratio
-from memgauge.analysis.statistics.significance import p_value, stand
+from memgauge.analysis.statistics.significance import p_value
 
-Outcome = Literal["faster", "slower", "same", "not known"]
+DIFFERS: Literal["differs between these two runs"] = "differs between these two runs"
+"""Of one run a side: not necessarily a difference of what was measured."""
+Outcome = Literal["faster", "slower", "differs between these two runs", "same", "not known"]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,14 +47,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Estimate
     other: Estimate
     ratio: Estimate
-    """Other over baseline, by the figures' own intervals."""
+    """Other over baseline, by the figures' own intervals; none of several runs a side."""
     widened: Estimate
-    """The same with the run-to-run drift of both machines; what the verdict is made of."""
+    """The same with what is known of the difference between runs: of one run a side the run-to-run
+    drift, of several their spread, common pace included."""
+    apart: Estimate | None = None
+    """Of several runs a side: apart from their common pace; None: of one run a side."""
     outcome: Outcome
+    """By `apart`, or by `widened` of one run a side."""
     p_value: float | None
     """Of a ratio this far from 1 by chance; None without intervals."""
     stands: bool
-    """It is still a difference when all comparisons are taken together."""
+    """Several runs a side show it, with all comparisons taken together; never of one run a side."""
     differs: dict[str, str]
     """Facts of the two points that are not the same."""
 
@@ -73,15 +76,6 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return Estimate(1 / self.widened.value, 1 / high, 1 / low if low else math.inf)
 
 
-class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure that has no partner."""
-
-    name: str
-    regime: str
-    source: Literal["baseline", "other"]
-    why: str
-
-
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """The baseline and one other source."""
 
@@ -89,6 +83,13 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     other: Source
     rows: list[Row]
     unpaired: list[Unpaired]
+    paces: Paces | None = None
+    """Of several runs a side, where there are enough figures."""
+
+    @property
+    def has_several_runs(self) -> bool:
+        """Whether one side or both were measured in several runs."""
+        return bool(self.baseline.runs or self.other.runs)
 
     @property
     def judged(self) -> list[Row]:
@@ -100,8 +101,13 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         return [row for row in self.rows if row.outcome == outcome]
 
     def slower_than(self, share: float) -> list[Row]:
-        """Rows whose interval lies wholly beyond `share` slower than the baseline."""
-        return [row for row in self.judged if row.speed.high < 1 - share]
+        """Rows whose interval lies wholly beyond `share` slower than the baseline.
+
+        Of several runs a side these are only rows that stand as different, or all where the common
+        pace of the runs differs.
+        """
+        anyway = not self.has_several_runs or (self.paces is not None and self.paces.differs)
+        return [row for row in self.judged if row.speed.high < 1 - share and (row.stands or anyway)]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,21 +138,46 @@ def compare_two(baseline: Source, other: Source) -> Pair:
     """
     if not is_one_machine(baseline, other):
         baseline, other = _with_best(baseline), _with_best(other)
-    partners = _pair_up(baseline, other)
-    rows = [_row(a, b, _drift(baseline, other)) for a, b in partners]
-    standing = stand([row.p_value for row in rows])
-    paired = {(side, c.name, c.regime) for a, b in partners for side, c in ((0, a), (1, b))}
+    partners = pair_up(baseline, other)
+    rows, paces = _rows(baseline, other, partners)
     return Pair(
         baseline=baseline,
         other=other,
-        rows=[
-            msgspec.structs.replace(row, stands=stands)
-            for row, stands in zip(rows, standing, strict=True)
-        ],
+        rows=rows,
         unpaired=[
-            *_unpaired(baseline, other, "baseline", {key[1:] for key in paired if key[0] == 0}),
-            *_unpaired(other, baseline, "other", {key[1:] for key in paired if key[0] == 1}),
+            *unpaired(baseline, other, "baseline", {(a.name, a.regime) for a, _ in partners}),
+            *unpaired(other, baseline, "other", {(b.name, b.regime) for _, b in partners}),
         ],
+        paces=paces,
+    )
+
+
+def _rows(
+    baseline: Source, other: Source, partners: Sequence[tuple[Comparable, Comparable]]
+) -> tuple[list[Row], Paces | None]:
+    """A row for each pair of partners, by one run or by several a side."""
+    rows = [_row(a, b, _drift(baseline, other)) for a, b in partners]
+    if not (baseline.runs or other.runs):
+        return rows, None
+    judged, paces = rows_of_runs(baseline, other, partners)
+    return [_by_runs(row, found) for row, found in zip(rows, judged, strict=True)], paces
+
+
+def _by_runs(row: Row, judged: RowOfRuns | None) -> Row:
+    """The row with what several runs say of it instead of intervals within runs."""
+    if judged is None:
+        bare = Estimate(row.ratio.value, 0.0, math.inf)
+        return msgspec.structs.replace(
+            row, ratio=bare, widened=bare, outcome="not known", p_value=None
+        )
+    return msgspec.structs.replace(
+        row,
+        ratio=Estimate(row.ratio.value, 0.0, math.inf),
+        widened=judged.total,
+        apart=judged.apart,
+        outcome=_direction(judged.apart, row.direction),
+        p_value=judged.p_value,
+        stands=judged.stands,
     )
 
 
@@ -174,40 +205,6 @@ def _drift(baseline: Source, other: Source) -> float:
     return math.hypot(*(math.log1p(source.run_to_run_drift or 0.0) for source in (baseline, other)))
 
 
-def _pair_up(baseline: Source, other: Source) -> list[tuple[Comparable, Comparable]]:
-    """Partners, one pair for each name and regime: of the same statistic where there is one."""
-    offers: dict[str, list[Comparable]] = {}
-    for one in other.comparables:
-        offers.setdefault(one.name, []).append(one)
-    same_machine = is_one_machine(baseline, other)
-    found: dict[tuple[str, str], tuple[Comparable, Comparable]] = {}
-    for one in baseline.comparables:
-        for offer in offers.get(one.name, []):
-            key = (one.name, one.regime)
-            if one.unit == offer.unit and _same_regime(one, offer, same_machine=same_machine):
-                known = found.get(key)
-                if known is None or _likeness(one, offer) > _likeness(*known):
-                    found[key] = (one, offer)
-    return list(found.values())
-
-
-def _likeness(one: Comparable, other: Comparable) -> int:
-    return (one.statistic == other.statistic) * 2 + (one.statistic == SUSTAINED)
-
-
-def _same_regime(one: Comparable, other: Comparable, *, same_machine: bool) -> bool:
-    """Equal kinds; else one regime that has no name, at a like distance on the same machine."""
-    if one.regime == other.regime:
-        return True
-    kinds = {one.regime, other.regime}
-    if kinds == {"", "one regime"}:
-        return True
-    if "one regime" not in kinds or not (one.pingpong_ns and other.pingpong_ns):
-        return False
-    apart = abs(math.log(one.pingpong_ns / other.pingpong_ns))
-    return same_machine and apart < math.log(LEAST_RATIO) / 2
-
-
 def _row(one: Comparable, other: Comparable, drift: float) -> Row:
     plain = ratio(other.estimate, one.estimate) or Estimate(math.nan, 0.0, math.inf)
     widened = widen(plain, drift)
@@ -222,19 +219,23 @@ def _row(one: Comparable, other: Comparable, drift: float) -> Row:
         other=other.estimate,
         ratio=plain,
         widened=widened,
-        outcome=_outcome(widened, one.direction),
+        outcome=_outcome(widened),
         p_value=p_value(widened),
         stands=False,
         differs=_differing(one, other),
     )
 
 
-def _outcome(widened: Estimate, direction: Direction) -> Outcome:
+def _outcome(widened: Estimate) -> Outcome:
     if p_value(widened) is None:
         return "not known"
-    if widened.low <= 1 <= widened.high:
+    return "same" if widened.low <= 1 <= widened.high else DIFFERS
+
+
+def _direction(apart: Estimate, direction: Direction) -> Outcome:
+    if apart.low <= 1 <= apart.high:
         return "same"
-    return "faster" if (widened.value > 1) == (direction == "higher") else "slower"
+    return "faster" if (apart.value > 1) == (direction == "higher") else "slower"
 
 
 def _differing(one: Comparable, other: Comparable) -> dict[str, str]:
@@ -244,22 +245,3 @@ def _differing(one: Comparable, other: Comparable) -> dict[str, str]:
         for key, fact in one.facts.items()
         if key in other.facts and not isinstance(fact, float) and fact != other.facts[key]
     }
-
-
-def _unpaired(
-    source: Source,
-    against: Source,
-    side: Literal["baseline", "other"],
-    paired: set[tuple[str, str]],
-) -> list[Unpaired]:
-    names = {one.name for one in against.comparables}
-    left = {(c.name, c.regime): c for c in source.comparables if (c.name, c.regime) not in paired}
-    return [
-        Unpaired(
-            name=name,
-            regime=regime,
-            source=side,
-            why="in another regime there" if name in names else "not measured there",
-        )
-        for name, regime in left
-    ]

@@ -6,7 +6,8 @@ from statistics import median
 
 from memgauge.analysis.comparison.charts import charts
 from memgauge.analysis.comparison.names import labels_of, shortened
-from memgauge.analysis.comparison.ratios import Comparison, Pair, Row
+from memgauge.analysis.comparison.paces import paces_tables
+from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Outcome, Pair, Row
 from memgauge.analysis.comparison.verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, digits_for
 from memgauge.analysis.statistics.estimate import Estimate
@@ -14,7 +15,9 @@ from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.model.units import format_count
 
 DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
-OUTCOMES = ("faster", "slower", "same", "not known")
+OUTCOMES: tuple[Outcome, ...] = ("faster", "slower", DIFFERS, "same", "not known")
+_SHORT_DIFFERS = "differs"
+"""In a table; its section says between what."""
 
 
 def report_of(comparison: Comparison) -> Report:
@@ -41,6 +44,7 @@ def report_of(comparison: Comparison) -> Report:
 def _status(comparison: Comparison) -> str:
     rows = [row for pair in comparison.pairs for row in pair.rows]
     counts = [(sum(row.outcome == outcome for row in rows), outcome) for outcome in OUTCOMES]
+    counts = [(n, "different between two runs" if o == DIFFERS else o) for n, o in counts]
     said = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
     return f"{format_count(len(rows), 'figure')} compared with A: {said}"
 
@@ -118,7 +122,11 @@ def _section(label: str, pair: Pair) -> Section:
         title=f"{label} against A",
         question=f"What is faster or slower in {label} than in A by more than chance?",
         verdicts=pair_verdicts(label, pair),
-        tables=[*(_table(label, rows) for rows in groups.values()), *_left(label, pair)],
+        tables=[
+            *paces_tables(label, pair),
+            *(_table(label, rows) for rows in groups.values()),
+            *_left(label, pair),
+        ],
         charts=charts(label, pair, list(groups.values())),
     )
 
@@ -136,28 +144,36 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
             Column(title="figure"),
             Column(title="A", unit=first.unit, digits=digits),
             Column(title=label, unit=first.unit, digits=digits),
-            Column(title=f"{label}-A", unit=first.unit, digits=digits),
+            Column(title=f"{label}-A", unit=first.unit, digits=digits, narrow=first.apart is None),
             Column(title=f"{label}/A", unit="%"),
+            *([Column(title="apart from pace", unit="%")] if first.apart else []),
             Column(title="verdict"),
-            Column(title=f"{label}/A without drift", unit="%", narrow=False),
+            *(
+                []
+                if first.apart
+                else [Column(title=f"{label}/A without drift", unit="%", narrow=False)]
+            ),
             Column(title="p", narrow=False),
             Column(title="not alike", narrow=False),
         ],
-        rows=[
-            [
-                name,
-                _cell(row.baseline),
-                _cell(row.other),
-                row.difference,
-                _cell(row.widened),
-                verdict_of(row),
-                _cell(row.ratio),
-                _p_text(row.p_value),
-                "; ".join(f"{key} {said}" for key, said in row.differs.items()) or None,
-            ]
-            for name, row in zip(short, rows, strict=True)
-        ],
+        rows=[_cells(name, row, apart=first.apart) for name, row in zip(short, rows, strict=True)],
     )
+
+
+def _cells(name: str, row: Row, *, apart: Estimate | None) -> list[Cell]:
+    """One row of a table, which has a column for ratios apart from pace if its first row does."""
+    return [
+        name,
+        _cell(row.baseline),
+        _cell(row.other),
+        row.difference,
+        _cell(row.widened),
+        *([] if apart is None else [None if row.apart is None else _cell(row.apart)]),
+        verdict_of(row),
+        *([_cell(row.ratio)] if apart is None else []),
+        _p_text(row.p_value),
+        "; ".join(f"{key} {said}" for key, said in row.differs.items()) or None,
+    ]
 
 
 def _p_text(p: float | None) -> str | None:
@@ -168,7 +184,9 @@ def _p_text(p: float | None) -> str | None:
 
 
 def verdict_of(row: Row) -> str:
-    """The outcome; with a question mark if it is not significant among all comparisons."""
+    """The outcome; with a question mark if several runs a side do not confirm it among all."""
+    if row.outcome == DIFFERS:
+        return _SHORT_DIFFERS
     doubtful = row.outcome in {"faster", "slower"} and not row.stands
     return f"{row.outcome}?" if doubtful else row.outcome
 

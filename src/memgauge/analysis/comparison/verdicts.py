@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from memgauge.analysis.comparison.figures import Source, is_one_machine
 from memgauge.analysis.comparison.memory import OF_MEMORY, memory_verdicts
 from memgauge.analysis.comparison.names import labels_of, named
-from memgauge.analysis.comparison.ratios import Comparison, Pair
+from memgauge.analysis.comparison.paces import pace_verdicts
+from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN, Unpaired
+from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Pair
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.significance import FALSE_SHARE
 from memgauge.model.units import format_count
+
+DECIDES = (
+    "measure 3 runs a side (memgauge survey --repeat 3) and compare them: memgauge compare "
+    "A1,A2,A3 B1,B2,B3"
+)
+"""What one run a side cannot tell."""
 
 
 def source_verdicts(comparison: Comparison) -> list[Verdict]:
@@ -19,8 +27,9 @@ def source_verdicts(comparison: Comparison) -> list[Verdict]:
     for label, pair in zip(labels[1:], comparison.pairs, strict=True):
         found += _machines(label, pair)
         found += _settings(label, pair)
+    needs_drift = any(not pair.has_several_runs for pair in comparison.pairs)
     for label, source in zip(labels, comparison.sources, strict=True):
-        found += _of_source(label, source)
+        found += _of_source(label, source, needs_drift=needs_drift and not source.runs)
     return found + _caveats(labels, comparison.sources)
 
 
@@ -82,7 +91,8 @@ def _settings(label: str, pair: Pair) -> list[Verdict]:
     ]
 
 
-def _of_source(label: str, source: Source) -> list[Verdict]:
+def _of_source(label: str, source: Source, *, needs_drift: bool) -> list[Verdict]:
+    """What a source is; its drift only where some verdict is made with it."""
     if source.published:
         text = (
             f"{label} is a published result: neither its intervals nor the run-to-run drift of "
@@ -91,8 +101,11 @@ def _of_source(label: str, source: Source) -> list[Verdict]:
         return [Verdict(level="warning", text=text)]
     found = []
     if not source.complete:
-        text = f"The run {label} ended early; the comparison uses what it had measured."
+        which = f"A run of {label}" if source.runs else f"The run {label}"
+        text = f"{which} ended early; the comparison uses what it had measured."
         found.append(Verdict(level="warning", text=text))
+    if not needs_drift:
+        return [*found, *_unlike_runs(label, source)]
     if source.run_to_run_drift is None:
         found.append(
             Verdict(
@@ -113,6 +126,30 @@ def _of_source(label: str, source: Source) -> list[Verdict]:
     return found
 
 
+def _unlike_runs(label: str, source: Source) -> list[Verdict]:
+    """Runs of one side that were not made alike; they should differ by chance alone."""
+    if not source.runs:
+        return []
+    first, *others = source.runs
+    changed = [
+        said
+        for other in others
+        for said in (
+            *differing(first.traits, other.traits),
+            *differing(first.settings, other.settings),
+        )
+    ]
+    if not changed:
+        return []
+    return [
+        Verdict(
+            level="warning",
+            text=f"The runs of {label} were not made alike: {named(list(dict.fromkeys(changed)))}. "
+            "What varies between them is then not chance alone, and differences are missed.",
+        )
+    ]
+
+
 def _caveats(labels: Sequence[str], sources: Sequence[Source]) -> list[Verdict]:
     """What is wrong or unknown in published sets, once where several share it."""
     holders: dict[str, list[str]] = {}
@@ -126,24 +163,53 @@ def _caveats(labels: Sequence[str], sources: Sequence[Source]) -> list[Verdict]:
 
 
 def _outcome(label: str, pair: Pair) -> list[Verdict]:
-    judged = len(pair.judged)
-    if not judged:
+    if not pair.judged:
         return []
+    if not pair.has_several_runs:
+        return [_between_two_runs(label, pair)]
+    return [*pace_verdicts(label, pair), _between_sides(label, pair)]
+
+
+def _between_two_runs(label: str, pair: Pair) -> Verdict:
+    """What one run a side shows, which is no difference of machines, and what would decide it."""
+    changed = pair.of(DIFFERS)
+    if not changed:
+        text = f"{label} cannot be distinguished from A: {len(pair.of('same'))} same."
+        return Verdict(level="good", text=text)
+    slower = sum(row.speed.value < 1 for row in changed)
+    judged = len(pair.judged)
+    return Verdict(
+        level="note",
+        text=f"{format_count(len(changed), 'figure')} of {judged} "
+        f"{'differs' if len(changed) == 1 else 'differ'} between these two runs "
+        f"({len(changed) - slower} faster, {slower} slower in {label}); "
+        f"{len(pair.of('same'))} same. By chance alone about {_expected(judged)} of {judged} would "
+        "differ at 95%. Two runs of one machine differ too: one run a side does not tell whether "
+        "what was measured differs.",
+        remedy=DECIDES,
+    )
+
+
+def _between_sides(label: str, pair: Pair) -> Verdict:
+    """What several runs a side show."""
     changed = [*pair.of("faster"), *pair.of("slower")]
-    standing = sum(row.stands for row in changed)
     counts = ", ".join(f"{len(pair.of(o))} {o}" for o in ("faster", "slower", "same"))
+    if not changed:
+        return Verdict(level="good", text=f"{label} cannot be distinguished from A: {counts}.")
+    standing = sum(row.stands for row in changed)
     chance = (
-        f"By chance alone about {_expected(judged)} of {judged} would differ at 95%; "
-        f"{standing} of {len(changed)} differences remain at a false-discovery rate of 5% "
+        f"By chance alone about {_expected(len(pair.judged))} of {len(pair.judged)} would differ "
+        f"at 95%; {standing} of {len(changed)} differences remain at a false-discovery rate of 5% "
         "(Benjamini and Hochberg)"
         f"{'; the others are marked with a question mark.' if standing < len(changed) else '.'}"
     )
-    if not changed:
-        text = f"{label} cannot be distinguished from A: {counts}."
-        return [Verdict(level="good", text=text)]
     slow = any(row.stands for row in pair.of("slower"))
-    text = f"{label} against A: {counts}. {chance}"
-    return [Verdict(level="problem" if slow else "note", text=text)]
+    text = f"{label} against A{_apart(pair)}: {counts}. {chance}"
+    return Verdict(level="problem" if slow else "note", text=text)
+
+
+def _apart(pair: Pair) -> str:
+    return "" if pair.paces is None else ", apart from the common pace of the runs"
 
 
 def _expected(judged: int) -> str:
@@ -193,6 +259,11 @@ def _unlike(label: str, pair: Pair) -> list[Verdict]:
 def _unpaired(label: str, pair: Pair) -> list[Verdict]:
     found = []
     for side, here, there in (("baseline", "A", label), ("other", label, "A")):
+        partial = {u.name: u for u in pair.unpaired if u.source == side and _is_partial(u)}
+        if partial:
+            figures = format_count(len(partial), "figure")
+            text = f"Not in every run of {here}: {figures}: {named([*partial])}."
+            found.append(Verdict(level="note", text=text))
         for why in ("not measured there", "in another regime there"):
             left = {u.name: u for u in pair.unpaired if u.source == side and u.why == why}
             if left:
@@ -201,3 +272,7 @@ def _unpaired(label: str, pair: Pair) -> list[Verdict]:
                 text = f"Only in {here}: {figures} ({reason}): {named([*left])}."
                 found.append(Verdict(level="note", text=text))
     return found
+
+
+def _is_partial(one: Unpaired) -> bool:
+    return one.why == NOT_IN_EVERY_RUN

@@ -8,7 +8,9 @@ Statistical Applications in Genetics and Molecular Biology 3, 2004). Each figure
 the mean of its own and of the prior's, by degrees of freedom.
 
 The prior's degrees of freedom are halved. Estimated from few figures they come out too large, and a
-figure that varies more than the others would then be called different by chance.
+figure that varies more than the others would then be called different by chance. Where two degrees
+of freedom stand behind each sample variance, an eighth is taken: in simulation with unequal
+variances half of them let 12% of equal sides differ, and an eighth 6%.
 
 What would invalidate it: two kinds of figures, one of which varies far more than the other; the
 prior describes neither.
@@ -24,7 +26,10 @@ LEAST_VARIANCE = 1e-8
 """Of a log: a standard deviation of 0.01%. Values that repeat better are rounded, not certain."""
 
 HALF = 0.5
-"""Of the prior's degrees of freedom, those that count."""
+"""Of the prior's degrees of freedom, those that count;"""
+OF_FEW = 0.125
+"""and those where the sample variances have only so many degrees of freedom:"""
+FEW = 2
 
 
 class Moderated(msgspec.Struct, frozen=True):
@@ -44,7 +49,7 @@ def moderated(variances: Sequence[float], freedom: int) -> Moderated:
     """
     floored = [max(one, LEAST_VARIANCE) for one in variances]
     scale, prior = _prior(floored, freedom)
-    prior *= HALF
+    prior *= HALF if freedom > FEW else OF_FEW
     total = prior + freedom
     return Moderated(
         [(prior * scale + freedom * one) / total for one in floored],

@@ -112,9 +112,15 @@ def test_chance_is_told_with_the_differences(run: Source) -> None:
             for at, one in enumerate(run.comparables)
         ],
     )
-    verdict = one_saying(report_of(compare([run, slow])), "By chance alone")
-    assert verdict.startswith("problem: B against A: 0 faster, 1 slower")
-    assert "1 of 1 differences remain" in verdict
+    report = report_of(compare([run, slow]))
+    verdict = one_saying(report, "By chance alone")
+    assert verdict.startswith("note: 1 figure of 134 differs between these two runs (0 faster, 1 ")
+    assert "one run a side does not tell" in verdict
+    (remedy,) = [v.remedy for v in report.sections[1].verdicts if "By chance" in v.text]
+    assert remedy is not None
+    assert "memgauge survey --repeat 3" in remedy
+    assert "memgauge compare A1,A2,A3 B1,B2,B3" in remedy
+    assert "1 different between two runs" in report.status
 
 
 def test_the_terminal_shows_the_percentages_in_80_columns(nvdimm: Comparison) -> None:

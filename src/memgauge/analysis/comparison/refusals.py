@@ -1,0 +1,72 @@
+"""What cannot be compared, each refused in one line."""
+
+from collections.abc import Sequence
+
+from memgauge.analysis.comparison.figures import Source
+from memgauge.analysis.comparison.ratios import Comparison
+from memgauge.model.errors import RequestError
+from memgauge.model.memory import names_gpu
+from memgauge.model.text import quoted
+
+
+def refuse_sides(sides: Sequence[Sequence[Source]]) -> None:
+    """Refuse sides of which nothing could be told, or something wrong."""
+    if all(len(side) == 1 for side in sides):
+        return
+    _refuse_published(sides)
+    _refuse_twice([run for side in sides for run in side])
+    baseline, *others = sides
+    for other in others:
+        if len(baseline) + len(other) == 3 and not baseline[0].published | other[0].published:
+            raise RequestError(
+                "compare: two runs beside one do not tell what varies between runs; give two or "
+                "more a side (better three), or three or more (better five) beside one"
+            )
+
+
+def _refuse_published(sides: Sequence[Sequence[Source]]) -> None:
+    for run in (run for side in sides if len(side) > 1 for run in side):
+        if run.published:
+            raise RequestError(
+                f"{run.name}: is published, and no run that others could stand beside; give it by "
+                "itself"
+            )
+
+
+def _refuse_twice(runs: Sequence[Source]) -> None:
+    seen: set[str] = set()
+    for run in runs:
+        if run.run_id in seen:
+            raise RequestError(
+                f"{quoted(run.name)}: this run is given twice, and would vary too little between "
+                "runs; give each run once"
+            )
+        seen |= {run.run_id} if run.run_id else set()
+
+
+def refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None) -> None:
+    """Say why no figure can be compared, if none can."""
+    matching = "" if only is None else f" that matches --only {quoted(only)}"
+    for source in sources:
+        if not source.comparables:
+            why = f"; {source.caveats[0]}" if source.caveats and not only else ""
+            raise RequestError(
+                f"{quoted(source.name)}: holds no figure{matching}{why}; compare another source"
+            )
+    if not any(pair.rows for pair in made.pairs):
+        baseline, *others = (_kinds(source) for source in sources)
+        raise RequestError(
+            f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
+            f"another source ({'; '.join(others)}) too; compare runs that measured the same"
+        )
+
+
+def _kinds(source: Source) -> str:
+    """The experiments of its figures, and the memory where that is a GPU's."""
+    found = {one.name.partition("/")[0]: None for one in source.comparables}
+    gpus = {
+        memory: None
+        for one in source.comparables
+        if names_gpu(memory := str(one.facts.get("memory", "")))
+    }
+    return ", ".join(found) + (f" in {', '.join(gpus)}" if gpus else "")
