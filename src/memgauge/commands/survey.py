@@ -13,6 +13,7 @@ from memgauge.commands.shared.help import GroupedOption
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import given, options_of, requested
 from memgauge.commands.shared.rank_errors import OneRankReports
+from memgauge.commands.shared.repeat import MOST_RUNS, refuse_with_repeat, repeat, words_for
 from memgauge.commands.shared.resume import Confirmed, resume
 from memgauge.experiments.registry import load
 from memgauge.model.errors import RequestError
@@ -27,10 +28,22 @@ only_option = click.option(
     help=f"experiments to run ({', '.join(SURVEYED)}) [default: all]",
 )
 
+repeat_option = click.option(
+    "--repeat",
+    "runs",
+    cls=GroupedOption,
+    group="effort",
+    type=click.IntRange(1, MOST_RUNS),
+    metavar="N",
+    help="measure N times, each with the whole budget in a process of its own, for 'memgauge "
+    "compare' to tell chance from change; the runs are run-1 and on in the output directory",
+)
+
 
 @click.command("survey", cls=OneRankReports)
 @options_of(CommonParameters, RunOptions, several=["memory"])
 @only_option
+@repeat_option
 @click.option(
     "--resume",
     "interrupted",
@@ -40,7 +53,11 @@ only_option = click.option(
     "memory other than dram is used again only if it is named again, by --memory",
 )
 def command(
-    interrupted: Path | None, only: str | None, memory: tuple[str, ...], **values: Any
+    interrupted: Path | None,
+    only: str | None,
+    runs: int | None,
+    memory: tuple[str, ...],
+    **values: Any,
 ) -> int:
     """Measure this machine's memory and write a report.
 
@@ -53,6 +70,7 @@ def command(
     Args:
         interrupted: Directory of the run to complete; None starts a new run.
         only: Experiments to run, separated by commas; None runs all.
+        runs: How many runs to make, each in a process of its own; None makes one in this process.
         memory: Text of each `--memory`. A new run takes one at most; a resumed run takes all
             placements that it may use beside `dram`.
         **values: Text of each other option by keyword; None for an option not given.
@@ -60,6 +78,9 @@ def command(
     Raises:
         RequestError: an option is given that a resumed run cannot change.
     """
+    if runs is not None:
+        beside = {"--resume": interrupted, "--json": values["json"], "mpirun": is_one_of_several()}
+        refuse_with_repeat(beside)
     if interrupted is None or is_one_of_several():
         values["memory"] = one_memory(memory)
     if is_one_of_several():
@@ -79,6 +100,10 @@ def command(
         (one := load(name), build(one.parameters, **api.taken_by(one.parameters, common)))
         for name in api.surveyed(only)
     ]
+    if runs is not None:
+        words = words_for([CommonParameters, RunOptions], {**values, "output": None})
+        words += [] if only is None else [f"--only={only}"]
+        return repeat(runs, ["survey", *words], options.output, "survey")
     return measure(chosen, options, name="survey")
 
 
