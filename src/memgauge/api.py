@@ -33,8 +33,9 @@ def compare(
 ) -> Compared:
     """Runs or published results (`reference:nvdimm-dram`) side by side; the first is the baseline.
 
-    A side of several runs is a list of them, or their names separated by commas. `only` keeps
-    figures whose names match a glob, such as `stream/copy/*`.
+    A side of several runs is a list of them, their names separated by commas, or a directory that
+    `memgauge survey --repeat` made. `only` keeps figures whose names match a glob, such as
+    `stream/copy/*`.
 
     Raises:
         RunFileError: a source is no run.
@@ -65,7 +66,11 @@ def compare(
 def _runs_of(
     source: str | Path | Result | Sequence[str | Path | Result],
 ) -> Sequence[str | Path | Result]:
-    """The runs of one side; a name that holds commas and exists is one run."""
+    """The runs of one side; a name that holds commas and exists is one run, or one series."""
+    from memgauge.model.storage.series import series_in
+
+    if isinstance(source, (str, Path)) and (series := series_in(Path(source))):
+        return series
     if isinstance(source, (list, tuple)):
         if not source:
             raise RequestError("compare: a side without runs; give one run or more")

@@ -16,6 +16,7 @@ from tests.integration import command
 import memgauge
 from memgauge.commands.shared.repeat import words_for
 from memgauge.model.parameters import CommonParameters, RunOptions
+from memgauge.model.storage.series import series_in
 
 pytestmark = pytest.mark.native
 SMALL = ("--only", "latency", "--pages", "4k", "--budget")
@@ -33,7 +34,9 @@ def test_every_run_has_a_directory_and_the_end_says_how_to_compare(tmp_path: Pat
     assert done.stdout.count("Idle latency\n") == 1
     last = done.stderr.splitlines()[-1]
     assert last.startswith("runs: side a")
-    assert "memgauge compare side a/run-1,side a/run-2 B1,B2" in last
+    assert last.endswith("memgauge compare side a OTHER")
+    assert [path.name for path in series_in(tmp_path / "side a")] == ["run-1", "run-2"]
+    assert series_in(tmp_path / "side a" / "run-1") == []
 
 
 def test_without_a_directory_one_is_made(tmp_path: Path) -> None:

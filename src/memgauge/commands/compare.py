@@ -64,14 +64,15 @@ def command(
 
     A source is the directory of a run or reference:NAME, such as reference:nvdimm-dram. Says what
     differs between the machines and gives each ratio with its interval. One run a side shows what
-    differs between these two runs. Several runs a side, separated by commas (A1,A2,A3 B1,B2,B3),
-    also show what varies between runs, and so which figures are faster or slower.
+    differs between these two runs. Several runs a side, separated by commas (A1,A2,A3 B1,B2,B3) or
+    in a directory that 'memgauge survey --repeat' made, also show what varies between runs, and so
+    which figures are faster or slower.
 
     \N{FORM FEED}
 
     Args:
-        sources: Run directories, several of one side separated by commas, or `reference:NAME`; the
-            first is the baseline.
+        sources: Run directories, several of one side separated by commas or in one directory, or
+            `reference:NAME`; the first is the baseline.
         only: Glob that selects figures by name; None compares all.
         page: HTML file to write; None writes none.
         as_json: Whether to print the JSON document instead of the report.

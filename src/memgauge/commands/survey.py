@@ -13,12 +13,13 @@ from memgauge.commands.shared.help import GroupedOption
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import given, options_of, requested
 from memgauge.commands.shared.rank_errors import OneRankReports
-from memgauge.commands.shared.repeat import MOST_RUNS, refuse_with_repeat, repeat, words_for
+from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, words_for
 from memgauge.commands.shared.resume import Confirmed, resume
 from memgauge.experiments.registry import load
 from memgauge.model.errors import RequestError
 from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import CommonParameters, RunOptions, build
+from memgauge.model.storage.series import MOST_RUNS
 
 only_option = click.option(
     "--only",

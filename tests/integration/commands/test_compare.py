@@ -51,7 +51,8 @@ def write(directory: Path, of: Iterator[AnyRecord]) -> None:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directories of runs: `one`, `again`, `slow` and `empty`, which has no points.
 
-    `a4` to `a6` are more runs like `one`, `b7` to `b9` like `slow`.
+    `a4` to `a6` are more runs like `one`, `b7` to `b9` like `slow`; `series-a` and `series-b` hold
+    them as `--repeat` does.
     """
     directory = tmp_path_factory.mktemp("compare")
     write(directory / "one", records(ROUNDS))
@@ -60,6 +61,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed in range(4, 10):
         change = slower if seed > 6 else lambda one: one
         write(directory / f"{'ab'[seed > 6]}{seed}", map(change, records(ROUNDS, seed=seed)))
+    for side in "ab":
+        (directory / f"series-{side}").mkdir()
+        for number, run in enumerate(sorted(directory.glob(f"{side}[0-9]")), start=1):
+            (directory / f"series-{side}" / f"run-{number}").symlink_to(run)
     write(directory / "empty", iter([start()]))
     (directory / "folder").mkdir()
     (directory / "text").write_text("no run\n", encoding="ascii")
@@ -163,6 +168,7 @@ def test_a_side_of_several_runs_fits_80_columns(runs: Path) -> None:
     [
         (("a4,a5,a6", "b7,b8,b9"), 4),
         (("a4,a5,a6", "b7"), 4),
+        (("series-a", "series-b"), 4),
         (("a4", "b7,b8,b9"), 4),
         (("b7,b8,b9", "a4,a5,a6"), 0),
         (("a4,a5,a6", "one,again"), 0),

@@ -46,7 +46,13 @@ class RowOfRuns(msgspec.Struct, frozen=True, kw_only=True):
 def rows_of_runs(
     baseline: Source, other: Source, partners: Sequence[Partners]
 ) -> tuple[list[RowOfRuns | None], Paces | None]:
-    """A row for each pair of partners, in their order; None where nothing can be judged."""
+    """A row for each pair of partners, in their order, None where nothing can be judged; the paces.
+
+    Args:
+        baseline: One side.
+        other: The other one.
+        partners: Figures of both, the baseline's first.
+    """
     sides = len(baseline.each_run), len(other.each_run)
     known = [
         at

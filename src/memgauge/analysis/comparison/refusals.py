@@ -10,7 +10,12 @@ from memgauge.model.text import quoted
 
 
 def refuse_sides(sides: Sequence[Sequence[Source]]) -> None:
-    """Refuse sides of which nothing could be told, or something wrong."""
+    """Refuse sides of which nothing could be told, or something wrong.
+
+    Raises:
+        RequestError: a published set or the same run in a side of several runs, or two runs beside
+            a single one.
+    """
     if all(len(side) == 1 for side in sides):
         return
     _refuse_published(sides)
@@ -45,7 +50,16 @@ def _refuse_twice(runs: Sequence[Source]) -> None:
 
 
 def refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None) -> None:
-    """Say why no figure can be compared, if none can."""
+    """Say why no figure can be compared, if none can.
+
+    Args:
+        sources: What was compared.
+        made: The comparison.
+        only: Pattern of the figures that were kept; None: all.
+
+    Raises:
+        RequestError: a source holds no figure, or no figure is in two of them.
+    """
     matching = "" if only is None else f" that matches --only {quoted(only)}"
     for source in sources:
         if not source.comparables:

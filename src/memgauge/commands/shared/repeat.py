@@ -22,11 +22,11 @@ from memgauge.cluster.survey_child import SURVEY
 from memgauge.model.errors import ExitCode, RequestError, SystemFailure
 from memgauge.model.parameters import Parameters, fields_of
 from memgauge.model.storage.run_directory import run_directory
+from memgauge.model.storage.series import run_of_series
 from memgauge.model.termination import Terminated, deferred
 from memgauge.model.text import plain
 from memgauge.system.programs.interpreter import isolated
 
-MOST_RUNS = 100
 _CLOSING_S = 30.0
 """Seconds in which a run closes its records after a signal."""
 
@@ -45,7 +45,7 @@ def repeat(runs: int, arguments: Sequence[str], output: str | None, name: str) -
         KeyboardInterrupt: interrupted; the run at work has closed its records.
     """
     with run_directory(output, name) as directory:
-        places = [directory / f"run-{number}" for number in range(1, runs + 1)]
+        places = [run_of_series(directory, number) for number in range(1, runs + 1)]
         for at, place in enumerate(places):
             last = at == len(places) - 1
             try:
@@ -56,7 +56,7 @@ def repeat(runs: int, arguments: Sequence[str], output: str | None, name: str) -
             if code != ExitCode.DONE:
                 _say_what_is_there(places, at)
                 return code
-        _say_how_to_compare(directory, places)
+        _say_how_to_compare(directory, runs)
     return ExitCode.DONE
 
 
@@ -105,13 +105,13 @@ def _say_what_is_there(places: Sequence[Path], done: int) -> None:
     click.echo(f"memgauge: --repeat: {plain(count + where)}", err=True)
 
 
-def _say_how_to_compare(directory: Path, places: Sequence[Path]) -> None:
-    if len(places) == 1:
+def _say_how_to_compare(directory: Path, runs: int) -> None:
+    if runs == 1:
         return
-    side = ",".join(map(str, places))
+    where = plain(str(directory))
     click.echo(
-        f"runs: {plain(str(directory))}  compare them with {len(places)} others, B1 and on: "
-        f"memgauge compare {plain(side)} B1,B2{',...' if len(places) > 2 else ''}",
+        f"runs: {where}  measure {runs} of the other side too (--repeat {runs}), then: memgauge "
+        f"compare {where} OTHER",
         err=True,
     )
 
