@@ -102,7 +102,8 @@ def _gate(compared: Compared, share: float) -> int:
     if not compared.judged:
         raise RequestError(
             "--fail-if-slower: no figure has intervals in both sources, so nothing can be judged; "
-            "compare runs that measured the same things, with a longer --budget, or several runs a side"
+            "compare runs that measured the same things, with a longer --budget, or several runs "
+            "a side"
         )
     if compared.not_judged:
         names = _some(compared.not_judged)

@@ -185,8 +185,8 @@ def test_the_gate_of_several_runs(runs: Path, sides: tuple[str, ...], code: int)
 
 BAD_INPUT = [
     (("a4,a5", "b7"), "two runs beside one"),
-    (("a4,a5,a4", "b7,b8"), "given twice"),
-    (("a4,a5", "b7,a5"), "given twice"),
+    (("a4,a5,a4", "b7,b8"), "named twice"),
+    (("a4,a5", "b7,a5"), "named twice"),
     (("a4,reference:nvdimm-dram", "b7,b8"), "is published"),
     (("a4,,a5", "b7,b8"), "a name is missing beside a comma"),
     (("a4,nowhere", "b7,b8"), "nowhere"),

@@ -24,8 +24,9 @@ def refuse_sides(sides: Sequence[Sequence[Source]]) -> None:
     for other in others:
         if len(baseline) + len(other) == 3 and not baseline[0].published | other[0].published:
             raise RequestError(
-                "compare: two runs beside one do not tell what varies between runs; give two or "
-                "more a side (better three), or three or more (better five) beside one"
+                "compare: two runs and one do not show how much figures vary between runs; name "
+                "two or more a side (better three), or one and at least three (better five) "
+                "earlier ones"
             )
 
 
@@ -33,8 +34,8 @@ def _refuse_published(sides: Sequence[Sequence[Source]]) -> None:
     for run in (run for side in sides if len(side) > 1 for run in side):
         if run.published:
             raise RequestError(
-                f"{run.name}: is published, and no run that others could stand beside; give it by "
-                "itself"
+                f"{run.name}: a published table is one result, not one of several runs; name it "
+                "as a side of its own"
             )
 
 
@@ -43,8 +44,8 @@ def _refuse_twice(runs: Sequence[Source]) -> None:
     for run in runs:
         if run.run_id in seen:
             raise RequestError(
-                f"{quoted(run.name)}: this run is given twice, and would vary too little between "
-                "runs; give each run once"
+                f"{quoted(run.name)}: this run is named twice, so that runs would seem to vary "
+                "less than they do; name each run once"
             )
         seen |= {run.run_id} if run.run_id else set()
 
@@ -71,7 +72,7 @@ def refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None
         baseline, *others = (_kinds(source) for source in sources)
         raise RequestError(
             f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
-            f"another source ({'; '.join(others)}) too; compare runs that measured the same"
+            f"another source ({'; '.join(others)}) too; compare runs that measured the same things"
         )
 
 
