@@ -17,8 +17,10 @@ from tests.integration.command import OPEN_MPI
 from tests.integration.ranks.two_hosts import missing_for_ranks
 from tests.unit.analysis.runs import records
 
+from memgauge.model.records import AnyRecord, RunStart
 from memgauge.model.storage.cluster import MANIFEST_NAME, NODES_NAME, read_manifest
 from memgauge.model.storage.run_writer import RunWriter
+from memgauge.model.storage.series import run_of_series
 
 LIMIT_S = 300
 RUN_COMMAND = "memgauge stream --kernel copy --threads 1 --array-bytes 64KiB --budget 3s"
@@ -29,6 +31,9 @@ SURVEY_COMMAND = (
 COPIES = ("survey/nodes/node1", "survey/nodes/node2", "survey/nodes/nha")
 MADE_UP = ("before", "after")
 """Their figures have intervals however busy this machine is, so that they can be compared."""
+SERIES = ("old", "new")
+"""Each holds three made-up runs, as `--repeat` makes them."""
+RUNS_OF_SERIES = 3
 SCRIPT = "#!/bin/sh\nhead -c 1000000 /dev/zero | wc -c\nsleep 0.1\n"
 MACHINE = """
 name = "{name}"
@@ -75,6 +80,10 @@ def build_template(place: Path) -> Path:
     for name in MADE_UP:
         with RunWriter(place / name) as writer:
             writer.write(records())
+    for at in range(2 * RUNS_OF_SERIES):
+        number, side = divmod(at, len(SERIES))
+        with RunWriter(run_of_series(place / SERIES[side], number + 1)) as writer:
+            writer.write(_named(records(seed=at), f"run{at}"))
     _require(shell(PROFILE_COMMAND, place))
     if missing_for_ranks() is None:
         _require(shell(SURVEY_COMMAND, place, os.environ | {"PYTHONPATH": str(ROOT)}))
@@ -93,6 +102,12 @@ def build_template(place: Path) -> Path:
         machine = MACHINE.format(name=name, ways=ways)
         (place / f"{name}.toml").write_text(machine, encoding="utf-8")
     return place
+
+
+def _named(of: Iterator[AnyRecord], run_id: str) -> Iterator[AnyRecord]:
+    """Records of a run under another name, so that no two are the same run."""
+    for one in of:
+        yield msgspec.structs.replace(one, run_id=run_id) if isinstance(one, RunStart) else one
 
 
 def arrange(place: Path, shown: Shown, text: str) -> None:

@@ -54,7 +54,7 @@ def test_the_first_run_that_fails_ends_the_series(tmp_path: Path) -> None:
         "memgauge: --repeat: 1 of 3 runs is complete: out/run-1"
     )
     assert "out/run-2: cannot hold a run" in done.stderr
-    assert memgauge.load(tmp_path / "out" / "run-1")
+    assert memgauge.load(tmp_path / "out" / "run-1").run.samples
     assert not (tmp_path / "out" / "run-3").exists()
 
 
@@ -143,4 +143,4 @@ def test_a_run_ends_with_the_series_that_was_killed(tmp_path: Path) -> None:
         (child,) = children_of(process.pid)
         process.kill()
         until(lambda: not is_running(child))
-    assert memgauge.load(tmp_path / "out" / "run-1")
+    assert memgauge.load(tmp_path / "out" / "run-1").run.samples

@@ -44,8 +44,8 @@ def report_of(comparison: Comparison) -> Report:
 def _status(comparison: Comparison) -> str:
     rows = [row for pair in comparison.pairs for row in pair.rows]
     counts = [(sum(row.outcome == outcome for row in rows), outcome) for outcome in OUTCOMES]
-    counts = [(n, "different between two runs" if o == DIFFERS else o) for n, o in counts]
-    said = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
+    words: dict[str, str] = {DIFFERS: "different between two runs"}
+    said = ", ".join(f"{count} {words.get(outcome, outcome)}" for count, outcome in counts if count)
     return f"{format_count(len(rows), 'figure')} compared with A: {said}"
 
 

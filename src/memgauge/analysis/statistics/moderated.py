@@ -10,7 +10,7 @@ the mean of its own and of the prior's, by degrees of freedom.
 The prior's degrees of freedom are halved. Estimated from few figures they come out too large, and a
 figure that varies more than the others would then be called different by chance. Where two degrees
 of freedom stand behind each sample variance, an eighth is taken: in simulation with unequal
-variances half of them let 12% of equal sides differ, and an eighth 6%.
+variances half of them let 10% to 12% of equal sides differ, and an eighth 6% to 9%.
 
 What would invalidate it: two kinds of figures, one of which varies far more than the other; the
 prior describes neither.

@@ -81,8 +81,11 @@ def test_variances_keep_their_scale(values: list[float], factor: float) -> None:
 def test_a_known_prior_is_found() -> None:
     """Variances drawn from 9 degrees of freedom around 1e-4, half of which count."""
     rng = random.Random(1)
-    chi = lambda freedom: rng.gammavariate(freedom / 2, 2)  # noqa: E731
-    drawn = [1e-4 * 9 / chi(9) * chi(4) / 4 for _ in range(20_000)]
+
+    def chi_square(freedom: int) -> float:
+        return rng.gammavariate(freedom / 2, 2)
+
+    drawn = [1e-4 * 9 / chi_square(9) * chi_square(4) / 4 for _ in range(20_000)]
     assert moderated(drawn, 4).freedom == pytest.approx(4 + 9 / 2, rel=0.05)
 
 
