@@ -18,7 +18,10 @@ def two_sided(t: float, freedom: float) -> float:
     """
     if math.isinf(t):
         return 0.0
-    return regularized_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    square = t * t
+    if square < freedom:  # exact near 0, where the other form rounds
+        return 1 - regularized_beta(square / (freedom + square), 0.5, freedom / 2)
+    return regularized_beta(freedom / (freedom + square), freedom / 2, 0.5)
 
 
 @lru_cache(maxsize=4096)
