@@ -14,7 +14,9 @@ from memgauge.analysis.comparison.figures import SUSTAINED, Comparable, Source, 
 from memgauge.analysis.figures.regimes import LEAST_RATIO
 
 NOT_IN_EVERY_RUN = "not in every run"
-"""Why a figure of several runs has no partner: some of its own side's runs lack it."""
+"""Why a figure of several runs has no partner: some of its own side's runs lack it;"""
+NOT_IN_EVERY_RUN_THERE = "not in every run there"
+"""or some of the other side's runs do."""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,14 +76,15 @@ def unpaired(
         side: Which of the two `source` is.
         paired: Name and regime of each figure of `source` that has a partner.
     """
-    names = {one.name for one in against.comparables}
+    whys = {one.name: NOT_IN_EVERY_RUN_THERE for one in against.not_in_every_run}
+    whys |= {one.name: "in another regime there" for one in against.comparables}
     left = {(c.name, c.regime): c for c in source.comparables if (c.name, c.regime) not in paired}
     return [
         Unpaired(
             name=name,
             regime=regime,
             source=side,
-            why="in another regime there" if name in names else "not measured there",
+            why=whys.get(name, "not measured there"),
         )
         for name, regime in left
     ] + [

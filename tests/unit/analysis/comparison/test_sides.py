@@ -14,7 +14,7 @@ from tests.unit.analysis.comparison.test_ratios import comparable, source
 
 from memgauge.analysis.comparison.document import comparison_document
 from memgauge.analysis.comparison.figures import BEST, Source, of_reference, without_interval
-from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN
+from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN, NOT_IN_EVERY_RUN_THERE
 from memgauge.analysis.comparison.ratios import compare, compare_two
 from memgauge.analysis.comparison.report import report_of
 from memgauge.analysis.comparison.sides import side_of
@@ -71,7 +71,13 @@ def test_a_side_is_the_geometric_mean_of_what_all_runs_have() -> None:
     assert side.comparables[0].of_runs == (2.0, 8.0)
     assert [found.name for found in side.not_in_every_run] == ["stream/f2"]
     left = compare_two(side, side_of([one, one])).unpaired
-    assert ("stream/f2", NOT_IN_EVERY_RUN) in [(found.name, found.why) for found in left]
+    assert [(found.name, found.source, found.why) for found in left] == [
+        ("stream/f2", "baseline", NOT_IN_EVERY_RUN),
+        ("stream/f2", "other", NOT_IN_EVERY_RUN_THERE),
+    ]
+    text = said(report_of(compare([side, side_of([one, one])])))
+    assert "Not in every run of A: 1 figure: stream/f2." in text
+    assert "Only in B" not in text
 
 
 def test_runs_in_other_regimes_are_partners_only_of_their_own() -> None:
