@@ -111,7 +111,7 @@ def _check_windows(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "knobs", "message"),
     [
-        ("transfers --memory cuda:0 --peer 1", {}, "--peer 1: the driver shows no such GPU"),
+        ("transfers --memory cuda:0 --peer 1", {}, "--peer 1: the driver reports no such GPU"),
         ("transfers --memory cuda:0 --sizes 1GiB", {}, "are needed (pinned), but only"),
         (
             "transfers --memory cuda:0 --host pinned --direction both --budget 1s",

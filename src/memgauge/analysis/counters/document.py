@@ -75,7 +75,7 @@ class HardwareFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Of reads alone, over those of the kernel; None: none, or they are not distinguished."""
     hardware_to_software_writes: Figure | None
     allocation_share: Figure | None
-    """Of the lines written and not read by the kernel, those read first; idle traffic taken off."""
+    """Of the lines written and not read by the kernel, those read first; without idle traffic."""
     sockets: list[SocketFigures]
     elements: int
     """Of one repetition."""

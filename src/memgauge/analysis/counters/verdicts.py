@@ -238,7 +238,7 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
 
 def _taken_off(found: HardwareBandwidth, quantity: Quantity) -> str:
     """What is added where idle traffic is known and was subtracted."""
-    return ", idle traffic taken off" if idle_rate(found, (quantity,)) is not None else ""
+    return ", idle traffic subtracted" if idle_rate(found, (quantity,)) is not None else ""
 
 
 def excess_writes(found: HardwareBandwidth) -> str:

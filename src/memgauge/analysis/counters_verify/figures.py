@@ -50,7 +50,7 @@ class RoundCount(msgspec.Struct, frozen=True, kw_only=True):
     region_s: float
 
     def beyond_idle(self, names: Sequence[str]) -> float | None:
-        """Bytes of these counters, idle traffic taken off; None where one could not be read."""
+        """Bytes of these counters, idle traffic subtracted; None where one could not be read."""
         if not all(name in self.loaded and name in self.idle for name in names):
             return None
         return sum(self.loaded[name] - self.idle[name] for name in names)

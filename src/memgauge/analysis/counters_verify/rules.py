@@ -1,6 +1,6 @@
 """What is thought of one event: pure rules from what it counted of known traffic to a verdict.
 
-Counted over known bytes, idle traffic taken off, is 1 for an event that counts what it claims. The
+Counted over known bytes, idle traffic subtracted, is 1 for an event that counts what it claims. The
 factors by which events of today's machines are known to be off are `SIGNATURES`.
 """
 

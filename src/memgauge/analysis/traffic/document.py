@@ -47,7 +47,7 @@ class FlowFigures(msgspec.Struct, frozen=True, kw_only=True):
     """By the memory controllers' counters, one way: bytes of one execution by one core."""
 
     bytes: Figure | None
-    """Median over regions, idle traffic taken off."""
+    """Median over regions, idle traffic subtracted."""
     least_bytes: float
     """Of any region."""
     most_bytes: float

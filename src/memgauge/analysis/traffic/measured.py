@@ -37,7 +37,7 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes one way, of one execution by one core."""
 
     bytes: Estimate
-    """Median over regions, idle traffic taken off; its 95% interval."""
+    """Median over regions, idle traffic subtracted; its 95% interval."""
     least: float
     """Of any region,"""
     most: float

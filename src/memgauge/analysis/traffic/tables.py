@@ -198,7 +198,7 @@ def _note(curve: Curve, *, counted: bool) -> str:
         return note
     return (
         f"{note}{ratio} Measured: by {counters} counters, median over regions with its 95% "
-        f"interval, idle traffic taken off."
+        f"interval, idle traffic subtracted."
     )
 
 

@@ -124,7 +124,7 @@ def test_excess_that_idle_regions_explain_is_not_called_an_update() -> None:
 
 def test_idle_traffic_that_could_not_be_read_is_not_said_to_be_taken_off() -> None:
     made = counts(25, 9, idle_each=0.1)
-    assert "more than the kernel does, idle traffic taken off" in words(made)
+    assert "more than the kernel does, idle traffic subtracted" in words(made)
     unread = [msgspec.structs.replace(one, counts=dict.fromkeys(one.counts)) for one in made.idle]
     said = words(msgspec.structs.replace(made, idle=unread))
     assert "more than the kernel does: directory" in said
