@@ -280,7 +280,7 @@ def test_a_cache_that_reads_like_memory_is_named() -> None:
     measured = [(point("L2", "random"), 4.0), (point("L3", "random"), 140.0)]
     measured.append((point("DRAM", "block-random"), 155.0))
     declared = [point for point, _ in measured]
-    taken = [sample_of(p, ns * (1 + 0.001 * i), i) for i in range(9) for p, ns in measured]
+    taken = [sample_of(p, ns * (1 + 0.001 * i), i) for i in range(16) for p, ns in measured]
     texts = [v.text for v in section(analyse_run(small(*declared, *taken)), "latency").verdicts]
     assert [text.split(" take")[0] for text in texts] == ["A load from memory", "Loads from L3"]
     assert "90% of those from memory" in texts[1]

@@ -99,7 +99,13 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 def pieces_of(signals: Sequence[Signal], length: int, least: int) -> list[Piece]:
-    """Pieces [begin, end) in which all tracks keep their level; see `cuts_of`."""
+    """Pieces [begin, end) in which all tracks keep their level.
+
+    Args:
+        signals: Tracks over the same places; those without any value are ignored.
+        length: Number of places, and of values of each track.
+        least: Fewest places of a piece, unless all of `length` is shorter.
+    """
     places = [cut.place for cut in cuts_of(signals, length, least)]
     return list(pairwise([0, *places, length]))
 

@@ -143,7 +143,7 @@ def test_huge_pages_follow_the_base_page() -> None:
     [
         ({"threads": "1,2"}, "translation is that of one core"),
         ({"stride": "100"}, "--stride 100: is not a whole number of lines"),
-        ({"stride": "64,1GiB"}, "--stride 1 GiB: not even 16 lines so far apart fit"),
+        ({"stride": "64,1GiB"}, "--stride 1 GiB: not even 16 lines this far apart fit"),
         ({"largest_bytes": "1KiB", "stride": "4KiB"}, "--stride 4 KiB: not even 16 lines"),
         ({"largest_bytes": "64"}, "not even 16 lines"),
         ({"pages": "2m"}, "not even 16 lines .* --reserve-huge-pages"),
