@@ -99,7 +99,7 @@ class _Sums:
 
     def __init__(self, xs: Sequence[float], ys: Sequence[float]) -> None:
         self._xs = xs
-        zero = (0.0,) * 5
+        zero: tuple[float, ...] = (0.0,) * 5
         from_end = [zero]
         for x, y in zip(reversed(xs), reversed(ys), strict=True):
             terms = (1.0, x, x * x, y, x * y)
