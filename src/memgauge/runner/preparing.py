@@ -7,8 +7,11 @@ pace is learned from the groups that were prepared before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memgauge.model.errors import DoesNotFit
 from memgauge.model.units import format_bytes, format_duration
+from memgauge.runner.batches import Planned
 from memgauge.runner.budget import Budget
 
 SHARE = 0.4
@@ -18,6 +21,25 @@ FIRST_PACE_S_PER_BYTE = 0.3 / (1 << 30)
 
 FIXED_BYTES = 64 << 20
 """What takes a group as long as everything but its memory, such as starting threads."""
+
+
+def by_importance(batch: Sequence[Planned]) -> list[Planned]:
+    """The order in which a survey prepares groups, as long as there is time.
+
+    First one group of each experiment, in the order of these: the one with the most threads, which
+    is the whole machine, or the first. Then all others.
+    """
+    firsts: dict[str, Planned] = {}
+    for planned in batch:
+        known = firsts.setdefault(planned[0].name, planned)
+        if _threads(planned) > _threads(known):
+            firsts[planned[0].name] = planned
+    chosen = list(firsts.values())
+    return [*chosen, *(planned for planned in batch if not any(planned is one for one in chosen))]
+
+
+def _threads(planned: Planned) -> int:
+    return max((point.threads for point in planned[2].points), default=0)
 
 
 class Preparing:

@@ -32,7 +32,7 @@ from memgauge.runner.batches import Planned, batches, needs
 from memgauge.runner.budget import Budget, least_stretch_s
 from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
 from memgauge.runner.point_progress import PointProgress
-from memgauge.runner.preparing import Preparing
+from memgauge.runner.preparing import Preparing, by_importance
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
 from memgauge.system.environment.conditions import EnvironmentMonitor
@@ -290,7 +290,8 @@ class _Recording:
         benches: dict[Bench, Planned] = {}
         late: list[Planned] = []
         preparing = Preparing(self._budget)
-        for planned in batch:
+        is_survey = len(self._request.experiments) > 1
+        for planned in by_importance(batch) if is_survey else batch:
             if self._is_too_long(preparing, planned):
                 continue
             began_s = self._budget.elapsed_s
@@ -303,7 +304,9 @@ class _Recording:
                     self._left_out.add(planned[0].name, error)
             else:
                 preparing.took(self._budget.elapsed_s - began_s, planned[2].bytes)
-        return benches, late
+        places = {id(planned[2]): place for place, planned in enumerate(batch)}
+        as_planned = sorted(benches.items(), key=lambda opened: places[id(opened[1][2])])
+        return dict(as_planned), late
 
     def _is_too_long(self, preparing: Preparing, planned: Planned) -> bool:
         """Whether a survey leaves a group out, because it would take too long to prepare."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
-from tests.unit.runner.fakes import FakeExperiment
+from tests.unit.runner.fakes import FakeExperiment, a_point
 from tests.unit.runner.test_fitting import MIB, Other, left_out, measured
 
+from memgauge.experiments.shared.base import Group
 from memgauge.model.errors import DoesNotFit
+from memgauge.model.parameters import CommonParameters
+from memgauge.runner.batches import Planned
 from memgauge.runner.budget import Budget
-from memgauge.runner.preparing import FIXED_BYTES, SHARE, Preparing
+from memgauge.runner.preparing import FIXED_BYTES, SHARE, Preparing, by_importance
 
 pytestmark = pytest.mark.usefixtures("no_native_core")
 
@@ -39,6 +43,18 @@ def test_once_the_time_is_used_up_nothing_more_is_prepared() -> None:
     preparing.took(5.0, 100 * MIB)
     with pytest.raises(DoesNotFit, match="leaves no more time to prepare; use --budget 15s"):
         preparing.require_time("mix: 1 thread", MIB)
+
+
+def test_one_group_of_each_experiment_comes_first_that_of_the_whole_machine() -> None:
+    def planned(experiment: FakeExperiment, name: str, threads: int) -> Planned:
+        point = msgspec.structs.replace(a_point(name), threads=threads)
+        return experiment, CommonParameters(), Group(name=name, points=[point], bytes=1)
+
+    fake, other = FakeExperiment({}), Other({})
+    batch = [planned(fake, "1 thread", 1), planned(fake, "8 threads", 8), planned(fake, "4", 4)]
+    batch += [planned(other, "first", 1), planned(other, "second", 1)]
+    order = [group.name for _, _, group in by_importance(batch)]
+    assert order == ["8 threads", "first", "1 thread", "4", "second"]
 
 
 def slow(_group: str, _open: set[str]) -> None:
