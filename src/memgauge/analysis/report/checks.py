@@ -1,4 +1,11 @@
-"""One cross-check: two figures of the same thing, how far apart they are, and may be."""
+"""One cross-check: two figures of the same thing, how far apart they are, and may be.
+
+An equivalence test by intervals (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
+1987). Two figures *disagree* where the whole interval of their ratio lies outside what the methods
+allow. They *agree* where their ratio lies inside it and its interval excludes a difference that
+would matter. All else is *inconclusive*: a pair whose interval would also allow a large difference
+does not agree, however near the two values are.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +23,12 @@ from memgauge.analysis.statistics.ratios import ratio
 BANDWIDTH_SHARE = 0.03
 """That two bandwidths of the same load may differ by: code and layout differ, memory does not."""
 
+LATENCY_SHARE = 0.05
+"""That two latencies of the same memory may differ by: the walks meet caches and TLBs unequally."""
+MATTERS = 0.1
+"""A difference of that much, besides what is known to be between the two, must be excluded for two
+figures to agree."""
+
 NO_INTERVAL = "too few samples for an interval"
 WIDE = "the intervals are too wide to decide"
 LATENCY_CAUSES = (
@@ -28,7 +41,7 @@ BANDWIDTH_CAUSES = (
     "wrongly"
 )
 
-Outcome = Literal["agrees", "disagrees", "not known"]
+Outcome = Literal["agrees", "disagrees", "inconclusive"]
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,8 +58,11 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     """Which figures are compared: sustained, median, or those of a level."""
     difference: float | None = None
     """Of the first side from the other, as a share of the other."""
+    difference_low: float | None = None
+    difference_high: float | None = None
+    """What the intervals allow it to be."""
     allowed: float | None = None
-    outcome: Outcome = "not known"
+    outcome: Outcome = "inconclusive"
     why: str | None = None
     """Why it cannot be determined."""
     causes: str = ""
@@ -94,7 +110,7 @@ def _faced(what: str, unit: str, one: Side, other: Side, causes: str) -> Check:
 
 
 def latency_check(what: str, one: Side, other: Side, drift: float) -> Check:
-    """Agree where their intervals are no further apart than the run-to-run drift of the machine.
+    """Whether two latencies agree within 5% and the run-to-run drift of the machine.
 
     Args:
         what: What is compared, such as `loaded, longest delay`.
@@ -103,17 +119,11 @@ def latency_check(what: str, one: Side, other: Side, drift: float) -> Check:
         drift: Run-to-run drift as a share; 0 where it is not known.
     """
     check = _faced(what, "ns", one, other, LATENCY_CAUSES)
-    mine, its = check.one, check.other
-    if mine is None or its is None or not its.value:
-        return msgspec.structs.replace(check, why=NO_INTERVAL)
-    if not (has_interval(mine) and has_interval(its)):
-        difference = mine.value / its.value - 1
-        return msgspec.structs.replace(check, difference=difference, why=NO_INTERVAL)
-    return judged(check, facing(mine, its) + drift)
+    return judged(check, ratio(check.one, check.other), LATENCY_SHARE + drift)
 
 
 def bandwidth_check(what: str, one: Side, other: Side, beside_gb_per_s: float = 0.0) -> Check:
-    """Agree within 3%; a first side that is the lower may differ by `beside_gb_per_s` besides.
+    """Whether two bandwidths agree within 3%; the first may lack `beside_gb_per_s` besides.
 
     Args:
         what: What is compared, such as `mix, reads alone, GPU`.
@@ -123,43 +133,53 @@ def bandwidth_check(what: str, one: Side, other: Side, beside_gb_per_s: float = 
             beside it or a cache that serves the other side.
     """
     check = _faced(what, "GB/s", one, other, BANDWIDTH_CAUSES)
-    mine, its = check.one, check.other
-    between = ratio(mine, its)
-    if between is None or mine is None or its is None:
+    lacks = beside_gb_per_s / check.other.value if check.other and check.other.value else 0.0
+    return judged(check, ratio(check.one, check.other), BANDWIDTH_SHARE, lacks=lacks)
+
+
+def judged(
+    check: Check,
+    between: Estimate | None,
+    allowed: float,
+    *,
+    lacks: float = 0.0,
+    matters: float = MATTERS,
+) -> Check:
+    """By the ratio of both sides.
+
+    Args:
+        check: Both sides, not judged yet.
+        between: The first side over the other; None where one has no figure.
+        allowed: Share by which they may differ either way.
+        lacks: Share that the first side may lack besides, for a known reason.
+        matters: Difference that must be excluded for both to agree.
+    """
+    if between is None:
         return msgspec.structs.replace(check, why=NO_INTERVAL)
-    lower = mine.value < its.value
-    allowed = BANDWIDTH_SHARE + (beside_gb_per_s / its.value if lower else 0.0)
+    lower = between.value < 1
+    found = msgspec.structs.replace(
+        check, difference=between.value - 1, allowed=allowed + (lacks if lower else 0.0)
+    )
     if not has_interval(between):
-        found = msgspec.structs.replace(check, why=NO_INTERVAL, allowed=allowed)
-        return msgspec.structs.replace(found, difference=between.value - 1)
-    return _within(judged(check, allowed), between, allowed)
-
-
-def facing(one: Estimate, other: Estimate) -> float:
-    """The halves of both intervals that lie between the two values, as a share of the other."""
-    if one.value > other.value:
-        return (one.value - one.low + other.high - other.value) / other.value
-    return (one.high - one.value + other.value - other.low) / other.value
-
-
-def judged(check: Check, allowed: float) -> Check:
-    """By the difference of both sides alone."""
-    if check.one is None or check.other is None:
-        return check
-    difference = check.one.value / check.other.value - 1
-    outcome: Outcome = "agrees" if abs(difference) <= allowed else "disagrees"
+        return msgspec.structs.replace(found, why=NO_INTERVAL)
+    outcome = _outcome(
+        between, (1 - allowed - lacks, 1 + allowed), (1 - matters - lacks, 1 + matters)
+    )
     return msgspec.structs.replace(
-        check, difference=difference, allowed=allowed, outcome=outcome, why=None
+        found,
+        difference_low=between.low - 1,
+        difference_high=between.high - 1,
+        outcome=outcome,
+        why=WIDE if outcome == "inconclusive" else None,
     )
 
 
-def _within(check: Check, between: Estimate, allowed: float) -> Check:
-    """Undecided where the interval of the ratio leaves both outcomes possible, or is too wide."""
-    half_width = (between.high - between.low) / 2
-    touches = between.low <= 1 + allowed and between.high >= 1 - allowed
-    if half_width > allowed or (check.outcome == "disagrees" and touches):
-        return msgspec.structs.replace(check, outcome="not known", why=WIDE)
-    return check
+def _outcome(between: Estimate, may: tuple[float, float], must: tuple[float, float]) -> Outcome:
+    """By where the ratio may lie, and where all of its interval must."""
+    if between.high < may[0] or between.low > may[1]:
+        return "disagrees"
+    excluded = must[0] <= between.low and between.high <= must[1]
+    return "agrees" if excluded and may[0] <= between.value <= may[1] else "inconclusive"
 
 
 def comparable(

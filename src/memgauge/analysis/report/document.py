@@ -117,8 +117,11 @@ class CheckFigures(msgspec.Struct, frozen=True, kw_only=True):
     other: Figure | None
     difference: float | None
     """Of the first side from the other, as a share of the other."""
+    difference_low: float | None
+    difference_high: float | None
+    """What the intervals allow it to be; None: not known."""
     allowed: float | None
-    outcome: Literal["agrees", "disagrees", "not known"]
+    outcome: Literal["agrees", "disagrees", "inconclusive"]
     why: str | None
     """Why it cannot be determined."""
 
@@ -219,6 +222,8 @@ def _check(check: Check) -> CheckFigures:
         one=figure(check.one),
         other=figure(check.other),
         difference=check.difference,
+        difference_low=check.difference_low,
+        difference_high=check.difference_high,
         allowed=check.allowed,
         outcome=check.outcome,
         why=check.why,

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.report.checks import (
     LATENCY_CAUSES,
-    NO_INTERVAL,
+    LATENCY_SHARE,
     Check,
-    facing,
     judged,
     untold,
 )
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.levels import Level
+from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.workingset.claims import Finding
 from memgauge.model.points.latency import LatencyRequested
 from memgauge.model.points.rings import RingActual
@@ -32,6 +30,8 @@ from memgauge.model.points.workingset import WorkingsetRequested
 _Idle = tuple[str, LatencyRequested, Estimate]
 """What `latency` measured of a level: name of the point, ring, latency."""
 
+LEVEL_MATTERS = 0.25
+"""A difference of that much must be excluded; plateaus rise by half as much where all is well."""
 UNNAMED = "unnamed"
 """A level that the topology does not have: `latency` knows nothing of it."""
 
@@ -78,24 +78,27 @@ def _check(
     point, requested, idle = found
     ceiling_ns = ceiling(level, above, requested.footprint_bytes)
     plateau = Estimate(level.latency_ns, level.latency_low_ns, ceiling_ns)
-    known = has_interval(idle)
-    bounds = idle if known else Estimate(idle.value, idle.value, idle.value)
-    check = judged(
-        Check(
-            what=_what(name),
-            unit="ns",
-            one_name=point,
-            other_name=_where(name),
-            one=idle,
-            other=plateau,
-            figure="sustained, and the plateau of a level",
-            causes=f"{LATENCY_CAUSES}, a level that neighbours took more of during one of the two",
-        ),
-        facing(bounds, plateau) + drift,
+    check = Check(
+        what=_what(name),
+        unit="ns",
+        one_name=point,
+        other_name=_where(name),
+        one=idle,
+        other=plateau,
+        figure="sustained, and the plateau of a level",
+        causes=f"{LATENCY_CAUSES}, a level that neighbours took more of during one of the two",
     )
-    if check.outcome == "disagrees" and not known:
-        return msgspec.structs.replace(check, outcome="not known", why=NO_INTERVAL)
-    return check
+    between = nearest_ratio(idle, plateau) if has_interval(idle) else ratio(idle, idle)
+    return judged(check, between, LATENCY_SHARE + drift, matters=LEVEL_MATTERS)
+
+
+def nearest_ratio(idle: Estimate, plateau: Estimate) -> Estimate:
+    """A latency over a plateau's: over the value of its range that is nearest, and over both ends.
+
+    The plateau's range is not an interval of one figure: latencies really differ along it.
+    """
+    nearest = min(max(idle.value, plateau.low), plateau.high)
+    return Estimate(idle.value / nearest, idle.low / plateau.high, idle.high / plateau.low)
 
 
 def _what(name: str) -> str:

@@ -13,9 +13,9 @@ from tests.unit.analysis.records import bandwidth_point, latency_point, sample_o
 from tests.unit.analysis.runs import MIB, start, whole_run
 
 from memgauge.analysis.figures.run import figures_of
-from memgauge.analysis.report.checks import Check, facing
+from memgauge.analysis.report.checks import Check, judged
 from memgauge.analysis.report.cross_checks import crosschecks, section
-from memgauge.analysis.report.level_checks import ceiling
+from memgauge.analysis.report.level_checks import ceiling, nearest_ratio
 from memgauge.analysis.report.run import analyse_run, sections_of
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.levels import Level
@@ -142,7 +142,7 @@ def test_latencies_beyond_both_intervals_disagree() -> None:
 def test_other_pages_or_another_cpu_are_not_compared() -> None:
     for other in (idle(150, "4k"), idle(150, "thp", cpu=1)):
         (check,) = checked([*loaded(150, 2, 20_000), other])
-        assert check.outcome == "not known"
+        assert check.outcome == "inconclusive"
         assert check.why == "no figure of idle latency from the same CPU, node and pages"
 
 
@@ -212,12 +212,12 @@ def test_a_side_that_lost_all_its_samples_is_said() -> None:
     ]
     samples = run.samples | {"stream/read/tuned/double/1t": lost}
     (check,) = crosschecks(figures_of(msgspec.structs.replace(run, samples=samples)))
-    assert check.outcome == "not known"
+    assert check.outcome == "inconclusive"
     assert check.why == "one side has no figure: all its samples were set aside"
 
 
 def test_noise_that_leaves_both_outcomes_possible_is_not_told() -> None:
-    assert outcomes(checked([mix(20), stream_read(20.8)], noise=0.15)) == ["not known"]
+    assert outcomes(checked([mix(20), stream_read(20.8)], noise=0.15)) == ["inconclusive"]
 
 
 def test_hits_of_the_level_above_are_taken_out_of_a_plateau() -> None:
@@ -250,7 +250,7 @@ def test_levels_of_both_experiments_agree_on_the_made_up_machine() -> None:
     by_level = {check.what: check for check in checks}
     assert by_level["latency of L1"].outcome == "agrees"
     assert by_level["latency of L2"].outcome == "agrees"
-    assert by_level["latency of L3"].outcome == "not known"
+    assert by_level["latency of L3"].outcome == "inconclusive"
     assert (by_level["latency of L3"].why or "").startswith("latency has no figure of L3")
     report = analyse_run(run)
     assert report.sections[-1].name == "crosschecks"
@@ -258,18 +258,50 @@ def test_levels_of_both_experiments_agree_on_the_made_up_machine() -> None:
     assert any(text.startswith("1 of 4 cross-checks is undecided: ") for text in texts)
 
 
-bounds = st.floats(1, 100)
+def outcome_of(value: float, half: float, allowed: float, lacks: float = 0.0) -> str:
+    check = Check(what="x", unit="ns", one_name="a", other_name="b")
+    between = Estimate(value, value - half, value + half)
+    return judged(check, between, allowed, lacks=lacks).outcome
 
 
-@given(bounds, bounds, st.floats(0, 0.5), st.floats(0, 0.5))
-def test_intervals_overlap_exactly_where_the_facing_halves_reach(
-    a: float, b: float, wide_a: float, wide_b: float
+@pytest.mark.parametrize(
+    ("value", "half", "outcome"),
+    [
+        (1.02, 0.005, "agrees"),
+        (1.02, 0.07, "agrees"),
+        (1.0, 0.46, "inconclusive"),
+        (1.02, 0.09, "inconclusive"),
+        (1.06, 0.02, "inconclusive"),
+        (1.08, 0.02, "disagrees"),
+        (0.8, 0.1, "disagrees"),
+        (0.9, 0.04, "disagrees"),
+    ],
+)
+def test_an_outcome_follows_from_what_the_interval_allows(
+    value: float, half: float, outcome: str
 ) -> None:
-    one = Estimate(a, a * (1 - wide_a), a * (1 + wide_a))
-    other = Estimate(b, b * (1 - wide_b), b * (1 + wide_b))
-    gap = max(one.low, other.low) - min(one.high, other.high)
-    reach = facing(one, other) - abs(a / b - 1)
-    assert (reach >= -1e-9) == (gap <= 1e-9 * b) or abs(gap) < 1e-6
+    assert outcome_of(value, half, 0.05) == outcome
+
+
+def test_what_one_side_lacks_for_a_known_reason_counts_below_only() -> None:
+    assert outcome_of(0.9, 0.01, 0.03, lacks=0.1) == "agrees"
+    assert outcome_of(1.1, 0.01, 0.03, lacks=0.1) == "disagrees"
+
+
+def test_a_latency_may_lie_anywhere_on_a_plateau() -> None:
+    plateau = Estimate(10.0, 9.0, 11.0)
+    assert nearest_ratio(Estimate(10.5, 10.4, 10.6), plateau).value == 1
+    assert nearest_ratio(Estimate(12.0, 11.9, 12.1), plateau).value == pytest.approx(12 / 11)
+    assert nearest_ratio(Estimate(10.0, 9.9, 10.1), plateau).low == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(("apart", "outcome"), [(1.0, "agrees"), (1.12, "disagrees")])
+def test_a_tenth_is_told_beside_noise_of_8_percent(apart: float, outcome: str) -> None:
+    assert outcomes(checked([mix(20), stream_read(20 * apart)], noise=0.08)) == [outcome]
+
+
+def test_latencies_apart_by_2_percent_agree() -> None:
+    assert outcomes(checked([*loaded(153, 2, 20_000), idle(150)])) == ["agrees"]
 
 
 @pytest.mark.parametrize("seed", range(8))
