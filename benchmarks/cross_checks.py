@@ -35,7 +35,7 @@ def outcomes(apart: float, noise: float, allowed: float, pairs: int) -> str:
     def figure(level: float) -> Estimate | None:
         return sustained([level * rng.gauss(1, noise) for _ in range(ROUNDS)])
 
-    found = Counter(
+    found: Counter[str] = Counter(
         judged(CHECK, ratio(figure(1 + apart), figure(1.0)), allowed).outcome for _ in range(pairs)
     )
     return " / ".join(f"{100 * found[outcome] / pairs:.0f}" for outcome in OUTCOMES)

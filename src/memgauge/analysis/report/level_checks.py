@@ -20,7 +20,7 @@ from memgauge.analysis.report.checks import (
 )
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
-from memgauge.analysis.statistics.levels import Level
+from memgauge.analysis.statistics.level import Level
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.workingset.claims import Finding
 from memgauge.model.points.latency import LatencyRequested

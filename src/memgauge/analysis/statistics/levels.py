@@ -6,7 +6,11 @@ criterion (Yao 1988). A piece that is long and flat is a plateau; plateaus less 
 are one level, seen through different levels of address translation or beside a neighbour; short,
 steep or uneven pieces are transitions and no level. A level ends where the latency passes the
 geometric mean of its own and that of the next level, where the two explain it equally well: its
-capacity lies between the last footprint below that and the first above.
+capacity lies between the last footprint below that and the first above. What counts as uneven, and
+as above, grows with the noise of the curve.
+
+Where plateaus do not explain the curve (it does not end on one, or takes more than two octaves from
+one to the next), hit shares may: see `gradual_levels`.
 
 What would invalidate it: fewer than about three footprints an octave, a walk that a prefetcher can
 follow, or a cache whose share changes during the run.
@@ -17,9 +21,9 @@ from collections.abc import Sequence
 from itertools import accumulate, zip_longest
 from statistics import median, pstdev
 
-import msgspec
-
+from memgauge.analysis.statistics.gradual_levels import gradual_levels
 from memgauge.analysis.statistics.intervals import MAD_TO_SIGMA
+from memgauge.analysis.statistics.level import Level
 
 SMALLEST_STEP = 0.06
 """Log latency that pieces may waver by: smaller steps, even when significant, are no level."""
@@ -33,32 +37,16 @@ LEAST_RATIO = 1.6
 """Latency of a level over that of the one below."""
 ON_PLATEAU = 1.15
 """Up to this multiple of the plateau's latency a footprint fits wholly."""
+OF_NOISE = 2.0
+"""Standard deviations of noise that a plateau may be uneven by, and a footprint lie above it."""
+MOST_NOISE = 0.12
+"""Of log latency: a curve with more of it is judged as if it had no more."""
+LONGEST = 2.0
+"""Octaves from one plateau to the next; a longer rise is no transition between two plateaus."""
 
 
 Curve = Sequence[tuple[int, float]]
 Piece = tuple[int, int]
-
-
-class Level(msgspec.Struct, frozen=True, kw_only=True):
-    """A level of the memory hierarchy as the curve shows it."""
-
-    latency_ns: float
-    latency_low_ns: float
-    latency_high_ns: float
-    """Least and most latency on the plateau."""
-    first_bytes: int
-    """Smallest footprint on the plateau."""
-    fits_bytes: int
-    """Largest footprint still wholly on the plateau."""
-    capacity_low_bytes: int
-    """Largest footprint nearer to this level than to the next."""
-    capacity_high_bytes: int | None
-    """Smallest footprint nearer to the next; None: the curve ends in this level."""
-
-    @property
-    def capacity_bytes(self) -> int | None:
-        """The capacity, as far as the footprints resolve it; None: no end was seen."""
-        return None if self.capacity_high_bytes is None else self.capacity_low_bytes
 
 
 def find_levels(curve: Curve) -> list[Level]:
@@ -67,24 +55,38 @@ def find_levels(curve: Curve) -> list[Level]:
     if len(points) < LEAST_POINTS:
         return []
     logs = [math.log(ns) for _, ns in points]
+    noise = min(noise_of(logs), MOST_NOISE)
     pieces = partition(logs, penalty_of(logs))
-    plateaus = [piece for piece in pieces if _is_plateau(points, piece)]
+    plateaus = [piece for piece in pieces if _is_plateau(points, piece, noise)]
     groups = _grouped(points, plateaus)
-    return [
-        _level(points, group, beyond)
+    found = [
+        _level(points, group, beyond, noise)
         for group, beyond in zip_longest(groups, groups[1:])
         if group is not None
     ]
+    if _explains(points, found, groups):
+        return found
+    return gradual_levels(points, noise_of(logs)) or found
+
+
+def noise_of(logs: Sequence[float]) -> float:
+    """Standard deviation, from second differences, which neither a plateau nor a slope has."""
+    bends = [abs(a - 2 * b + c) for a, b, c in zip(logs, logs[1:], logs[2:], strict=False)]
+    return MAD_TO_SIGMA * median(bends) / math.sqrt(6) if bends else 0.0
 
 
 def penalty_of(logs: Sequence[float]) -> float:
-    """Cost of one cut: 3 variances times log n, a cut having a place and a mean (Yao 1988).
+    """Cost of one cut: 3 variances times log n, a cut having a place and a mean (Yao 1988)."""
+    return 3 * max(noise_of(logs), SMALLEST_STEP) ** 2 * math.log(len(logs))
 
-    The noise is taken from second differences, which neither a plateau nor a slope has.
-    """
-    bends = [abs(a - 2 * b + c) for a, b, c in zip(logs, logs[1:], logs[2:], strict=False)]
-    noise = MAD_TO_SIGMA * median(bends) / math.sqrt(6) if bends else 0.0
-    return 3 * max(noise, SMALLEST_STEP) ** 2 * math.log(len(logs))
+
+def _explains(points: Curve, found: Sequence[Level], groups: Sequence[Sequence[Piece]]) -> bool:
+    """Whether the curve is one of plateaus, from the first footprint to the last."""
+    if not found or found[-1].capacity_high_bytes is not None:
+        return False
+    firsts = [points[group[0][0]][0] for group in groups]
+    ends = [points[0][0], *(points[group[-1][1] - 1][0] for group in groups[:-1])]
+    return all(math.log2(first / end) <= LONGEST for end, first in zip(ends, firsts, strict=True))
 
 
 def partition(values: Sequence[float], penalty: float) -> list[Piece]:
@@ -110,7 +112,7 @@ def partition(values: Sequence[float], penalty: float) -> list[Piece]:
     return pieces[::-1]
 
 
-def _is_plateau(points: Curve, piece: Piece) -> bool:
+def _is_plateau(points: Curve, piece: Piece, noise: float) -> bool:
     begin, end = piece
     if end - begin < LEAST_POINTS:
         return False
@@ -118,7 +120,8 @@ def _is_plateau(points: Curve, piece: Piece) -> bool:
     logs = [math.log(ns) for _, ns in points[begin:end]]
     if octaves[-1] - octaves[0] < LEAST_OCTAVES:
         return False
-    return abs(_slope(octaves, logs)) <= STEEPEST and pstdev(logs) <= MOST_UNEVEN
+    uneven = max(MOST_UNEVEN, OF_NOISE * noise)
+    return abs(_slope(octaves, logs)) <= STEEPEST and pstdev(logs) <= uneven
 
 
 def _slope(xs: Sequence[float], ys: Sequence[float]) -> float:
@@ -143,13 +146,16 @@ def _latency(points: Curve, piece: Piece) -> float:
     return median(ns for _, ns in points[slice(*piece)])
 
 
-def _level(points: Curve, like: Sequence[Piece], beyond: Sequence[Piece] | None) -> Level:
+def _level(
+    points: Curve, like: Sequence[Piece], beyond: Sequence[Piece] | None, noise: float
+) -> Level:
     """The level of a group: latency from its longest plateau, capacity from where it ends."""
     longest = max(like, key=lambda piece: piece[1] - piece[0])
     latencies = [ns for _, ns in points[slice(*longest)]]
     last = _latency(points, like[-1])
     start = like[-1][0]
-    fits = max(start + 1, _first_above(points, start, last * ON_PLATEAU))
+    above = max(ON_PLATEAU, math.exp(OF_NOISE * noise))
+    fits = max(start + 1, _first_above(points, start, last * above))
     edge = fits
     if beyond is not None:
         edge = max(fits, _first_above(points, start, math.sqrt(last * _latency(points, beyond[0]))))

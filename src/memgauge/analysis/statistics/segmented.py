@@ -99,8 +99,7 @@ class _Sums:
 
     def __init__(self, xs: Sequence[float], ys: Sequence[float]) -> None:
         self._xs = xs
-        zero: tuple[float, ...] = (0.0,) * 5
-        from_end = [zero]
+        from_end: list[tuple[float, ...]] = [(0.0,) * 5]
         for x, y in zip(reversed(xs), reversed(ys), strict=True):
             terms = (1.0, x, x * x, y, x * y)
             from_end.append(tuple(a + b for a, b in zip(from_end[-1], terms, strict=True)))

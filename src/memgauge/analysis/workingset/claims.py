@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.statistics.levels import Level
+from memgauge.analysis.statistics.level import Level
 from memgauge.model.system import System
 
 UNMATCHED = 2.5

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from memgauge.analysis.section import Verdict
-from memgauge.analysis.statistics.levels import Level
+from memgauge.analysis.statistics.level import Level
 from memgauge.analysis.workingset.claims import Claim, Finding
 from memgauge.model.units import format_bytes
 

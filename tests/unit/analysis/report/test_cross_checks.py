@@ -18,7 +18,7 @@ from memgauge.analysis.report.cross_checks import crosschecks, section
 from memgauge.analysis.report.level_checks import ceiling, nearest_ratio
 from memgauge.analysis.report.run import analyse_run, sections_of
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.levels import Level
+from memgauge.analysis.statistics.level import Level
 from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import Run, run_of
 

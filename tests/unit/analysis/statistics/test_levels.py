@@ -28,14 +28,15 @@ def curve(  # noqa: PLR0917
     tlb_ns: float = 0.0,
     largest: int = 128 * MIB,
     seed: int = 1,
+    power: float = 2.0,
 ) -> list[tuple[int, float]]:
-    """Random walk over caches: beyond a level's size, the share it holds falls with the square."""
+    """Random walk over caches: beyond a level's size, the share it holds falls with a power."""
     rng = random.Random(seed)
     points = []
     for size in footprints(largest):
         held, ns = 0.0, 0.0
         for capacity, latency in zip(capacities, latencies, strict=False):
-            share = max(held, min(1.0, (capacity / size) ** 2))
+            share = max(held, min(1.0, (capacity / size) ** power))
             ns += (share - held) * latency
             held = share
         ns += (1 - held) * latencies[len(capacities)]
@@ -69,6 +70,35 @@ def test_three_caches_and_memory_are_found(noise: float, tlb_ns: float, seed: in
         ("L3", "agrees"),
         ("memory", "memory"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("power", "noise", "least"), [(50.0, 0.08, 19), (1.0, 0.0, 20), (1.0, 0.04, 18)]
+)
+def test_sharp_and_gradual_levels_are_found_beside_noise(
+    power: float, noise: float, least: int
+) -> None:
+    """Gradual: hits are capacity over footprint, so that only the nearest level has a plateau."""
+    caches = [32 * KIB, MIB, 32 * MIB]
+    found = 0
+    for seed in range(20):
+        levels = find_levels(curve(caches, ZEN4_NS, noise, 0.0, 256 * MIB, seed, power))
+        ends = [level.capacity_bytes for level in levels]
+        found += (
+            len(ends) == 4
+            and ends[3] is None
+            and all(
+                end is not None and bytes_ / 1.6 <= end <= 1.6 * bytes_
+                for end, bytes_ in zip(ends, caches, strict=False)
+            )
+        )
+    assert found >= least
+
+
+@pytest.mark.parametrize("tlb_ns", [6.0, 20.0])
+def test_translation_moves_no_gradual_level(tlb_ns: float) -> None:
+    points = curve([32 * KIB, MIB, 32 * MIB], ZEN4_NS, 0.01, tlb_ns, 256 * MIB, power=1.0)
+    assert dict(statuses(compare(find_levels(points), ZEN4, 256 * MIB)))["L3"] == "agrees"
 
 
 def test_a_virtual_machines_share_of_the_last_level_is_smaller() -> None:
