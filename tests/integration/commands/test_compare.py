@@ -184,10 +184,10 @@ def test_the_gate_of_several_runs(runs: Path, sides: tuple[str, ...], code: int)
 
 
 BAD_INPUT = [
-    (("a4,a5", "b7"), "two runs beside one"),
+    (("a4,a5", "b7"), "two runs and one do not show"),
     (("a4,a5,a4", "b7,b8"), "named twice"),
     (("a4,a5", "b7,a5"), "named twice"),
-    (("a4,reference:nvdimm-dram", "b7,b8"), "is published"),
+    (("a4,reference:nvdimm-dram", "b7,b8"), "a published table is one result"),
     (("a4,,a5", "b7,b8"), "a name is missing beside a comma"),
     (("a4,nowhere", "b7,b8"), "nowhere"),
     (("a4,empty", "b7,b8"), "'a4,empty': holds no figure"),

@@ -47,7 +47,7 @@ def test_the_document_is_plain_data() -> None:
     [
         (["reference:nvdimm"], "holds no counts of memory controllers"),
         (["reference:altra"], "is not in the library of published results"),
-        ([ALTRA, "--format", "stream"], "was not measured here"),
+        ([ALTRA, "--format", "stream"], "is not a run, and only runs have STREAM's table"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(arguments: list[str], why: str) -> None:

@@ -139,7 +139,7 @@ def test_ctrl_c_keeps_what_was_simulated_before(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["gem"], "kernel 'gem' is unknown; did you mean gem"),
-        (["gemm", "--machine", "power8"], "machine 'power8': there is none of that name; did you"),
+        (["gemm", "--machine", "power8"], "machine 'power8': no machine has this name; did you"),
         (["gemm", "--sizes", "64:2k"], "--sizes '64:2k' holds '2k', which is not a whole number"),
         (["s1cf", "--sizes", "63"], "--sizes 63: the grid 2x4 does not divide it"),
         (["copy", "--sizes", "1e12"], "--sizes 1000000000000: the arrays of copy by 1 thread take"),
