@@ -362,7 +362,7 @@ def test_a_negative_value_is_refused_and_later_missing(nest: Nest) -> None:
         (f"{READS}.value[cpu8]", UnknownEvent, r"\.value\[cpu88\]"),
         ("perfevent.hwcounters", UnknownEvent, "did you mean"),
         ("nothing.of.the.kind", UnknownEvent, "not known here"),
-        ("pmcd.version", RequestError, "no numbers"),
+        ("pmcd.version", RequestError, "its values are not numbers"),
         ("", RequestError, r"METRIC\[INSTANCE\]"),
         ("a..b", RequestError, r"METRIC\[INSTANCE\]"),
         (f"{READS}.value[", RequestError, r"METRIC\[INSTANCE\]"),

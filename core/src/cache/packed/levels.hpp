@@ -236,7 +236,8 @@ private:
     // place(), where the line may be there with other sectors; lines of the set may have gone since
     // it was looked for.
     template <class Depth>
-    [[gnu::always_inline]] void fill(Depth l, PackedLevel& level, Word* set, Word word, bool may_be_there) {
+    [[gnu::always_inline]] void fill(Depth l, PackedLevel& level, Word* set, Word word,
+                                     bool may_be_there) {
         if (sectored && may_be_there) {
             place(l, level, set, word);
         } else {
