@@ -15,6 +15,11 @@ Noise of a track is its long-run noise (see `noise`): neighbours that share a di
 than as many independent values. Where the pieces that were found are still less even inside than
 that noise allows, it is raised to what they show, and the cuts are sought again.
 
+Where a track keeps still (its values differ by a small part of what matters, for many places), it
+has no noise, and what it does elsewhere says nothing about such a stretch: a program that waits
+uses no processor at all, however unevenly others let it run before. So noise is that of the rest,
+and the ends of a still stretch are cuts where nearly all values beyond them lie at another level.
+
 A cut lies somewhere among the places that explain nearly as much: those whose squared error is
 within 7.35 of the best, the 95% point of the likelihood ratio of a change point (Hansen, "Sample
 splitting and threshold estimation", Econometrica 68, 2000), the error in squares of the long-run
@@ -50,6 +55,11 @@ LEAST_OF_ALL = 0.05
 """and of the largest level of the track in the whole run."""
 LEAST_ERRORS = 3.0
 """Standard errors between the levels of neighbours, twice as many where one is short."""
+
+STILL_SHARE = 0.1
+"""Of the floor: values that differ by less keep still, where as many as `SHORT` do so in a row."""
+MOSTLY = 0.9
+"""Of a piece: still, or beyond the level of a still neighbour."""
 
 Piece = tuple[int, int]
 
@@ -88,6 +98,22 @@ class _Sums(msgspec.Struct, frozen=True):
         return (after - before) ** 2 * left * right / (left + right)
 
 
+class _Stillness(msgspec.Struct, frozen=True):
+    """Where a track keeps still."""
+
+    stretches: list[Piece]
+
+    def covers(self, piece: Piece) -> bool:
+        """Whether nearly all places of a piece are in one still stretch."""
+        return any(
+            min(end, piece[1]) - max(begin, piece[0]) >= MOSTLY * (piece[1] - piece[0])
+            for begin, end in self.stretches
+        )
+
+    def ends(self, length: int) -> set[int]:
+        return {place for piece in self.stretches for place in piece if 0 < place < length}
+
+
 class Cut(msgspec.Struct, frozen=True):
     """Where one piece ends and the next begins."""
 
@@ -121,12 +147,15 @@ def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
     reported = [signal for signal in signals if any(value is not None for value in signal.values)]
     if not reported or length < 2 * least:
         return []
+    still = [_stillness(signal) for signal in reported]
+    ends = set().union(*(one.ends(length) for one in still))
     noises = [noise_of(signal) for signal in reported]
     for _ in range(MOST_TRIES):
         sums = [_sums(signal, noise) for signal, noise in zip(reported, noises, strict=True)]
-        cuts = _partition(sums, _screened(sums, length, least), length, least)
-        cuts = _settled(sums, cuts, length, least)
-        pieces = _merged(reported, noises, list(pairwise([0, *cuts, length])))
+        candidates = sorted({*_screened(sums, length, least), *ends})
+        cuts = _partition(sums, candidates, ends, length, least)
+        cuts = _settled(sums, cuts, ends, length, least)
+        pieces = _merged(reported, noises, still, list(pairwise([0, *cuts, length])))
         raised = _raised(reported, noises, pieces)
         if len(pieces) == 1 or raised == noises:
             break
@@ -139,8 +168,33 @@ def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
 
 def noise_of(signal: Signal) -> float:
     """Standard deviation of the long-run noise, at least what the floor stands for."""
-    known = [value for value in signal.values if value is not None]
-    return max(signal.floor / LEAST_ERRORS, long_run_deviation(known))
+    still = {place for piece in _stillness(signal).stretches for place in range(*piece)}
+    moving = [v for at, v in enumerate(signal.values) if v is not None and at not in still]
+    return max(signal.floor / LEAST_ERRORS, long_run_deviation(moving))
+
+
+def _stillness(signal: Signal) -> _Stillness:
+    """The stretches in which the values stay together, each as long as it can be."""
+    stretches: list[Piece] = []
+    begin, low, high = 0, math.inf, -math.inf
+    for at, value in enumerate([*signal.values, None]):
+        low, high = (low, high) if value is None else (min(low, value), max(high, value))
+        if value is not None and high - low <= STILL_SHARE * signal.floor:
+            continue
+        if at - begin >= SHORT:
+            stretches.append((begin, at))
+        if value is None:
+            begin, low, high = at + 1, math.inf, -math.inf
+            continue
+        # On from the first place since which all values, this one too, stay together.
+        begin, low, high = at, value, value
+        if stretches and stretches[-1][1] == at:
+            continue
+        while begin > 0 and (before := signal.values[begin - 1]) is not None:
+            if max(high, before) - min(low, before) > STILL_SHARE * signal.floor:
+                break
+            begin, low, high = begin - 1, min(low, before), max(high, before)
+    return _Stillness(stretches)
 
 
 def _raised(
@@ -202,9 +256,12 @@ def _screened(sums: Sequence[_Sums], length: int, least: int) -> list[int]:
 
 
 def _partition(
-    sums: Sequence[_Sums], candidates: Sequence[int], length: int, least: int
+    sums: Sequence[_Sums], candidates: Sequence[int], free: set[int], length: int, least: int
 ) -> list[int]:
-    """The candidates that squared error and penalty prefer; exact among them."""
+    """The candidates that squared error and penalty prefer; exact among them.
+
+    Cuts at places in `free` carry no penalty.
+    """
     penalty = penalty_of(len(sums), length)
     places = [0, *candidates, length]
     cost = [0.0] + [math.inf] * (len(places) - 1)
@@ -214,8 +271,9 @@ def _partition(
             if places[end] - places[begin] < least or math.isinf(cost[begin]):
                 continue
             error = sum(one.error(places[begin], places[end]) for one in sums)
-            if cost[begin] + error + penalty < cost[end]:
-                cost[end], cut[end] = cost[begin] + error + penalty, begin
+            needed = 0.0 if places[begin] in free else penalty
+            if cost[begin] + error + needed < cost[end]:
+                cost[end], cut[end] = cost[begin] + error + needed, begin
     cuts = []
     at = cut[-1]
     while at:
@@ -224,10 +282,14 @@ def _partition(
     return cuts[::-1]
 
 
-def _settled(sums: Sequence[_Sums], cuts: Sequence[int], length: int, least: int) -> list[int]:
-    """Each cut where it explains most between its neighbours."""
+def _settled(
+    sums: Sequence[_Sums], cuts: Sequence[int], fixed: set[int], length: int, least: int
+) -> list[int]:
+    """Each cut where it explains most between its neighbours, but for those in `fixed`."""
     settled = list(cuts)
     for at in range(len(settled)):
+        if settled[at] in fixed:
+            continue
         before = settled[at - 1] if at else 0
         after = settled[at + 1] if at + 1 < len(settled) else length
         first = max(before + least, settled[at] - least)
@@ -240,14 +302,21 @@ def _settled(sums: Sequence[_Sums], cuts: Sequence[int], length: int, least: int
     return settled
 
 
-def _merged(signals: Sequence[Signal], noises: Sequence[float], pieces: list[Piece]) -> list[Piece]:
+def _merged(
+    signals: Sequence[Signal],
+    noises: Sequence[float],
+    still: Sequence[_Stillness],
+    pieces: list[Piece],
+) -> list[Piece]:
     """Without cuts that no reader would care for, the least of them first."""
     largest = [_largest(signal, pieces) for signal in signals]
 
     def weight(one: Piece, other: Piece) -> float:
         return max(
-            _matters(signal, noise, most, one, other)
-            for signal, noise, most in zip(signals, noises, largest, strict=True)
+            _beyond_still(signal, most, one, other)
+            if stillness.covers(one) or stillness.covers(other)
+            else _matters(signal, noise, most, one, other)
+            for signal, noise, stillness, most in zip(signals, noises, still, largest, strict=True)
         )
 
     weights = [weight(one, other) for one, other in pairwise(pieces)]
@@ -287,6 +356,25 @@ def _matters(signal: Signal, noise: float, largest: float, one: Piece, other: Pi
         (2 if min(len(low), len(high)) < SHORT else 1) * LEAST_ERRORS * error,
     )
     return max(0.0, apart) / needed if needed else 0.0
+
+
+def _beyond_still(signal: Signal, largest: float, one: Piece, other: Piece) -> float:
+    """The same where one of the pieces has no noise: what nearly all of both keep apart."""
+    if min(one[1] - one[0], other[1] - other[0]) < signal.least:
+        return 0.0
+    low, high = sorted((_known(signal, one), _known(signal, other)), key=lambda v: median(v or [0]))
+    if not low or not high:
+        return 0.0
+    apart = _reached(high, 1) + _reached(low, -1)
+    change = LEAST_CHANGE * max(abs(median(low)), abs(median(high)))
+    needed = max(signal.floor, change, LEAST_OF_ALL * largest)
+    return max(0.0, apart) / needed if needed else 0.0
+
+
+def _reached(level: Sequence[float], sign: int) -> float:
+    """What nearly all values pass, as seen from below (sign 1) or from above (-1)."""
+    ordered = sorted(sign * value for value in level)
+    return ordered[math.floor((1 - MOSTLY) * len(ordered))]
 
 
 def _facing(level: Sequence[float], sign: int) -> float:

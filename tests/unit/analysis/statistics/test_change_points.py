@@ -175,3 +175,25 @@ def test_a_sharp_cut_is_known_exactly() -> None:
     values = [1.0] * 50 + [100.0] * 50
     (cut,) = cuts_of([Signal(values, 0.1)], 100, LEAST)
     assert (cut.low, cut.place, cut.high) == (50, 50, 50)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_program_that_waits_is_a_phase_however_unevenly_the_others_run(seed: int) -> None:
+    """Beside busy programs, one has one processor or half of one, for several places each."""
+    rng = random.Random(seed)
+    values: list[float] = []
+    for busy in (True, False, True, False, True):
+        while busy and len(values) % 25 < 24:
+            share = rng.choice([0.5, 1.0])
+            stays = min(rng.randrange(1, 8), 24 - len(values) % 25)
+            values += [share + rng.gauss(0, 0.015) for _ in range(stays)]
+        values += [0.001 * rng.random() for _ in range(1 if busy else 25)]
+    cuts = [cut.place for cut in cuts_of([Signal(values, 0.1)], len(values), LEAST)]
+    for known in (25, 50, 75, 100):
+        assert min(abs(cut - known) for cut in cuts) <= 1, cuts
+
+
+def test_a_track_that_keeps_still_beside_a_little_noise_has_no_phases() -> None:
+    rng = random.Random(1)
+    values = [0.0] * 100 + [0.02 * rng.random() for _ in range(100)] + [0.0] * 100
+    assert not cuts_of([Signal(values, 0.1)], len(values), LEAST)
