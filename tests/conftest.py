@@ -13,7 +13,11 @@ from tests.skips import counted, excess
 
 # A shared or emulated processor stalls at any time: no test fails for being slow.
 settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "default",
+    max_examples=60,  # `make fuzz` searches for hours
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")

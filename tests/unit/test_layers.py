@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -90,8 +91,13 @@ def layer_of(parts: list[str]) -> str:
     return parts[0] if parts else ROOT
 
 
-def imported_names(path: Path) -> Iterator[str]:
+@cache
+def imported_names(path: Path) -> list[str]:
     """Every module imported anywhere in a file: in functions and under TYPE_CHECKING too."""
+    return [*_imported_names(path)]
+
+
+def _imported_names(path: Path) -> Iterator[str]:
     package = [ROOT, *path.relative_to(PACKAGE).parent.parts]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def kinds_of_native(path: Path) -> Iterator[str]:
             yield kind
 
 
+@cache
 def found() -> dict[str, set[str]]:
     """By file, as the review names it, what it does."""
     files = {

@@ -104,7 +104,7 @@ def test_every_combination_gives_figures_or_is_refused_for_a_known_reason(name: 
 @pytest.mark.native
 @pytest.mark.parametrize("name", per_experiment(gpu=True))
 def test_so_does_every_combination_on_a_gpu(name: str, gpu_stand_in: GpuStandIn) -> None:
-    environment = gpu_stand_in.environment(devices=2, memory=1 << 28)
+    environment = gpu_stand_in.environment(devices=2, memory=1 << 26)
     require_figures_or_refusals(results_of(name, "--gpu", environment=environment))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memgauge.model import points
@@ -24,6 +24,8 @@ def descendants(of: type[Facts]) -> list[type[Facts]]:
 
 
 KINDS = descendants(Facts)
+few = settings(max_examples=20)
+"""Examples of a kind: there are some fifty kinds, of fields of five types."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,6 +45,7 @@ VALUES: dict[Any, st.SearchStrategy[Scalar]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
+@few
 def test_what_is_recorded_is_read_back(kind: type[Facts], data: Any) -> None:
     fields = {one.name: data.draw(VALUES[one.type]) for one in msgspec.structs.fields(kind)}
     facts = kind(**fields)
@@ -56,6 +59,7 @@ scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
+@few
 def test_facts_of_another_type_are_missing(kind: type[Facts], data: Any) -> None:
     names = [field.name for field in msgspec.structs.fields(kind)]
     recorded: dict[str, Scalar] = data.draw(st.dictionaries(st.sampled_from(names), scalars))
