@@ -141,7 +141,7 @@ std::uint64_t skipped_of_product(const CacheMachine& machine, std::int64_t n, st
 }  // namespace
 
 TEST_CASE("random loops around loops count what their accesses count, and so does what follows") {
-    constexpr std::uint64_t traces = test::is_slow ? 150 : 1500;
+    constexpr std::uint64_t traces = test::is_slow ? 75 : 1500;
     const Tried tried = try_loops(traces, random_machine, random_loop, random_accesses);
     MESSAGE(tried.skipped << " of " << tried.loops);
     CHECK(tried.skipped > tried.loops / 10);

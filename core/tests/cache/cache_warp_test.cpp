@@ -140,7 +140,7 @@ std::uint64_t skipped_of(const CacheMachine& machine, const Loop& loop, unsigned
 }  // namespace
 
 TEST_CASE("random loops count what their accesses count, and so does what comes after them") {
-    constexpr std::uint64_t traces = test::is_slow ? 60 : 400;
+    constexpr std::uint64_t traces = test::is_slow ? 30 : 400;
     const Tried tried = try_loops(traces, random_machine, random_loop, random_accesses);
     MESSAGE(tried.skipped << " of " << tried.loops);
     CHECK(tried.skipped > tried.loops / 5);
