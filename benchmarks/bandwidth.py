@@ -86,7 +86,6 @@ def measure(threads: int, rounds: int, directories: Sequence[Path]) -> str:
     cpus = cpus_for("scatter", threads, detect())
     regime = Regime(_core.Team(cpus))
     against_best: dict[str, Ratios] = defaultdict(Ratios)
-    against_stream: dict[str, Ratios] = defaultdict(Ratios)
     figures: dict[tuple[str, str], list[float]] = defaultdict(list)
     missed = [peer.name for peer in PEERS if find(peer, directories) is None]
     team = _core.Team(cpus)
@@ -96,12 +95,11 @@ def measure(threads: int, rounds: int, directories: Sequence[Path]) -> str:
         found = mine.figures()
         if before == regime.now():
             theirs = _peers(threads, ARRAY_BYTES, cpus, regime, before, directories)
-            _pair(found, theirs, against_best, against_stream, figures)
+            _pair(found, theirs, against_best, figures)
         print(f"{threads} threads, round {round_ + 1} of {rounds}, {before}", file=sys.stderr)
     text = [f"## {threads} thread{'s' * (threads > 1)}", "", _ratio_table(against_best), ""]
     text += [f"Tuned variants: {mine.variants()}.", ""]
-    text += ["standard / STREAM compiled with the same flags (-O3):", ""]
-    text += [_ratio_table(against_stream), "", _figure_table(figures), ""]
+    text += [_figure_table(figures), ""]
     if missed:
         text += [f"Not found, so not compared: {', '.join(missed)}.", ""]
     return "\n".join(text)
@@ -132,7 +130,6 @@ def _pair(
     mine: dict[str, float],
     theirs: dict[str, Figures],
     against_best: dict[str, Ratios],
-    against_stream: dict[str, Ratios],
     figures: dict[tuple[str, str], list[float]],
 ) -> None:
     for kernel in KERNELS:
@@ -140,9 +137,6 @@ def _pair(
         fastest = max(mine[f"{kernel}/standard"], mine[f"{kernel}/tuned"])
         if best:
             against_best[kernel].values.append(fastest / best)
-        stream = theirs.get("STREAM -O3", {}).get(kernel)
-        if stream:
-            against_stream[kernel].values.append(mine[f"{kernel}/standard"] / stream)
         for variant in ("standard", "tuned"):
             figures["memgauge " + variant, kernel].append(mine[f"{kernel}/{variant}"])
         for name, peer in theirs.items():

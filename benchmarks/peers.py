@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Figures = dict[str, float]
-"""Kernel to GB/s, by STREAM's counting."""
+"""Kernel to GB/s, by STREAM's counting; of STREAM also `elements` of each array."""
 
 TIMEOUT_S = 60
 
@@ -92,7 +92,12 @@ PMBW = {"read": ("ScanRead256PtrUnrollLoop",), "write": ("ScanWrite256PtrUnrollL
 
 def _stream(threads: int, array_bytes: int) -> list[Call]:
     del threads, array_bytes
-    read = rows(r"^(\w+):\s+([\d.]+)", STREAM_ROWS, 1e-3)
+    rates = rows(r"^(\w+):\s+([\d.]+)", STREAM_ROWS, 1e-3)
+    size = one("elements", r"^Array size = (\d+)", 1)
+
+    def read(text: str) -> Figures:
+        return size(text) | rates(text)
+
     return [Call((), read, frozenset(STREAM_ROWS.values()))]
 
 
@@ -145,9 +150,11 @@ def _pmbw(threads: int, array_bytes: int) -> list[Call]:
     ]
 
 
+NATIVE_STREAM = Peer("STREAM -O3 -march=native", "stream-native", "best of N", _stream)
 PEERS = (
     Peer("STREAM -O2", "stream-O2", "best of N", _stream),
     Peer("STREAM -O3", "stream-O3", "best of N", _stream),
+    NATIVE_STREAM,
     Peer("BabelStream", "babelstream", "best of N", _babelstream),
     Peer("likwid-bench", "likwid-bench", "average", _likwid),
     Peer("multiload", "multiload", "best of N", _multiload),

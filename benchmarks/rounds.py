@@ -18,14 +18,15 @@ class Ratios:
 
     values: list[float] = field(default_factory=list)
 
-    def text(self) -> str:
+    def text(self, digits: int = 2) -> str:
         """Median, and the middle half of the rounds."""
         if not self.values:
             return "-"
+        middle = f"{median(self.values):.{digits}f}"
         if len(self.values) < 4:
-            return f"{median(self.values):.2f} ({min(self.values):.2f}..{max(self.values):.2f})"
+            return f"{middle} ({min(self.values):.{digits}f}..{max(self.values):.{digits}f})"
         low, _, high = quantiles(self.values, n=4)
-        return f"{median(self.values):.2f} ({low:.2f}..{high:.2f}, n={len(self.values)})"
+        return f"{middle} ({low:.{digits}f}..{high:.{digits}f}, n={len(self.values)})"
 
 
 class Regime:

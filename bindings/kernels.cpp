@@ -1,5 +1,6 @@
 #include "memgauge/kernels.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -7,6 +8,7 @@
 
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,20 +19,29 @@
 namespace memgauge::bindings {
 namespace {
 
+// Loops that translate addresses are plain C++, for any processor.
+Isa default_isa(Variant variant, Access access) {
+    const bool has_vectors = variant == Variant::standard && access == Access::direct;
+    return has_vectors ? standard_isa() : Isa::generic;
+}
+
 void init_kernel_spec(KernelSpec* self, std::string_view operation, std::string_view element,
-                      std::string_view variant, std::string_view isa, std::string_view store,
-                      unsigned unroll, unsigned streams, std::size_t prefetch_near_bytes,
-                      std::size_t prefetch_far_bytes, std::string_view access) {
-    const KernelSpec spec{.operation = operation_from_string(operation),
-                          .element = element_type_from_string(element),
-                          .variant = variant_from_string(variant),
-                          .isa = isa_from_string(isa),
-                          .store = store_kind_from_string(store),
-                          .unroll = unroll,
-                          .streams = streams,
-                          .prefetch_near_bytes = prefetch_near_bytes,
-                          .prefetch_far_bytes = prefetch_far_bytes,
-                          .access = access_from_string(access)};
+                      std::string_view variant, std::optional<std::string_view> isa,
+                      std::string_view store, unsigned unroll, unsigned streams,
+                      std::size_t prefetch_near_bytes, std::size_t prefetch_far_bytes,
+                      std::string_view access) {
+    const Variant kind = variant_from_string(variant);
+    const KernelSpec spec{
+        .operation = operation_from_string(operation),
+        .element = element_type_from_string(element),
+        .variant = kind,
+        .isa = isa ? isa_from_string(*isa) : default_isa(kind, access_from_string(access)),
+        .store = store_kind_from_string(store),
+        .unroll = unroll,
+        .streams = streams,
+        .prefetch_near_bytes = prefetch_near_bytes,
+        .prefetch_far_bytes = prefetch_far_bytes,
+        .access = access_from_string(access)};
     static_cast<void>(find_kernel(spec));  // throws when it cannot run here
     new (self) KernelSpec(spec);
 }
@@ -60,10 +71,13 @@ KernelSpec default_by_name(std::string_view operation, std::string_view element)
 void register_kernels(nb::module_& module) {
     final_class<KernelSpec>(module, "KernelSpec")
         .def("__init__", &init_kernel_spec, "operation"_a, "element"_a = "double",
-             "variant"_a = "standard", "isa"_a = "generic", "store"_a = "temporal", "unroll"_a = 1,
+             "variant"_a = "standard", "isa"_a = nb::none(), "store"_a = "temporal", "unroll"_a = 1,
              "streams"_a = 1, "prefetch_near_bytes"_a = 0, "prefetch_far_bytes"_a = 0,
              "access"_a = "direct",
-             "Raises RequestError when this machine cannot run it or no such kernel was compiled.")
+             "Raises RequestError when this machine cannot run it or no such kernel was "
+             "compiled.\n\n"
+             "Without `isa` a standard kernel is what gcc -march=native would make of its loop\n"
+             "here, and any other is of generic instructions.")
         .def_prop_ro("operation", [](const KernelSpec& s) { return to_string(s.operation); })
         .def_prop_ro("element", [](const KernelSpec& s) { return to_string(s.element); })
         .def_prop_ro("variant", [](const KernelSpec& s) { return to_string(s.variant); })

@@ -25,11 +25,23 @@ function(memgauge_add_isa name)
     "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${memgauge_isa_plain};${ARGN}")
 endfunction()
 
+# The plain loops in standard/standard_<name>.cpp, with the flags of a user's gcc -O3 -march=native:
+# it may contract multiplications and additions, and its vectors have the width that is preferred.
+function(memgauge_add_standard name)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/kernels/standard/standard_${name}.cpp)
+  target_sources(memgauge_core PRIVATE ${source})
+  set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
+    "-ffp-contract=fast;${memgauge_no_idioms};${ARGN}")
+endfunction()
+
 memgauge_add_isa(generic)
+memgauge_add_standard(baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   memgauge_add_isa(sse2)
   memgauge_add_isa(avx2 -mavx2)
   memgauge_add_isa(avx512 -mavx512f)
+  memgauge_add_standard(avx2 -mavx2 -mfma)
+  memgauge_add_standard(avx512 -mavx512f -mfma -mprefer-vector-width=512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   memgauge_add_isa(neon)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(ppc64le|powerpc64le)$")
@@ -53,10 +65,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   memgauge_add_packed_isa(avx512 -mavx512f ${memgauge_packed_plain})
 endif()
 
-# The plain loops, with the flags to compare STREAM's with: gcc -O3 on the baseline processor.
-set_source_files_properties(src/kernels/standard.cpp src/kernels/translated.cpp src/nests/execute.cpp
-  PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
-  "-ffp-contract=off;${memgauge_no_idioms}")
+# Other plain loops: gcc -O3 on the baseline processor. Those that translate addresses give the bits
+# of the ones that do not, so they may fuse the same operations.
+set_source_files_properties(src/kernels/translated.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_OPTIONS "-ffp-contract=fast;${memgauge_no_idioms}")
+set_source_files_properties(src/nests/execute.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_idioms}")
 
 # Accesses of a chosen size at a chosen distance: each must stay what it is.
 set_source_files_properties(src/memory/accesses/walk.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON

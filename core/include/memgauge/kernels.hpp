@@ -15,7 +15,8 @@ namespace memgauge {
 // a ramp to a, update a=a+s*b (daxpy, saxpy).
 enum class Operation : std::uint8_t { copy, scale, add, triad, read, write, update };
 enum class ElementType : std::uint8_t { f32, f64 };
-// standard: a plain loop, as a compiler makes of STREAM's source. tuned: explicit vectors.
+// standard: a plain loop, as a compiler makes of STREAM's source for this processor. tuned:
+// explicit vectors.
 enum class Variant : std::uint8_t { standard, tuned };
 // flushed: temporal stores, then every line written is written back to memory, and one fence at the
 // end of each call: how data are made to outlast a power failure.
@@ -40,11 +41,15 @@ Isa isa_from_string(std::string_view);
 
 std::size_t element_bytes(ElementType) noexcept;
 
+// What the plain loops were compiled for that this process runs: the instruction set and width of
+// vectors that gcc -march=native takes on this processor, as far as loops were compiled for it.
+Isa standard_isa() noexcept;
+
 struct KernelSpec {
     Operation operation = Operation::triad;
     ElementType element = ElementType::f64;
     Variant variant = Variant::standard;
-    Isa isa = Isa::generic;                 // of a tuned kernel; ignored for standard
+    Isa isa = standard_isa();               // ignored for translated access
     StoreKind store = StoreKind::temporal;  // non_temporal of tuned only
     unsigned unroll = 1;                    // vectors per step and sub-stream: 1, 2 or 4
     unsigned streams = 1;                   // sub-streams walked side by side: 1, 2 or 4
@@ -81,6 +86,8 @@ using KernelFunction = double (*)(const KernelOperands&) noexcept;
 
 // Instruction sets this process can execute, best for streaming first; always ends with generic.
 std::vector<Isa> supported_isas();
+// Those for which there are plain loops that this process can execute; begins with standard_isa().
+std::vector<Isa> standard_isas();
 // RequestError when the machine cannot run it or no such variant was compiled.
 KernelFunction find_kernel(const KernelSpec& spec);
 

@@ -75,6 +75,16 @@ std::string description(const KernelSpec& spec) {
     return text.append(")");
 }
 
+KernelFunction standard_kernel(const KernelSpec& spec) {
+    const kernels::StandardTable* const table = kernels::standard_table_of(spec.isa);
+    if (table == nullptr) {
+        throw RequestError("cannot run kernel " + description(spec) +
+                           ": this processor has plain loops for " + joined(standard_isas()));
+    }
+    return table->functions[static_cast<std::size_t>(spec.operation)]
+                           [static_cast<std::size_t>(spec.element)];
+}
+
 // Every combination there could be, whether it was compiled or not.
 std::vector<KernelSpec> tuned_shapes(Operation operation, ElementType element) {
     std::vector<KernelSpec> shapes;
@@ -106,6 +116,14 @@ std::vector<Isa> supported_isas() {
     return isas;
 }
 
+std::vector<Isa> standard_isas() {
+    std::vector<Isa> isas{standard_isa()};
+    for (const Isa isa : supported_isas()) {
+        if (isa != isas.front() && kernels::standard_table_of(isa) != nullptr) isas.push_back(isa);
+    }
+    return isas;
+}
+
 KernelFunction find_kernel(const KernelSpec& spec) {
     if (spec.access != Access::direct) {
         if (spec.variant != Variant::standard) {
@@ -115,9 +133,7 @@ KernelFunction find_kernel(const KernelSpec& spec) {
         }
         return kernels::translated_kernel(spec.operation, spec.element, spec.access);
     }
-    if (spec.variant == Variant::standard) {
-        return kernels::standard_kernel(spec.operation, spec.element);
-    }
+    if (spec.variant == Variant::standard) return standard_kernel(spec);
     if (prefetches_far_only(spec)) {
         throw RequestError("cannot prefetch far without near for kernel " + description(spec) +
                            ": give a near distance too");

@@ -42,7 +42,14 @@ extern const KernelTable avx512_table;
 extern const KernelTable neon_table;
 extern const KernelTable vsx_table;
 
-// The plain loops, compiled as STREAM is.
-KernelFunction standard_kernel(Operation operation, ElementType element) noexcept;
+// The plain loops, compiled as STREAM is, for one instruction set.
+struct StandardTable {
+    KernelFunction functions[operation_count][element_count];
+};
+
+// Defined by standard/standard_<name>.cpp where the target processor has that instruction set.
+extern const StandardTable standard_baseline_table;
+extern const StandardTable standard_avx2_table;
+extern const StandardTable standard_avx512_table;
 
 }  // namespace memgauge::kernels

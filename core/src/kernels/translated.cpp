@@ -1,5 +1,5 @@
-// The `standard` loops with the address of every element translated, compiled as standard.cpp is
-// (core/kernels.cmake).
+// The `standard` loops with the address of every element translated, compiled as those for the
+// baseline processor are (core/kernels.cmake).
 //
 // What pmemobj_direct() does inline is fixed by the library's binary interface: a null object is a
 // null pointer; the pool that this thread used last is compared with the object's; only a miss

@@ -93,7 +93,7 @@ TEST_CASE("the default tuned spec is one of those listed") {
 }
 
 TEST_CASE("what cannot run is refused with the reason") {
-    const KernelSpec tuned{.variant = Variant::tuned};
+    const KernelSpec tuned{.variant = Variant::tuned, .isa = Isa::generic};
     KernelSpec far = tuned;
     far.prefetch_far_bytes = 4096;
     CHECK(message_of(far).find("cannot prefetch far without near") == 0);
@@ -110,6 +110,34 @@ TEST_CASE("what cannot run is refused with the reason") {
     foreign.isa = Isa::avx2;
 #endif
     CHECK(message_of(foreign).find("this processor has only") != std::string::npos);
+    foreign.variant = Variant::standard;
+    CHECK(message_of(foreign).find("this processor has plain loops for ") != std::string::npos);
+}
+
+TEST_CASE("a plain loop is compiled for the best that the compiler would take here") {
+    const std::vector<Isa> isas = standard_isas();
+    REQUIRE_FALSE(isas.empty());
+    CHECK(isas.front() == standard_isa());
+    CHECK(KernelSpec{}.isa == standard_isa());
+    const std::vector<Isa> supported = supported_isas();
+    for (const Isa isa : isas) {
+        CHECK(std::ranges::count(isas, isa) == 1);
+        CHECK(std::ranges::count(supported, isa) == 1);
+        for (int k = 0; k < 7; ++k) {
+            const KernelSpec spec{.operation = static_cast<Operation>(k), .isa = isa};
+            CHECK((find_kernel(spec) != nullptr));
+            // Each set's loops are code of their own.
+            const bool is_first = isa == isas.front();
+            CHECK((find_kernel(spec) == find_kernel({.operation = spec.operation})) == is_first);
+        }
+    }
+#if defined(__x86_64__)
+    CHECK(std::ranges::count(isas, Isa::sse2) == 1);
+#elif defined(__aarch64__)
+    CHECK(isas == std::vector{Isa::neon});
+#elif defined(__powerpc64__)
+    CHECK(isas == std::vector{Isa::vsx});
+#endif
 }
 
 TEST_CASE("traffic counts as STREAM does, and names the write-allocate reads beside it") {

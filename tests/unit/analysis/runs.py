@@ -113,6 +113,7 @@ def stream_points() -> Iterator[tuple[Point, float]]:
                         },
                         actual={
                             "cpus": "0" if threads == 1 else "0-1",
+                            "isa": "avx2" if variant == "standard" else "avx512",
                             "store": "temporal" if variant == "standard" else "non-temporal",
                             "pages": "thp",
                             "array_bytes": 128 * MIB,

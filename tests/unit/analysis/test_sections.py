@@ -72,6 +72,12 @@ def test_stream_table_sets_tuned_beside_standard_in_each_regime(report: Report) 
     assert found["copy", 1, None]["gain"] is None
 
 
+def test_the_report_says_what_plain_loops_were_compiled_for(report: Report) -> None:
+    assert str(table(report, "stream").note).endswith("Standard loops: compiled for avx2.")
+    for row in rows(table(report, "stream-points")):
+        assert row["instructions"] == ("avx2" if row["variant"] == "standard" else "avx512")
+
+
 def test_bytes_that_memory_moves_stand_beside_those_counted(report: Report) -> None:
     for row in rows(table(report, "stream-points")):
         factor = 4 / 3 if row["variant"] == "standard" else 1

@@ -9,7 +9,14 @@ from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.figures.run import scaled
 from memgauge.analysis.section import Cell, Column, Table
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.stream.figures import Comparison, KernelResult, best, comparisons, searches
+from memgauge.analysis.stream.figures import (
+    STANDARD,
+    Comparison,
+    KernelResult,
+    best,
+    comparisons,
+    searches,
+)
 
 NOTE = (
     "GB/s = 1e9 bytes a second by STREAM's counting; the 90th percentile of speed and its 95% "
@@ -46,7 +53,14 @@ def comparison(results: Sequence[KernelResult]) -> Table | None:
         (Column(title="gain", digits=2, narrow=not regimes), lambda one: one.gain),
         (Column(title="STREAM best", unit="GB/s", narrow=not regimes), lambda one: one.whole),
     ]
-    return _table("stream", "Sustained bandwidth", measured, values, NOTE) if measured else None
+    note = " ".join(filter(None, (NOTE, _compiled_for(results))))
+    return _table("stream", "Sustained bandwidth", measured, values, note) if measured else None
+
+
+def _compiled_for(results: Sequence[KernelResult]) -> str:
+    """Which instructions the plain loops were compiled for, where that is recorded."""
+    isas = {one.actual.isa for one in results if one.variant == STANDARD} - {""}
+    return f"Standard loops: compiled for {', '.join(sorted(isas))}." if isas else ""
 
 
 def gpu_comparison(results: Sequence[KernelResult], peak: float | None) -> Table | None:

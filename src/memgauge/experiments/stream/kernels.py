@@ -130,10 +130,10 @@ def _candidates(kernel: str, element: str) -> Iterator[StreamKernel[_core.Kernel
 
 
 def _actual(spec: _core.KernelSpec) -> StreamActual:
-    """What runs: of the standard variant, that it is a plain loop."""
+    """What runs: of the standard variant, what its plain loop was compiled for."""
     tuned = spec.variant == "tuned"
     return StreamActual(
-        isa=spec.isa if tuned else "generic",
+        isa=spec.isa,
         store=spec.store,
         unroll=spec.unroll if tuned else None,
         streams=spec.streams if tuned else None,

@@ -139,7 +139,7 @@ def spec_facts(spec: Spec) -> dict[str, Scalar]:
         variant=spec.variant,
         store=spec.store,
         access=spec.access,
-        isa=spec.isa if tuned else "",
+        isa=spec.isa,
         unroll=spec.unroll if tuned else None,
         streams=spec.streams if tuned else None,
     ).recorded()

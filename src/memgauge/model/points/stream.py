@@ -43,8 +43,8 @@ class StreamActual(Backing, frozen=True, kw_only=True):
     array_bytes: int | None = None
     """Of each array."""
     isa: str = ""
-    """Instructions that the kernel is made of, generic for a plain loop; of a GPU the work of a
-    thread."""
+    """Instructions that the kernel is made of: of a plain loop those that it was compiled for; of
+    a GPU the work of a thread."""
     store: str = ""
     """Kind of stores; of a GPU the hint to its caches."""
     access: str = ""

@@ -87,7 +87,7 @@ class TiersActual(Backing, frozen=True, kw_only=True):
     destination_pages: str = ""
     destination_node: int | None = None
     variant: str = ""
-    """Of a kernel, as the three below: standard or tuned."""
+    """Of a kernel, as access and instructions: standard or tuned."""
     access: str = ""
     isa: str = ""
     unroll: int | None = None

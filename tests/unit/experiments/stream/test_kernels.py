@@ -79,6 +79,13 @@ def test_a_variant_has_only_the_ways_that_exist() -> None:
         assert bool(one.actual.write_back) == (one.spec.store == "flushed")
 
 
+def test_a_plain_loop_records_what_it_was_compiled_for() -> None:
+    requested = build(StreamParameters, access="direct,translated", variant="standard", **POOL)
+    for one in kernels_of(requested, "slice"):
+        assert one.actual.isa == one.spec.isa
+        assert (one.spec.isa in _core.supported_isas()[:-1]) == (one.spec.access == "direct")
+
+
 def test_a_search_considers_direct_access_and_no_flushed_stores() -> None:
     chosen = kernels_of(build(StreamParameters, autotune=True, kernel="copy"), "slice")
     assert any(one.candidate for one in chosen)

@@ -1,21 +1,29 @@
 // The `standard` variant: plain loops, as STREAM's source has them, so that figures compare with
-// published ones. Compiled like STREAM at gcc -O3 for the baseline processor (core/kernels.cmake),
-// with -fno-tree-loop-distribute-patterns: else copy would become a call to libc's memcpy, which
-// chooses its own instructions.
+// published ones. One source for all instruction sets: each standard_<name>.cpp defines
+// MEMGAUGE_STANDARD, its namespace, and includes this once. It is compiled as users compile STREAM,
+// with gcc -O3 -march=native: vectors are the compiler's own, and it may fuse a multiplication with
+// an addition (core/kernels.cmake). Nothing of the standard library is called, so that no function
+// compiled with, say, -mavx512f can be picked by the linker for code that runs on lesser
+// processors.
+//
+// One thing differs: with -fno-tree-loop-distribute-patterns copy stays a loop. STREAM's becomes a
+// call to libc's memcpy, which chooses its own instructions, among them non-temporal stores from a
+// size on that differs between machines and releases.
 //
 // STREAM has no read or write. Here `read` keeps eight sums, because one sum waits for its own last
 // addition (9.8 GB/s on a core that reads 35) and would measure the adder; `write` stores a ramp,
 // because a constant might be treated unlike data by the hardware.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/table.hpp"
 
-namespace memgauge::kernels {
+#ifndef MEMGAUGE_STANDARD
+#error "define MEMGAUGE_STANDARD before including kernels/standard/loops.hpp"
+#endif
 
-namespace {
+namespace memgauge::kernels::MEMGAUGE_STANDARD {
 
 template <class T>
 struct Arrays {
@@ -100,7 +108,8 @@ double standard_write(const KernelOperands& operands) noexcept {
     const T step = static_cast<T>(operands.ramp_step);
     for (std::size_t first = 0; first < operands.count; first += stretch) {
         T* __restrict a = static_cast<T*>(operands.a) + first;
-        const auto count = static_cast<std::int32_t>(std::min(stretch, operands.count - first));
+        const std::size_t rest = operands.count - first;
+        const auto count = static_cast<std::int32_t>(rest < stretch ? rest : stretch);
         const T begin =
             static_cast<T>(operands.ramp_begin + static_cast<double>(first) * operands.ramp_step);
         for (std::int32_t j = 0; j < count; ++j) a[j] = begin + static_cast<T>(j) * step;
@@ -108,31 +117,15 @@ double standard_write(const KernelOperands& operands) noexcept {
     return 0.0;
 }
 
-template <class T>
-KernelFunction select(Operation operation) noexcept {
-    switch (operation) {
-        case Operation::copy:
-            return standard_copy<T>;
-        case Operation::scale:
-            return standard_scale<T>;
-        case Operation::add:
-            return standard_add<T>;
-        case Operation::triad:
-            return standard_triad<T>;
-        case Operation::read:
-            return standard_read<T>;
-        case Operation::write:
-            return standard_write<T>;
-        case Operation::update:
-            return standard_update<T>;
-    }
-    return nullptr;
-}
+// In the order of Operation and ElementType.
+inline constexpr StandardTable functions{{
+    {standard_copy<float>, standard_copy<double>},
+    {standard_scale<float>, standard_scale<double>},
+    {standard_add<float>, standard_add<double>},
+    {standard_triad<float>, standard_triad<double>},
+    {standard_read<float>, standard_read<double>},
+    {standard_write<float>, standard_write<double>},
+    {standard_update<float>, standard_update<double>},
+}};
 
-}  // namespace
-
-KernelFunction standard_kernel(Operation operation, ElementType element) noexcept {
-    return element == ElementType::f32 ? select<float>(operation) : select<double>(operation);
-}
-
-}  // namespace memgauge::kernels
+}  // namespace memgauge::kernels::MEMGAUGE_STANDARD
