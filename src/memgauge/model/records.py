@@ -117,6 +117,18 @@ class ThreadSample(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     write_bytes: Count = 0
 
 
+class OtherThreads(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """What those threads of a large team did together whose stamps are not recorded."""
+
+    threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
+    """How many they are,"""
+    involuntary_switches: Count = 0
+    """and what is that of `ThreadSample`, summed over them."""
+    page_faults: Count = 0
+    read_bytes: Count = 0
+    write_bytes: Count = 0
+
+
 class CounterSet(Record, frozen=True, kw_only=True, tag="counters"):
     """Counters that are read together: declared before their first reading."""
 
@@ -193,6 +205,11 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     point: str
     round: Count
     threads: list[ThreadSample]
+    """All threads of the team, in its order; of a large team those with the stamps that any figure
+    is made of, and the rest are in `others`: in each iteration the first and the last to begin, the
+    first and the last to end."""
+    others: OtherThreads | None = None
+    """None: `threads` has all."""
     stands_for: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] = 1
     """Rounds of which this one was drawn to be sampled: its weight among the point's samples."""
     pingpong_ns: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None

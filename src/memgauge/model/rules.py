@@ -30,9 +30,10 @@ class StreamRules:
     A run begins with a `run` record. After an `end` only a resumption may follow, on the same
     machine. A point is declared once before its samples, and may be declared again by a resumption
     if its work is the same. A sample has as many threads as its point, and every iteration of it
-    took time. Counters are declared before they are read, and a reading has all their slots; a
-    resumption may declare them anew. Each lane has a file of its own. A machine is declared before
-    what is simulated of it.
+    took time. It may sum up some threads, never all, and none whose work lies in a window. Counters
+    are declared before they are read, and a reading has all their slots; a resumption may declare
+    them anew. Each lane has a file of its own. A machine is declared before what is simulated of
+    it.
     """
 
     def __init__(self) -> None:
@@ -104,10 +105,13 @@ class StreamRules:
         point = self.points.get(sample.point)
         if point is None:
             raise ValueError(f"is a sample of point {name}, which was not declared")
-        if len(sample.threads) != point.threads:
-            raise ValueError(
-                f"has {len(sample.threads)} threads where point {name} has {point.threads}"
-            )
+        recorded = len(sample.threads)
+        if sample.others is not None:
+            recorded += sample.others.threads
+            if not sample.threads or point.work == "window":
+                raise ValueError(f"sums up threads of point {name} whose stamps are needed")
+        if recorded != point.threads:
+            raise ValueError(f"has {recorded} threads where point {name} has {point.threads}")
         for thread in sample.threads:
             if len(thread.begin_ns) != len(thread.end_ns):
                 raise ValueError(f"has a thread of point {name} with unequal numbers of stamps")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from memgauge.analysis.figures.regimes import Regimes
-from memgauge.analysis.figures.speeds import fast_quantile, values_of
+from memgauge.analysis.figures.speeds import fast_quantile
 from memgauge.analysis.figures.summary import worst_precision
 from memgauge.experiments.shared.base import Bench
 from memgauge.model.points.shared import AnyActual
 from memgauge.model.records import Point, Sample
+from memgauge.runner.history import History
+from memgauge.runner.large_teams import condensed
 
 PASSES = 11
 """STREAM's NTIMES of 10, and the first, which it leaves out."""
@@ -33,10 +35,13 @@ MOST_ROUNDS = 4
 class PointProgress:
     """A point on an open bench, with the state that decides when it is finished."""
 
-    def __init__(self, bench: Bench, point: Point, samples: list[Sample]) -> None:
+    def __init__(self, bench: Bench, point: Point, samples: Iterable[Sample] = ()) -> None:
+        """Begin, or go on after the samples that an earlier run took."""
         self.bench = bench
         self.point = point
-        self.samples = samples
+        self.history = History(point)
+        for sample in samples:
+            self.history.add(sample)
         self.followers: list[PointProgress] = []
         """Points that are measured in the same sampling passes as this one."""
         self.reached = False
@@ -73,7 +78,7 @@ class PointProgress:
     def due(self) -> bool:
         """Whether there are enough new samples to compute the interval again."""
         return not self.given_up and (
-            self.wanted if self.point.role != "slice" else len(self.samples) >= self._look_at
+            self.wanted if self.point.role != "slice" else self.history.taken >= self._look_at
         )
 
     def begin_block(self) -> None:
@@ -81,41 +86,39 @@ class PointProgress:
         self.stride = min([self.next_stride, *(f.next_stride for f in self.followers)])
 
     def measure(self, round_: int) -> list[Sample]:
-        """Measure once, and store each sample with its point."""
+        """Measure once; returns the samples to record, and remembers of each what is needed."""
+        known = {progress.point.point: progress for progress in (self, *self.followers)}
         taken = self.bench.measure(self.point.point, round_)
-        if self.stride > 1:
-            taken = [msgspec.structs.replace(one, stands_for=self.stride) for one in taken]
-        for sample in taken:
-            for progress in (self, *self.followers):
-                if progress.point.point == sample.point:
-                    progress.samples.append(sample)
-        return taken
+        return [known[sample.point].recorded(sample, self.stride) for sample in taken]
 
-    def values(self) -> list[float]:
-        """GB/s or ns of all samples that count, in order of time."""
-        return [value.value for value in values_of(self.point, self.samples).clean]
+    def recorded(self, sample: Sample, stride: int) -> Sample:
+        """One sample of this point as it is recorded, standing for `stride` rounds if above 1."""
+        sample = condensed(self.point, sample)
+        if stride > 1:
+            sample = msgspec.structs.replace(sample, stands_for=stride)
+        self.history.add(sample)
+        return sample
 
     def look(self, requested: float, regimes: Regimes) -> None:
         """Decide whether the requested precision is reached in every observed regime."""
         if self.point.role == "pass":
-            self.reached = len(self.samples) >= PASSES
+            self.reached = self.history.taken >= PASSES
             return
         if self.point.role == "counted":
             self.reached = self._has_enough_regions()
             return
         self._look_at = int(self._look_at * GROWTH) + 1
-        clean = values_of(self.point, self.samples).clean
-        self.reached = worst_precision(clean, regimes, fast_quantile(self.point)) <= requested
+        quantile = fast_quantile(self.point)
+        self.reached = worst_precision(self.history.clean(), regimes, quantile) <= requested
         stride = self.next_stride * 2 if self.reached else self.next_stride // 2
         self.next_stride = max(1, min(MOST_ROUNDS, stride))
 
     def _has_enough_regions(self) -> bool:
         known = AnyActual.of(self.point.actual).regions
         if known is not None:
-            return len(self.samples) >= known
-        repetitions = sum(len(s.threads[0].begin_ns) for s in self.samples if s.threads)
-        enough = self.point.work == "counted" or repetitions >= REPETITIONS
-        return len(self.samples) >= REGIONS and enough
+            return self.history.taken >= known
+        enough = self.point.work == "counted" or self.history.iterations >= REPETITIONS
+        return self.history.taken >= REGIONS and enough
 
 
 class CellValues(Mapping[str, list[float]]):
@@ -126,7 +129,7 @@ class CellValues(Mapping[str, list[float]]):
 
     def __getitem__(self, point: str) -> list[float]:
         """GB/s or ns of the point's samples that count, in order of time."""
-        return self._tracked[point].values()
+        return self._tracked[point].history.values()
 
     def __iter__(self) -> Iterator[str]:
         """Names of points."""

@@ -151,7 +151,7 @@ def look(tracked: Sequence[PointProgress], precision: float) -> None:
         due = [progress for progress in team if progress.due]
         if not due:
             continue
-        regimes = find_regimes(s.pingpong_ns for progress in team for s in progress.samples)
+        regimes = find_regimes(ns for progress in team for ns in progress.history.pingpongs_ns)
         for progress in due:
             progress.look(precision, regimes)
 

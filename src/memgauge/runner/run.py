@@ -344,7 +344,7 @@ class _Recording:
         self._points += points
         tracked = {
             point.point: PointProgress(
-                bench, point, self._prior.samples_of(point.point) if self._prior else []
+                bench, point, self._prior.samples.pop(point.point, ()) if self._prior else ()
             )
             for point in points
         }
@@ -365,7 +365,8 @@ class _Recording:
             records += bench.validate()
         for progress in tracked:
             experiment = experiments[progress.point.experiment]
-            records += experiment.check(progress.point, progress.samples, self._request.system)
+            elapsed_ns = progress.history.elapsed_ns
+            records += experiment.check(progress.point, elapsed_ns, self._request.system)
         self._writer.write(records)
 
     def _tick(self, tracked: Sequence[PointProgress]) -> None:

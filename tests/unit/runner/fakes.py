@@ -160,8 +160,8 @@ class FakeExperiment(Experiment):
         finally:
             self.open_now.remove(group.name)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         del system
-        if samples:
+        if elapsed_ns:
             return []
         return [Warning(code="never-visited", message="never visited", point=point.point)]

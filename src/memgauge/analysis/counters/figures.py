@@ -12,6 +12,7 @@ import msgspec
 
 from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.figures.run import Figures, once
+from memgauge.analysis.figures.speeds import elapsed_ns, page_faults
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, added_up, gpu_traffic
 from memgauge.model.counting.readings import Counted, counted
 from memgauge.model.points.counted import CountedActual, CountedRequested
@@ -153,9 +154,8 @@ def _is_disturbed(sample: Sample, kernel: Kernel, page_bytes: int) -> bool:
 
     A thread that was switched out changes the time, which both sides share, and no byte.
     """
-    faults = sum(thread.page_faults for thread in sample.threads)
     repetitions = len(sample.threads[0].begin_ns) if sample.threads else 0
-    return faults * page_bytes > PAGED * repetitions * kernel.counted_bytes
+    return page_faults(sample) * page_bytes > PAGED * repetitions * kernel.counted_bytes
 
 
 def kernel_of(point: Point) -> Kernel | None:
@@ -183,10 +183,10 @@ def kernel_of(point: Point) -> Kernel | None:
 
 def _regions(samples: Iterable[Sample], counters: Sequence[Counter]) -> Iterable[CountedRegion]:
     for sample in samples:
-        if sample.reading is None or not sample.threads:
+        took_ns = elapsed_ns(sample)
+        if sample.reading is None or took_ns is None:
             continue
-        begin = min(thread.begin_ns[0] for thread in sample.threads)
-        seconds = (max(thread.end_ns[-1] for thread in sample.threads) - begin) * 1e-9
+        seconds = took_ns * 1e-9
         repetitions = len(sample.threads[0].begin_ns)
         counts = _counts(sample.reading, counters)
         yield CountedRegion(seconds=seconds, repetitions=repetitions, counts=counts)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from memgauge.analysis.figures.gpu_points import gpu_of
+from memgauge.analysis.figures.speeds import moved_bytes
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import paired
 from memgauge.model.counting.events import Counter, Quantity
@@ -185,11 +186,12 @@ def _series(run: Run, point: Point, made: CounterSet, counters: Sequence[Counter
             if region_ns <= 0 or idle_ns <= 0:
                 continue
             is_estimate |= any(shared for _, shared in (*loaded.values(), *idle.values()))
+            read_bytes, write_bytes = moved_bytes(sample)
             rounds.append(
                 RoundCount(
                     round=sample.round,
-                    read_bytes=sum(thread.read_bytes for thread in sample.threads),
-                    write_bytes=sum(thread.write_bytes for thread in sample.threads),
+                    read_bytes=read_bytes,
+                    write_bytes=write_bytes,
                     loaded={name: value for name, (value, _) in loaded.items()},
                     idle={name: value * region_ns / idle_ns for name, (value, _) in idle.items()},
                     region_s=region_ns * 1e-9,

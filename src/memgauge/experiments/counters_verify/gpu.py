@@ -16,7 +16,7 @@ What would invalidate it: other programs on the GPU whose traffic comes and goes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import ClassVar
@@ -46,7 +46,7 @@ from memgauge.model.loads import COPY, READ, WRITE
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.points.counters_verify import VerifyActual, VerifyRequested
 from memgauge.model.points.gpu import GpuDevice
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.gpu.driver import device_facts, opened_gpu
@@ -145,15 +145,15 @@ class GpuCountersVerify(Experiment):
             loads = [(first.with_actual(note), load), *others]
             yield CountersVerifyBench(loads, turns, self.name, parameters.region_s)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about memory that the second-level cache may hold in part.
 
         Args:
             point: Only the first point of a group records whether the memory exceeds the cache.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         actual = VerifyActual.of(point.actual)
         if actual.exceeds_caches is not False:
             return []

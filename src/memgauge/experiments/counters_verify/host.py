@@ -20,7 +20,7 @@ traffic of others that comes and goes with the loads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -51,7 +51,7 @@ from memgauge.model.memory import MemoryPlacement, memory_option, on_gpu, on_nod
 from memgauge.model.option import choices_option, counts_option, duration_option
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.points.counters_verify import VerifyActual, VerifyRequested
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import POLICIES
@@ -246,15 +246,15 @@ class CountersVerify(Experiment):
         """What to open; raises CounterRefused where nothing can be."""
         return openable(wanted(parameters.events, parameters.back_ends, host), host)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about memory that caches may hold in part.
 
         Args:
             point: Its actual facts state whether the memory of its place exceeds the caches.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return size_warnings(point)
 
     def _point(

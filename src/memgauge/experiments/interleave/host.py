@@ -207,15 +207,15 @@ class Interleave(Experiment):
         finally:
             bench.close()
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Warnings about pages on other nodes than requested, and arrays that caches may hold.
 
         Args:
             point: Its actual facts hold each node's share of the pages and the size of the arrays.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return [*warnings_about(point)]
 
 

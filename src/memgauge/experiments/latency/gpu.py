@@ -36,7 +36,7 @@ from memgauge.experiments.shared.gpu_walks import (
 from memgauge.experiments.shared.rings import LatencyParameters, RingBench
 from memgauge.model.points.gpu import GpuDevice
 from memgauge.model.points.latency import LatencyRequested
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -151,16 +151,16 @@ class GpuLatency(Experiment):
             rings = [GpuRing(gpu, walk, stack) for walk in group.walks]
             yield RingBench(group.points, [(facts | ring.facts, ring.sample) for ring in rings])
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Warnings about a timer too coarse and, once, about an L2 that could not be measured.
 
         Args:
             point: Its actual facts hold the timer's step; the point of the L1 also warns of the L2.
-            samples: All samples of the point; their median duration is compared with that step.
+            elapsed_ns: Time of each sample of the point; their median is compared with that step.
             system: Not used.
         """
         del system
-        found = timer_warnings(point, samples)
+        found = timer_warnings(point, elapsed_ns)
         level = LatencyRequested.of(point.requested).level
         if level == "L1" and GpuDevice.of(point.actual).l2_bytes is None:
             found.append(

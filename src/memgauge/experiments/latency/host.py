@@ -33,7 +33,7 @@ from memgauge.experiments.shared.rings import (
 from memgauge.model.memory import on_node
 from memgauge.model.points.latency import LatencyRequested
 from memgauge.model.points.rings import RingActual
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 
@@ -78,15 +78,15 @@ class Latency(Experiment):
             rings = [_ring(target, parameters, memories, stack) for target in group.targets]
             yield RingBench(group.points, [(ring.facts, ring.sample_with_clock) for ring in rings])
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about huge pages that were requested and are not there.
 
         Args:
             point: Its requested and its actual pages are compared.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return huge_pages_missing(point)
 
 

@@ -189,15 +189,15 @@ class Loaded(Experiment):
             )
             yield LoadedBench(plan, traffic, ring, prepared)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Warnings about what spoils the figures of a team, or was left out of them.
 
         Args:
             point: Only the first point of a team records such facts.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return warnings_about(point)
 
 

@@ -15,7 +15,7 @@ What would invalidate it: memory that fits in the L2; another program on the GPU
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import ClassVar
@@ -29,7 +29,7 @@ from memgauge.experiments.shared.gpu import gpu_facts, refuse_host_options
 from memgauge.experiments.shared.read_write_mix import Load, ratio
 from memgauge.experiments.shared.traffic_sizes import CACHE_MULTIPLE, TrafficSizes, size_warnings
 from memgauge.model.points.mix import MixActual, MixRequested
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -120,15 +120,15 @@ class GpuMix(Experiment):
             ]
             yield MixBench(traffic, group.loads, points, issue, "the GPU's memory")
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about memory that the L2 may hold a part of.
 
         Args:
             point: Only the first point of the group records whether the memory exceeds the L2.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return size_warnings(point)
 
 

@@ -167,15 +167,15 @@ class Mix(Experiment):
             issue = partial(_issue, traffic, group)
             yield MixBench(traffic, group.loads, points, issue, f"{len(group.cpus)} threads")
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Warnings about what spoils the figures of a team, or was left out of them.
 
         Args:
             point: Only the first point of a team records such facts.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return warnings_of(point) + size_warnings(point)
 
 

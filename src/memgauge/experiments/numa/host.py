@@ -186,15 +186,15 @@ class Numa(Experiment):
             else:
                 yield _latency_bench(stack, group, memories)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Warnings about pages that are not what or where they should be, and about all pairs.
 
         Args:
             point: Only the first bandwidth point records what holds of all pairs.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return huge_pages_missing(point) + warnings_about(point)
 
 

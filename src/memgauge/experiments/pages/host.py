@@ -19,7 +19,7 @@ tables that other programs push out of the caches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import ClassVar
 
@@ -157,15 +157,15 @@ class Pages(Experiment):
             with core_counters(team, parameters.counters, name=f"pages/{pages}") as counted:
                 yield PagesBench(points, group.cases, buffer, counted)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about huge pages that were requested and are not there.
 
         Args:
             point: Its requested and its actual pages are compared.
-            samples: Not used: the facts recorded in `point` decide.
+            elapsed_ns: Not used: the facts recorded in `point` decide.
             system: Not used.
         """
-        del samples, system
+        del elapsed_ns, system
         return huge_pages_missing(point)
 
 

@@ -131,13 +131,14 @@ class Experiment(ABC):
         del points, parameters, system
         return []
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
-        """Typed warnings about one point's samples.
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
+        """Typed warnings about one point.
 
         Args:
             point: The point, with its actual facts.
-            samples: All its samples in order of time; empty if none was taken.
+            elapsed_ns: Time of each of its samples, from the first begin to the last end of its
+                threads; empty if none was taken.
             system: The whole machine, whatever NUMA nodes the parameters select.
         """
-        del point, samples, system
+        del point, elapsed_ns, system
         return []

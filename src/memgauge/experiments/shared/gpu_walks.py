@@ -92,12 +92,17 @@ def elapsed_ns(taken: _core.Slice | Sample) -> int:
     return thread.end_ns[-1] - thread.begin_ns[0]
 
 
-def timer_warnings(point: Point, samples: Sequence[Sample]) -> list[Warning]:
-    """Where the GPU's timer is too coarse for what was timed all the same."""
+def timer_warnings(point: Point, elapsed_ns: Sequence[int]) -> list[Warning]:
+    """Where the GPU's timer is too coarse for what was timed all the same.
+
+    Args:
+        point: Its actual facts hold the timer's step.
+        elapsed_ns: Time of each of its samples; empty gives no warning.
+    """
     step = RingActual.of(point.actual).timer_resolution_ns
-    if not samples or step is None:
+    if not elapsed_ns or step is None:
         return []
-    elapsed = median(map(elapsed_ns, samples))
+    elapsed = median(elapsed_ns)
     if step <= COARSE_SHARE * elapsed:
         return []
     return [

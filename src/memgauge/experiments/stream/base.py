@@ -66,15 +66,15 @@ class StreamExperiment(Experiment):
     name: ClassVar[str] = "stream"
     parameters: ClassVar[type[StreamParameters]] = StreamParameters
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Arrays of whole passes that do not keep the STREAM rule, as far as that is known.
 
         Args:
             point: The point; only those of the role `pass` are warned of.
-            samples: Not used; the facts of the point suffice.
+            elapsed_ns: Not used; the facts of the point suffice.
             system: Not used either.
         """
-        del samples, system
+        del elapsed_ns, system
         actual = StreamActual.of(point.actual)
         if actual.stream_conformant or point.role != "pass":
             return []

@@ -20,7 +20,7 @@ which loads the link between both too; other programs' traffic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -47,7 +47,7 @@ from memgauge.experiments.tiers.team import PreparedTeam, prepared_team
 from memgauge.experiments.transfers.place import looked_at
 from memgauge.model.points.tiers import TiersActual
 from memgauge.model.points.tiers_transfers import TiersTransfersRequested
-from memgauge.model.records import Point, Sample, Scalar, Warning
+from memgauge.model.records import Point, Scalar, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -92,15 +92,15 @@ class GpuTiers(Experiment):
             finally:
                 transfers.close()
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """What spoils the figures of the threads.
 
         Args:
             point: The point; those of threads alone and of the idle probe may be warned of.
-            samples: Not used; the facts of the point suffice.
+            elapsed_ns: Not used; the facts of the point suffice.
             system: Not used either.
         """
-        del samples, system
+        del elapsed_ns, system
         if TiersActual.of(point.actual).probe_took_cpu is not None:
             return probe_warnings(point)
         requested = TiersTransfersRequested.of(point.requested)

@@ -97,15 +97,15 @@ class Tiers(Experiment):
         with prepared_team(group.plan, parameters, memories) as team:
             yield TiersBench(team, completed(group.passes, team.ready, team.memory))
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """What spoils the figures of a team, found once, at the first of its points.
 
         Args:
             point: The point; only the first of a team is warned of.
-            samples: Not used; the facts of the point suffice.
+            elapsed_ns: Not used; the facts of the point suffice.
             system: Not used either.
         """
-        del samples, system
+        del elapsed_ns, system
         actual = TiersActual.of(point.actual)
         if actual.probe_took_cpu is None:
             return []

@@ -17,7 +17,7 @@ What would invalidate it: other programs on the GPU; counters that are dead or m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar
 
@@ -37,7 +37,7 @@ from memgauge.experiments.traffic.plan import Team, planned_size, planned_sizes
 from memgauge.experiments.traffic.shapes import cap_for, divisible, resort_range
 from memgauge.experiments.traffic.sizes import SizeRange
 from memgauge.model.nests import KINDS
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import device_facts, opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -117,15 +117,15 @@ class GpuNestTraffic(Experiment):
                 counters, why_not = unless_refused(requested, lambda _: stack.enter_context(opened))
             yield TrafficBench(points, ready, counters, why_not)
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Sizes that would take too long, and sets of arrays that the cache may still hold.
 
         Args:
             point: The point of one size.
-            samples: Not used; the facts of the point suffice.
+            elapsed_ns: Not used; the facts of the point suffice.
             system: Not used either.
         """
-        del samples, system
+        del elapsed_ns, system
         return list(noticed(point))
 
 

@@ -49,7 +49,7 @@ from memgauge.model.cache_machine import THIS
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.points.traffic import TrafficActual, TrafficRequested
-from memgauge.model.records import AnyRecord, Point, Sample, Warning
+from memgauge.model.records import AnyRecord, Point, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 
@@ -153,15 +153,15 @@ class Traffic(Experiment):
         probe = spec_for(parameters, small, small)
         yield from simulate(jobs, probe, parameters.simulate_s, len(system.allowed_cpus))
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Sizes that would take too long, and sets of arrays that caches may still hold.
 
         Args:
             point: The point of one size.
-            samples: Not used; the facts of the point suffice.
+            elapsed_ns: Not used; the facts of the point suffice.
             system: Not used either.
         """
-        del samples, system
+        del elapsed_ns, system
         return list(noticed(point))
 
 

@@ -138,16 +138,16 @@ class Transfers(Experiment):
             facts = gpu_facts(gpu) | _other_end(transfers, gpu, ends, group.largest)
             yield TransfersBench(group.name, transfers, _completed(group.passes, facts))
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about transfers that never count.
 
         Args:
             point: A point measured with another one is left out: the other's warning covers both.
-            samples: All samples of the point; empty if no sampling pass counted.
+            elapsed_ns: Time of each sample of the point; empty if no sampling pass counted.
             system: Not used.
         """
         del system
-        if samples or point.measured_with is not None:
+        if elapsed_ns or point.measured_with is not None:
             return []
         return [
             Warning(

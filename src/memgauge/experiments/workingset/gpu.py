@@ -52,7 +52,7 @@ from memgauge.experiments.workingset.plan import (
 )
 from memgauge.model.points.gpu import GpuDevice
 from memgauge.model.points.rings import RingRequested
-from memgauge.model.records import Point, Sample, Warning
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -159,13 +159,13 @@ class GpuWorkingset(Experiment):
                 ],
             )
 
-    def check(self, point: Point, samples: list[Sample], system: System) -> list[Warning]:
+    def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """A warning about a timer too coarse for a walk.
 
         Args:
             point: Its actual facts hold the timer's step; points of read bandwidth have none.
-            samples: All samples of the point; their median duration is compared with that step.
+            elapsed_ns: Time of each sample of the point; their median is compared with that step.
             system: Not used.
         """
         del system
-        return timer_warnings(point, samples)
+        return timer_warnings(point, elapsed_ns)

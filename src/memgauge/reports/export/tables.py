@@ -7,7 +7,7 @@ docs/records.md.
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from memgauge.model.records import Point, Sample, Scalar, Simulated, ThreadSample
+from memgauge.model.records import OtherThreads, Point, Sample, Scalar, Simulated, ThreadSample
 from memgauge.model.run import Run
 
 Row = dict[str, Scalar]
@@ -42,6 +42,7 @@ _SAMPLES = _POINT | {
     "begin_ns": int,
     "end_ns": int,
     "duration_ns": int,
+    "other_threads": int,
 }
 _LOADS = _POINT | {"load_ns": int, "loads": int}
 _COUNTED = (
@@ -63,7 +64,8 @@ _SIMULATED: dict[str, type] = {
 TABLES = MappingProxyType({"samples": _SAMPLES, "loads": _LOADS, "simulated": _SIMULATED})
 """By name of the table the columns that every run has, with their types.
 
-samples: a row for each iteration of each thread of each sample. loads: a row for each time that
+samples: a row for each iteration of each thread of each sample, and of a large team one for the
+threads whose stamps are not recorded. loads: a row for each time that
 single loads of a sample took. simulated: a row for each machine that a point was simulated on.
 """
 
@@ -134,16 +136,22 @@ def _of_loads(point: Point, sample: Sample) -> Iterator[Row]:
 def _of_threads(point: Point, sample: Sample) -> Iterator[Row]:
     counted = point.work == "counted"
     beside: Row = {"pingpong_ns": sample.pingpong_ns, "cycles_per_ns": sample.cycles_per_ns}
+    others = sample.others
     for rank, thread in enumerate(sample.threads):
-        of_thread: Row = beside | {
-            "rank": rank,
-            "cpu": thread.cpu,
-            "involuntary_switches": thread.involuntary_switches,
-            "page_faults": thread.page_faults,
-            "read_bytes": thread.read_bytes if counted else None,
-            "write_bytes": thread.write_bytes if counted else None,
-        }
+        of_thread = beside | {"rank": rank if others is None else None, "cpu": thread.cpu}
+        of_thread |= _suffered(thread, counted=counted)
         yield from (of_thread | stamps for stamps in _of_iterations(thread))
+    if others is not None:
+        yield beside | _suffered(others, counted=counted) | {"other_threads": others.threads}
+
+
+def _suffered(part: ThreadSample | OtherThreads, *, counted: bool) -> Row:
+    return {
+        "involuntary_switches": part.involuntary_switches,
+        "page_faults": part.page_faults,
+        "read_bytes": part.read_bytes if counted else None,
+        "write_bytes": part.write_bytes if counted else None,
+    }
 
 
 def _of_iterations(thread: ThreadSample) -> Iterator[Row]:

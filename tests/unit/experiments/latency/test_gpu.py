@@ -23,6 +23,7 @@ from memgauge.experiments.shared.gpu_walks import (
     MOST_REPETITIONS,
     PAGE_BYTES,
     TIMER_SHARE,
+    elapsed_ns,
     repetitions,
 )
 from memgauge.experiments.shared.rings import LatencyParameters
@@ -115,8 +116,8 @@ def test_a_timer_that_stays_too_coarse_is_said(gpu: FakeGpu) -> None:
     parameters = requested()
     (group,) = GpuLatency().plan(parameters, SYSTEM)
     with GpuLatency().open(group, parameters) as bench:
-        samples = bench.measure("latency/DRAM/random", 0)
-        (warning,) = GpuLatency().check(bench.points[-1], samples, SYSTEM)
+        (sample,) = bench.measure("latency/DRAM/random", 0)
+        (warning,) = GpuLatency().check(bench.points[-1], [elapsed_ns(sample)], SYSTEM)
         assert gpu.chases[-1].runs[-1][2] == MOST_REPETITIONS
     assert warning.code == "timer-coarse"
     assert "steps of 1000000 ns" in warning.message

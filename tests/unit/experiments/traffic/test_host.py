@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ from memgauge.experiments.traffic.shapes import extents_of
 from memgauge.model.counting.readings import counted
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.parameters import build
-from memgauge.model.records import Point, Sample
+from memgauge.model.records import Point
 from memgauge.model.system import System
 from memgauge.system.detect import detect
 
@@ -203,8 +203,8 @@ def test_every_thread_stamps_every_execution_on_its_own_cpu() -> None:
     assert sample.idle is None
 
 
-def warned(point: Point, samples: Sequence[Sample] = ()) -> dict[str, str]:
-    return {one.code: one.message for one in Traffic().check(point, list(samples), a_machine(1))}
+def warned(point: Point) -> dict[str, str]:
+    return {one.code: one.message for one in Traffic().check(point, [], a_machine(1))}
 
 
 def test_without_counters_the_first_point_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,15 @@ import pytest
 from tests.unit.model import build
 
 from memgauge.model.errors import MemgaugeError, RunFileError
-from memgauge.model.records import AnyRecord, CounterSet, RegionReading, RunEnd, Sample
+from memgauge.model.records import (
+    AnyRecord,
+    CounterSet,
+    OtherThreads,
+    RegionReading,
+    RunEnd,
+    Sample,
+    ThreadSample,
+)
 from memgauge.model.rules import StreamRules
 from memgauge.model.run import Run, run_of
 from memgauge.model.storage import run_reader as runreader
@@ -125,6 +133,10 @@ def thread(index: int, **changes: Any) -> AnyRecord:
     return replace(SAMPLE, threads=threads)
 
 
+def summed(threads: list[ThreadSample], others: int) -> Sample:
+    return replace(SAMPLE, threads=threads, others=OtherThreads(threads=others))
+
+
 @pytest.mark.parametrize(
     ("records", "why"),
     [
@@ -142,6 +154,9 @@ def thread(index: int, **changes: Any) -> AnyRecord:
         ([START, replace(DRAM, work="counted")], "counted work that is not a bandwidth"),
         ([START, replace(TRIAD, measured_with=DRAM.point)], "before .*, with which it is measured"),
         ([START, TRIAD, replace(SAMPLE, threads=SAMPLE.threads[:1])], "1 threads where .* has 2"),
+        ([START, TRIAD, summed(SAMPLE.threads, 1)], "3 threads where .* has 2"),
+        ([START, TRIAD, summed([], 2)], "whose stamps are needed"),
+        ([START, replace(TRIAD, work="window"), summed(SAMPLE.threads[:1], 1)], "are needed"),
         ([START, TRIAD, thread(1, end_ns=[1, 2, 3])], "unequal numbers"),
         ([START, TRIAD, thread(1, end_ns=[2000, 1500])], "took no time"),
         ([START, TRIAD, thread(0, begin_ns=[1400, 1500])], "took no time"),
@@ -154,6 +169,12 @@ def test_records_out_of_place_are_refused(records: list[AnyRecord], why: str) ->
     lines = [msgspec.json.encode(record) + b"\n" for record in records]
     with pytest.raises(RunFileError):
         read(b"".join(lines))
+
+
+def test_a_sample_may_sum_up_some_of_its_threads() -> None:
+    (sample,) = run_of([START, TRIAD, summed(SAMPLE.threads[:1], 1)]).samples[TRIAD.point]
+    assert sample.others == OtherThreads(threads=1)
+    assert read(encode(START) + encode(TRIAD) + encode(sample)).samples[TRIAD.point] == [sample]
 
 
 def test_a_resumption_may_declare_points_again_and_is_a_leg_of_its_own() -> None:

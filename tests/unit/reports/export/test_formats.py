@@ -12,7 +12,7 @@ import pytest
 from tests.unit.model import build
 
 from memgauge.model.errors import RequestError
-from memgauge.model.records import AnyRecord
+from memgauge.model.records import AnyRecord, OtherThreads
 from memgauge.model.run import Run, run_of
 from memgauge.reports.export.formats import export_csv, export_json, export_parquet
 from memgauge.reports.export.registry import EXPORTERS, exported, formats_help
@@ -44,6 +44,21 @@ def test_every_iteration_of_every_thread_has_a_row(run: Run) -> None:
     rows = csv_rows(export_csv(run))
     assert [int(row["begin_ns"]) for row in rows] == stamps
     assert all(int(row["end_ns"]) - int(row["begin_ns"]) == int(row["duration_ns"]) for row in rows)
+
+
+def test_threads_whose_stamps_are_not_recorded_have_one_row_of_sums() -> None:
+    point = msgspec.structs.replace(build.triad(20), work="counted")
+    others = OtherThreads(threads=19, involuntary_switches=3, page_faults=2, read_bytes=80)
+    whole = build.sample(point, 0)
+    sample = msgspec.structs.replace(whole, threads=whole.threads[7:8], others=others)
+    *stamped, sums = json.loads(export_json(run_of([build.start(), point, sample])))
+    assert [(row["rank"], row["cpu"], row["other_threads"]) for row in stamped] == 2 * [
+        (None, 7, None)
+    ]
+    assert sums["cpu"] is sums["begin_ns"] is sums["iteration"] is None
+    assert sums["other_threads"] == 19
+    assert (sums["involuntary_switches"], sums["page_faults"]) == (3, 2)
+    assert (sums["read_bytes"], sums["write_bytes"]) == (80, 0)
 
 
 def test_what_was_not_measured_is_empty_and_not_zero(run: Run) -> None:
