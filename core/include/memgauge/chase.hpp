@@ -36,10 +36,13 @@ struct ChaseRequest {
 
 class ChaseRing {
 public:
-    // Allocates, and touches and links on thread 0 of the team, which must outlive this object.
-    // RequestError: fewer than two nodes, node_bytes not a multiple of a pointer's, block_bytes not
-    // a multiple of node_bytes; and those of Buffer.
-    ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop = {});
+    // Allocates, and touches and links on thread 0 of the team, which must outlive this object;
+    // with `linkers` on all threads of that team, which then decide on which nodes pages without a
+    // policy are placed. The ring is the same either way. RequestError: fewer than two nodes,
+    // node_bytes not a multiple of a pointer's, block_bytes not a multiple of node_bytes; and those
+    // of Buffer.
+    ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop = {},
+              Team* linkers = nullptr);
     ~ChaseRing();
 
     // Untimed, thread 0 reads every line of the buffer in order, `sweeps` times, then walks

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mappings.hpp"
@@ -21,7 +23,9 @@ using memgauge::Interrupted;
 using memgauge::PagePolicy;
 using memgauge::RequestError;
 using memgauge::Team;
+using memgauge::memory::Grain;
 using memgauge::memory::Layout;
+using memgauge::memory::Linkers;
 using memgauge::test::mappings;
 using memgauge::test::mappings_since;
 
@@ -40,12 +44,27 @@ ChaseRequest ring_of(std::size_t bytes, std::size_t node_bytes, ChaseOrder order
     return request;
 }
 
+Linkers linkers_of(std::size_t threads) {
+    const auto parallel = [threads](const std::function<void()>& work) {
+        std::vector<std::thread> others;
+        for (std::size_t other = 1; other < threads; ++other) {
+            others.emplace_back(work);
+        }
+        work();
+        for (std::thread& other : others) {
+            other.join();
+        }
+    };
+    return {parallel, [] { return false; }};
+}
+
 // A ring in plain memory, linked without a team.
 struct PlainRing {
-    explicit PlainRing(const ChaseRequest& request)
+    explicit PlainRing(const ChaseRequest& request, std::size_t threads = 1,
+                       const Grain& grain = {})
         : buffer(BufferRequest{request.bytes, 4096, 0, PagePolicy::k4, {}}),
           layout(buffer.data(), request) {
-        memgauge::memory::link(layout, request, [] { return false; });
+        memgauge::memory::link(layout, request, linkers_of(threads), grain);
     }
 
     // Slot indices in the order of the walk, until it returns to slot 0 or has lost its way.
@@ -102,6 +121,48 @@ TEST_CASE("a random ring is one cycle through every node") {
     }
 }
 
+TEST_CASE("a random ring is one cycle, and the same, whoever links how much of it") {
+    for (const std::size_t nodes : {2U, 5U, 64U, 1000U, 100'000U}) {
+        for (const std::size_t node_bytes : {64U, 512U}) {
+            const auto request = ring_of(nodes * node_bytes, node_bytes, ChaseOrder::random);
+            for (const Grain grain : {Grain{}, Grain{7, 3}, Grain{100'000, 11}, Grain{64, 64}}) {
+                const auto slots = PlainRing(request, 1, grain).order(node_bytes);
+                check_permutation(slots, nodes);
+                CHECK(PlainRing(request, 3, grain).order(node_bytes) == slots);
+            }
+        }
+    }
+}
+
+TEST_CASE("a block-random ring is the same, whoever links it") {
+    const auto request = ring_of(8 * MiB, 512, ChaseOrder::block_random, 64 * KiB);
+    CHECK(PlainRing(request, 3).order(512) == PlainRing(request).order(512));
+}
+
+TEST_CASE("hops of a random ring lead anywhere, also where many buckets make it") {
+    // Where a hop leads, counted from where it starts, is uniform over the ring: of 64 sectors each
+    // gets 1/64 of 65536 hops. Chi-square with 63 degrees of freedom stays below 130 but once in a
+    // million, and the seed is fixed.
+    constexpr std::size_t nodes = 65536;
+    constexpr std::size_t sectors = 64;
+    const auto slots =
+        PlainRing(ring_of(nodes * 64, 64, ChaseOrder::random), 2, Grain{1000, 128}).order(64);
+    REQUIRE(slots.size() == nodes);
+    for (const std::size_t lag : {1U, 2U, 64U, 128U}) {
+        std::vector<double> hops(sectors);
+        for (std::size_t hop = 0; hop < nodes; ++hop) {
+            const std::size_t there = slots[(hop + lag) % nodes];
+            hops[(there + nodes - slots[hop]) % nodes * sectors / nodes] += 1;
+        }
+        double chi_square = 0;
+        for (const double count : hops) {
+            const double expected = static_cast<double>(nodes) / sectors;
+            chi_square += (count - expected) * (count - expected) / expected;
+        }
+        CHECK(chi_square < 130.0);
+    }
+}
+
 TEST_CASE("a block-random ring is one cycle that leaves a block only when it is done") {
     for (const std::size_t node_bytes : {64U, 512U}) {
         for (const std::size_t per_block : {1U, 2U, 8U, 64U}) {
@@ -148,30 +209,32 @@ TEST_CASE("random order depends on the seed alone and is not regular") {
     CHECK(neighbours < 12);
 }
 
-TEST_CASE("every cycle of a small ring is equally likely") {
-    // Four nodes have six cycles; chi-square with 5 degrees of freedom stays below 30 but once in
-    // a hundred thousand, and the seeds are fixed.
-    std::vector<std::vector<std::size_t>> cycles;
-    std::vector<double> counts;
-    constexpr int trials = 6000;
-    for (int seed = 0; seed < trials; ++seed) {
-        ChaseRequest request = ring_of(256, 64, ChaseOrder::random);
-        request.seed = static_cast<std::uint64_t>(seed);
-        const auto cycle = PlainRing(request).order(64);
-        const auto known = std::ranges::find(cycles, cycle);
-        if (known == cycles.end()) {
-            cycles.push_back(cycle);
-            counts.push_back(1);
-        } else {
-            counts[static_cast<std::size_t>(known - cycles.begin())] += 1;
+TEST_CASE("every cycle of a small ring is equally likely, in one bucket and in several") {
+    for (const Grain grain : {Grain{}, Grain{1, 1}, Grain{3, 2}}) {
+        // Four nodes have six cycles; chi-square with 5 degrees of freedom stays below 30 but once
+        // in a hundred thousand, and the seeds are fixed.
+        std::vector<std::vector<std::size_t>> cycles;
+        std::vector<double> counts;
+        constexpr int trials = 1800;
+        for (int seed = 0; seed < trials; ++seed) {
+            ChaseRequest request = ring_of(256, 64, ChaseOrder::random);
+            request.seed = static_cast<std::uint64_t>(seed);
+            const auto cycle = PlainRing(request, 1, grain).order(64);
+            const auto known = std::ranges::find(cycles, cycle);
+            if (known == cycles.end()) {
+                cycles.push_back(cycle);
+                counts.push_back(1);
+            } else {
+                counts[static_cast<std::size_t>(known - cycles.begin())] += 1;
+            }
         }
+        REQUIRE(cycles.size() == 6);
+        double chi_square = 0;
+        for (const double count : counts) {
+            chi_square += (count - trials / 6.0) * (count - trials / 6.0) / (trials / 6.0);
+        }
+        CHECK(chi_square < 30.0);
     }
-    REQUIRE(cycles.size() == 6);
-    double chi_square = 0;
-    for (const double count : counts) {
-        chi_square += (count - trials / 6.0) * (count - trials / 6.0) / (trials / 6.0);
-    }
-    CHECK(chi_square < 30.0);
 }
 
 TEST_CASE("wide nodes use every set of a cache, and lie apart as asked within a page") {
@@ -237,6 +300,20 @@ TEST_CASE("requests that make no ring are refused with the reason") {
     CHECK(contains(refusal(ring_of(std::size_t{1} << 50U, 64, ChaseOrder::random)),
                    "this machine has"));
     CHECK(mappings_since(before) == 0);
+}
+
+TEST_CASE("linkers build the same ring as the team that walks it") {
+    Team team(one_cpu());
+    Team linkers(memgauge::allowed_cpus());
+    for (const auto order : {ChaseOrder::random, ChaseOrder::block_random, ChaseOrder::stride}) {
+        const auto request = ring_of(8 * MiB, 64, order, 64 * KiB);
+        ChaseRing ring(team, request, {}, &linkers);
+        CHECK(ring.is_single_cycle());
+        CHECK(ring.backing().resident_bytes >= request.bytes);
+        CHECK(ring.run(1000, 10).threads.size() == 1);
+    }
+    const auto large = ring_of(64 * MiB, 64, ChaseOrder::random);
+    CHECK_THROWS_AS(ChaseRing(team, large, [] { return true; }, &linkers), Interrupted);
 }
 
 TEST_CASE("the team builds a ring and walks on from where it stopped") {

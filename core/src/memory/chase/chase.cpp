@@ -1,5 +1,6 @@
 #include "memgauge/chase.hpp"
 
+#include <functional>
 #include <string>
 
 #include "memgauge/names.hpp"
@@ -85,14 +86,20 @@ struct ChaseRing::State {
     void** position;  // where the last walk ended
 };
 
-ChaseRing::ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop)
+ChaseRing::ChaseRing(Team& team, const ChaseRequest& request, const StopCheck& stop, Team* linkers)
     : state_(std::make_unique<State>(team, request, stop)) {
-    const auto build = [&](std::size_t rank) {
-        if (rank == 0) {
-            memory::link(state_->layout, request, [&team] { return team.stop_requested(); });
-        }
+    Team& linking = linkers == nullptr ? team : *linkers;
+    const auto parallel = [&](const std::function<void()>& work) {
+        linking.parallel(
+            [&](std::size_t rank) {
+                if (linkers != nullptr || rank == 0) {
+                    work();
+                }
+            },
+            stop);
     };
-    team.parallel(build, stop);
+    memory::link(state_->layout, request,
+                 {parallel, [&linking] { return linking.stop_requested(); }});
 }
 
 ChaseRing::~ChaseRing() = default;

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "memgauge/buffer.hpp"
 #include "memgauge/error.hpp"
 #include "memory/pages/huge_pages.hpp"
 
@@ -14,8 +19,8 @@ namespace {
 
 using Stop = std::function<bool()>;
 
-// Nodes handled between two looks at `stop`, so that few MiB are touched for the first time.
-constexpr std::size_t touched_between_stops = std::size_t{4} << 20U;
+// Touched by one linker at a time: whole huge pages, and few enough for a look at `stop` after it.
+constexpr std::size_t touched_at_once = std::size_t{4} << 20U;
 constexpr std::size_t swaps_between_stops = std::size_t{1} << 14U;
 
 // Turns the successors of `count` nodes, one cycle or several, so that a random one of all single
@@ -49,37 +54,179 @@ bool shuffle_into_one_cycle(std::size_t count, Node node, SplitMix64& random, co
     return true;
 }
 
-// Calls `set(index)` for every node in the order of addresses: the first touch.
-template <class Set>
-bool touch_all(const Layout& layout, std::size_t node_bytes, Set set, const Stop& stop) {
-    const std::size_t step = std::max<std::size_t>(1, touched_between_stops / node_bytes);
-    for (std::size_t first = 0; first < layout.nodes(); first += step) {
-        if (stop()) {
-            return false;
-        }
-        const std::size_t end = std::min(layout.nodes(), first + step);
-        for (std::size_t index = first; index < end; ++index) {
-            set(index);
-        }
-    }
-    return true;
+constexpr std::size_t parts_of(std::size_t count, std::size_t size) noexcept {
+    return (count + size - 1) / size;
 }
 
-// Each block becomes a cycle of its own while it is in cache, then the blocks are joined at their
-// first nodes.
-void link_blocks(const Layout& layout, SplitMix64& random, const Stop& stop) {
+// Calls `part(number, first, end)` for all parts of `size` out of `count`; each linker takes the
+// next one when it is done with the last. False: they were told to stop.
+template <class Part>
+bool for_parts(const Linkers& linkers, std::size_t count, std::size_t size, Part part) {
+    const std::size_t parts = parts_of(count, size);
+    std::atomic<std::size_t> next{0};
+    linkers.parallel([&] {
+        for (std::size_t number = next++; number < parts && !linkers.stop(); number = next++) {
+            part(number, number * size, std::min(count, (number + 1) * size));
+        }
+    });
+    return !linkers.stop();
+}
+
+// Writes the successor of every node, in the order of addresses: the first touch.
+template <class Successor>
+void write_all(const Layout& layout, std::size_t node_bytes, Successor successor,
+               const Linkers& linkers) {
+    const std::size_t step = std::max<std::size_t>(1, touched_at_once / node_bytes);
+    for_parts(linkers, layout.nodes(), step, [&](std::size_t, std::size_t first, std::size_t end) {
+        for (std::size_t index = first; index < end; ++index) {
+            *layout.node(index) = successor(index);
+        }
+    });
+}
+
+// Each block is touched and becomes a cycle of its own while it is in cache, then the blocks are
+// joined at their first nodes.
+void link_blocks(const Layout& layout, std::uint64_t seed, const Linkers& linkers) {
     const std::size_t per_block = layout.nodes_per_block();
-    const std::size_t blocks = (layout.nodes() + per_block - 1) / per_block;
-    for (std::size_t block = 0; block < blocks; ++block) {
-        const std::size_t first = block * per_block;
-        const std::size_t count = std::min(per_block, layout.nodes() - first);
+    const std::size_t blocks = parts_of(layout.nodes(), per_block);
+    const auto link_one = [&](std::size_t block, std::size_t first, std::size_t end) {
+        for (std::size_t index = first; index < end; ++index) {
+            *layout.node(index) = layout.node(index);
+        }
+        SplitMix64 random(seed, block);
         const auto node = [&](std::size_t index) { return layout.node(first + index); };
-        if (stop() || !shuffle_into_one_cycle(count, node, random, stop)) {
-            return;
+        shuffle_into_one_cycle(end - first, node, random, linkers.stop);
+    };
+    const auto join = [&](std::size_t, std::size_t, std::size_t) {
+        SplitMix64 random(seed, blocks);
+        const auto node = [&](std::size_t block) { return layout.node(block * per_block); };
+        shuffle_into_one_cycle(blocks, node, random, linkers.stop);
+    };
+    if (for_parts(linkers, layout.nodes(), per_block, link_one)) {
+        for_parts(linkers, 1, 1, join);
+    }
+}
+
+// An array that nobody has touched yet, in huge pages where these are to be had: it is accessed at
+// random.
+template <class Item>
+class Untouched {
+public:
+    explicit Untouched(std::size_t items)
+        : buffer_({items * sizeof(Item), 4096, 0, PagePolicy::automatic, {}}) {}
+
+    Item& operator[](std::size_t at) const noexcept {
+        return reinterpret_cast<Item*>(buffer_.data())[at];
+    }
+
+private:
+    Buffer buffer_;
+};
+
+// All nodes in random order, each order equally likely, and made by many at once (Rao, "Generation
+// of random permutations of given number of elements using random sampling numbers", Sankhya A 23,
+// 1961; Sanders, "Random permutations on distributed, external and hierarchical memory",
+// Information Processing Letters 67, 1998): each node goes into a bucket drawn for it, then each
+// bucket is shuffled. Chunks of nodes and buckets draw from random streams of their own, so that
+// the order does not depend on who does which.
+template <class Index>
+class RandomOrder {
+public:
+    RandomOrder(std::size_t nodes, const Grain& grain)
+        : nodes_(nodes),
+          chunk_(std::max(grain.chunk, parts_of(nodes, most_parts))),
+          chunks_(parts_of(nodes, chunk_)),
+          buckets_(std::min(most_parts, parts_of(nodes, grain.bucket))),
+          order_(nodes),
+          places_(chunks_ * buckets_),
+          begins_(buckets_ + 1) {}
+
+    // False: told to stop.
+    bool draw(std::uint64_t seed, const Linkers& linkers) {
+        const auto count = [&](std::size_t chunk, std::size_t first, std::size_t end) {
+            deal(seed, chunk, first, end, [](Index& place, std::size_t) { ++place; });
+        };
+        const auto place = [&](std::size_t chunk, std::size_t first, std::size_t end) {
+            deal(seed, chunk, first, end,
+                 [&](Index& free, std::size_t node) { order_[free++] = static_cast<Index>(node); });
+        };
+        const auto shuffle_one = [&](std::size_t bucket, std::size_t, std::size_t) {
+            shuffle(seed, bucket);
+        };
+        if (!for_parts(linkers, nodes_, chunk_, count)) {
+            return false;
+        }
+        lay_out();
+        return for_parts(linkers, nodes_, chunk_, place) &&
+               for_parts(linkers, buckets_, 1, shuffle_one);
+    }
+
+    Index operator[](std::size_t at) const noexcept { return order_[at]; }
+
+private:
+    static constexpr std::size_t most_parts = 4096;
+
+    // Draws the bucket of each node of a chunk anew; `use` gets what the chunk has for that bucket.
+    template <class Use>
+    void deal(std::uint64_t seed, std::size_t chunk, std::size_t first, std::size_t end, Use use) {
+        SplitMix64 random(seed, chunk);
+        Index* const places = &places_[chunk * buckets_];
+        for (std::size_t node = first; node < end; ++node) {
+            use(places[random.below(buckets_)], node);
         }
     }
-    shuffle_into_one_cycle(
-        blocks, [&](std::size_t block) { return layout.node(block * per_block); }, random, stop);
+
+    // From how many nodes of each chunk fall into each bucket to where the first of them goes.
+    void lay_out() {
+        Index begin = 0;
+        for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
+            begins_[bucket] = begin;
+            for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+                begin += std::exchange(places_[chunk * buckets_ + bucket], begin);
+            }
+        }
+        begins_[buckets_] = begin;
+    }
+
+    // Fisher and Yates.
+    void shuffle(std::uint64_t seed, std::size_t bucket) {
+        SplitMix64 random(seed, chunks_ + bucket);
+        const std::size_t first = begins_[bucket];
+        for (std::size_t left = begins_[bucket + 1] - first; left > 1; --left) {
+            std::swap(order_[first + left - 1], order_[first + random.below(left)]);
+        }
+    }
+
+    std::size_t nodes_;
+    std::size_t chunk_;
+    std::size_t chunks_;
+    std::size_t buckets_;
+    Untouched<Index> order_;
+    std::vector<Index> places_;  // by chunk and bucket
+    std::vector<Index> begins_;  // by bucket
+};
+
+// Each node leads to the one that follows it in a random order of all, and the last to the first:
+// of all single cycles over them each is equally likely. What is accessed at random is small: who
+// follows whom is gathered in an array, with those ahead prefetched, and the nodes are then written
+// once, in the order of their addresses.
+template <class Index>
+void link_randomly(const Layout& layout, const ChaseRequest& request, const Linkers& linkers,
+                   const Grain& grain) {
+    constexpr std::size_t ahead = 16;
+    const std::size_t nodes = layout.nodes();
+    RandomOrder<Index> order(nodes, grain);
+    Untouched<Index> successor(nodes);
+    const auto gather = [&](std::size_t, std::size_t first, std::size_t end) {
+        for (std::size_t at = first; at < end; ++at) {
+            __builtin_prefetch(&successor[order[std::min(at + ahead, nodes - 1)]], 1);
+            successor[order[at]] = order[at + 1 < nodes ? at + 1 : 0];
+        }
+    };
+    const auto write = [&](std::size_t index) { return layout.node(successor[index]); };
+    if (order.draw(request.seed, linkers) && for_parts(linkers, nodes, grain.chunk, gather)) {
+        write_all(layout, request.node_bytes, write, linkers);
+    }
 }
 
 }  // namespace
@@ -103,21 +250,18 @@ bool Layout::holds(const void* address) const noexcept {
     return index < nodes_ && node(index) == address;
 }
 
-void link(const Layout& layout, const ChaseRequest& request, const Stop& stop) {
+void link(const Layout& layout, const ChaseRequest& request, const Linkers& linkers,
+          const Grain& grain) {
     const std::size_t nodes = layout.nodes();
-    const bool stride = request.order == ChaseOrder::stride;
-    const auto first_successor = [&](std::size_t index) {
-        *layout.node(index) = layout.node(stride ? (index + 1) % nodes : index);
-    };
-    if (!touch_all(layout, request.node_bytes, first_successor, stop) || stride) {
-        return;
-    }
-    SplitMix64 random(request.seed);
-    if (request.order == ChaseOrder::block_random) {
-        link_blocks(layout, random, stop);
+    if (request.order == ChaseOrder::stride) {
+        const auto next = [&](std::size_t index) { return layout.node((index + 1) % nodes); };
+        write_all(layout, request.node_bytes, next, linkers);
+    } else if (request.order == ChaseOrder::block_random) {
+        link_blocks(layout, request.seed, linkers);
+    } else if (nodes <= std::numeric_limits<std::uint32_t>::max()) {
+        link_randomly<std::uint32_t>(layout, request, linkers, grain);
     } else {
-        shuffle_into_one_cycle(
-            nodes, [&](std::size_t index) { return layout.node(index); }, random, stop);
+        link_randomly<std::uint64_t>(layout, request, linkers, grain);
     }
 }
 

@@ -14,6 +14,10 @@ class SplitMix64 {
 public:
     explicit SplitMix64(std::uint64_t seed) noexcept : state_(seed) {}
 
+    // One of many streams of the same seed.
+    SplitMix64(std::uint64_t seed, std::uint64_t stream) noexcept
+        : state_(mix(seed + (stream + 1) * 0x9e3779b97f4a7c15U)) {}
+
     static std::uint64_t mix(std::uint64_t x) noexcept {
         x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
         x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
@@ -72,9 +76,24 @@ private:
     std::uint64_t seed_;
 };
 
-// Links the nodes in the asked order, in place: no memory but the nodes is used. Returns early,
-// with an unusable ring, when `stop` says so; it is asked every few milliseconds.
-void link(const Layout& layout, const ChaseRequest& request, const std::function<bool()>& stop);
+// Who links a ring. The ring is the same, however many they are.
+struct Linkers {
+    // Calls the function on every linker at once, and returns when all have returned.
+    std::function<void(const std::function<void()>&)> parallel;
+    std::function<bool()> stop;  // asked every few milliseconds
+};
+
+// Into what parts a random order is drawn.
+struct Grain {
+    std::size_t chunk = std::size_t{1} << 16U;   // nodes that are dealt out by one linker at a time
+    std::size_t bucket = std::size_t{1} << 14U;  // about so many are then shuffled by one: in cache
+};
+
+// Touches all nodes and links them in the asked order. A random order over the whole ring takes 8
+// bytes a node besides (16 from 2^32 nodes on), until it is linked. Returns early, with an unusable
+// ring, when the linkers are to stop.
+void link(const Layout& layout, const ChaseRequest& request, const Linkers& linkers,
+          const Grain& grain = {});
 
 // RequestError: fewer than two nodes, node_bytes or block_bytes that do not fit.
 void check(const ChaseRequest& request);

@@ -36,6 +36,7 @@ from memgauge.model.points.rings import RingActual
 from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
+from memgauge.system.topology.placement import touching_cpus
 
 
 class LatencyGroup(Group, frozen=True, kw_only=True):
@@ -43,6 +44,8 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
 
     targets: Sequence[Target]
     """One for each point."""
+    linkers: Sequence[int]
+    """CPUs that link the rings in memory together."""
 
 
 class Latency(Experiment):
@@ -58,7 +61,7 @@ class Latency(Experiment):
         for target in targets(parameters, system):
             key = (target.pages, target.cpu, target.memory_node)
             groups.setdefault(key, []).append(target)
-        return [_group(members) for members in groups.values()]
+        return [_group(members, system) for members in groups.values()]
 
     @contextmanager
     def open(
@@ -75,7 +78,7 @@ class Latency(Experiment):
             memories: Sources that the rings take their memory from.
         """
         with ExitStack() as stack:
-            rings = [_ring(target, parameters, memories, stack) for target in group.targets]
+            rings = _rings(group, parameters, memories, stack)
             yield RingBench(group.points, [(ring.facts, ring.sample_with_clock) for ring in rings])
 
     def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
@@ -90,17 +93,21 @@ class Latency(Experiment):
         return huge_pages_missing(point)
 
 
-def _ring(
-    target: Target, parameters: LatencyParameters, memories: Memories, stack: ExitStack
-) -> Ring:
-    """In memory of the node that the target is about, where it is about one."""
-    node = target.memory_node
-    memory = memories.of(parameters.memory if node is None else on_node(node))
-    team = _core.Team([target.cpu])
-    return Ring(team, target, stack, pages=target.pages, memory=memory)
+def _rings(
+    group: LatencyGroup, parameters: LatencyParameters, memories: Memories, stack: ExitStack
+) -> list[Ring]:
+    """In memory of the node that the targets are about, where they are about one."""
+    linkers = _core.Team(group.linkers)
+    rings = []
+    for target in group.targets:
+        node = target.memory_node
+        memory = memories.of(parameters.memory if node is None else on_node(node))
+        team = _core.Team([target.cpu])
+        rings.append(Ring(team, target, stack, pages=target.pages, memory=memory, linkers=linkers))
+    return rings
 
 
-def _group(members: Sequence[Target]) -> LatencyGroup:
+def _group(members: Sequence[Target], system: System) -> LatencyGroup:
     first = members[0]
     name = f"{first.pages} pages"
     if first.memory_node is not None:
@@ -110,6 +117,7 @@ def _group(members: Sequence[Target]) -> LatencyGroup:
         points=[_point(target) for target in members],
         bytes=sum(target.footprint_bytes for target in members),
         targets=members,
+        linkers=touching_cpus(first.cpu, first.memory_node, system),
     )
 
 

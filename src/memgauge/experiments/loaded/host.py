@@ -167,6 +167,7 @@ class Loaded(Experiment):
                     order="block-random",
                     pages=parameters.pages,
                     memory=memory,
+                    linkers=_core.Team(plan.linkers),
                 )
             ) as ring,
             closing(

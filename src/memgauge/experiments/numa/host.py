@@ -163,7 +163,7 @@ class Numa(Experiment):
     def plan(self, parameters: NumaParameters, system: System) -> list[NumaGroup]:
         """One group for the bandwidth of all pairs, one for the latency from each CPU node."""
         plan = plan_of(parameters, system)
-        return [bandwidth_group(plan), *(latency_group(plan, one) for one in plan.cpus)]
+        return [bandwidth_group(plan), *(latency_group(plan, one, system) for one in plan.cpus)]
 
     @contextmanager
     def open(
@@ -265,6 +265,7 @@ def _latency_bench(stack: ExitStack, group: LatencyGroup, memories: Memories) ->
             order=RING_ORDER,
             pages=plan.parameters.pages,
             memory=memories.of(on_node(node)),
+            linkers=_core.Team(group.linkers[node]),
         )
         stack.callback(ring.close)
         rings[point.point] = ring

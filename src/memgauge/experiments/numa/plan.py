@@ -21,6 +21,7 @@ from memgauge.model.memory import on_node
 from memgauge.model.points.numa import NumaActual, NumaRequested
 from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
+from memgauge.system.topology.placement import touching_cpus
 
 HOPS = SLICE_HOPS["DRAM"]
 """As many as `latency` times: a quantile over longer walks would be another figure."""
@@ -95,6 +96,8 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
     plan: Plan
     cpu: int
     """The one that chases pointers."""
+    linkers: dict[int, list[int]]
+    """CPUs that link a ring together, by its memory node."""
 
 
 NumaGroup = BandwidthGroup | LatencyGroup
@@ -128,8 +131,14 @@ def bandwidth_group(plan: Plan) -> BandwidthGroup:
     )
 
 
-def latency_group(plan: Plan, one: CpuNode) -> LatencyGroup:
-    """The latency of all memory nodes from one CPU node."""
+def latency_group(plan: Plan, one: CpuNode, system: System) -> LatencyGroup:
+    """The latency of all memory nodes from one CPU node.
+
+    Args:
+        plan: All pairs.
+        one: The CPU node, whose first CPU chases the pointers.
+        system: The machine, whose CPUs link the rings.
+    """
     return LatencyGroup(
         name=f"latency, node {one.node}",
         points=[_latency_point(plan, one, node) for node in plan.nodes],
@@ -137,6 +146,7 @@ def latency_group(plan: Plan, one: CpuNode) -> LatencyGroup:
         bytes_in={on_node(node): plan.sizes.ring_bytes for node in plan.nodes},
         plan=plan,
         cpu=one.cpus[0],
+        linkers={node: touching_cpus(one.cpus[0], node, system) for node in plan.nodes},
     )
 
 

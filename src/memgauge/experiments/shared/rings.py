@@ -63,10 +63,27 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
 class Ring:
     """A walk of the host whose ring is linked."""
 
-    def __init__(
-        self, team: _core.Team, walk: Walk, stack: ExitStack, *, pages: str, memory: _core.Memory
+    def __init__(  # noqa: PLR0913 - a ring's memory, and who links it
+        self,
+        team: _core.Team,
+        walk: Walk,
+        stack: ExitStack,
+        *,
+        pages: str,
+        memory: _core.Memory,
+        linkers: _core.Team,
     ) -> None:
-        """Link the ring, which is freed with the stack."""
+        """Link the ring, which is freed with the stack.
+
+        Args:
+            team: Its first thread walks the ring.
+            walk: The ring.
+            stack: Frees the ring.
+            pages: Page policy.
+            memory: What the ring takes its memory from.
+            linkers: Touch and link it together, unless caches are to hold it: then that is left to
+                the thread that walks it.
+        """
         self._team = team
         self._walk = walk
         self._chase = _core.ChaseRing(
@@ -77,6 +94,7 @@ class Ring:
             order=walk.order,
             pages=pages,
             memory=memory,
+            linkers=None if walk.sweeps else linkers,
         )
         stack.callback(self._chase.close)
         self.facts = backing_facts([self._chase.backing()], pages)

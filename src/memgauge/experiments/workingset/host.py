@@ -42,7 +42,7 @@ from memgauge.experiments.workingset.plan import (
 from memgauge.model.points.rings import RingActual, RingRequested
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
-from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
+from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for, touching_cpus
 
 READ_BYTES = 6 << 20
 """Of one timed read: at 30 GB/s a fifth of a millisecond."""
@@ -55,6 +55,8 @@ class HostWorkingsetGroup(WorkingsetGroup, frozen=True, kw_only=True):
     """The footprints of one CPU."""
 
     cpu: int
+    linkers: Sequence[int]
+    """CPUs that link the rings beyond the caches together."""
     walks: Sequence[Walk]
 
 
@@ -85,6 +87,7 @@ class Workingset(Experiment):
                 ],
                 bytes=bytes_of(sizes),
                 cpu=cpu,
+                linkers=touching_cpus(cpu, parameters.memory.node, system),
                 walks=walks,
                 reads=reads,
                 elements=sizes[-1] // ELEMENT_BYTES,
@@ -112,7 +115,7 @@ class Workingset(Experiment):
             stack.callback(arrays.close)
             backing = backing_facts(arrays.backing()[:1], pages)
             run = partial(arrays.run, _core.default_tuned_spec("read"))
-            rings = [Ring(team, walk, stack, pages=pages, memory=memory) for walk in group.walks]
+            rings = _rings(group, team, stack, pages=pages, memory=memory)
             yield RingBench(
                 group.points,
                 [
@@ -120,6 +123,20 @@ class Workingset(Experiment):
                     *((backing, sampling(run, read)) for read in group.reads),
                 ],
             )
+
+
+def _rings(
+    group: HostWorkingsetGroup,
+    team: _core.Team,
+    stack: ExitStack,
+    *,
+    pages: str,
+    memory: _core.Memory,
+) -> list[Ring]:
+    linkers = _core.Team(group.linkers)
+    return [
+        Ring(team, walk, stack, pages=pages, memory=memory, linkers=linkers) for walk in group.walks
+    ]
 
 
 def _walk(footprint_bytes: int, cache_bytes: int) -> Walk:

@@ -23,6 +23,9 @@ POLICIES = ("compact", "scatter", "cores")
 LINE_BYTES = 64
 """The smallest line of any supported processor; `line_bytes_of` reports larger ones."""
 
+MOST_TOUCHING = 32
+"""CPUs of a node that touch memory at the same time: more get no more pages from the kernel."""
+
 UNKNOWN_CACHE_BYTES = 64 << 20
 """Assumed cache size in bytes for a team whose caches the system hides."""
 
@@ -119,6 +122,31 @@ def line_bytes_of(cpu: int, system: System) -> int:
     """The largest line of the caches in front of a CPU, 64 bytes or more."""
     lines = (cache.line_bytes for cache in caches_of(cpu, system).values())
     return max([LINE_BYTES, *lines])
+
+
+def touching_cpus(cpu: int, memory_node: int | None, system: System) -> list[int]:
+    """CPUs that touch and fill memory together for a thread on one CPU: a thread for each core.
+
+    Those of the memory's node, which reach it fastest. Where no node was asked for, who touches a
+    page places it, so they are those of the CPU's own node; as they are for memory of a node whose
+    CPUs may not be used, or that has none.
+
+    Args:
+        cpu: Who will use the memory; always one of them where its node is used.
+        memory_node: Node whose memory it is; None: memory without a policy, or no node's.
+        system: The machine, whose `allowed_cpus` are the only ones used.
+    """
+    allowed = set(system.allowed_cpus)
+    usable = [one for one in system.cpus if one.cpu in allowed]
+    of_core: dict[int, Cpu] = {}
+    for one in sorted(usable, key=lambda one: (one.cpu != cpu, one.sibling, one.cpu)):
+        of_core.setdefault(one.core, one)
+    own = next((one.node for one in usable if one.cpu == cpu), None)
+    for node in (memory_node, own):
+        there = [one.cpu for one in of_core.values() if one.node == node]
+        if there:
+            return there[:MOST_TOUCHING]
+    return [cpu]
 
 
 def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:

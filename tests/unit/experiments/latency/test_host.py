@@ -20,7 +20,7 @@ from memgauge.experiments.shared.rings import (
 )
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
-from memgauge.model.system import Cache, Cpu, Node
+from memgauge.model.system import Cache, Cpu, Node, System
 from memgauge.system.detect import detect
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -65,20 +65,42 @@ def test_a_desktop_has_a_ring_for_each_level() -> None:
     ]
 
 
-def test_every_node_is_reached_from_every_node_with_cpus() -> None:
-    system = msgspec.structs.replace(
+def three_nodes() -> System:
+    """Two of four CPUs each, and one without."""
+    return msgspec.structs.replace(
         a_system(1 << 40),
-        cpus=[Cpu(cpu=n, core=n, socket=n, node=n, sibling=0) for n in range(2)],
-        allowed_cpus=[0, 1],
+        cpus=[Cpu(cpu=n, core=n, socket=n // 4, node=n // 4, sibling=0) for n in range(8)],
+        allowed_cpus=list(range(8)),
         nodes=[
-            Node(node=0, cpus=[0], bytes=1 << 34, distances={}),
-            Node(node=1, cpus=[1], bytes=1 << 34, distances={}),
+            Node(node=0, cpus=[0, 1, 2, 3], bytes=1 << 34, distances={}),
+            Node(node=1, cpus=[4, 5, 6, 7], bytes=1 << 34, distances={}),
             Node(node=2, cpus=[], bytes=1 << 34, distances={}),
         ],
     )
-    found = targets(LatencyParameters(pages="4k"), system)
+
+
+def test_every_node_is_reached_from_every_node_with_cpus() -> None:
+    found = targets(LatencyParameters(pages="4k"), three_nodes())
     pairs = {(t.cpu_node, t.memory_node) for t in found if t.level == "DRAM"}
     assert pairs == {(cpu, memory) for cpu in (0, 1) for memory in (0, 1, 2)}
+
+
+def test_rings_are_linked_by_the_cpus_of_their_memory() -> None:
+    groups = Latency().plan(LatencyParameters(pages="4k"), three_nodes())
+    linkers = {
+        (target.cpu_node, target.memory_node): list(group.linkers)
+        for group in groups
+        for target in group.targets
+        if target.level == "DRAM"
+    }
+    assert linkers == {
+        (0, 0): [0, 1, 2, 3],
+        (0, 1): [4, 5, 6, 7],
+        (0, 2): [0, 1, 2, 3],
+        (1, 0): [0, 1, 2, 3],
+        (1, 1): [4, 5, 6, 7],
+        (1, 2): [4, 5, 6, 7],
+    }
 
 
 def test_huge_and_base_pages_are_both_measured_unless_one_is_asked_for() -> None:
