@@ -20,7 +20,7 @@ from benchmarks.rounds import table
 from memgauge import _core
 from memgauge.experiments.shared.rings import BLOCK_BYTES, MEMORY_NODE_BYTES
 from memgauge.system.detect import detect
-from memgauge.system.topology.placement import LINE_BYTES, touching_cpus
+from memgauge.system.topology.placement import LINE_BYTES, Touching
 
 
 class Kind(NamedTuple):
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5)
     requested = parser.parse_args(arguments)
     system = detect()
-    cpus = touching_cpus(system.allowed_cpus[0], None, system)
+    cpus = Touching(system).cpus(system.allowed_cpus[0], None)
     sizes = sorted({1, *(1 << power for power in range(len(cpus).bit_length())), len(cpus)})
     teams = [_core.Team(cpus[:size]) for size in sizes if size <= len(cpus)]
     taken: dict[tuple[Kind, int], list[Took]] = defaultdict(list)

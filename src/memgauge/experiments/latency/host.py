@@ -36,7 +36,7 @@ from memgauge.model.points.rings import RingActual
 from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
-from memgauge.system.topology.placement import touching_cpus
+from memgauge.system.topology.placement import Touching
 
 
 class LatencyGroup(Group, frozen=True, kw_only=True):
@@ -61,7 +61,8 @@ class Latency(Experiment):
         for target in targets(parameters, system):
             key = (target.pages, target.cpu, target.memory_node)
             groups.setdefault(key, []).append(target)
-        return [_group(members, system) for members in groups.values()]
+        touching = Touching(system)
+        return [_group(members, touching) for members in groups.values()]
 
     @contextmanager
     def open(
@@ -107,7 +108,7 @@ def _rings(
     return rings
 
 
-def _group(members: Sequence[Target], system: System) -> LatencyGroup:
+def _group(members: Sequence[Target], touching: Touching) -> LatencyGroup:
     first = members[0]
     name = f"{first.pages} pages"
     if first.memory_node is not None:
@@ -117,7 +118,7 @@ def _group(members: Sequence[Target], system: System) -> LatencyGroup:
         points=[_point(target) for target in members],
         bytes=sum(target.footprint_bytes for target in members),
         targets=members,
-        linkers=touching_cpus(first.cpu, first.memory_node, system),
+        linkers=touching.cpus(first.cpu, first.memory_node),
     )
 
 

@@ -23,7 +23,7 @@ from memgauge.model.points.loaded import LoadedActual, LoadedRequested
 from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
-from memgauge.system.topology.placement import touching_cpus
+from memgauge.system.topology.placement import Touching
 
 RING_LEAST_BYTES = 128 << 20
 """Half of what `latency` walks at least, and measured to be as good: before each curve all lines of
@@ -106,7 +106,7 @@ def _team_plan(
     sizes = traffic_sizes(cpus[1:], system)
     return TeamPlan(
         cpus=cpus,
-        linkers=touching_cpus(cpus[0], parameters.memory.node, system),
+        linkers=Touching(system).cpus(cpus[0], parameters.memory.node),
         curves=curves,
         sizes=sizes,
         ring_bytes=memory_footprint(system, RING_LEAST_BYTES),

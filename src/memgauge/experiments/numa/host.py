@@ -55,6 +55,7 @@ from memgauge.model.points.numa import NumaActual
 from memgauge.model.records import Point, Sample, ThreadSample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
+from memgauge.system.topology.placement import Touching
 
 PASS_NS = 5e6
 """Least duration of a sampling pass,"""
@@ -163,7 +164,8 @@ class Numa(Experiment):
     def plan(self, parameters: NumaParameters, system: System) -> list[NumaGroup]:
         """One group for the bandwidth of all pairs, one for the latency from each CPU node."""
         plan = plan_of(parameters, system)
-        return [bandwidth_group(plan), *(latency_group(plan, one, system) for one in plan.cpus)]
+        touching = Touching(system)
+        return [bandwidth_group(plan), *(latency_group(plan, one, touching) for one in plan.cpus)]
 
     @contextmanager
     def open(

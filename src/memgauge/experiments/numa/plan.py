@@ -21,7 +21,7 @@ from memgauge.model.memory import on_node
 from memgauge.model.points.numa import NumaActual, NumaRequested
 from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
-from memgauge.system.topology.placement import touching_cpus
+from memgauge.system.topology.placement import Touching
 
 HOPS = SLICE_HOPS["DRAM"]
 """As many as `latency` times: a quantile over longer walks would be another figure."""
@@ -131,13 +131,13 @@ def bandwidth_group(plan: Plan) -> BandwidthGroup:
     )
 
 
-def latency_group(plan: Plan, one: CpuNode, system: System) -> LatencyGroup:
+def latency_group(plan: Plan, one: CpuNode, touching: Touching) -> LatencyGroup:
     """The latency of all memory nodes from one CPU node.
 
     Args:
         plan: All pairs.
         one: The CPU node, whose first CPU chases the pointers.
-        system: The machine, whose CPUs link the rings.
+        touching: The CPUs that link the rings.
     """
     return LatencyGroup(
         name=f"latency, node {one.node}",
@@ -146,7 +146,7 @@ def latency_group(plan: Plan, one: CpuNode, system: System) -> LatencyGroup:
         bytes_in={on_node(node): plan.sizes.ring_bytes for node in plan.nodes},
         plan=plan,
         cpu=one.cpus[0],
-        linkers={node: touching_cpus(one.cpus[0], node, system) for node in plan.nodes},
+        linkers={node: touching.cpus(one.cpus[0], node) for node in plan.nodes},
     )
 
 

@@ -156,6 +156,8 @@ class Target(Walk, frozen=True, kw_only=True):
 def targets(parameters: LatencyParameters, system: System) -> list[Target]:
     """Every ring that `latency` walks on this machine."""
     cpu = cpus_for(parameters.cpus, 1, system)[0]
+    nodes = {one.cpu: one.node for one in system.cpus}
+    pairs, ring_bytes = _memory_pairs(parameters, system, cpu), memory_footprint(system)
     found: list[Target] = []
     for pages in _page_policies(parameters, system):
         found += [
@@ -167,7 +169,7 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
                 sweeps=SWEEPS,
                 pages=pages,
                 cpu=cpu,
-                cpu_node=_node_of(cpu, system),
+                cpu_node=nodes.get(cpu, 0),
                 memory_node=parameters.memory.node,
             )
             for level, footprint, above in cache_footprints(caches_of(cpu, system))
@@ -175,17 +177,17 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
         found += [
             Target(
                 level="DRAM",
-                footprint_bytes=memory_footprint(system),
+                footprint_bytes=ring_bytes,
                 node_bytes=MEMORY_NODE_BYTES,
                 order=order,
                 hops=SLICE_HOPS["DRAM"],
                 warm_hops=MEMORY_WARM_HOPS,
                 pages=pages,
                 cpu=from_cpu,
-                cpu_node=_node_of(from_cpu, system),
+                cpu_node=nodes.get(from_cpu, 0),
                 memory_node=memory_node,
             )
-            for from_cpu, memory_node in _memory_pairs(parameters, system, cpu)
+            for from_cpu, memory_node in pairs
             for order in ("block-random", "random")
         ]
     return found
@@ -225,10 +227,6 @@ def memory_footprint(system: System, least_bytes: int = MEMORY_LEAST_BYTES) -> i
     uncached = MEMORY_CACHE_MULTIPLE * max((cache.bytes for cache in system.caches), default=0)
     fitting = min(least_bytes, system.available_bytes // 8)
     return max(uncached, fitting) // BLOCK_BYTES * BLOCK_BYTES
-
-
-def _node_of(cpu: int, system: System) -> int:
-    return next((entry.node for entry in system.cpus if entry.cpu == cpu), 0)
 
 
 def _memory_pairs(

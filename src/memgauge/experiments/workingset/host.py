@@ -42,7 +42,7 @@ from memgauge.experiments.workingset.plan import (
 from memgauge.model.points.rings import RingActual, RingRequested
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
-from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for, touching_cpus
+from memgauge.system.topology.placement import LINE_BYTES, Touching, caches_of, cpus_for
 
 READ_BYTES = 6 << 20
 """Of one timed read: at 30 GB/s a fifth of a millisecond."""
@@ -87,7 +87,7 @@ class Workingset(Experiment):
                 ],
                 bytes=bytes_of(sizes),
                 cpu=cpu,
-                linkers=touching_cpus(cpu, parameters.memory.node, system),
+                linkers=Touching(system).cpus(cpu, parameters.memory.node),
                 walks=walks,
                 reads=reads,
                 elements=sizes[-1] // ELEMENT_BYTES,

@@ -124,29 +124,36 @@ def line_bytes_of(cpu: int, system: System) -> int:
     return max([LINE_BYTES, *lines])
 
 
-def touching_cpus(cpu: int, memory_node: int | None, system: System) -> list[int]:
-    """CPUs that touch and fill memory together for a thread on one CPU: a thread for each core.
+class Touching:
+    """CPUs that touch and fill memory together for a thread: one for each core of a node."""
 
-    Those of the memory's node, which reach it fastest. Where no node was asked for, who touches a
-    page places it, so they are those of the CPU's own node; as they are for memory of a node whose
-    CPUs may not be used, or that has none.
+    def __init__(self, system: System) -> None:
+        """Sort the machine's `allowed_cpus`, the only ones used, by node and core."""
+        allowed = set(system.allowed_cpus)
+        self._nodes: dict[int, dict[int, int]] = {}
+        self._place: dict[int, tuple[int, int]] = {}
+        for one in sorted(system.cpus, key=lambda one: (one.sibling, one.cpu)):
+            if one.cpu in allowed:
+                self._nodes.setdefault(one.node, {}).setdefault(one.core, one.cpu)
+                self._place[one.cpu] = one.node, one.core
 
-    Args:
-        cpu: Who will use the memory; always one of them where its node is used.
-        memory_node: Node whose memory it is; None: memory without a policy, or no node's.
-        system: The machine, whose `allowed_cpus` are the only ones used.
-    """
-    allowed = set(system.allowed_cpus)
-    usable = [one for one in system.cpus if one.cpu in allowed]
-    of_core: dict[int, Cpu] = {}
-    for one in sorted(usable, key=lambda one: (one.cpu != cpu, one.sibling, one.cpu)):
-        of_core.setdefault(one.core, one)
-    own = next((one.node for one in usable if one.cpu == cpu), None)
-    for node in (memory_node, own):
-        there = [one.cpu for one in of_core.values() if one.node == node]
-        if there:
-            return there[:MOST_TOUCHING]
-    return [cpu]
+    def cpus(self, cpu: int, memory_node: int | None) -> list[int]:
+        """CPUs of the memory's node, which reach it fastest.
+
+        Where no node was asked for, who touches a page places it, so they are those of the CPU's
+        own node; as they are for memory of a node whose CPUs may not be used, or that has none.
+
+        Args:
+            cpu: Who will use the memory; the first of them where its node is used.
+            memory_node: Node whose memory it is; None: memory without a policy, or no node's.
+        """
+        own, core = self._place.get(cpu, (None, None))
+        for node in (memory_node, own):
+            firsts = self._nodes.get(node, {}) if node is not None else {}
+            if firsts:
+                others = [first for of, first in firsts.items() if node != own or of != core]
+                return ([cpu, *others] if node == own else others)[:MOST_TOUCHING]
+        return [cpu]
 
 
 def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:

@@ -12,12 +12,12 @@ from memgauge.model.system import Cache, Cpu, Node, System
 from memgauge.system.topology.placement import (
     MOST_TOUCHING,
     POLICIES,
+    Touching,
     caches_of,
     cpus_for,
     default_team_sizes,
     hides_caches,
     last_level_caches,
-    touching_cpus,
     within,
 )
 
@@ -293,23 +293,23 @@ def test_an_instruction_cache_is_no_last_level() -> None:
 
 def test_memory_of_a_node_is_touched_by_one_thread_of_each_of_its_cores() -> None:
     system = machine(Shape(sockets=2, cores_per_node=3, threads_per_core=2))
-    assert touching_cpus(0, None, system) == [0, 1, 2]
-    assert touching_cpus(0, 0, system) == [0, 1, 2]
-    assert touching_cpus(0, 1, system) == [3, 4, 5], "by those that are near it"
-    assert touching_cpus(7, None, system) == [7, 0, 2], "the second thread of CPU 1's core"
+    assert Touching(system).cpus(0, None) == [0, 1, 2]
+    assert Touching(system).cpus(0, 0) == [0, 1, 2]
+    assert Touching(system).cpus(0, 1) == [3, 4, 5], "by those that are near it"
+    assert Touching(system).cpus(7, None) == [7, 0, 2], "the second thread of CPU 1's core"
 
 
 def test_memory_without_cpus_of_its_own_is_touched_by_those_of_the_user() -> None:
     system = machine(Shape(sockets=2, cores_per_node=3))
-    assert touching_cpus(4, 9, system) == [4, 3, 5]
+    assert Touching(system).cpus(4, 9) == [4, 3, 5]
     few = msgspec.structs.replace(system, allowed_cpus=[1, 4])
-    assert touching_cpus(1, 1, few) == [4]
-    assert touching_cpus(1, None, few) == [1]
-    assert touching_cpus(8, None, few) == [8]
+    assert Touching(few).cpus(1, 1) == [4]
+    assert Touching(few).cpus(1, None) == [1]
+    assert Touching(few).cpus(8, None) == [8]
 
 
 def test_no_more_touch_than_the_kernel_gives_pages_to() -> None:
-    assert len(touching_cpus(3, 0, machine(Shape(cores_per_node=200)))) == MOST_TOUCHING
+    assert len(Touching(machine(Shape(cores_per_node=200))).cpus(3, 0)) == MOST_TOUCHING
 
 
 def test_nodes_narrow_every_policy_to_their_cpus() -> None:
