@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -38,7 +37,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     largest_sum: int
     """Of weights: an array has pages for `PERIODS` times as many."""
     bytes_by_node: dict[int, int]
-    """Of all sets that are open at a time."""
+    """Of all sets that are open at a time, those that a search adds dealt out evenly."""
 
     @property
     def bytes_in(self) -> dict[MemoryPlacement, int]:
@@ -62,14 +61,15 @@ def sizes(
         nodes: NUMA nodes that pages are dealt out to.
         first: Weights whose arrays are open from the start, each in the order of `nodes`.
     """
-    share_of = _shares(nodes, first)
+    at_most = _shares(nodes, first, FURTHER_SETS)
     shape = _shape(parameters, parameters.array_bytes, system, cpus)
     if parameters.array_bytes is None:
-        most = [int(system.available_bytes * MEMORY_SHARE / (ARRAYS * sum(share_of.values())))]
+        sets = len(first) + FURTHER_SETS
+        most = [int(system.available_bytes * MEMORY_SHARE / (ARRAYS * sets))]
         most += [
-            int(node.bytes * MEMORY_SHARE / (ARRAYS * share_of[node.node]))
+            int(node.bytes * MEMORY_SHARE / (ARRAYS * at_most[node.node]))
             for node in system.nodes
-            if share_of.get(node.node)
+            if at_most.get(node.node)
         ]
         if min(most) < shape.array_bytes:
             shape = _shape(parameters, min(most), system, cpus)
@@ -77,7 +77,8 @@ def sizes(
         shape=shape,
         largest_sum=shape.array_bytes // (page_bytes(parameters, system) * PERIODS),
         bytes_by_node={
-            node: round(ARRAYS * shape.array_bytes * share) for node, share in share_of.items()
+            node: round(ARRAYS * shape.array_bytes * share)
+            for node, share in _shares(nodes, first, FURTHER_SETS / len(nodes)).items()
         },
     )
 
@@ -103,15 +104,12 @@ def _shape(
     return layout(of_stream, system, cpus)
 
 
-def _shares(nodes: Sequence[int], first: Sequence[Weights]) -> Counter[int]:
-    """Arrays' worth of pages on each node: of the first weights, and of as many as may follow.
+def _shares(nodes: Sequence[int], first: Sequence[Weights], further: float) -> dict[int, float]:
+    """Arrays' worth of pages on each node: of the first weights, and `further` for the search's.
 
-    Those that follow may have nearly all their pages on any node.
+    The sets that a search adds may have nearly all their pages on any one node, never on all.
     """
-    shares: Counter[int] = Counter()
-    for weights in first:
-        for node, weight in zip(nodes, weights, strict=True):
-            shares[node] += weight / sum(weights)  # type: ignore[assignment]
-    for node in nodes:
-        shares[node] += FURTHER_SETS
-    return shares
+    return {
+        node: further + sum(weights[place] / sum(weights) for weights in first)
+        for place, node in enumerate(nodes)
+    }

@@ -15,7 +15,7 @@ from tests.unit.experiments.made_up_nodes import memory_anywhere, two_nodes
 
 from memgauge.experiments.interleave.host import Interleave
 from memgauge.experiments.interleave.parameters import COARSE_FURTHER, InterleaveParameters
-from memgauge.experiments.interleave.sizes import FURTHER_SETS
+from memgauge.experiments.interleave.sizes import ARRAYS, FURTHER_SETS
 from memgauge.experiments.shared.base import Bench
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.memory import MemoryPlacement
@@ -116,6 +116,17 @@ def test_what_is_allocated_is_told_node_by_node_and_fits_them() -> None:
         for placement, size in group.bytes_in.items():
             assert 0 < size <= room[placement.nodes[0]] / 2 + MIB
         assert group.bytes == sum(group.bytes_in.values())
+
+
+def test_what_many_nodes_hold_together_is_what_all_sets_of_arrays_take() -> None:
+    """A set that is added lies on some nodes, and is not counted on each of them."""
+    system = a_machine(4, sockets=8)
+    (group,) = Interleave().plan(build(InterleaveParameters, threads="4"), system)
+    sets = len(group.plan.first) + FURTHER_SETS
+    assert len(group.plan.first) == 8 + 1 + 8, "alone, alike, and one with twice as much"
+    shape = group.plan.sizes.shape
+    assert group.bytes == pytest.approx(sets * ARRAYS * shape.array_bytes, rel=1e-9)
+    assert len(set(group.bytes_in.values())) == 1
 
 
 def test_planned_points_are_those_that_are_opened_and_measured(bench: Bench) -> None:
