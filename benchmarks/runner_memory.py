@@ -1,11 +1,14 @@
-"""Memory of the runner over the rounds of a run, with made-up teams of any size.
+"""Memory of the runner over the rounds of a run, with made-up teams of any size or for real.
 
     python -m benchmarks.runner_memory --threads 192 --points 100 --rounds 200
+    python -m benchmarks.runner_memory --survey 10m
 
 A run is executed and recorded as any other, but its points are of one experiment without arrays:
 each sample has the stamps of as many threads as are asked for, drawn at random, and takes no time.
 What is printed is the process's resident memory as the rounds go on, what it grows by for each
-sample, and the same of the record on the disk and of the run read back from it.
+sample, and the same of the record on the disk and of the run read back from it. With `--survey` a
+real survey is made instead, in a process of its own: its resident memory, which holds the arrays,
+and the bytes that it has recorded, every few seconds.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ import argparse
 import gc
 import os
 import random
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,15 +38,16 @@ from memgauge.system.memory.sources import ORDINARY, Memories
 
 LOOKS = 10
 """Rows of the table."""
+WATCHED_EVERY_S = 5.0
 SAMPLE_NS = 2_000_000
 SKEW_NS = 20_000
 BYTES = 1 << 24
 
 
-def resident_bytes() -> int:
-    """Memory of this process that is in RAM."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def resident_bytes(process: int | str = "self") -> int:
+    """Memory of a process that is in RAM; 0 once it has ended."""
+    fields = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Enough(Exception):
@@ -123,7 +129,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=192)
     parser.add_argument("--points", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--survey", metavar="BUDGET", help="watch a real survey instead")
     requested = parser.parse_args(arguments)
+    if requested.survey is not None:
+        return _watch(requested.survey)
     experiment = MadeUp(
         [_point(number, requested.threads) for number in range(requested.points)],
         requested.rounds,
@@ -142,6 +151,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         _print(requested.threads, requested.points, experiment.bench.resident, directory)
     return 0
+
+
+def _watch(budget: str) -> int:
+    """Resident memory of a survey from its begin to its end."""
+    lines: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as place:
+        records = Path(place) / "run" / RECORDS_NAME
+        command = [sys.executable, "-m", "memgauge", "survey", "--budget", budget]
+        begin_s = time.monotonic()
+        with subprocess.Popen(
+            [*command, "--output", str(records.parent)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as survey:
+            while survey.poll() is None:
+                recorded = records.stat().st_size if records.exists() else 0
+                seen = resident_bytes(survey.pid)
+                elapsed_s = time.monotonic() - begin_s
+                lines.append([f"{elapsed_s:.0f}", f"{seen / 1e6:.1f}", f"{recorded / 1e6:.2f}"])
+                time.sleep(WATCHED_EVERY_S)
+    sys.stdout.write(table(["s", "resident, MB", "recorded, MB"], lines) + "\n")
+    return survey.returncode
 
 
 def _print(threads: int, points: int, resident: dict[int, int], directory: Path) -> None:
