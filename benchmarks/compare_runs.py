@@ -38,6 +38,8 @@ POOL = 400
 """Stretches of one run that are simulated once and drawn from."""
 CHANGED = 0.1
 """Share of the figures that change, where any do."""
+SIDES = ((2, 2), (3, 3), (5, 5), (3, 1), (5, 1), (10, 1), (50, 1))
+"""Runs of each side; 50 earlier ones are the most that are remembered of a machine."""
 GOALS = {(3, 3, 0.05): "90%", (5, 5, 0.02): "45%"}
 """Of changed figures that are found, by runs a side and change."""
 USUAL_FIGURES = 75
@@ -130,8 +132,8 @@ def tally(case: Case, pairs: int, within: list[float]) -> Tally:
 def equal_sides(pairs: int, within: list[float]) -> str:
     """A table of false differences."""
     lines = []
-    for baseline, other in ((2, 2), (3, 3), (5, 5), (3, 1), (5, 1)):
-        for figures in (5, 10, 30, 300):
+    for baseline, other in SIDES:
+        for figures in (2, 5, 10, 30, 300):
             cells = []
             for unequal in (False, True):
                 done = tally(Case(baseline, other, figures, unequal, 0.0), pairs, within)
@@ -144,7 +146,7 @@ def equal_sides(pairs: int, within: list[float]) -> str:
 def changed_sides(pairs: int, within: list[float]) -> str:
     """A table of what is found of true changes."""
     lines = []
-    for baseline, other in ((2, 2), (3, 3), (5, 5), (3, 1), (5, 1)):
+    for baseline, other in SIDES:
         for change in (0.05, 0.02):
             goal = GOALS.get((baseline, other, change), "-")
             for figures in (30, 300):

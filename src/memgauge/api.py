@@ -246,7 +246,8 @@ def measure(  # noqa: PLR0913 - all but two by name
         name: Last part of the name of a new run directory, unless `options` names the directory.
         resume: Directory of the run to complete; None starts a new run.
         on_progress: Called often during the run with how far it is.
-        on_warning: Called before the run with each warning about its explicit huge pages.
+        on_warning: Called before the run with each warning about its explicit huge pages and the
+            earlier runs that are kept, and after it if its own figures cannot be kept.
 
     Raises:
         RequestError: the machine cannot do what was asked.
@@ -254,9 +255,17 @@ def measure(  # noqa: PLR0913 - all but two by name
     """
     from memgauge.runner.huge_pages import prepared
     from memgauge.runner.run import Request, execute
+    from memgauge.system.earlier_runs import Known, known_before
 
     where = nullcontext(resume) if resume else run_directory(options.output, name)
-    with prepared(chosen) as noticed, where as directory:
+    with prepared(chosen) as prepared_with, where as directory:
+        machine = system()
+        known = (
+            Known()
+            if resume
+            else known_before(directory, machine.machine_id, remembered=options.remember)
+        )
+        noticed = [*prepared_with, *known.warnings]
         for warning in noticed:
             on_warning(warning)
         request = Request(
@@ -266,11 +275,28 @@ def measure(  # noqa: PLR0913 - all but two by name
             budget_s=options.budget_s,
             precision=options.precision,
             directory=directory,
-            system=system(),
+            system=machine,
             resume=resume is not None,
             warnings=noticed,
+            earlier=known.runs,
         )
-        return Result(execute(request, on_progress), request.directory)
+        result = Result(execute(request, on_progress), request.directory)
+        _keep_headlines(result, on_warning, remember=options.remember)
+        return result
+
+
+def _keep_headlines(
+    result: Result, on_warning: Callable[[Warning], None], *, remember: bool
+) -> None:
+    """Keep the headline figures of a whole run for later ones; a failure loses nothing else."""
+    from memgauge.system.earlier_runs import keep
+
+    if len(result.run.starts) > 1 or result.failed_validations or not result.headline_figures:
+        return
+    try:
+        keep(result.run.start, result.headline_figures, result.directory, remember=remember)
+    except SystemFailure as error:
+        on_warning(Warning(code="not-remembered", message=str(error)))
 
 
 def survey(*, only: str | None = None, **options: Any) -> Result:

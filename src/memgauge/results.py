@@ -72,6 +72,13 @@ class Result(Analysed):
         return [v for v in self.run.validations if not all(check.passed for check in v.checks)]
 
     @cached_property
+    def headline_figures(self) -> dict[str, float]:
+        """What is kept of the run for later ones, by key of the headline."""
+        from memgauge.analysis.report.headlines import headline_figures
+
+        return headline_figures(self._known)
+
+    @cached_property
     def _known(self) -> Figures:
         from memgauge.analysis.figures.run import figures_of
 

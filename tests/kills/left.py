@@ -17,16 +17,19 @@ from memgauge.model.storage.cluster import FIGURES_NAME, LOGS_NAME, MANIFEST_NAM
 from memgauge.model.storage.marks import MARKS_NAME
 from memgauge.model.storage.run_reader import RECORDS_NAME
 from memgauge.system.areas.journal import Entry
+from memgauge.system.earlier_runs import DIRECTORY as EARLIER_RUNS
+from memgauge.system.earlier_runs import IN_RUN
 from memgauge.system.leftovers import NOTHING
 
 if TYPE_CHECKING:
     from tests.kills.place import Place
 
-_OF_A_RUN = {RECORDS_NAME, MARKS_NAME, "report.html", "summary.txt"}
+_OF_A_RUN = {RECORDS_NAME, IN_RUN, MARKS_NAME, "report.html", "summary.txt"}
 _OF_A_JOB = {MANIFEST_NAME, FIGURES_NAME}
 _OF_OPEN_MPI = ("temporary/ompi.*", "temporary/openmpi-sessions-*", "temporary/pmix-*")
 """What its mpirun leaves when it is killed itself."""
 _SHARED_BY_OPEN_MPI = ("vader_segment.*", "sm_segment.*", "osc_rdma.*", "cma-*")
+_KEPT_FOR_LATER = ("state/memgauge/verdicts/", f"state/memgauge/{EARLIER_RUNS}/")
 _POOLS = Path("/sys/kernel/mm/hugepages")
 
 
@@ -60,7 +63,7 @@ def _is_result(path: Path, scenario: Scenario, place: Place) -> bool:
         return _is_of_a_run(path) or _is_named(scenario, name.removeprefix("work/"))
     if name.startswith("state/memgauge/areas/"):
         return _is_kept(path)
-    return name.startswith("state/memgauge/verdicts/") or _is_named(scenario, name)
+    return name.startswith(_KEPT_FOR_LATER) or _is_named(scenario, name)
 
 
 def _is_kept(entry: Path) -> bool:

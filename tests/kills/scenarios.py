@@ -104,6 +104,7 @@ def _started(name: str, *words: str, **more: object) -> Scenario:
 
 _SURVEYS = [
     _measured("survey", "survey", "--only", "latency,stream", *_SHORT),
+    _measured("survey, remembered", "survey", "--only", "latency", "--remember", *_SHORT),
     _measured("survey of others", "survey", "--only", "pages,mix,loaded", *_SHORT, weight=0.5),
 ]
 
@@ -207,7 +208,15 @@ _READERS = [
 
 _SHOWN = [
     _read(name, *name.split(), weight=0.3)
-    for name in ("system", "system --clean", "counters", "machines", "schema", "region --cflags")
+    for name in (
+        "system",
+        "system --clean",
+        "system --remembered",
+        "counters",
+        "machines",
+        "schema",
+        "region --cflags",
+    )
 ]
 
 SCENARIOS = [*_SURVEYS, *_EXPERIMENTS, *_MEMORY, *_PROGRAMS, *_JOBS, *_READERS, *_SHOWN]

@@ -181,6 +181,22 @@ def section_of(  # noqa: PLR0913 - all but the first by name
     )
 
 
+class BetweenRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """What a figure varies by between runs of one machine that were made alike."""
+
+    runs: int
+    """This one and the earlier ones that are known."""
+    deviation: float
+    """Standard deviation over the mean of the runs."""
+
+    @property
+    def words(self) -> str:
+        """`varies by 1.8% between 5 runs`."""
+        if not self.deviation:
+            return f"the same in {self.runs} runs"
+        return f"varies by {100 * self.deviation:.1f}% between {self.runs} runs"
+
+
 class Headline(msgspec.Struct, frozen=True, kw_only=True):
     """One key figure for the strip at the top of a report, such as the best bandwidth."""
 
@@ -191,6 +207,10 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
     digits: int = 1
     detail: str | None = None
     """Under which conditions: `copy, tuned, 2 threads`."""
+    key: str | None = None
+    """What it has in common with the same figure of another run; None: it is of this run only."""
+    between: BetweenRuns | None = None
+    """None: too few runs are known."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

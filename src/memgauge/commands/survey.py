@@ -89,7 +89,8 @@ def command(
     options = requested(RunOptions, values)
     common = given(CommonParameters, values)
     if interrupted is not None:
-        if common.keys() - {"overwrite"} or only is not None or options.output is not None:
+        changes = (only, options.output, options.remember or None)
+        if common.keys() - {"overwrite"} or any(one is not None for one in changes):
             raise RequestError(
                 "--resume: a run is completed with the options it was started with; leave out all "
                 "but --budget, --precision and --json, and what confirms its memory: --memory and "

@@ -247,6 +247,16 @@ class RunOptions(Parameters, frozen=True, kw_only=True):
     json: Annotated[
         bool, grouped(switch_option("print one JSON document and nothing else"), "output")
     ] = False
+    remember: Annotated[
+        bool,
+        grouped(
+            switch_option(
+                "keep the headline figures in the user's state directory, and show what they vary "
+                "by between the runs that are kept there"
+            ),
+            "output",
+        ),
+    ] = False
 
 
 @cache

@@ -4,7 +4,8 @@ The types bound what a decoder lets in: counts and stamps are not negative and f
 records may follow which is in `memgauge.model.rules`.
 
 Everything measured is kept raw: time stamps in ns on the run's clock, work in counts. Figures with
-intervals are made from these by `memgauge.analysis` and are never stored.
+intervals are made from these by `memgauge.analysis` and are never stored. What was known of earlier
+runs when a run began is figures: their samples are not in this run.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from memgauge.model.system import System
 FORMAT_VERSION = 2
 
 LARGEST_INTEGER = (1 << 63) - 1
+
+LARGEST_HEADLINE = 1e30
+"""Of what is kept of a run for later ones; squares of it are numbers."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INTEGER)]
 Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INTEGER)]
@@ -47,6 +51,16 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
     """CLOCK_MONOTONIC_RAW when the stamps read zero."""
 
 
+class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The headline figures of an earlier run of the same machine with the same parameters."""
+
+    run_id: str
+    started_at: str
+    """ISO 8601, UTC."""
+    figures: dict[str, Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]]
+    """By key of the headline, in the unit of the headline."""
+
+
 class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     """First record of a run, and again of each resumption."""
 
@@ -65,6 +79,8 @@ class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     software: dict[str, str]
     """Versions: kernel, libc, python, compiler, memgauge."""
     resumed: bool = False
+    earlier: list[EarlierRun] = []
+    """Runs that were known when this one began, oldest first; see docs/earlier_runs.md."""
 
 
 class Point(Record, frozen=True, kw_only=True, tag="point"):

@@ -35,6 +35,7 @@ from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.preparing import Preparing, by_importance
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
+from memgauge.system.earlier_runs import KeptRun
 from memgauge.system.environment.conditions import EnvironmentMonitor
 from memgauge.system.gpu.untested import untested_on_gpu
 from memgauge.system.limits.memory import require_memory
@@ -73,6 +74,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool = False
     warnings: Sequence[Warning] = ()
     """What was noticed before the run, to be recorded with it."""
+    earlier: Sequence[KeptRun] = ()
+    """Runs that are known, of which those made alike are recorded."""
 
 
 def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
@@ -142,6 +145,7 @@ def _start(request: Request) -> RunStart:
         budget_s=request.budget_s,
         precision=request.precision,
         resumed=request.resume,
+        earlier=request.earlier,
     )
 
 

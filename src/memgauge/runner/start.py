@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+
+import msgspec
 
 from memgauge.model.records import FORMAT_VERSION, RunStart, Scalar
 from memgauge.model.system import System
+from memgauge.system.earlier_runs import KeptRun, alike
 from memgauge.system.environment.clock import clock_record
 from memgauge.system.environment.software import software_versions
 
@@ -20,6 +23,7 @@ def run_start(  # noqa: PLR0913 - what a first record holds
     precision: float = 0.0,
     resumed: bool = False,
     software: Mapping[str, str] | None = None,
+    earlier: Sequence[KeptRun] = (),
 ) -> RunStart:
     """Build the first record, with the current time as its start.
 
@@ -30,9 +34,10 @@ def run_start(  # noqa: PLR0913 - what a first record holds
         precision: Requested half width of an interval over its value; 0 for a run without one.
         resumed: Whether the run continues one that was recorded before.
         software: Versions by name, in addition to those of every run; None means no others.
+        earlier: Runs that are known; those made as this one is are recorded.
     """
     versions = software_versions()
-    return RunStart(
+    start = RunStart(
         format_version=FORMAT_VERSION,
         memgauge_version=versions["memgauge"],
         run_id=uuid.uuid4().hex[:12],
@@ -46,3 +51,4 @@ def run_start(  # noqa: PLR0913 - what a first record holds
         software={**versions, **(software or {})},
         resumed=resumed,
     )
+    return msgspec.structs.replace(start, earlier=alike(start, earlier))

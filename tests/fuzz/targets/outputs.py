@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from unittest.mock import patch
 
 import msgspec
@@ -24,6 +25,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 from memgauge.simulation.callgrind import totals_of
 from memgauge.simulation.lackey import _remarks, records_of
+from memgauge.system import earlier_runs
 from memgauge.system.areas import journal as area_journal
 from memgauge.system.areas import mark as area_mark
 from memgauge.system.environment.data_sheet import parse_module
@@ -41,6 +43,10 @@ _MULTILOAD = b"1, 2, 3, 81.3, 5, 6, 7, 8, 9000.5, 10\n"
 _PMBW = b"RESULT\tbandwidth=12345678.9\trate=1\nMByte/s: 1234.5\nTriad 123.4 0.1 0.2\n"
 _CALLGRIND = b"version: 1\nevents: Ir Dr Dw I1mr D1mr\nfn=(1) main\n12 3 4\ntotals: 100 20 10\n"
 _LACKEY = b" L 1ffeffe7e0,8\n S 04222c90,4\n M 0421c7cc,4\nI  0400d7d4,3\n==12== end\n"
+_EARLIER = (
+    b'{"format":1,"host":"h","machine_id":"m","cpu_model":"c","runs":[{"made_as":"d","run":'
+    b'{"run_id":"r","started_at":"2026","figures":{"best bandwidth":3.5}}}]}'
+)
 _PLACE = verdicts.Place(machine="m", kernel="k")
 
 
@@ -55,6 +61,7 @@ def seeds() -> Iterator[bytes]:
     yield packed([("callgrind", _CALLGRIND), ("lackey", _LACKEY)])
     yield packed([("mark", mark), ("journal", msgspec.json.encode(entry))])
     yield packed([("pages", b'{"pid":1,"boot_id":"","page_bytes":2097152,"before":0,"wanted":2}')])
+    yield packed([("earlier", _EARLIER)])
     yield packed([("verdicts", b'{"format":1,"machine":"m","kernel":"k","verdicts":[]}')])
     yield packed(
         [("mount", b"40 24 259:0 / /mnt/p\\040q rw,relatime - ext4 /dev/pmem0 rw,dax=always")]
@@ -146,6 +153,18 @@ def _verdicts(content: bytes) -> None:
     _kept("verdicts/m/k.json", content, use)
 
 
+def _earlier(content: bytes) -> None:
+    path = earlier_runs._file(Path("memgauge"), "m").relative_to("memgauge")
+
+    def use() -> None:
+        known = earlier_runs.known_before(Path("out"), "m", remembered=True)
+        assert all(plain(one.message) == one.message for one in known.warnings)
+        msgspec.json.encode(known)
+        earlier_runs.remembered()
+
+    _kept(str(path), content, use)
+
+
 def _pages(content: bytes) -> None:
     machine = scratch("pages")
     machine.plant({"sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": b"12\n"})
@@ -166,6 +185,7 @@ READERS: dict[str, Callable[[bytes], None]] = {
     "journal": _journal,
     "pages": _pages,
     "verdicts": _verdicts,
+    "earlier": _earlier,
     "module": _module,
     "mount": _mount,
 }

@@ -42,7 +42,7 @@ def test_options_are_listed_by_what_they_are_about(name: str) -> None:
     assert list(found) == [heading for heading in HEADINGS.values() if heading in found]
     assert "--cpus" in found["Where"] or name == "transfers"
     assert {"--budget", "--precision"} <= set(found["How long, and how precisely"])
-    assert found["Output"] == ["--output", "--json"]
+    assert found["Output"] == ["--output", "--json", "--remember"]
     assert found["Other options"] == ["--help"]
 
 

@@ -18,9 +18,12 @@ from memgauge.analysis.profile.document import ProfileFigures, profile_figures
 from memgauge.analysis.profile.section import is_profile
 from memgauge.analysis.report.checks import Check
 from memgauge.analysis.report.cross_checks import crosschecks
+from memgauge.analysis.report.earlier_runs import headline_value
+from memgauge.analysis.report.headlines import headlines
 from memgauge.analysis.report.run import experiments_of, sections_of, status_line
 from memgauge.analysis.report.verdicts import run_verdicts
-from memgauge.analysis.section import Verdict
+from memgauge.analysis.section import BetweenRuns, Headline, Verdict
+from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import CONFIDENCE
 from memgauge.analysis.statistics.two_speeds import TwoSpeeds
 from memgauge.analysis.tiers.document import TierFigures, tier_figures
@@ -126,6 +129,18 @@ class CheckFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Why it cannot be determined."""
 
 
+class HeadlineFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the key figures at the top of a report."""
+
+    label: str
+    unit: str | None
+    """Of the figure: GB/s, ns, `B` (bytes), or `%` (of a share from 0 to 1)."""
+    figure: Figure
+    detail: str | None
+    between_runs: BetweenRuns | None
+    """None: fewer than three runs of this machine made alike are known."""
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A run, analysed, as data."""
 
@@ -150,6 +165,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     software: dict[str, str]
     verdicts: list[Verdict]
     sections: list[SectionFigures]
+    headlines: list[HeadlineFigures] = []
     cross_checks: list[CheckFigures]
     """Of experiments against each other; empty where the run holds no two that measure the same."""
     validations: list[Validation]
@@ -199,6 +215,7 @@ def document_of(figures: Figures) -> Document:
         software=start.software,
         verdicts=run_verdicts(figures),
         sections=_sections(figures),
+        headlines=[one for one in map(_headline, headlines(figures)) if one is not None],
         cross_checks=[_check(check) for check in crosschecks(figures)],
         validations=run.validations,
         warnings=run.warnings,
@@ -210,6 +227,21 @@ def document_of(figures: Figures) -> Document:
         beside_transfers=beside_transfers_figures(figures),
         traffic=traffic_figures(figures),
         fft3d=job_figures(run),
+    )
+
+
+def _headline(headline: Headline) -> HeadlineFigures | None:
+    """None where it has no number."""
+    value = headline_value(headline)
+    if value is None:
+        return None
+    known = figure(headline.value) if isinstance(headline.value, Estimate) else None
+    return HeadlineFigures(
+        label=headline.label,
+        unit=headline.unit,
+        figure=known or Figure(value=value, low=None, high=None),
+        detail=headline.detail,
+        between_runs=headline.between,
     )
 
 

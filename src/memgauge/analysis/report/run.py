@@ -4,29 +4,23 @@ from importlib import import_module
 
 import msgspec
 
-from memgauge.analysis.figures.gpu_points import gpu_name
 from memgauge.analysis.figures.run import Figures, figures_of, once
-from memgauge.analysis.latency.figures import conditions, memory_latency
 from memgauge.analysis.machine.actual_memory import memory_verdicts
 from memgauge.analysis.machine.gpus import gpu_titles, with_gpus
 from memgauge.analysis.machine.table import machine_line, system_table
 from memgauge.analysis.machine.tiers import tiers_table
 from memgauge.analysis.report import cross_checks as crosschecks
 from memgauge.analysis.report.disturbances import with_disturbances
+from memgauge.analysis.report.headlines import headlines
 from memgauge.analysis.report.left_out import left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated, simulated_counts
 from memgauge.analysis.report.sample_notes import sample_notes
-from memgauge.analysis.report.verdicts import peak_share, reached_counts, run_verdicts
-from memgauge.analysis.section import Cell, Headline, Report, Section, Verdict
-from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.stream.figures import best, kernel_results
-from memgauge.analysis.transfers.section import best_transfers
-from memgauge.analysis.workingset.section import claims_for, find
+from memgauge.analysis.report.verdicts import reached_counts, run_verdicts
+from memgauge.analysis.section import Report, Section, Verdict
 from memgauge.model.experiments import DESCRIPTORS, title_of
 from memgauge.model.run import Run
-from memgauge.model.units import format_bytes, format_count, format_duration
+from memgauge.model.units import format_count, format_duration
 
-MOST_HEADLINES = 4
 ENDINGS = {
     "complete": "complete",
     "budget": "ended by its budget",
@@ -60,7 +54,7 @@ def report_of(figures: Figures) -> Report:
         sections=sections_of(figures),
         system=with_gpus(system_table(run.start.system), run.points.values()),
         tiers=tiers_table(run.start.system),
-        headlines=_headlines(figures),
+        headlines=headlines(figures),
         precision=figures.precision or None,
     )
 
@@ -150,48 +144,3 @@ def _unknown(names: list[str]) -> list[Verdict]:
         for name in names
         if name not in DESCRIPTORS
     ]
-
-
-def _headlines(figures: Figures) -> list[Headline]:
-    found = [_bandwidth(figures), _latency(figures), _last_level(figures), _peak(figures)]
-    found.append(best_transfers(figures))
-    return [headline for headline in found if headline is not None][:MOST_HEADLINES]
-
-
-def _bandwidth(figures: Figures) -> Headline | None:
-    top = best(kernel_results(figures))
-    if top is None or top.sustained is None:
-        return None
-    by = gpu_name([top.point]) or format_count(top.threads, "thread")
-    detail = ", ".join(filter(None, (top.title, by, top.regime)))
-    value: Cell = top.sustained
-    return Headline(label="Best bandwidth", value=value, unit="GB/s", detail=detail)
-
-
-def _latency(figures: Figures) -> Headline | None:
-    found = memory_latency(figures)
-    if found is None:
-        return None
-    point, estimate = found
-    return Headline(label="Memory latency", value=estimate, unit="ns", detail=conditions(point))
-
-
-def _last_level(figures: Figures) -> Headline | None:
-    caches = [f for f in find(figures) if f.level is not None and f.level.capacity_bytes]
-    if not caches or caches[-1].level is None:
-        return None
-    finding, level = caches[-1], caches[-1].level
-    claimed = finding.claimed_bytes
-    by = claims_for(figures).by
-    detail = f"{finding.name}, {format_bytes(claimed)} by the {by}" if claimed else finding.status
-    low, high = level.capacity_low_bytes, level.capacity_high_bytes
-    value = Estimate(float(low), float(low), float(high or low))
-    return Headline(label="Last-level cache found", value=value, unit="B", detail=detail)
-
-
-def _peak(figures: Figures) -> Headline | None:
-    share = peak_share(figures)
-    if share is None:
-        return None
-    detail = "by clock and width of the bus" if share.of_gpu else "of the data sheet"
-    return Headline(label="Share of peak", value=share.value, unit="%", detail=detail)

@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from memgauge.analysis.counters.trust import counter_verdicts
-from memgauge.analysis.figures.gpu_points import gpu_of, gpu_peak_gb_per_s
 from memgauge.analysis.figures.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.speeds import is_timed_by_gpu
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
+from memgauge.analysis.report.earlier_runs import earlier_verdicts
+from memgauge.analysis.report.headlines import headlines, peak_share
 from memgauge.analysis.report.left_out import is_left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated
 from memgauge.analysis.section import Verdict
-from memgauge.analysis.stream.figures import best, kernel_results
 from memgauge.model.points.stream import StreamRequested
 from memgauge.model.records import NOT_WATCHED, Environment, Point
 from memgauge.model.run import Run
@@ -76,28 +75,6 @@ def _peak(figures: Figures) -> Iterator[Verdict]:
         if suspicious:
             text += " More than 100% is impossible: the arrays were cached, or the peak is wrong."
         yield Verdict(level="problem" if suspicious else "note", text=text)
-
-
-class PeakShare(NamedTuple):
-    """Of the theoretical peak, of the host's memory or of a GPU's."""
-
-    value: float
-    of_gpu: bool
-
-
-def peak_share(figures: Figures) -> PeakShare | None:
-    """Best sustained bandwidth over the theoretical peak, by the bytes that memory moves.
-
-    None where either is not known. Bytes moved are an upper bound where hardware avoids the
-    write-allocate, so those that STREAM counts are used, which are surely moved.
-    """
-    top = best(kernel_results(figures))
-    if top is None or top.sustained is None:
-        return None
-    of_gpu = bool(gpu_of(top.point))
-    known = figures.run.start.system.theoretical_bandwidth_bytes_per_s
-    peak = gpu_peak_gb_per_s([top.point]) if of_gpu else known and known * 1e-9
-    return PeakShare(top.sustained.value / peak, of_gpu) if peak else None
 
 
 def _regimes(figures: Figures) -> Iterator[Verdict]:
@@ -348,9 +325,14 @@ def _counters(figures: Figures) -> Iterator[Verdict]:
     yield from counter_verdicts(figures.run)
 
 
+def _earlier(figures: Figures) -> Iterator[Verdict]:
+    yield from earlier_verdicts(figures.run.start.earlier, headlines(figures))
+
+
 OF_GPUS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,
     _unmeasured,
+    _earlier,
     _counters,
     _drift,
     _set_aside,
@@ -363,6 +345,7 @@ OF_MODELS: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (_recorded,)
 RULES: tuple[Callable[[Figures], Iterator[Verdict]], ...] = (
     _validation,
     _unmeasured,
+    _earlier,
     _counters,
     _peak,
     _drift,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from memgauge.model.storage.run_reader import RECORDS_NAME
@@ -28,3 +29,16 @@ def series_in(directory: Path) -> list[Path]:
         return [run for run in numbered if (run / RECORDS_NAME).exists()]
     except (OSError, ValueError):  # no name that a directory can have, or one that is hidden
         return []
+
+
+def number_in_series(directory: Path) -> int | None:
+    """The number of a run whose directory is named as one of a series; None for another name."""
+    found = re.fullmatch(r"run-([1-9][0-9]{0,2})", directory.name)
+    number = int(found[1]) if found else MOST_RUNS + 1
+    return number if number <= MOST_RUNS else None
+
+
+def earlier_in_series(directory: Path) -> list[Path]:
+    """Directories of the runs before this one of its series, whether or not they exist."""
+    number = number_in_series(directory) or 1
+    return [run_of_series(directory.parent, before) for before in range(1, number)]

@@ -52,6 +52,8 @@ def headline_item(headline: Headline, precision: float | None) -> str:
         unit = f' <span class="unit">{text(headline.unit or "")}</span>'
         figure = value + unit + "".join(f'<span class="spread"{rest}' for rest in around)
     detail = f'<dd class="detail">{text(headline.detail)}</dd>' if headline.detail else ""
+    if headline.between is not None:
+        detail += f'<dd class="detail">{text(headline.between.words)}</dd>'
     label = f"<dt>{text(headline.label)}</dt>"
     return f'<div class="headline">{label}<dd class="figure">{figure}</dd>{detail}</div>'
 

@@ -103,10 +103,12 @@ class Page:
         """The headline figures, aligned in a grid."""
         grid = RichTable.grid(padding=(0, 2))
         for headline in headlines:
+            between = headline.between.words if headline.between else ""
+            beside = "; ".join(filter(None, (headline.detail, between)))
             grid.add_row(
                 self._styled(headline.label),
                 self._styled(_headline_value(headline, precision), "bold"),
-                self._styled(headline.detail or "", "dim"),
+                self._styled(beside, "dim"),
             )
         self._console.print(grid)
 
