@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memgauge.api import profile as profile
     from memgauge.api import published as published
     from memgauge.api import region as region
+    from memgauge.api import repeat as repeat
     from memgauge.api import simulate as simulate
     from memgauge.api import survey as survey
     from memgauge.api import system as system
@@ -47,6 +48,7 @@ _NAMES = (
     "profile",
     "published",
     "region",
+    "repeat",
     "simulate",
     "survey",
     "system",

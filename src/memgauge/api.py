@@ -13,11 +13,20 @@ from memgauge.model.errors import RequestError, SystemFailure, ValidationFailed
 from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.records import Warning
-from memgauge.model.storage.run_file import read_run, run_directory
-from memgauge.results import CORRUPT, Compared, Published, Result, Simulation
+from memgauge.model.storage.run_file import run_directory
+from memgauge.model.text import quoted
+from memgauge.results import (
+    CORRUPT,
+    Compared,
+    Published,
+    Result,
+    Simulation,
+    load_run,
+    runs_of,
+    source_of,
+)
 
 if TYPE_CHECKING:
-    from memgauge.analysis.comparison.figures import Source
     from memgauge.cluster.combined import CombinedRun
     from memgauge.counters.regions import Counters
     from memgauge.experiments.shared.base import Experiment
@@ -52,7 +61,7 @@ def compare(
             "more are needed; give directories of runs, or names that 'memgauge compare --list' "
             "prints"
         )
-    sides = [[_source(one) for one in _runs_of(source)] for source in sources]
+    sides = [[source_of(one) for one in runs_of(source)] for source in sources]
     refuse_sides(sides)
     if only is not None:
         kept = text_of(only, "compare: only")
@@ -63,63 +72,13 @@ def compare(
     return Compared(made)
 
 
-def _runs_of(
-    source: str | Path | Result | Sequence[str | Path | Result],
-) -> Sequence[str | Path | Result]:
-    """The runs of one side; a name that holds commas and exists is one run, or one series."""
-    from memgauge.model.storage.series import series_in
-
-    if isinstance(source, (str, Path)) and (series := series_in(Path(source))):
-        return series
-    if isinstance(source, (list, tuple)):
-        if not source:
-            raise RequestError("compare: a side without runs; give one run or more")
-        return source
-    if not isinstance(source, str) or "," not in source or _exists(source):
-        return [source]  # type: ignore[list-item]
-    from memgauge.model.text import quoted
-
-    names = source.split(",")
-    if not all(names):
-        raise RequestError(
-            f"{quoted(source)}: a name is missing beside a comma; write the runs of a side as A1,A2"
-        )
-    return names
-
-
-def _exists(name: str) -> bool:
-    try:
-        return Path(name).exists()
-    except OSError:  # no name that a file can have
-        return False
-
-
-def _source(source: str | Path | Result) -> Source:
-    from memgauge.analysis.comparison.figures import of_reference, of_run
-    from memgauge.analysis.figures.run import figures_of
-    from memgauge.references import library
-
-    if isinstance(source, Result):
-        return of_run(figures_of(source.run), str(source.directory))
-    name = name_of(source, "compare")
-    if name.startswith(library.PREFIX):
-        return of_reference(library.load(name))
-    if name in library.NAMES and not Path(name).exists():
-        raise RequestError(
-            f"{name}: no such run; write {library.PREFIX}{name} for the published results"
-        )
-    result = load(name)
-    return of_run(figures_of(result.run), str(result.directory))
-
-
 def load(path: str | Path) -> Result:
     """A run from its directory.
 
     Raises:
         RunFileError: it is no run, or of a newer version.
     """
-    found = path_of(path, "load")
-    return Result(read_run(found), found if found.is_dir() else found.parent)
+    return load_run(path)
 
 
 def combined(path: str | Path) -> CombinedRun:
@@ -333,6 +292,37 @@ def experiment(name: str) -> Callable[..., Result]:
     return run
 
 
+def repeat(name: str, runs: int, *, only: str | None = None, **options: Any) -> list[Result]:
+    """Measure several times, each in a fresh process, so that what varies between runs is seen.
+
+    The runs are `run-1` and on in the directory `output`, which `compare` takes as one side; every
+    run knows the headline figures of those before it.
+
+    Args:
+        name: `survey`, or an experiment of one, such as `stream`.
+        runs: How many.
+        only: Experiments of a survey, as text.
+        **options: Those of the function of that name.
+
+    Raises:
+        RequestError: there is no such experiment, or an option is wrong; nothing was measured.
+        SystemFailure: a run failed and has stated why on standard error; what was measured stays.
+    """
+    from memgauge.cluster.series import measure_series, words_of_run
+
+    is_survey = text_of(name, "repeat: name") == "survey"
+    if not is_survey and (name not in SURVEYED or only is not None):
+        raise RequestError(
+            f"repeat: {quoted(name)} cannot be repeated; choose survey, with only= for some of its "
+            f"experiments, or one of {', '.join(SURVEYED)}"
+        )
+    chosen, run_options = _requested(surveyed(only) if is_survey else [name], options)
+    struct = CommonParameters if is_survey else type(chosen[0][1])
+    words = words_of_run(name, [struct, RunOptions], options)
+    words += [] if only is None else [f"--only={only}"]
+    return [load(run) for run in measure_series(runs, words, run_options.output, name)]
+
+
 def traffic(kernel: str, **options: Any) -> Result:
     """Expected, simulated and measured traffic. Options are those of `memgauge traffic`."""
     return _run(["traffic"], "traffic", options | {"kernel": text_of(kernel, "traffic")})
@@ -410,20 +400,28 @@ def profile(command: Sequence[str] = (), **options: Any) -> Result:
 
 
 def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
-    from memgauge.experiments.registry import load as load_experiment
-
-    of_run = {field.keyword for field in fields_of(RunOptions)} | {"budget_s"}
-    run_options = build(RunOptions, **{k: v for k, v in options.items() if k in of_run})
-    requested = {k: v for k, v in options.items() if k not in of_run}
-    chosen = []
-    for experiment in map(load_experiment, names):
-        mine = requested if len(names) == 1 else taken_by(experiment.parameters, requested)
-        chosen.append((experiment, build(experiment.parameters, **mine)))
+    chosen, run_options = _requested(names, options)
     result = measure(chosen, run_options, name=name)
     result.save()
     if result.failed_validations:
         raise ValidationFailed(f"{result.directory}: {CORRUPT}")
     return result
+
+
+def _requested(
+    names: Sequence[str], options: dict[str, Any]
+) -> tuple[list[tuple[Experiment, CommonParameters]], RunOptions]:
+    """Experiments with their parameters, and what applies to the whole run."""
+    from memgauge.experiments.registry import load as load_experiment
+
+    of_run = {field.keyword for field in fields_of(RunOptions)} | {"budget_s"}
+    run_options = build(RunOptions, **{k: v for k, v in options.items() if k in of_run})
+    requested = {k: v for k, v in options.items() if k not in of_run}
+    chosen: list[tuple[Experiment, CommonParameters]] = []
+    for experiment in map(load_experiment, names):
+        mine = requested if len(names) == 1 else taken_by(experiment.parameters, requested)
+        chosen.append((experiment, build(experiment.parameters, **mine)))
+    return chosen, run_options
 
 
 def taken_by(struct: type[CommonParameters], requested: dict[str, Any]) -> dict[str, Any]:

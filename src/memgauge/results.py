@@ -6,16 +6,21 @@ Rendering needs neither the native core nor the machine.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from memgauge.model.arguments import name_of, path_of
+from memgauge.model.errors import RequestError
 from memgauge.model.records import Validation
-from memgauge.model.storage.run_file import Run
+from memgauge.model.storage.run_file import Run, read_run
+from memgauge.model.text import quoted
 
 if TYPE_CHECKING:
+    from memgauge.analysis.comparison.figures import Source
     from memgauge.analysis.comparison.ratios import Comparison, Row
     from memgauge.analysis.figures.run import Figures
     from memgauge.analysis.section import Report
@@ -234,3 +239,72 @@ class Simulation(_Printed):
         from memgauge.analysis.simulated_program import simulation_document
 
         return simulation_document(self.program)
+
+
+def load_run(path: str | Path) -> Result:
+    """A run from its directory.
+
+    Raises:
+        RunFileError: it is no run, or of a newer version.
+    """
+    found = path_of(path, "load")
+    return Result(read_run(found), found if found.is_dir() else found.parent)
+
+
+def runs_of(
+    source: str | Path | Result | Sequence[str | Path | Result],
+) -> Sequence[str | Path | Result]:
+    """The runs of one side of a comparison.
+
+    A name that holds commas and exists is one run, or one series.
+
+    Raises:
+        RequestError: a list is empty, or a name is missing beside a comma.
+    """
+    from memgauge.model.storage.series import series_in
+
+    if isinstance(source, (str, Path)) and (series := series_in(Path(source))):
+        return series
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise RequestError("compare: a side without runs; give one run or more")
+        return source
+    if not isinstance(source, str) or "," not in source or _exists(source):
+        return [source]  # type: ignore[list-item]
+    names = source.split(",")
+    if not all(names):
+        raise RequestError(
+            f"{quoted(source)}: a name is missing beside a comma; write the runs of a side as A1,A2"
+        )
+    return names
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except OSError:  # no name that a file can have
+        return False
+
+
+def source_of(source: str | Path | Result) -> Source:
+    """One run, or published results, as a source of a comparison.
+
+    Raises:
+        RunFileError: it is no run.
+        RequestError: there are no published results of that name.
+    """
+    from memgauge.analysis.comparison.figures import of_reference, of_run
+    from memgauge.analysis.figures.run import figures_of
+    from memgauge.references import library
+
+    if isinstance(source, Result):
+        return of_run(figures_of(source.run), str(source.directory))
+    name = name_of(source, "compare")
+    if name.startswith(library.PREFIX):
+        return of_reference(library.load(name))
+    if name in library.NAMES and not Path(name).exists():
+        raise RequestError(
+            f"{name}: no such run; write {library.PREFIX}{name} for the published results"
+        )
+    result = load_run(name)
+    return of_run(figures_of(result.run), str(result.directory))

@@ -55,6 +55,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it changes the kernel's pool of huge pages; such a run is not resumed."""
     memory: str | None = None
     """What it measures beside ordinary memory, to be named again where its run is resumed."""
+    processes: int = 1
+    """Processes of memgauge, each of which says what ended it."""
     needs: Callable[[], str | None] = lambda: None
     """What this machine lacks for it; None: nothing."""
 
@@ -104,6 +106,17 @@ def _started(name: str, *words: str, **more: object) -> Scenario:
 
 _SURVEYS = [
     _measured("survey", "survey", "--only", "latency,stream", *_SHORT),
+    _measured(
+        "survey, repeated",
+        "survey",
+        "--only",
+        "latency",
+        "--repeat",
+        "2",
+        *_SHORT,
+        weight=0.5,
+        processes=2,
+    ),
     _measured("survey, remembered", "survey", "--only", "latency", "--remember", *_SHORT),
     _measured("survey of others", "survey", "--only", "pages,mix,loaded", *_SHORT, weight=0.5),
 ]

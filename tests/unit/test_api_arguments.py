@@ -17,6 +17,7 @@ import pytest
 
 import memgauge
 from memgauge import api
+from memgauge.cluster import series
 from memgauge.experiments.registry import load as load_experiment
 from memgauge.model.errors import MemgaugeError, RequestError, RunFileError
 from memgauge.model.experiments import SURVEYED
@@ -78,13 +79,15 @@ ABSURD: Mapping[str, object] = {
     "a function": len,
 }
 WITH_OPTIONS = {
-    "survey": "stream", "traffic": "traffic", "counters_compare": "counters_compare",
+    "survey": "stream", "repeat": "stream",
+    "traffic": "traffic", "counters_compare": "counters_compare",
     "counters_verify": "counters_verify", **{name: name for name in SURVEYED},
 }  # fmt: skip
 """Functions that take the options of an experiment, and which."""
 NEEDED: Mapping[str, Mapping[str, object]] = {
     "traffic": {"kernel": "gemm"},
     "counters_compare": {"one": "perf", "other": "pcp"},
+    "repeat": {"name": "stream", "runs": 1},
     "simulate": {"command": ["/nonexistent"]},
 }
 """What a function cannot be called without."""
@@ -139,6 +142,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         raise Accepted
 
     monkeypatch.setattr(api, "measure", accept)
+    monkeypatch.setattr(series, "measure_afresh", accept)
     monkeypatch.setattr(profile_runner, "profile", accept)
     monkeypatch.chdir(tmp_path)
 
@@ -175,6 +179,10 @@ def test_every_argument_is_taken_or_refused(name: str) -> None:
             "counters: an object of type int was given; give text",
         ),
         (lambda: memgauge.counters(pid=True), "which is not a process identifier"),
+        (lambda: memgauge.repeat("stream", 0), "no whole number from 1 to 100"),
+        (lambda: memgauge.repeat("streams", 2), "cannot be repeated; choose survey"),
+        (lambda: memgauge.repeat("stream", 2, only="latency"), "with only= for some"),
+        (lambda: memgauge.repeat("survey", 2, only="stream", kernel="copy"), "no option 'kernel'"),
         (lambda: memgauge.simulate([]), "no command was given"),
         (
             lambda: memgauge.region(FIVE),

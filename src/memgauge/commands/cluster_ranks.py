@@ -10,11 +10,11 @@ import click
 
 from memgauge import api
 from memgauge.cluster.launch import reports_for_all
-from memgauge.commands.shared.options import given, requested
+from memgauge.commands.shared.options import requested
 from memgauge.commands.shared.rank_errors import report_of_this_node, wait_for_the_reporting_rank
 from memgauge.model.errors import ExitCode, MemgaugeError, RequestError
 from memgauge.model.option import count_option, duration_option
-from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, fields_of
+from memgauge.model.parameters import CommonParameters, Parameters, RunOptions, words_for
 from memgauge.model.storage.cluster import Manifest
 from memgauge.model.termination import Terminated
 from memgauge.model.text import few, plain
@@ -168,11 +168,6 @@ def _say(text: str) -> None:
 
 def node_arguments(values: Mapping[str, Any]) -> list[str]:
     """The words of a node's own survey: what was asked of all."""
-    words = ["survey"]
-    for struct in (CommonParameters, RunOptions):
-        chosen = given(struct, values)
-        for field in fields_of(struct):
-            if field.name in chosen and field.name not in {"output", "json"}:
-                value = [] if field.option.is_switch else [chosen[field.name]]
-                words += [field.flag, *value]
+    structs = (CommonParameters, RunOptions)
+    words = ["survey", *words_for(structs, values, leave_out={"output", "json"})]
     return words if values.get("only") is None else [*words, "--only", str(values["only"])]

@@ -13,13 +13,12 @@ from memgauge.commands.shared.help import GroupedOption
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import given, options_of, requested
 from memgauge.commands.shared.rank_errors import OneRankReports
-from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, words_for
+from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, repeat_option
 from memgauge.commands.shared.resume import Confirmed, resume
 from memgauge.experiments.registry import load
 from memgauge.model.errors import RequestError
 from memgauge.model.experiments import SURVEYED
-from memgauge.model.parameters import CommonParameters, RunOptions, build
-from memgauge.model.storage.series import MOST_RUNS
+from memgauge.model.parameters import CommonParameters, RunOptions, build, words_for
 
 only_option = click.option(
     "--only",
@@ -27,17 +26,6 @@ only_option = click.option(
     group="what",
     metavar="NAME,...",
     help=f"experiments to run ({', '.join(SURVEYED)}) [default: all]",
-)
-
-repeat_option = click.option(
-    "--repeat",
-    "runs",
-    cls=GroupedOption,
-    group="effort",
-    type=click.IntRange(1, MOST_RUNS),
-    metavar="N",
-    help="measure N times, each with the whole budget in a process of its own, for 'memgauge "
-    "compare' to tell chance from change; the runs are run-1 and on in the output directory",
 )
 
 
@@ -103,7 +91,7 @@ def command(
         for name in api.surveyed(only)
     ]
     if runs is not None:
-        words = words_for([CommonParameters, RunOptions], {**values, "output": None})
+        words = words_for([CommonParameters, RunOptions], values, leave_out={"output"})
         words += [] if only is None else [f"--only={only}"]
         return repeat(runs, ["survey", *words], options.output, "survey")
     return measure(chosen, options, name="survey")

@@ -20,7 +20,19 @@ from memgauge.model.text import plain
 )
 @click.option("--forget", is_flag=True, help="remove all runs that --remember keeps, and exit")
 def command(*, as_json: bool, clean: bool, remembered: bool, forget: bool) -> None:
-    """Show what was found about this machine and what is possible on it."""
+    """Show what was found about this machine and what is possible on it.
+
+    \N{FORM FEED}
+
+    Args:
+        as_json: Whether to print the JSON document instead of text.
+        clean: Whether to remove what killed runs left behind instead.
+        remembered: Whether to list what is kept of earlier runs instead.
+        forget: Whether to remove what is kept of earlier runs instead.
+
+    Raises:
+        UsageError: several of these were given, or one with --json.
+    """
     from memgauge.system import earlier_runs, leftovers
 
     lines = {

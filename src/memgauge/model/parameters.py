@@ -14,6 +14,7 @@ as their names are found in the module of the class.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
@@ -284,6 +285,33 @@ def texts(parameters: Parameters) -> dict[str, Scalar]:
     """The text forms by field name, as records keep them; `build` reads them back."""
     values = ((field, getattr(parameters, field.name)) for field in fields_of(type(parameters)))
     return {field.name: None if value is None else field.text(value) for field, value in values}
+
+
+def words_for(
+    structs: Iterable[type[Parameters]],
+    values: Mapping[str, Any],
+    *,
+    leave_out: Collection[str] = (),
+) -> list[str]:
+    """Options for the command line of another run.
+
+    Args:
+        structs: Declare the options.
+        values: By keyword or field name, in text form or as native values; None for an option that
+            was not given.
+        leave_out: Keywords of options that are not handed on.
+    """
+    words = []
+    for field in (field for struct in structs for field in fields_of(struct)):
+        value = values.get(field.keyword, values.get(field.name))
+        if field.keyword in leave_out or value is None or value is False:
+            continue
+        if field.option.is_switch:
+            words.append(field.flag)
+        else:
+            text = value if isinstance(value, str) else field.text(field.value(value))
+            words.append(f"{field.flag}={text}")
+    return words
 
 
 def _field(struct: type, name: str, hint: object, default: object) -> ParameterField:

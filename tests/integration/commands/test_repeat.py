@@ -9,13 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration import command
 
 import memgauge
-from memgauge.commands.shared.repeat import words_for
-from memgauge.model.parameters import CommonParameters, RunOptions
+from memgauge.model.errors import SystemFailure
+from memgauge.model.parameters import CommonParameters, RunOptions, words_for
 from memgauge.model.storage.series import series_in
 
 pytestmark = pytest.mark.native
@@ -85,6 +86,40 @@ def test_options_are_handed_on_as_they_were_given() -> None:
         "--keep",
         "--budget=5s",
     ]
+    native = {"threads": (1, 3), "keep": True, "budget_s": 5.0, "output": "here"}
+    words = words_for([CommonParameters, RunOptions], native, leave_out={"output"})
+    assert words == ["--threads=1,3", "--keep", "--budget=5s"]
+
+
+COPY = ("--kernel", "copy", "--array-bytes", "64KiB", "--threads", "1", "--budget", "2s")
+
+
+def test_an_experiment_is_repeated_as_a_survey_is(tmp_path: Path) -> None:
+    done = command.memgauge("stream", *COPY, "--repeat", 2, "--output", "side", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Memory bandwidth\n") == 1
+    runs = [memgauge.load(run).run for run in series_in(tmp_path / "side")]
+    assert [run.start.experiments for run in runs] == [["stream"]] * 2
+    assert runs[0].start.parameters == runs[1].start.parameters
+    assert runs[0].start.parameters["stream"]["array_bytes"] == "64KiB"
+    done = command.memgauge("stream", "--repeat", 2, "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot be combined with --json" in done.stderr
+
+
+def test_python_repeats_runs_too(tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "kernel": ("copy",),
+        "array_bytes": 64 << 10,
+        "threads": 1,
+        "budget": 2,
+    }
+    made = memgauge.repeat("stream", 2, output=tmp_path / "side", **options)
+    assert [one.directory for one in made] == series_in(tmp_path / "side")
+    assert len({one.run.start.run_id for one in made}) == 2
+    assert [one.run_id for one in made[1].run.start.earlier] == [made[0].run.start.run_id]
+    with pytest.raises(SystemFailure, match="run 1 of 1 failed with exit code 2"):
+        memgauge.repeat("stream", 1, output=tmp_path / "side", **options)
 
 
 @contextmanager

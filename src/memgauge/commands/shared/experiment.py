@@ -10,9 +10,10 @@ import click
 from memgauge.commands.shared.help import GroupedCommand
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import options_of, requested
+from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, repeat_option
 from memgauge.experiments.registry import load
 from memgauge.model.experiments import DESCRIPTORS
-from memgauge.model.parameters import Parameters, RunOptions
+from memgauge.model.parameters import Parameters, RunOptions, words_for
 
 
 def command_for(name: str) -> click.Command:
@@ -20,9 +21,16 @@ def command_for(name: str) -> click.Command:
     experiment = load(name)
 
     @experiment_command(name, experiment.parameters, help_=DESCRIPTORS[name].summary)
-    def command(**values: Any) -> int:
+    @repeat_option
+    def command(runs: int | None, **values: Any) -> int:
         parameters = requested(experiment.parameters, values)
-        return measure([(experiment, parameters)], requested(RunOptions, values))
+        options = requested(RunOptions, values)
+        if runs is None:
+            return measure([(experiment, parameters)], options)
+        refuse_with_repeat({"--json": options.json})
+        structs = (experiment.parameters, RunOptions)
+        words = [*DESCRIPTORS[name].words, *words_for(structs, values, leave_out={"output"})]
+        return repeat(runs, words, options.output, name)
 
     return command
 

@@ -1,34 +1,33 @@
-"""Several runs in a row, each in a fresh process, so that what varies between runs is seen.
+"""`--repeat`: several runs in a row, so that what varies between runs is seen.
 
-Runs of one process share the pages of their arrays, the addresses of their code and what the
-allocator left; runs of several processes do not. Each run has a directory of its own, `run-1` and
-on, in one that is made for all. The first run that fails ends the series, and what was measured
-stays. A signal is handed on, so that the run at work closes its records; if this process is killed,
-the kernel ends the run.
+Each run has a process and a directory of its own, `run-1` and on, in one that is made for all. The
+first run that fails ends the series, and what was measured stays.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from memgauge.cluster.survey_child import SURVEY
-from memgauge.model.errors import ExitCode, RequestError, SystemFailure
-from memgauge.model.parameters import Parameters, fields_of
+from memgauge.cluster.fresh_process import measure_afresh
+from memgauge.commands.shared.help import GroupedOption
+from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.storage.run_directory import run_directory
-from memgauge.model.storage.series import run_of_series
-from memgauge.model.termination import Terminated, deferred
+from memgauge.model.storage.series import MOST_RUNS, run_of_series
 from memgauge.model.text import plain
-from memgauge.system.programs.interpreter import isolated
 
-_CLOSING_S = 30.0
-"""Seconds in which a run closes its records after a signal."""
+repeat_option = click.option(
+    "--repeat",
+    "runs",
+    cls=GroupedOption,
+    group="effort",
+    type=click.IntRange(1, MOST_RUNS),
+    metavar="N",
+    help="measure N times, each with the whole budget in a process of its own, for 'memgauge "
+    "compare' to tell chance from change; the runs are run-1 and on in the output directory",
+)
 
 
 def repeat(runs: int, arguments: Sequence[str], output: str | None, name: str) -> int:
@@ -49,7 +48,7 @@ def repeat(runs: int, arguments: Sequence[str], output: str | None, name: str) -
         for at, place in enumerate(places):
             last = at == len(places) - 1
             try:
-                code = _measure([*arguments, f"--output={place}"], quiet=not last)
+                code = measure_afresh([*arguments, f"--output={place}"], quiet=not last)
             except KeyboardInterrupt:
                 _say_what_is_there(places, at)
                 raise
@@ -58,45 +57,6 @@ def repeat(runs: int, arguments: Sequence[str], output: str | None, name: str) -
                 return code
         _say_how_to_compare(directory, runs)
     return ExitCode.DONE
-
-
-def _measure(arguments: Sequence[str], *, quiet: bool) -> int:
-    """One run to its end; its exit code, as in shells.
-
-    Args:
-        arguments: Of `memgauge`.
-        quiet: Whether its report is not printed; it is in the run's directory.
-    """
-    with deferred():
-        process = _start(arguments, quiet=quiet)
-    try:
-        code = process.wait()
-    except KeyboardInterrupt as error:
-        number = error.signal_number if isinstance(error, Terminated) else signal.SIGINT
-        process.send_signal(number)
-        try:
-            process.wait(_CLOSING_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        raise
-    return code if code >= 0 else 128 - code
-
-
-def _start(arguments: Sequence[str], *, quiet: bool) -> subprocess.Popen[bytes]:
-    """In a session of its own: signals of the terminal reach it through this process only."""
-    try:
-        return subprocess.Popen(
-            isolated(SURVEY, [str(os.getpid()), *arguments]),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL if quiet else None,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise SystemFailure(
-            f"--repeat: a run cannot be started: {error.strerror}; raise the limits of this "
-            "process (ulimit -u), or free memory"
-        ) from error
 
 
 def _say_what_is_there(places: Sequence[Path], done: int) -> None:
@@ -114,21 +74,6 @@ def _say_how_to_compare(directory: Path, runs: int) -> None:
         f"compare {where} OTHER",
         err=True,
     )
-
-
-def words_for(structs: Iterable[type[Parameters]], values: Mapping[str, Any]) -> list[str]:
-    """Options as they were given, for the command line of a run.
-
-    Args:
-        structs: Declare the options.
-        values: Text of each option by keyword; None for an option not given.
-    """
-    fields = [field for struct in structs for field in fields_of(struct)]
-    return [
-        field.flag if field.option.is_switch else f"{field.flag}={values[field.keyword]}"
-        for field in fields
-        if values.get(field.keyword) not in (None, False)
-    ]
 
 
 def refuse_with_repeat(refused: Mapping[str, object]) -> None:
