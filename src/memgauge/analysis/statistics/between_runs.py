@@ -34,6 +34,11 @@ LEAST_FIGURES = 8
 LEAST_FREEDOM = 2
 """Degrees of freedom of a variance within the sides: two runs a side, or three beside one."""
 
+MOST_FREEDOM_OF_ONE = 60
+"""Degrees of freedom where one side is a single run, at most. Its tails are those of one value,
+which no mean makes normal, however well the variance is known: without this bound, 50 runs beside
+one and 30 figures, 7% of equal sides had a standing difference in simulation."""
+
 MOST_REPEATS = 4
 
 Runs = Sequence[Sequence[float]]
@@ -116,6 +121,8 @@ def _tested(runs: Runs, baseline: int) -> list[Difference]:
     if len(columns) >= LEAST_FIGURES:
         shared = moderated(variances, freedom)
         variances, known = shared.variances, shared.freedom
+    if min(baseline, len(runs) - baseline) == 1:
+        known = min(known, MOST_FREEDOM_OF_ONE)
     share = 1 / baseline + 1 / (len(runs) - baseline)
     differences = [
         _difference(fmean(second) - fmean(first), math.sqrt(one * share), known)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memgauge.analysis.statistics.between_runs import (
     LEAST_FIGURES,
+    MOST_FREEDOM_OF_ONE,
     Judged,
     can_be_judged,
     judge,
@@ -166,3 +167,13 @@ def test_equal_sides_seldom_differ(baseline: int, other: int) -> None:
         for _ in range(200)
     )
     assert alarms < 18
+
+
+def test_one_run_is_never_tested_with_more_than_sixty_degrees_of_freedom() -> None:
+    rng = random.Random(5)
+    many = [[rng.gauss(0, 0.01) for _ in range(30)] for _ in range(50)]
+    one = [[rng.gauss(0, 0.01) for _ in range(30)]]
+    for found in (*judge(many, one).figures, *judge(one, many).figures):
+        # The interval and the p value give the degrees of freedom: those of t at this bound.
+        error = found.half_width / half_width(MOST_FREEDOM_OF_ONE)
+        assert found.p_value == pytest.approx(two_sided(found.value / error, MOST_FREEDOM_OF_ONE))
