@@ -3,7 +3,8 @@
     python -m benchmarks.linking [--gib 1] [--rounds 5]
 
 In each round each kind of ring is linked anew by the first CPU alone and by teams of more CPUs of
-its node, in turn. The processor time shows what sharing the work costs.
+its node, in an order that rotates: who comes after a ring of small pages also waits for the kernel
+to make huge ones of them. The processor time shows what sharing the work costs.
 """
 
 from __future__ import annotations
@@ -60,9 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sizes = sorted({1, *(1 << power for power in range(len(cpus).bit_length())), len(cpus)})
     teams = [_core.Team(cpus[:size]) for size in sizes if size <= len(cpus)]
     taken: dict[tuple[Kind, int], list[Took]] = defaultdict(list)
-    for _ in range(requested.rounds):
+    for number in range(requested.rounds):
         for kind in KINDS:
-            for team in teams:
+            shift = number % len(teams)
+            for team in [*teams[shift:], *teams[:shift]]:
                 taken[kind, len(team.cpus)].append(_took(kind, team, int(requested.gib * 2**30)))
     lines = [
         [
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{median(one.wall_s for one in all_taken):.2f}",
             f"{median(one.processor_s for one in all_taken):.2f}",
         ]
-        for (kind, threads), all_taken in taken.items()
+        for (kind, threads), all_taken in sorted(taken.items())
     ]
     header = ["ring", "threads", "s", "processor s"]
     sys.stdout.write(f"{requested.gib:g} GiB, medians\n{table(header, lines)}\n")
