@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memgauge.api import repeat as repeat
     from memgauge.api import simulate as simulate
     from memgauge.api import survey as survey
+    from memgauge.api import survey_plan as survey_plan
     from memgauge.api import system as system
     from memgauge.api import traffic as traffic
     from memgauge.model.errors import MemgaugeError as MemgaugeError
@@ -51,6 +52,7 @@ _NAMES = (
     "repeat",
     "simulate",
     "survey",
+    "survey_plan",
     "system",
     "traffic",
 )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memgauge.model.counting.events import BackEndState
     from memgauge.model.simulated_program import Engine
     from memgauge.model.system import System
+    from memgauge.runner.budget import Beginning
     from memgauge.runner.run import Progress
 
 
@@ -194,6 +195,7 @@ def measure(  # noqa: PLR0913 - all but two by name
     *,
     name: str,
     resume: Path | None = None,
+    began: Beginning | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_warning: Callable[[Warning], None] = lambda _: None,
 ) -> Result:
@@ -204,6 +206,7 @@ def measure(  # noqa: PLR0913 - all but two by name
         options: What applies to the whole run: time budget, precision, output directory.
         name: Last part of the name of a new run directory, unless `options` names the directory.
         resume: Directory of the run to complete; None starts a new run.
+        began: From when on the budget counts; None: from the call.
         on_progress: Called often during the run with how far it is.
         on_warning: Called before the run with each warning about its explicit huge pages and the
             earlier runs that are kept, and after it if its own figures cannot be kept.
@@ -212,10 +215,12 @@ def measure(  # noqa: PLR0913 - all but two by name
         RequestError: the machine cannot do what was asked.
         KeyboardInterrupt: interrupted; what was measured is in the run directory.
     """
+    from memgauge.runner.budget import Beginning
     from memgauge.runner.huge_pages import prepared
     from memgauge.runner.run import Request, execute
     from memgauge.system.earlier_runs import Known, known_before
 
+    began = began or Beginning.now()
     where = nullcontext(resume) if resume else run_directory(options.output, name)
     with prepared(chosen) as prepared_with, where as directory:
         machine = system()
@@ -238,6 +243,7 @@ def measure(  # noqa: PLR0913 - all but two by name
             resume=resume is not None,
             warnings=noticed,
             earlier=known.runs,
+            began=began,
         )
         result = Result(execute(request, on_progress), request.directory)
         _keep_headlines(result, on_warning, remember=options.remember)
@@ -264,6 +270,40 @@ def survey(*, only: str | None = None, **options: Any) -> Result:
     Options are those of `memgauge survey`.
     """
     return _run(surveyed(only), "survey", options)
+
+
+def survey_plan(
+    *, only: str | None = None, machine_tree: str | Path | None = None, **options: Any
+) -> str:
+    """What a survey would do and take: set-up, rounds, memory, and what it would leave out.
+
+    Nothing is measured or allocated. Options are those of `memgauge survey`; `machine_tree` is the
+    root of a copy of another machine's /sys and /proc.
+
+    Raises:
+        RequestError: no experiment can be measured there.
+    """
+    chosen, run_options = _requested(surveyed(only), options)
+    return predicted(chosen, run_options.budget_s, machine_tree)
+
+
+def predicted(
+    chosen: Sequence[tuple[Experiment, CommonParameters]],
+    budget_s: float,
+    machine_tree: str | Path | None,
+) -> str:
+    """The text of `survey_plan`.
+
+    Args:
+        chosen: Experiments with their requested parameters.
+        budget_s: How long the survey may take, in seconds.
+        machine_tree: Root of a copy of another machine's /sys and /proc; None: this machine.
+    """
+    from memgauge.runner.prediction import predict
+    from memgauge.system.detect import detect
+
+    machine = system() if machine_tree is None else detect(path_of(machine_tree, "machine_tree"))
+    return "\n".join(predict(chosen, machine, budget_s).lines()) + "\n"
 
 
 def surveyed(only: str | None) -> list[str]:

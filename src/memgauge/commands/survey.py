@@ -16,7 +16,7 @@ from memgauge.commands.shared.rank_errors import OneRankReports
 from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, repeat_option
 from memgauge.commands.shared.resume import Confirmed, resume
 from memgauge.experiments.registry import load
-from memgauge.model.errors import RequestError
+from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import CommonParameters, RunOptions, build, words_for
 
@@ -29,10 +29,32 @@ only_option = click.option(
 )
 
 
+plan_option = click.option(
+    "--plan",
+    "only_plan",
+    cls=GroupedOption,
+    group="effort",
+    is_flag=True,
+    help="measure nothing: print how long the survey is expected to prepare and to measure, what "
+    "it would leave out, and the budget that would fit it",
+)
+
+tree_option = click.option(
+    "--machine-tree",
+    cls=GroupedOption,
+    group="where",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="with --plan: plan for the machine whose /sys and /proc were copied to this directory",
+)
+
+
 @click.command("survey", cls=OneRankReports)
 @options_of(CommonParameters, RunOptions, several=["memory"])
 @only_option
 @repeat_option
+@plan_option
+@tree_option
 @click.option(
     "--resume",
     "interrupted",
@@ -41,11 +63,13 @@ only_option = click.option(
     help="complete a run that was interrupted or killed, with the options it was started with; "
     "memory other than dram is used again only if it is named again, by --memory",
 )
-def command(
+def command(  # noqa: PLR0913, PLR0917 - one for each option that is no parameter
     interrupted: Path | None,
     only: str | None,
     runs: int | None,
     memory: tuple[str, ...],
+    only_plan: bool,
+    machine_tree: Path | None,
     **values: Any,
 ) -> int:
     """Measure this machine's memory and write a report.
@@ -62,6 +86,9 @@ def command(
         runs: How many runs to make, each in a process of its own; None makes one in this process.
         memory: Text of each `--memory`. A new run takes one at most; a resumed run takes all
             placements that it may use beside `dram`.
+        only_plan: Whether to print what the survey would do, and do nothing.
+        machine_tree: Root of a copy of another machine's /sys and /proc, to plan for; None: this
+            machine.
         **values: Text of each other option by keyword; None for an option not given.
 
     Raises:
@@ -70,9 +97,15 @@ def command(
     if runs is not None:
         beside = {"--resume": interrupted, "--json": values["json"], "mpirun": is_one_of_several()}
         refuse_with_repeat(beside)
+    if machine_tree is not None and not only_plan:
+        raise RequestError("--machine-tree: only --plan uses another machine's tree; add --plan")
+    if only_plan and (runs is not None or interrupted is not None or values["json"]):
+        raise RequestError(
+            "--plan: prints a plan of one new survey; leave out --repeat, --resume and --json"
+        )
     if interrupted is None or is_one_of_several():
         values["memory"] = one_memory(memory)
-    if is_one_of_several():
+    if is_one_of_several() and not only_plan:
         return survey_nodes({**values, "only": only}, interrupted)
     options = requested(RunOptions, values)
     common = given(CommonParameters, values)
@@ -90,6 +123,9 @@ def command(
         (one := load(name), build(one.parameters, **api.taken_by(one.parameters, common)))
         for name in api.surveyed(only)
     ]
+    if only_plan:
+        click.echo(api.predicted(chosen, options.budget_s, machine_tree), nl=False)
+        return ExitCode.DONE
     if runs is not None:
         words = words_for([CommonParameters, RunOptions], values, leave_out={"output"})
         words += [] if only is None else [f"--only={only}"]

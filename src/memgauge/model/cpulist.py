@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memgauge.model.text import quoted
@@ -34,6 +35,12 @@ def parse_cpu_list(text: str) -> list[int]:
 
 def format_cpu_list(numbers: Iterable[int]) -> str:
     """Shortest text that names `numbers` in their order: `[0, 1, 2, 8]` becomes `0-2,8`."""
+    return _formatted(tuple(numbers))
+
+
+@lru_cache(maxsize=64)
+def _formatted(numbers: tuple[int, ...]) -> str:
+    """Kept, because all points of a team of a thousand threads name the same CPUs."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple, Self
+
+import msgspec
 
 LEAST_STRETCH_S = 0.1
 """Over the requested precision, the least time over which each point is sampled: 10 s at 1%.
@@ -11,28 +14,126 @@ A run that ended sooner would speak for too short a stretch: the narrower an int
 slower are the changes of the machine that matter to it.
 """
 
+REPORT_S = 0.7
+"""Processor time of validation and of a report about nothing,"""
+REPORT_S_PER_POINT = 0.006
+"""and for each point in it."""
+REPORT_SHARE = 0.25
+"""Of the budget at most, that is kept for the report, however slow the machine is;"""
+SURVEY_REPORT_SHARE = 0.5
+"""and of that of a survey, which promises when it ends."""
+
+PREPARING_SHARE = 0.5
+"""Of the time without the report, that a survey prepares for at most."""
+
+SLOWEST = 20.0
+"""Times that a machine is taken to be slower because of other programs, at most."""
+
 
 def least_stretch_s(precision: float) -> float:
     """Seconds over which points are sampled at least, however precise they are before."""
     return LEAST_STRETCH_S / max(precision, 1e-9)
 
 
+def rounded_up(seconds: float) -> str:
+    """A budget with room for so much, as it is written on the command line."""
+    step = 5 if seconds < 60 else 30 if seconds < 600 else 300
+    return f"{int(-(-seconds // step) * step)}s"
+
+
+class Beginning(NamedTuple):
+    """When a run began, and what processor time the process had used by then."""
+
+    at_s: float
+    processor_s: float
+
+    @classmethod
+    def now(cls) -> Self:
+        """At this moment."""
+        return cls(time.monotonic(), time.process_time())
+
+    @classmethod
+    def of_process(cls) -> Self:
+        """When this process was started, for a command: its user waits from there on."""
+        since_boot_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return cls(time.monotonic() - (since_boot_s - _started_s(since_boot_s)), 0.0)
+
+
+def _started_s(since_boot_s: float) -> float:
+    """Seconds from boot to the start of this process; now, where the kernel does not show it."""
+    import os
+    from pathlib import Path
+
+    try:
+        fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace")
+        ticks = int(fields.rpartition(")")[2].split()[19])
+        return min(since_boot_s, ticks / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, IndexError):
+        return since_boot_s
+
+
+class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How the time of a survey is divided, before any of it is spent on memory."""
+
+    total_s: float
+    spent_s: float
+    """Before anything is prepared."""
+    pace: float = 1.0
+    """How much longer the report takes, because the machine is busy or slow."""
+
+    def report_s(self, points: int) -> float:
+        """Seconds kept for the report about so many points."""
+        return reserve_s(self.total_s, points, self.pace)
+
+    def available_s(self, points: int) -> float:
+        """Seconds for preparing and measuring so many points."""
+        return max(0.0, self.total_s - self.spent_s - self.report_s(points))
+
+    def total_for(self, setup_s: float, rounds_s: float, points: int) -> float:
+        """The budget with room for so much.
+
+        Args:
+            setup_s: Preparing.
+            rounds_s: All rounds.
+            points: That are reported.
+        """
+        measured_s = max(setup_s / PREPARING_SHARE, setup_s + rounds_s)
+        return self.spent_s + measured_s + _wanted_reserve_s(points, self.pace)
+
+
+def _wanted_reserve_s(points: int, pace: float) -> float:
+    return pace * (REPORT_S + REPORT_S_PER_POINT * points)
+
+
+def reserve_s(total_s: float, points: int, pace: float = 1.0) -> float:
+    """Seconds kept at the end of a budget for the report.
+
+    Args:
+        total_s: The budget.
+        points: In the report.
+        pace: How much longer everything takes than on a quiet machine.
+    """
+    return min(total_s * SURVEY_REPORT_SHARE, _wanted_reserve_s(points, pace))
+
+
 class Budget:
     """Counts down from `total_s`; `reserve_s` at the end is kept for validation and the report."""
 
-    def __init__(self, total_s: float, *, reserve_s: float = 0.0) -> None:
+    def __init__(
+        self, total_s: float, *, reserve_s: float = 0.0, began: Beginning | None = None
+    ) -> None:
         self.total_s = total_s
         self.reserve(reserve_s)
-        self._began = time.monotonic()
+        self._began = began or Beginning.now()
 
-    def reserve(self, seconds: float) -> None:
-        """Reserve this many seconds at the end, at most a quarter of the budget."""
-        self.reserve_s = min(seconds, self.total_s / 4)
+    def reserve(self, seconds: float, share: float = REPORT_SHARE) -> None:
+        """Reserve this many seconds at the end, at most a share of the budget."""
+        self.reserve_s = min(seconds, self.total_s * share)
 
     @property
     def elapsed_s(self) -> float:
-        """Time since the budget was opened."""
-        return time.monotonic() - self._began
+        """Time since the run began."""
+        return time.monotonic() - self._began.at_s
 
     @property
     def remaining_s(self) -> float:
@@ -43,3 +144,9 @@ class Budget:
     def ended(self) -> bool:
         """Whether measuring must end now."""
         return self.remaining_s <= 0.0
+
+    @property
+    def pace(self) -> float:
+        """Time over processor time so far: above 1 where other programs have the processors."""
+        used_s = time.process_time() - self._began.processor_s
+        return min(SLOWEST, max(1.0, self.elapsed_s / max(used_s, 0.01)))

@@ -40,6 +40,11 @@ class LeftOut:
         self._found = list(noticed)
         self._write: Write | None = None
 
+    @property
+    def found(self) -> list[Warning]:
+        """What was omitted so far."""
+        return [one for one in self._found if one.code == LEFT_OUT]
+
     def recorded_by(self, write: Write) -> None:
         """Record what was omitted so far, and from now on every further omission."""
         self._write = write
@@ -59,7 +64,7 @@ class LeftOut:
 
     def nothing_left(self) -> RequestError:
         """Why there is nothing to measure: the first reason, and how many more experiments fail."""
-        reasons = [one for one in self._found if one.code == LEFT_OUT]
+        reasons = self.found
         first = reasons[0].message if reasons else "no experiment was requested"
         others = len({one.experiment for one in reasons}) - 1
         also = f" (and {format_count(others, 'more experiment')} cannot be measured either)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -29,13 +29,24 @@ from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.runner.actual_memory import with_memory
 from memgauge.runner.batches import Planned, batches, needs
-from memgauge.runner.budget import Budget, least_stretch_s
+from memgauge.runner.budget import (
+    REPORT_SHARE,
+    SURVEY_REPORT_SHARE,
+    Beginning,
+    Budget,
+    BudgetPlan,
+    least_stretch_s,
+    reserve_s,
+)
+from memgauge.runner.costs import cost_model
 from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
 from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.preparing import Preparing, by_importance
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
 from memgauge.system.earlier_runs import KeptRun
+from memgauge.runner.thinning import LeftPoints, choose, round_s_of, steps_of
+from memgauge.runner.trial import Trial
 from memgauge.system.environment.conditions import EnvironmentMonitor
 from memgauge.system.gpu.untested import untested_on_gpu
 from memgauge.system.limits.memory import require_memory
@@ -43,11 +54,6 @@ from memgauge.system.limits.room import room
 from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES
 from memgauge.system.memory.sources import Memories, opened
 from memgauge.system.topology.placement import within
-
-REPORT_RESERVE_S = 6.0
-"""Kept at the end of the budget for validation and the report,"""
-REPORT_S_PER_POINT = 0.018
-"""or so much for each planned point, where that is more."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +82,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What was noticed before the run, to be recorded with it."""
     earlier: Sequence[KeptRun] = ()
     """Runs that are known, of which those made alike are recorded."""
+    began: Beginning | None = None
+    """From when on the budget counts; None: from the call."""
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether points may be left out for want of time."""
+        return len(self.experiments) > 1
 
 
 def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
@@ -86,15 +99,24 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         SystemFailure: the record could not be written; what was written is kept.
         KeyboardInterrupt: after the record was closed as interrupted.
     """
-    budget = Budget(request.budget_s, reserve_s=REPORT_RESERVE_S)
+    budget = Budget(request.budget_s, began=request.began)
     left_out = LeftOut(request.experiments, [*request.warnings, *_untested(request.experiments)])
     planned = fitting(request.experiments, request.system, left_out)
-    points = sum(len(group.points) for _, _, group in planned)
-    budget.reserve(max(REPORT_RESERVE_S, REPORT_S_PER_POINT * points))
-    packed = batches(planned, partial(room, request.system))
     prior = _prior(request)
+    model = cost_model(request.system, budget.pace)
+    known = frozenset(prior.points if prior else ())
+    left = LeftPoints(planned, request.budget_s)
+    if request.is_survey:
+        times = BudgetPlan(total_s=request.budget_s, spent_s=budget.elapsed_s, pace=model.pace)
+        choice = choose(planned, model, times, forced=known)
+        planned, left = choice.kept, choice.left
+    points = sum(len(group.points) for _, _, group in planned)
+    share = SURVEY_REPORT_SHARE if request.is_survey else REPORT_SHARE
+    budget.reserve(reserve_s(request.budget_s, points, model.pace), share)
+    packed = batches(planned, partial(room, request.system))
+    trial = Trial(budget=budget, model=model, left=left, forced=known)
     with RunWriter(request.directory, resume=request.resume) as writer:
-        recording = _Recording(request, budget, writer, prior, left_out, on_progress)
+        recording = _Recording(request, trial, writer, prior, left_out, on_progress)
         recording.record(packed)
     return read_run(request.directory)
 
@@ -162,30 +184,27 @@ def _opened(batch: Sequence[Planned]) -> AbstractContextManager[Memories]:
     )
 
 
-def _points_of(batch: Iterable[Planned]) -> int:
-    return sum(len(group.points) for _, _, group in batch)
-
-
 class _Recording:
     """The body of one run, between its first and its last record."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a run keeps to, goes on from and goes without
         self,
         request: Request,
-        budget: Budget,
+        trial: Trial,
         writer: RunWriter,
         prior: Run | None,
         left_out: LeftOut,
         on_progress: OnProgress,
     ) -> None:
         self._request = request
-        self._budget = budget
+        self._trial = trial
+        self._budget = trial.budget
         self._writer = writer
         self._prior = prior
         self._on_progress = on_progress
         self._left_out = left_out
         self._monitor = EnvironmentMonitor(request.system.allowed_cpus)
-        self._rounds = Rounds(writer, self._monitor, budget, request.precision, left_out)
+        self._rounds = Rounds(writer, self._monitor, trial.budget, request.precision, left_out)
         if prior is not None:
             self._rounds.completed = prior.rounds
         self._points: list[Point] = []
@@ -255,7 +274,7 @@ class _Recording:
     ) -> list[Planned]:
         """Measure groups together; returns those that found no memory beside the others.
 
-        Of the time that is left they get the share that they have of the points to be measured.
+        Of the time that is left they get the share that they have of a round of all points.
         """
         with ExitStack() as stack:
             memories = stack.enter_context(_opened(batch))
@@ -264,6 +283,9 @@ class _Recording:
                 return late
             self._start()
             self._writer.write([made for bench in benches for made in bench.counters])
+            share_s = self._share_s(benches.values(), [late, *waiting])
+            if self._request.is_survey:
+                share_s = self._try(benches, share_s)
             requested = {bench: parameters for bench, (_, parameters, _) in benches.items()}
 
             def declare(bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
@@ -272,13 +294,31 @@ class _Recording:
 
             tracked = [progress for bench in benches for progress in declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
-            others = sum(map(_points_of, [late, *waiting]))
-            share_s = self._budget.remaining_s * len(tracked) / (len(tracked) + others)
             least_s = least_stretch_s(self._request.precision)
             self._rounds.run(tracked, share_s, least_s, self._tick, declare)
             self._close(benches, tracked, experiments)
         self._all_reached &= not any(one.wanted for one in tracked if one.bench.is_needed)
         return late
+
+    def _share_s(self, here: Iterable[Planned], others: Iterable[Iterable[Planned]]) -> float:
+        """Seconds for the groups of a batch, of those that are left."""
+        mine_s = self._round_s(here)
+        return self._budget.remaining_s * mine_s / (mine_s + sum(map(self._round_s, others)))
+
+    def _round_s(self, groups: Iterable[Planned]) -> float:
+        found = [group for _, _, group in groups]
+        return sum(
+            round_s_of(step, found[step.place], self._trial.model) for step in steps_of(found)
+        )
+
+    def _try(self, benches: Mapping[Bench, Planned], share_s: float) -> float:
+        """Leave out what does not fit, and say so; returns the seconds left for the rounds."""
+        self._show("trying", 0, sum(len(bench.points) for bench in benches))
+        began_s = self._budget.elapsed_s
+        self._trial.run(benches, share_s)
+        for experiment, message in self._trial.left.taken_messages():
+            self._left_out.add(experiment, DoesNotFit(message))
+        return max(0.0, share_s - (self._budget.elapsed_s - began_s))
 
     def _start(self) -> None:
         """The first record, once something could be opened: a refused request leaves no run."""
@@ -293,9 +333,8 @@ class _Recording:
         """What could be opened, and what found no memory beside it: alone it may."""
         benches: dict[Bench, Planned] = {}
         late: list[Planned] = []
-        preparing = Preparing(self._budget)
-        is_survey = len(self._request.experiments) > 1
-        for planned in by_importance(batch) if is_survey else batch:
+        preparing = Preparing(self._budget, self._trial.model)
+        for planned in by_importance(batch) if self._request.is_survey else batch:
             if self._is_too_long(preparing, planned):
                 continue
             began_s = self._budget.elapsed_s
@@ -307,20 +346,19 @@ class _Recording:
                 else:
                     self._left_out.add(planned[0].name, error)
             else:
-                preparing.took(self._budget.elapsed_s - began_s, planned[2].bytes)
+                preparing.took(self._budget.elapsed_s - began_s, planned)
         places = {id(planned[2]): place for place, planned in enumerate(batch)}
         as_planned = sorted(benches.items(), key=lambda opened: places[id(opened[1][2])])
         return dict(as_planned), late
 
     def _is_too_long(self, preparing: Preparing, planned: Planned) -> bool:
         """Whether a survey leaves a group out, because it would take too long to prepare."""
-        if len(self._request.experiments) == 1:
+        if not self._request.is_survey:
             return False
-        experiment, _, group = planned
         try:
-            preparing.require_time(f"{experiment.name}: {group.name}", group.bytes)
+            preparing.require_time(planned)
         except DoesNotFit as error:
-            self._left_out.add(experiment.name, error)
+            self._left_out.add(planned[0].name, error)
             return True
         return False
 

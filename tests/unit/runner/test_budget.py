@@ -1,6 +1,19 @@
 """The time of a run, and what of it is kept for its report."""
 
-from memgauge.runner.budget import Budget
+import time
+
+import pytest
+
+from memgauge.runner.budget import (
+    PREPARING_SHARE,
+    REPORT_S,
+    REPORT_S_PER_POINT,
+    SURVEY_REPORT_SHARE,
+    Beginning,
+    Budget,
+    BudgetPlan,
+    rounded_up,
+)
 
 
 def test_what_is_reserved_is_not_measured_in() -> None:
@@ -16,3 +29,39 @@ def test_no_more_than_a_quarter_is_reserved() -> None:
     assert budget.reserve_s == 0.5
     budget.reserve(0.1)
     assert budget.reserve_s == 0.1
+
+
+def test_a_survey_may_keep_half_for_its_report() -> None:
+    budget = Budget(2.0)
+    budget.reserve(6.0, SURVEY_REPORT_SHARE)
+    assert budget.reserve_s == 1.0
+
+
+def test_a_command_has_a_budget_from_the_start_of_its_process() -> None:
+    began = Beginning.of_process()
+    assert began.processor_s == 0.0
+    assert began.at_s <= time.monotonic()
+    assert Budget(10.0, began=began).elapsed_s >= time.monotonic() - began.at_s - 0.1
+    assert Budget(10.0, began=began).pace >= 1.0
+
+
+def test_the_budget_that_has_room_for_work_has_room_for_it() -> None:
+    for setup_s, rounds_s, points in ((1.0, 20.0, 300), (30.0, 2.0, 10), (0.1, 0.1, 1)):
+        needed_s = BudgetPlan(total_s=1.0, spent_s=0.5).total_for(setup_s, rounds_s, points)
+        plan = BudgetPlan(total_s=needed_s, spent_s=0.5)
+        assert plan.available_s(points) >= setup_s + rounds_s - 1e-9
+        assert PREPARING_SHARE * plan.available_s(points) >= setup_s - 1e-9
+
+
+def test_a_report_of_a_busy_machine_takes_longer_but_at_most_half() -> None:
+    quiet, busy = (
+        BudgetPlan(total_s=10.0, spent_s=0.5),
+        BudgetPlan(total_s=10.0, spent_s=0.5, pace=3.0),
+    )
+    assert quiet.report_s(100) == pytest.approx(REPORT_S + 100 * REPORT_S_PER_POINT)
+    assert busy.report_s(100) == pytest.approx(3 * quiet.report_s(100))
+    assert busy.report_s(10_000) == 5.0
+
+
+def test_budgets_are_suggested_in_round_numbers() -> None:
+    assert [rounded_up(s) for s in (11.0, 61.0, 601.0)] == ["15s", "90s", "900s"]

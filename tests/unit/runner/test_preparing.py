@@ -11,58 +11,71 @@ from tests.unit.runner.fakes import FakeExperiment, a_point
 from tests.unit.runner.test_fitting import MIB, Other, left_out, measured
 
 from memgauge.experiments.shared.base import Group
+from memgauge.experiments.shared.importance import Importance, Part
 from memgauge.model.errors import DoesNotFit
 from memgauge.model.parameters import CommonParameters
 from memgauge.runner.batches import Planned
 from memgauge.runner.budget import Budget
-from memgauge.runner.preparing import FIXED_BYTES, SHARE, Preparing, by_importance
+from memgauge.runner.costs import CostModel
+from memgauge.runner.preparing import Preparing, by_importance
 
 pytestmark = pytest.mark.usefixtures("no_native_core")
 
 
+MODEL = CostModel(cpu_nodes=1)
+
+
+def planned(experiment: FakeExperiment, name: str, size: int, threads: int = 1) -> Planned:
+    point = msgspec.structs.replace(a_point(name), threads=threads)
+    return experiment, CommonParameters(), Group(name=name, points=[point], bytes=size)
+
+
 def test_the_first_group_is_always_prepared() -> None:
-    Preparing(Budget(0.1)).require_time("stream: 1 thread", 1 << 50)
+    Preparing(Budget(0.1), MODEL).require_time(planned(FakeExperiment({}), "1 thread", 1 << 50))
 
 
 def test_what_would_leave_no_time_to_measure_is_refused_with_what_would_do() -> None:
-    preparing = Preparing(Budget(10.0))
-    preparing.took(1.0, 100 * MIB - FIXED_BYTES)
-    preparing.require_time("small", 200 * MIB)
+    fake = FakeExperiment({})
+    preparing = Preparing(Budget(10.0), MODEL)
+    first = planned(fake, "first", 1000 * MIB)
+    preparing.took(2.0, first)
+    preparing.require_time(planned(fake, "small", 500 * MIB))
     with pytest.raises(DoesNotFit) as refused:
-        preparing.require_time("loaded: 1 generator", 1000 * MIB)
-    assert str(refused.value).startswith(
-        "loaded: 1 generator: preparing 1000 MiB would take about 10.0 s, and the budget of 10.0 s "
-        "leaves 3.0"
-    )
-    assert str(refused.value).endswith("s for it; use --budget 30s"), "10 s + 7 s over the share"
-    assert SHARE == 0.4
+        preparing.require_time(planned(fake, "1 generator", 3000 * MIB))
+    text = str(refused.value)
+    assert text.startswith("fake: 1 generator: preparing 3000 MiB would take about 5."), text
+    assert ", and the budget of 10.0 s leaves 3.0" in text, "half of it, less two seconds"
+    assert text.endswith("s for it; use --budget 20s"), "10 s + 2.7 s over the share"
 
 
 def test_once_the_time_is_used_up_nothing_more_is_prepared() -> None:
-    preparing = Preparing(Budget(10.0))
-    preparing.took(5.0, 100 * MIB)
-    with pytest.raises(DoesNotFit, match="leaves no more time to prepare; use --budget 15s"):
-        preparing.require_time("mix: 1 thread", MIB)
+    fake = FakeExperiment({})
+    preparing = Preparing(Budget(10.0), MODEL)
+    preparing.took(6.0, planned(fake, "first", 100 * MIB))
+    with pytest.raises(DoesNotFit, match="leaves no more time to prepare; use --budget 20s"):
+        preparing.require_time(planned(fake, "1 thread", MIB))
 
 
-def test_one_group_of_each_experiment_comes_first_that_of_the_whole_machine() -> None:
-    def planned(experiment: FakeExperiment, name: str, threads: int) -> Planned:
-        point = msgspec.structs.replace(a_point(name), threads=threads)
-        return experiment, CommonParameters(), Group(name=name, points=[point], bytes=1)
+def test_groups_are_prepared_by_importance_the_whole_machine_first() -> None:
+    class Important(Group, frozen=True, kw_only=True):
+        def parts(self) -> list[Part]:
+            found = super().parts()
+            return [msgspec.structs.replace(found[0], importance=Importance.ESSENTIAL)]
 
-    fake, other = FakeExperiment({}), Other({})
-    batch = [planned(fake, "1 thread", 1), planned(fake, "8 threads", 8), planned(fake, "4", 4)]
-    batch += [planned(other, "first", 1), planned(other, "second", 1)]
+    fake = FakeExperiment({})
+    batch = [planned(fake, "1 thread", 1, 1), planned(fake, "8 threads", 1, 8)]
+    essential = Important(name="essential", points=[a_point("e")], bytes=1)
+    batch.append((fake, CommonParameters(), essential))
     order = [group.name for _, _, group in by_importance(batch)]
-    assert order == ["8 threads", "first", "1 thread", "4", "second"]
+    assert order == ["essential", "8 threads", "1 thread"]
 
 
 def slow(_group: str, _open: set[str]) -> None:
-    time.sleep(0.4)
+    time.sleep(0.7)
 
 
 def test_a_survey_leaves_out_what_it_has_no_time_to_prepare(tmp_path: Path) -> None:
-    """Of six groups of 0.4 s each 40% of the budget has room for some."""
+    """Of six groups of 0.7 s each half of the budget has room for some."""
     sizes = dict.fromkeys(("one", "two", "three", "four", "five", "six"), 150 * MIB)
     run = measured(tmp_path / "r", FakeExperiment({"g": ["a"]}), Other(sizes, slow))
     omitted = left_out(run)

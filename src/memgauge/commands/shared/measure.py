@@ -19,6 +19,7 @@ from memgauge.model.parameters import CommonParameters, RunOptions
 from memgauge.model.records import Warning
 from memgauge.model.text import plain
 from memgauge.results import CORRUPT, Result
+from memgauge.runner.budget import Beginning
 
 
 def measure(
@@ -50,6 +51,7 @@ def measure(
             options,
             name=name or chosen[0][0].name,
             resume=resume_run,
+            began=Beginning.of_process(),
             on_progress=show,
             on_warning=_warn,
         )

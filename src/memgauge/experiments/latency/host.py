@@ -16,12 +16,15 @@ the share reads as memory), a frequency that changes under the walk, pages that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import ClassVar
+from typing import ClassVar, Self
+
+import msgspec
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.importance import Importance, Part, Setup
 from memgauge.experiments.shared.native import huge_pages_missing
 from memgauge.experiments.shared.rings import (
     LatencyParameters,
@@ -29,6 +32,7 @@ from memgauge.experiments.shared.rings import (
     RingBench,
     Target,
     targets,
+    work_of_walk,
 )
 from memgauge.model.memory import on_node
 from memgauge.model.points.latency import LatencyRequested
@@ -46,6 +50,27 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
     """One for each point."""
     linkers: Sequence[int]
     """CPUs that link the rings in memory together."""
+    importance: Importance = Importance.ESSENTIAL
+
+    def parts(self) -> list[Part]:
+        """All rings: each takes a millisecond."""
+        works = [work_of_walk(target) for target in self.targets]
+        names = [point.point for point in self.points]
+        return [Part(importance=self.importance, points=names, works=works)]
+
+    def setup(self) -> Setup:
+        """Rings are linked."""
+        return Setup(linked_bytes=self.bytes)
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """Fewer rings."""
+        chosen = [target for target in self.targets if target.name in names]
+        return msgspec.structs.replace(
+            self,
+            points=[point for point in self.points if point.point in names],
+            bytes=sum(target.footprint_bytes for target in chosen),
+            targets=chosen,
+        )
 
 
 class Latency(Experiment):
@@ -61,8 +86,9 @@ class Latency(Experiment):
         for target in targets(parameters, system):
             key = (target.pages, target.cpu, target.memory_node)
             groups.setdefault(key, []).append(target)
+        first_pages = next(iter(groups))[0] if groups else ""
         touching = Touching(system)
-        return [_group(members, touching) for members in groups.values()]
+        return [_group(members, first_pages, touching) for members in groups.values()]
 
     @contextmanager
     def open(
@@ -108,8 +134,10 @@ def _rings(
     return rings
 
 
-def _group(members: Sequence[Target], touching: Touching) -> LatencyGroup:
+def _group(members: Sequence[Target], first_pages: str, touching: Touching) -> LatencyGroup:
     first = members[0]
+    is_own = first.memory_node in {None, first.cpu_node}
+    importance = Importance.LEVELS if is_own else Importance.PAIRS
     name = f"{first.pages} pages"
     if first.memory_node is not None:
         name += f", node {first.cpu_node} to node {first.memory_node}"
@@ -119,6 +147,7 @@ def _group(members: Sequence[Target], touching: Touching) -> LatencyGroup:
         bytes=sum(target.footprint_bytes for target in members),
         targets=members,
         linkers=touching.cpus(first.cpu, first.memory_node),
+        importance=Importance.ESSENTIAL if is_own and first.pages == first_pages else importance,
     )
 
 

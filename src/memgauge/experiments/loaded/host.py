@@ -19,7 +19,8 @@ ping-pong); anything else that loads the memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from statistics import linear_regression, median
 from typing import ClassVar
@@ -33,7 +34,7 @@ from memgauge.experiments.loaded.plan import (
     Pair,
     PreparedTeam,
     TeamPlan,
-    group,
+    groups,
     pair,
     pairs_of,
     points_of,
@@ -75,6 +76,15 @@ class LoadedBench(Bench):
         self._pair_of = {one.latency.point: one for one in self._pairs}
         self._bending = [curve for curve in plan.curves if curve.further]
         self._led_in: tuple[int, str] | None = None
+        self.points = points_of(self._pairs)
+
+    def keep(self, names: Collection[str]) -> None:
+        """Fewer delays; a curve that lost some is not refined."""
+        self._pairs = [one for one in self._pairs if one.latency.point in names]
+        delays = Counter(one.load.name for one in self._pairs)
+        self._bending = [
+            curve for curve in self._bending if delays[curve.load.name] == len(curve.delays)
+        ]
         self.points = points_of(self._pairs)
 
     def measure(self, point: str, round_: int) -> list[Sample]:
@@ -138,7 +148,7 @@ class Loaded(Experiment):
 
     def plan(self, parameters: LoadedParameters, system: System) -> list[LoadedGroup]:
         """One group for each number of generators."""
-        return [group(plan) for plan in team_plans(parameters, system)]
+        return groups(team_plans(parameters, system))
 
     @contextmanager
     def open(

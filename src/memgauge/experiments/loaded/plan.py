@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Self
 
 import msgspec
 
@@ -14,6 +15,7 @@ from memgauge.experiments.loaded.parameters import (
     siblings,
 )
 from memgauge.experiments.shared.base import Group
+from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.shared.native import to_sample
 from memgauge.experiments.shared.read_write_mix import Load, left_out, warnings_of
 from memgauge.experiments.shared.rings import SLICE_HOPS, memory_footprint
@@ -143,17 +145,84 @@ class PreparedTeam(msgspec.Struct, frozen=True, kw_only=True):
     traffic: Recorded
 
 
+LEAST_DELAYS = 4
+"""Of a curve: its ends, and two between which its bend lies."""
+LOADED_SLOWDOWN = 3
+"""How much longer a load takes under load, nearly."""
+
+
 class LoadedGroup(Group, frozen=True, kw_only=True):
     """One number of generators."""
 
     plan: TeamPlan
+    is_largest: bool = True
+    """Whether no team of the plan has more generators."""
+
+    def parts(self) -> list[Part]:
+        """A sweep for each curve: that of reads in order first."""
+        pairs = pairs_of(self.plan)
+        return [
+            _part(self, curve, [one for one in pairs if one.load == curve.load])
+            for curve in self.plan.curves
+        ]
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """Fewer delays."""
+        curves = [_thinned(curve, self.plan, names) for curve in self.plan.curves]
+        plan = msgspec.structs.replace(
+            self.plan, curves=[curve for curve in curves if curve.delays]
+        )
+        return msgspec.structs.replace(self, points=points_of(pairs_of(plan)), plan=plan)
 
 
-def group(plan: TeamPlan) -> LoadedGroup:
-    """Points of a team before anything is opened."""
-    return LoadedGroup(
-        name=plan.name, points=points_of(pairs_of(plan)), bytes=plan.total_bytes, plan=plan
+def _thinned(curve: Curve, plan: TeamPlan, names: Collection[str]) -> Curve:
+    delays = tuple(one for one in curve.delays if point_name(plan, curve.load, one) in names)
+    return msgspec.structs.replace(curve, delays=delays)
+
+
+def _part(group: LoadedGroup, curve: Curve, pairs: Sequence[Pair]) -> Part:
+    load = curve.load
+    importance = Importance.CURVES if load.writes == 0 else Importance.MIXES
+    if load.writes == 0 and load.order == "sequential":
+        importance = Importance.ESSENTIAL
+    if not group.is_largest:
+        importance = Importance.TEAMS
+    lead_in_bytes = group.plan.sizes.lead_in_bytes * group.plan.generators
+    work = Work(
+        bytes=2 * lead_in_bytes, loads=LOADED_SLOWDOWN * HOPS, threads=group.plan.generators
     )
+    return Part(
+        importance=importance,
+        points=[one.latency.point for one in pairs],
+        works=[work] * len(pairs),
+        least=LEAST_DELAYS,
+    )
+
+
+def groups(plans: Sequence[TeamPlan]) -> list[LoadedGroup]:
+    """Points of each team before anything is opened."""
+    most = max(plan.generators for plan in plans)
+    return [
+        LoadedGroup(
+            name=plan.name,
+            points=points_of(pairs_of(plan)),
+            bytes=plan.total_bytes,
+            plan=plan,
+            is_largest=plan.generators == most,
+        )
+        for plan in plans
+    ]
+
+
+def point_name(plan: TeamPlan, load: Load, delay: int) -> str:
+    """Of the latency at one delay.
+
+    Args:
+        plan: Team that measures it.
+        load: Mix of reads and writes.
+        delay: Pause of the generators, in its units.
+    """
+    return f"loaded/{load.name}/{plan.generators}g/d{delay}"
 
 
 def pairs_of(plan: TeamPlan, prepared: PreparedTeam | None = None) -> list[Pair]:
@@ -179,7 +248,7 @@ def pair(plan: TeamPlan, load: Load, delay: int, prepared: PreparedTeam | None =
         delay: Pause after every 16 lines, as a number of dependent multiplications.
         prepared: Facts of the opened team, added to both points; None: it is not opened yet.
     """
-    name = f"loaded/{load.name}/{plan.generators}g/d{delay}"
+    name = point_name(plan, load, delay)
     requested = (
         load.requested
         | LoadedRequested(

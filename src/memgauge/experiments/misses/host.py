@@ -46,6 +46,7 @@ from memgauge.experiments.shared.core_counters import (
     core_counters,
     counted_call,
 )
+from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.shared.native import backing_facts, to_sample
 from memgauge.experiments.shared.rings import SWEEPS
 from memgauge.model.counting.event_names import AUTOMATIC
@@ -79,6 +80,25 @@ class MissesGroup(Group, frozen=True, kw_only=True):
     rings: dict[str, Ring]
     walks: dict[str, Walk]
     buffer_bytes: int
+
+    def parts(self) -> list[Part]:
+        """All at once: the model needs each level's latency beside the walks."""
+        names = [point.point for point in self.points]
+        return [
+            Part(
+                importance=Importance.SHAPES,
+                points=names,
+                works=[self._work(name) for name in names],
+            )
+        ]
+
+    def _work(self, name: str) -> Work:
+        walk = self.walks.get(name)
+        if walk is None:
+            ring = self.rings[name]
+            return Work(bytes=SWEEPS * ring.bytes)
+        swept = walk.sweeps * walk.footprint_bytes
+        return Work(bytes=swept + walk.warm_accesses * 2 * LINE_BYTES)
 
 
 class MissesBench(Bench):

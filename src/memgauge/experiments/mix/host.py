@@ -17,13 +17,16 @@ recognise whole-line stores and leave the read before them out (bytes moved are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
+
+import msgspec
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.shared.native import backing_facts, to_sample, to_validation
 from memgauge.experiments.shared.read_write_mix import (
     ORDERS,
@@ -51,6 +54,9 @@ ALWAYS = (1.0, 0.75, TWO_TO_ONE, 0.5, 0.0)
 """All reads, 3:1, 2:1, 1:1, all writes."""
 
 FINE_SHARES = (0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1)
+
+LEAST_MIXES = 3
+"""Of a sweep over shares of reads."""
 
 SLICE_BYTES = 16 << 20
 """Issued by each thread in one sampling pass: half a millisecond or more, as in `stream`."""
@@ -93,6 +99,36 @@ class MixGroup(Group, frozen=True, kw_only=True):
     sizes: TrafficSizes
     slice_bytes: int
     """Issued by each thread, or by the GPU, in one sampling pass."""
+    is_end: bool = True
+    """Whether this is one thread, the whole machine or a GPU, and no team between."""
+
+    def parts(self) -> list[Part]:
+        """A sweep over shares of reads for each kind of stores; all reads belong to one."""
+        threads = max(1, len(self.cpus))
+        issued_bytes = threads * (self.slice_bytes + self.sizes.lead_in_bytes)
+        first = next((load.store for load in self.loads if load.store), None)
+        sweeps: dict[tuple[str | None, str], list[str]] = {}
+        for point, load in zip(self.points, self.loads, strict=True):
+            sweeps.setdefault((load.store or first, load.order), []).append(point.point)
+        work = Work(bytes=2 * issued_bytes, threads=threads)
+        return [
+            Part(
+                importance=Importance.MIXES if self.is_end else Importance.TEAMS,
+                points=names,
+                works=[work] * len(names),
+                least=LEAST_MIXES,
+            )
+            for names in sweeps.values()
+        ]
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """Fewer mixes."""
+        kept = [
+            pair for pair in zip(self.points, self.loads, strict=True) if pair[0].point in names
+        ]
+        return msgspec.structs.replace(
+            self, points=[point for point, _ in kept], loads=[load for _, load in kept]
+        )
 
 
 class MixBench(Bench):
@@ -131,7 +167,8 @@ class Mix(Experiment):
     def plan(self, parameters: MixParameters, system: System) -> list[MixGroup]:
         """One group for each team; its mixes share the memory."""
         sizes = parameters.threads or default_team_sizes(system, parameters.cpus)
-        return [_group(parameters, system, threads) for threads in sizes]
+        ends = sizes if parameters.threads else (sizes[0], sizes[-1])
+        return [_group(parameters, system, n, is_end=n in ends) for n in sizes]
 
     @contextmanager
     def open(
@@ -189,7 +226,7 @@ def _issue(traffic: _core.Traffic, group: MixGroup, load: Load) -> _core.Slice:
     )
 
 
-def _group(parameters: MixParameters, system: System, threads: int) -> MixGroup:
+def _group(parameters: MixParameters, system: System, threads: int, *, is_end: bool) -> MixGroup:
     cpus = cpus_for(parameters.cpus, threads, system)
     sizes = traffic_sizes(cpus, system)
     loads = parameters.loads
@@ -203,6 +240,7 @@ def _group(parameters: MixParameters, system: System, threads: int) -> MixGroup:
         loads=loads,
         sizes=sizes,
         slice_bytes=SLICE_BYTES,
+        is_end=is_end,
     )
 
 

@@ -29,6 +29,7 @@ from memgauge import _core
 from memgauge.experiments.numa.parameters import NumaParameters
 from memgauge.experiments.numa.plan import (
     HOPS,
+    PASS_NS,
     RING_ORDER,
     BandwidthGroup,
     LatencyGroup,
@@ -57,10 +58,8 @@ from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import Touching
 
-PASS_NS = 5e6
-"""Least duration of a sampling pass,"""
 LONGEST_PASS_NS = 250e6
-"""and the longest, where memory is so slow that it takes longer"""
+"""Of a sampling pass, where memory is so slow that `PASS_NS` is too short"""
 LEAST_ITERATIONS = 8
 """for so many iterations of the slowest thread."""
 TRIAL_ITERATIONS = 2

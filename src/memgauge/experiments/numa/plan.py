@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Self
 
 import msgspec
 
@@ -15,6 +16,7 @@ from memgauge.experiments.numa.parameters import (
 )
 from memgauge.experiments.numa.sizes import Sizes, sizes
 from memgauge.experiments.shared.base import Group
+from memgauge.experiments.shared.importance import Importance, Part, Setup, Work
 from memgauge.experiments.shared.rings import MEMORY_NODE_BYTES, SLICE_HOPS
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import on_node
@@ -25,6 +27,9 @@ from memgauge.system.topology.placement import Touching
 
 HOPS = SLICE_HOPS["DRAM"]
 """As many as `latency` times: a quantile over longer walks would be another figure."""
+
+PASS_NS = 5e6
+"""Least duration of a sampling pass of bandwidth."""
 
 RING_ORDER = "block-random"
 
@@ -89,6 +94,36 @@ class BandwidthGroup(Group, frozen=True, kw_only=True):
     plan: Plan
     passes: list[SamplingPass]
 
+    def parts(self) -> list[Part]:
+        """Of each kernel: each node's own memory, then all others', then all at once."""
+        kinds: dict[tuple[str, bool, bool], list[SamplingPass]] = {}
+        for one in self.passes:
+            is_own = all(cpu_node == memory_node for cpu_node, memory_node in one.points)
+            kinds.setdefault((one.kernel, is_own, len(one.points) > 1), []).append(one)
+        return [
+            Part(
+                importance=Importance.PAIRS,
+                points=[one.leader.point for one in passes],
+                works=[self._work(one) for one in passes],
+            )
+            for passes in kinds.values()
+        ]
+
+    def _work(self, one: SamplingPass) -> Work:
+        threads = sum(len(ranks) for ranks in one.walks.values())
+        sizes = self.plan.sizes
+        lead_in_bytes = sizes.lead_in_iterations * sizes.iteration_bytes * sum(self.plan.arrays)
+        nodes = len({memory_node for _, memory_node in one.points})
+        return Work(
+            bytes=threads * lead_in_bytes, seconds=PASS_NS * 1e-9, threads=threads, nodes=nodes
+        )
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """Fewer pairs and kernels."""
+        passes = [one for one in self.passes if one.leader.point in names]
+        points = [point for one in passes for point in one.points.values()]
+        return msgspec.structs.replace(self, points=points, passes=passes)
+
 
 class LatencyGroup(Group, frozen=True, kw_only=True):
     """All memory nodes from one CPU node: a point and a ring for each."""
@@ -98,6 +133,16 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
     """The one that chases pointers."""
     linkers: dict[int, list[int]]
     """CPUs that link a ring together, by its memory node."""
+
+    def parts(self) -> list[Part]:
+        """A row of the matrix."""
+        names = [point.point for point in self.points]
+        works = [Work(loads=HOPS)] * len(names)
+        return [Part(importance=Importance.PAIRS, points=names, works=works)]
+
+    def setup(self) -> Setup:
+        """Rings are linked."""
+        return Setup(linked_bytes=self.bytes)
 
 
 NumaGroup = BandwidthGroup | LatencyGroup

@@ -33,6 +33,7 @@ from memgauge.experiments.pages.plan import (
 )
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.core_counters import CoreCounters, core_counters, counted_call
+from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.shared.native import backing_facts, huge_pages_missing, to_sample
 from memgauge.model.errors import RequestError
 from memgauge.model.points.pages import PagesActual, PagesRequested
@@ -47,6 +48,11 @@ from memgauge.system.topology.placement import cpus_for
 SLICE_ACCESSES = 8_192
 """Of every case, so that all do the same: 13 us where lines hit the first cache."""
 
+LEAST_COUNTS = 5
+"""Of a sweep over numbers of lines."""
+FAR_LOADS = 4
+"""So few of the accesses to many lines wait for memory, nearly."""
+
 LEAST_WARM_ACCESSES = 2_048
 ACCESS_BYTES = 8
 
@@ -58,6 +64,21 @@ class PagesGroup(Group, frozen=True, kw_only=True):
     pages: str
     cases: dict[str, Case]
     buffer_bytes: int
+
+    def parts(self) -> list[Part]:
+        """A sweep over the number of lines for each stride."""
+        sweeps: dict[int, list[Case]] = {}
+        for name in (point.point for point in self.points):
+            sweeps.setdefault(self.cases[name].stride_bytes, []).append(self.cases[name])
+        return [
+            Part(
+                importance=Importance.SHAPES,
+                points=[case.name for case in cases],
+                works=[Work(loads=case.count // FAR_LOADS) for case in cases],
+                least=LEAST_COUNTS,
+            )
+            for cases in sweeps.values()
+        ]
 
 
 class PagesBench(Bench):

@@ -7,17 +7,21 @@ has no statistics, no printing, no files and no argument parsing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
+from memgauge.experiments.shared.importance import Importance, Part, Setup, Work
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import AnyRecord, CounterSet, Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.reservation import PagesWanted
 from memgauge.system.memory.sources import ORDINARY, Memories
+
+TYPICAL_BYTES = 64 << 20
+"""Of a sampling pass that is not described."""
 
 Values = Mapping[str, Sequence[float]]
 """GB/s or ns of all samples of each point that count, in order of time."""
@@ -41,6 +45,10 @@ class Bench(ABC):
 
         The samples of the point, and of those that are `measured_with` it.
         """
+
+    def keep(self, names: Collection[str]) -> None:
+        """Drop all points but these, and those measured with them, before any is declared."""
+        self.points = kept_points(self.points, names)
 
     def refine(self, values: Values) -> list[Point]:
         """Further points, where what was measured so far shows that they are worth their time.
@@ -75,6 +83,44 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Memory it allocates: of the placement `memory` of its parameters, unless `bytes_in` says."""
     bytes_in: dict[MemoryPlacement, int] = {}
     """The same by placement, of an experiment that uses several."""
+
+    @property
+    def threads(self) -> int:
+        """Of its largest team."""
+        return max((point.threads for point in self.points), default=1)
+
+    @property
+    def leaders(self) -> list[Point]:
+        """Points that are measured for themselves."""
+        return [point for point in self.points if point.measured_with is None]
+
+    @property
+    def whole_walks(self) -> frozenset[str]:
+        """Points that are whole walks over arrays, of which a few suffice."""
+        return frozenset(point.point for point in self.points if point.role == "pass")
+
+    def parts(self) -> list[Part]:
+        """Its points by importance; all of them at once unless a subclass knows better."""
+        names = [point.point for point in self.leaders]
+        work = Work(bytes=TYPICAL_BYTES, threads=self.threads)
+        return [Part(importance=Importance.SHAPES, points=names, works=[work] * len(names))]
+
+    def setup(self) -> Setup:
+        """What opening it does."""
+        return Setup(filled_bytes=self.bytes, threads=self.threads)
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """The group without all points but these, and those measured with them.
+
+        Args:
+            names: Points of `parts`, of any halving.
+        """
+        return msgspec.structs.replace(self, points=kept_points(self.points, names))
+
+
+def kept_points(points: Sequence[Point], names: Collection[str]) -> list[Point]:
+    """Those of these names, and those that are measured with them."""
+    return [one for one in points if one.point in names or one.measured_with in names]
 
 
 class Experiment(ABC):

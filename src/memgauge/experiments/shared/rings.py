@@ -10,6 +10,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Bench
+from memgauge.experiments.shared.importance import Work
 from memgauge.experiments.shared.native import backing_facts, to_sample
 from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.records import Point, Sample, Scalar
@@ -58,6 +59,14 @@ class Walk(msgspec.Struct, frozen=True, kw_only=True):
     """Loads just before, untimed."""
     sweeps: int = 0
     """Reads of the whole ring before that, where a cache should hold it."""
+
+
+def work_of_walk(walk: Walk) -> Work:
+    """What a sampling pass of a ring does."""
+    return Work(
+        bytes=walk.sweeps * walk.footprint_bytes,
+        loads=walk.hops + walk.warm_hops if walk.footprint_bytes >= MEMORY_LEAST_BYTES else 0,
+    )
 
 
 class Ring:
@@ -156,8 +165,10 @@ class Target(Walk, frozen=True, kw_only=True):
 def targets(parameters: LatencyParameters, system: System) -> list[Target]:
     """Every ring that `latency` walks on this machine."""
     cpu = cpus_for(parameters.cpus, 1, system)[0]
-    nodes = {one.cpu: one.node for one in system.cpus}
-    pairs, ring_bytes = _memory_pairs(parameters, system, cpu), memory_footprint(system)
+    node_of = {entry.cpu: entry.node for entry in system.cpus}
+    in_caches = cache_footprints(caches_of(cpu, system))
+    in_memory_bytes = memory_footprint(system)
+    pairs = _memory_pairs(parameters, system, cpu)
     found: list[Target] = []
     for pages in _page_policies(parameters, system):
         found += [
@@ -169,22 +180,22 @@ def targets(parameters: LatencyParameters, system: System) -> list[Target]:
                 sweeps=SWEEPS,
                 pages=pages,
                 cpu=cpu,
-                cpu_node=nodes.get(cpu, 0),
+                cpu_node=node_of.get(cpu, 0),
                 memory_node=parameters.memory.node,
             )
-            for level, footprint, above in cache_footprints(caches_of(cpu, system))
+            for level, footprint, above in in_caches
         ]
         found += [
             Target(
                 level="DRAM",
-                footprint_bytes=ring_bytes,
+                footprint_bytes=in_memory_bytes,
                 node_bytes=MEMORY_NODE_BYTES,
                 order=order,
                 hops=SLICE_HOPS["DRAM"],
                 warm_hops=MEMORY_WARM_HOPS,
                 pages=pages,
                 cpu=from_cpu,
-                cpu_node=nodes.get(from_cpu, 0),
+                cpu_node=node_of.get(from_cpu, 0),
                 memory_node=memory_node,
             )
             for from_cpu, memory_node in pairs

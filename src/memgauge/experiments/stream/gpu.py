@@ -91,6 +91,8 @@ class GpuStream(StreamExperiment):
                 bytes=3 * shape.array_bytes,
                 kernels=kernels,
                 counters=counters,
+                slice_elements=shape.elements,
+                pass_elements=shape.elements,
                 shape=shape,
             )
         ]

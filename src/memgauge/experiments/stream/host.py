@@ -95,7 +95,13 @@ class Stream(StreamExperiment):
         counted = sizes if parameters.threads else sizes[-1:]
         counters = requested_counters(parameters)
         return [
-            _group(parameters, system, threads, counters if threads in counted else ())
+            _group(
+                parameters,
+                system,
+                threads,
+                counters if threads in counted else (),
+                is_end=threads in {sizes[0], sizes[-1]} or parameters.threads is not None,
+            )
             for threads in sizes
         ]
 
@@ -142,7 +148,12 @@ class Stream(StreamExperiment):
 
 
 def _group(
-    parameters: StreamParameters, system: System, threads: int, counters: tuple[str, ...]
+    parameters: StreamParameters,
+    system: System,
+    threads: int,
+    counters: tuple[str, ...],
+    *,
+    is_end: bool,
 ) -> TeamGroup:
     cpus = cpus_for(parameters.cpus, threads, system)
     shape = layout(parameters, system, cpus)
@@ -163,6 +174,9 @@ def _group(
         bytes=3 * shape.array_bytes,
         kernels=kernels,
         counters=counters,
+        is_end=is_end,
+        slice_elements=shape.elements // shape.blocks * (1 + shape.lead_in_blocks),
+        pass_elements=shape.elements,
         cpus=cpus,
         shape=shape,
     )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Generic
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Generic, Self
 
 import msgspec
 
+from memgauge import _core
 from memgauge.experiments.shared.base import Group
+from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.stream.counted import traffic_facts
 from memgauge.experiments.stream.kernels import Role, Spec, StreamKernel
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.model.points.stream import StreamActual, StreamRequested
 from memgauge.model.records import Point, Scalar
+
+ESSENTIAL_TUNED = ("copy", "triad", "read", "write")
+ESSENTIAL_STANDARD = ("copy", "triad")
+"""Kernels between whose bandwidths those of all others lie, nearly."""
 
 
 class KernelPoint(msgspec.Struct, Generic[Spec], frozen=True, kw_only=True):
@@ -30,6 +36,52 @@ class StreamGroup(Group, Generic[Spec], frozen=True, kw_only=True):
     kernels: list[KernelPoint[Spec]]
     counters: tuple[str, ...]
     """Events to count around kernels; empty: none is counted."""
+    is_end: bool = True
+    """Whether this is one thread, the whole machine or a GPU, and no team between."""
+    slice_elements: int
+    """Of each array, that all threads walk in a slice, with its lead-in."""
+    pass_elements: int
+    """The same of a whole pass."""
+
+    def parts(self) -> list[Part]:
+        """The kernels that bound all others first, whole passes last."""
+        slices = [one for one in self.kernels if one.point.role == "slice"]
+        passes = [one for one in self.kernels if one.point.role != "slice"]
+        first = [one for one in slices if _is_essential(one.kernel.spec)]
+        others = [one for one in slices if not _is_essential(one.kernel.spec)]
+        importances = (
+            (Importance.ESSENTIAL, Importance.CURVES, Importance.PASSES)
+            if self.is_end
+            else (Importance.TEAMS, Importance.TEAMS, Importance.PASSES)
+        )
+        return [
+            self._part(importance, members)
+            for importance, members in zip(importances, (first, others, passes), strict=True)
+            if members
+        ]
+
+    def _part(self, importance: Importance, members: list[KernelPoint[Spec]]) -> Part:
+        return Part(
+            importance=importance,
+            points=[one.point.point for one in members],
+            works=[self._work(one) for one in members],
+        )
+
+    def _work(self, one: KernelPoint[Spec]) -> Work:
+        spec = one.kernel.spec
+        moved = spec.counted_read_bytes + spec.counted_write_bytes + spec.write_allocate_bytes
+        elements = self.slice_elements if one.point.role == "slice" else self.pass_elements
+        return Work(bytes=moved * elements, threads=one.point.threads)
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """Fewer kernels of the same arrays."""
+        kernels = [one for one in self.kernels if one.point.point in names]
+        return msgspec.structs.replace(self, points=[one.point for one in kernels], kernels=kernels)
+
+
+def _is_essential(spec: _core.KernelSpec | _core.GpuKernelSpec) -> bool:
+    known = ESSENTIAL_STANDARD if spec.variant == "standard" else ESSENTIAL_TUNED
+    return spec.operation in known
 
 
 def contests_of(kernels: Iterable[KernelPoint[Spec]]) -> dict[str, str]:

@@ -26,6 +26,7 @@ from typing import ClassVar
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.shared.native import backing_facts, to_sample
 from memgauge.experiments.stride.plan import (
     Pattern,
@@ -40,12 +41,33 @@ from memgauge.model.units import format_bytes
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import cpus_for, line_bytes_of
 
+LEAST_STRIDES = 2
+"""Of a sweep over strides: its ends."""
+MOVED_BYTES = 512
+"""In the time of one access, flushed before, nearly."""
+
 
 class StrideGroup(Group, frozen=True, kw_only=True):
     """All patterns, by the names of their points."""
 
     cpu: int
     patterns: dict[str, Pattern]
+
+    def parts(self) -> list[Part]:
+        """A sweep over strides for each kind, order and size of access."""
+        sweeps: dict[tuple[str, str, int], list[Pattern]] = {}
+        for name in (point.point for point in self.points):
+            one = self.patterns[name]
+            sweeps.setdefault((one.kind, one.order, one.access_bytes), []).append(one)
+        return [
+            Part(
+                importance=Importance.SHAPES,
+                points=[one.name for one in swept],
+                works=[Work(bytes=sum(one.accesses) * MOVED_BYTES) for one in swept],
+                least=LEAST_STRIDES,
+            )
+            for swept in sweeps.values()
+        ]
 
 
 class StrideBench(Bench):

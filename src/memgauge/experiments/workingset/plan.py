@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, ClassVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Annotated, ClassVar, Self
 
 import msgspec
 
 from memgauge import _core
 from memgauge.experiments.shared.base import Group
+from memgauge.experiments.shared.importance import Importance, Part, Setup, Work
 from memgauge.experiments.shared.native import to_sample
-from memgauge.experiments.shared.rings import Take, Walk
+from memgauge.experiments.shared.rings import Take, Walk, work_of_walk
 from memgauge.model.errors import RequestError
 from memgauge.model.option import size_option
 from memgauge.model.parameters import OneThreadParameters
@@ -31,6 +32,9 @@ DENSE_STEPS = (4, 5, 6, 7)
 SPARSE_STEPS = (4, 6)
 """Quarters of a power of two: four sizes an octave while rings are quickly walked, then two."""
 DENSE_UP_TO_BYTES = 8 << 20
+
+LEAST_FOOTPRINTS = 12
+"""Of a sweep in which plateaus can still be told from the steps between them."""
 
 ELEMENT_BYTES = 8
 """Of the array whose prefixes are read."""
@@ -58,12 +62,53 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
 class WorkingsetGroup(Group, frozen=True, kw_only=True):
     """A point for each footprint that is walked, then one for each that is read.
 
-    Each back end adds its walks.
+    Each back end has its own walks.
     """
 
+    walks: Sequence[Walk]
     reads: Sequence[Read]
     elements: int
     """Of the array: as large as the largest footprint."""
+
+    def parts(self) -> list[Part]:
+        """Two sweeps: levels show in the latencies."""
+        names = [point.point for point in self.points]
+        walked, read = names[: len(self.walks)], names[len(self.walks) :]
+        return [
+            Part(
+                importance=Importance.LEVELS,
+                points=walked,
+                works=[work_of_walk(walk) for walk in self.walks],
+                least=LEAST_FOOTPRINTS,
+            ),
+            Part(
+                importance=Importance.CURVES,
+                points=read,
+                works=[Work(bytes=2 * one.repeats * one.footprint_bytes) for one in self.reads],
+                least=LEAST_FOOTPRINTS,
+            ),
+        ]
+
+    def setup(self) -> Setup:
+        """An array is filled, and rings are linked."""
+        linked_bytes = sum(walk.footprint_bytes for walk in self.walks)
+        return Setup(filled_bytes=self.bytes - linked_bytes, linked_bytes=linked_bytes)
+
+    def keeping(self, names: Collection[str]) -> Self:
+        """Fewer footprints; the array stays as large as the largest."""
+        measured = [*zip(self.points, [*self.walks, *self.reads], strict=True)]
+        kept = [(point, one) for point, one in measured if point.point in names]
+        walks = [one for _, one in kept if isinstance(one, Walk)]
+        dropped = sum(one.footprint_bytes for one in self.walks) - sum(
+            one.footprint_bytes for one in walks
+        )
+        return msgspec.structs.replace(
+            self,
+            points=[point for point, _ in kept],
+            walks=walks,
+            reads=[one for _, one in kept if isinstance(one, Read)],
+            bytes=self.bytes - dropped,
+        )
 
 
 def footprints(largest_bytes: int, dense_up_to_bytes: int = DENSE_UP_TO_BYTES) -> list[int]:

@@ -162,18 +162,27 @@ def last_level_caches(cpus: Iterable[int], system: System) -> LastLevel:
     A CPU whose caches are hidden adds nothing (see `hides_caches`). If a level is hidden, the level
     below it counts as the last.
     """
-    found: dict[tuple[int, ...], Cache] = {}
-    for cpu in cpus:
-        levels = caches_of(cpu, system)
-        if levels:
-            last = levels[max(levels)]
-            found[last.level, *last.cpus] = last
+    last_of = _last_levels(system)
+    found = {id(last): last for cpu in cpus if (last := last_of.get(cpu)) is not None}
     return LastLevel(list(found.values()), sum(cache.bytes for cache in found.values()))
+
+
+def _last_levels(system: System) -> dict[int, Cache]:
+    """The last data or unified cache in front of each CPU that has one, in one pass over all."""
+    found: dict[int, Cache] = {}
+    for cache in system.caches:
+        if cache.type == "instruction":
+            continue
+        for cpu in cache.cpus:
+            if cpu not in found or found[cpu].level <= cache.level:
+                found[cpu] = cache
+    return found
 
 
 def hides_caches(cpus: Iterable[int], system: System) -> bool:
     """Whether any of the CPUs has no known cache, so that a sum over caches is too small."""
-    return not all(caches_of(cpu, system) for cpu in cpus)
+    last_of = _last_levels(system)
+    return not all(cpu in last_of for cpu in cpus)
 
 
 def cached_bytes(cpus: Sequence[int], system: System) -> int:

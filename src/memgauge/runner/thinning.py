@@ -1,0 +1,237 @@
+"""Chooses the points of a survey that its budget can measure often enough for an interval.
+
+Points are taken in the order of their importance, as long as they and what must be prepared for
+them fit. A sweep that does not fit as a whole is taken in larger steps, never cut off. What does
+not fit is left out with its reason and the budget that has room for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+import msgspec
+
+from memgauge.experiments.shared.base import Group
+from memgauge.experiments.shared.importance import Importance, Part
+from memgauge.model.units import format_duration
+from memgauge.runner.batches import Planned
+from memgauge.runner.budget import PREPARING_SHARE, BudgetPlan, rounded_up
+from memgauge.runner.costs import CostModel
+from memgauge.runner.point_progress import PASSES
+
+ROUNDS = 24
+"""Of the points kept: 16 give a speed an interval, and some samples are set aside."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """Points of one group that are taken together or not at all."""
+
+    place: int
+    """Of the group among all."""
+    importance: int
+    names: Sequence[str]
+    indices: Sequence[int]
+    """Of each point in its part."""
+    part: Part
+
+    @property
+    def is_essential(self) -> bool:
+        """Whether it is measured whatever the budget."""
+        return self.importance == Importance.ESSENTIAL
+
+
+class LeftPoints:
+    """How many points of each experiment a survey leaves out, and what would fit them."""
+
+    def __init__(self, planned: Sequence[Planned], total_s: float) -> None:
+        self._total_s = total_s
+        self._points: Counter[str] = Counter()
+        for experiment, _, group in planned:
+            self._points[experiment.name] += len(group.leaders)
+        self.counts: Counter[str] = Counter()
+        self.needed_s: dict[str, float] = {}
+
+    def add(self, experiment: str, points: int, needed_s: float) -> None:
+        """Count points as left out.
+
+        Args:
+            experiment: Its name.
+            points: How many more of its points are left out.
+            needed_s: Budget that would fit them, in seconds.
+        """
+        self.counts[experiment] += points
+        self.needed_s[experiment] = max(needed_s, self.needed_s.get(experiment, 0.0))
+
+    def taken_messages(self) -> Iterator[tuple[str, str]]:
+        """Each experiment of which points are left out, and the reason; each is given once."""
+        counts, self.counts = self.counts, Counter()
+        for name, left in counts.items():
+            points = self._points[name]
+            what = f"all {points}" if left >= points else f"{left} of {points}"
+            reason = (
+                f"{name}: {what} points are left out, because the budget of "
+                f"{format_duration(self._total_s)} has no time to sample them often enough for an "
+                f"interval; use --budget {rounded_up(self.needed_s[name])}"
+            )
+            yield name, reason
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a survey is measured, and what it is expected to take."""
+
+    kept: list[Planned]
+    """Groups with the points that are kept, in the order in which they were planned."""
+    setup_s: float
+    round_s: float
+    measuring_s: float
+    """Left for rounds after set-up and without the reserve for the report."""
+    left: LeftPoints
+
+    @property
+    def points(self) -> int:
+        """That are kept."""
+        return sum(len(group.points) for _, _, group in self.kept)
+
+    @property
+    def rounds(self) -> int:
+        """That are expected."""
+        return int(self.measuring_s / self.round_s) if self.round_s else 0
+
+
+def steps_of(groups: Sequence[Group]) -> list[Step]:
+    """All points of these groups, the most important first."""
+    found = [
+        Step(
+            place=place,
+            importance=part.importance if halving == 0 else Importance.FINER + halving - 1,
+            names=[part.points[index] for index in indices],
+            indices=indices,
+            part=part,
+        )
+        for place, group in enumerate(groups)
+        for part in group.parts()
+        for halving, indices in enumerate(part.halvings())
+    ]
+    return sorted(found, key=lambda step: step.importance)
+
+
+def round_s_of(step: Step, group: Group, model: CostModel) -> float:
+    """Seconds of a round that the points of a step take.
+
+    Args:
+        step: One of `steps_of`.
+        group: The group of these points.
+        model: What a sample takes.
+    """
+    return sum(
+        model.sample_s(step.part.works[index]) * share_of_rounds(group, name)
+        for index, name in zip(step.indices, step.names, strict=True)
+    )
+
+
+def share_of_rounds(group: Group, name: str) -> float:
+    """Of the rounds in which a point is sampled: whole passes are as many as STREAM makes."""
+    return PASSES / ROUNDS if name in group.whole_walks else 1.0
+
+
+def choose(
+    planned: Sequence[Planned],
+    model: CostModel,
+    budget: BudgetPlan,
+    forced: Collection[str] = (),
+) -> Choice:
+    """Take points in the order of their importance, as long as there is time.
+
+    Args:
+        planned: All groups of the survey.
+        model: What preparing and measuring them takes.
+        budget: How long the run may take, and what of that is spent otherwise.
+        forced: Points that are measured in any case, such as those of the run that is resumed.
+    """
+    return _Chooser(planned, model, budget, forced).choice()
+
+
+class _Chooser:
+    """What was taken so far."""
+
+    def __init__(
+        self,
+        planned: Sequence[Planned],
+        model: CostModel,
+        budget: BudgetPlan,
+        forced: Collection[str],
+    ) -> None:
+        self._planned = planned
+        self._model = model
+        self._budget = budget
+        self._forced = set(forced)
+        self._names: dict[int, set[str]] = {}
+        self._setups: dict[int, float] = {}
+        self._round_s = 0.0
+        self._points = 0
+        self._left = LeftPoints(planned, budget.total_s)
+        self._wanted_setup_s = 0.0
+        self._wanted_round_s = 0.0
+        self._wanted_points = 0
+
+    def choice(self) -> Choice:
+        """Take all steps that fit."""
+        for step in steps_of([group for _, _, group in self._planned]):
+            self._consider(step)
+        kept = [
+            (experiment, parameters, group.keeping(self._with_first(group, self._names[place])))
+            for place, (experiment, parameters, group) in enumerate(self._planned)
+            if place in self._names
+        ]
+        setup_s = sum(self._setups.values())
+        return Choice(
+            kept=kept,
+            setup_s=setup_s,
+            round_s=self._round_s,
+            measuring_s=max(0.0, self._budget.available_s(self._points) - setup_s),
+            left=self._left,
+        )
+
+    def _consider(self, step: Step) -> None:
+        round_s = round_s_of(step, self._planned[step.place][2], self._model)
+        setup_s = self._setup_s(step)
+        points = self._points + len(step.names)
+        self._wanted_setup_s += setup_s - self._setups.get(step.place, 0.0)
+        self._wanted_round_s += round_s
+        self._wanted_points += len(step.names)
+        if step.is_essential or self._forced.intersection(step.names):
+            fits = True
+        else:
+            fits = self._fits(step, setup_s, self._round_s + round_s, points)
+        if fits:
+            self._names.setdefault(step.place, set()).update(step.names)
+            self._setups[step.place] = setup_s
+            self._round_s += round_s
+            self._points = points
+            return
+        needed_s = self._budget.total_for(
+            self._wanted_setup_s, ROUNDS * self._wanted_round_s, self._wanted_points
+        )
+        self._left.add(self._planned[step.place][0].name, len(step.names), needed_s)
+
+    def _fits(self, step: Step, setup_s: float, round_s: float, points: int) -> bool:
+        before_s = self._setups.get(step.place, 0.0)
+        all_setups_s = sum(self._setups.values()) - before_s + setup_s
+        available_s = self._budget.available_s(points)
+        if setup_s > before_s and all_setups_s > PREPARING_SHARE * available_s:
+            return False
+        return all_setups_s + ROUNDS * round_s <= available_s
+
+    def _setup_s(self, step: Step) -> float:
+        """Of the step's group with the step."""
+        group = self._planned[step.place][2]
+        names = self._names.get(step.place, set()).union(step.names)
+        if len(names) < len(group.leaders):
+            group = group.keeping(self._with_first(group, names))
+        return self._model.setup_s(group.setup())
+
+    @staticmethod
+    def _with_first(group: Group, names: Collection[str]) -> set[str]:
+        """A group's first point carries what a reader is warned of once."""
+        return {group.points[0].point, *names}
