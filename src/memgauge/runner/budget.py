@@ -14,7 +14,7 @@ A run that ended sooner would speak for too short a stretch: the narrower an int
 slower are the changes of the machine that matter to it.
 """
 
-REPORT_S = 0.7
+REPORT_S = 0.9
 """Processor time of validation and of a report about nothing,"""
 REPORT_S_PER_POINT = 0.006
 """and for each point in it."""

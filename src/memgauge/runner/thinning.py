@@ -22,6 +22,8 @@ from memgauge.runner.point_progress import PASSES
 
 ROUNDS = 24
 """Of the points kept: 16 give a speed an interval, and some samples are set aside."""
+ESSENTIAL_ROUNDS = 6
+"""Of essential points, where there is time for no more: they give a median an interval."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +39,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_essential(self) -> bool:
-        """Whether it is measured whatever the budget."""
+        """Whether it is measured unless there is no time for a median of it."""
         return self.importance == Importance.ESSENTIAL
 
 
@@ -177,8 +179,10 @@ class _Chooser:
 
     def choice(self) -> Choice:
         """Take all steps that fit."""
-        for step in steps_of([group for _, _, group in self._planned]):
-            self._consider(step)
+        steps = steps_of([group for _, _, group in self._planned])
+        cheapest = min((one for one in steps if one.is_essential), key=self._cost_s, default=None)
+        for step in steps:
+            self._consider(step, is_cheapest=step is cheapest)
         kept = [
             (experiment, parameters, group.keeping(self._with_first(group, self._names[place])))
             for place, (experiment, parameters, group) in enumerate(self._planned)
@@ -193,18 +197,23 @@ class _Chooser:
             left=self._left,
         )
 
-    def _consider(self, step: Step) -> None:
+    def _cost_s(self, step: Step) -> float:
+        """To measure this step alone."""
+        round_s = round_s_of(step, self._planned[step.place][2], self._model)
+        return self._setup_s(step) + ESSENTIAL_ROUNDS * round_s
+
+    def _consider(self, step: Step, *, is_cheapest: bool) -> None:
         round_s = round_s_of(step, self._planned[step.place][2], self._model)
         setup_s = self._setup_s(step)
         points = self._points + len(step.names)
         self._wanted_setup_s += setup_s - self._setups.get(step.place, 0.0)
         self._wanted_round_s += round_s
         self._wanted_points += len(step.names)
-        if step.is_essential or self._forced.intersection(step.names):
-            fits = True
-        else:
-            fits = self._fits(step, setup_s, self._round_s + round_s, points)
-        if fits:
+        if (
+            is_cheapest
+            or self._forced.intersection(step.names)
+            or self._fits(step, setup_s, self._round_s + round_s, points)
+        ):
             self._names.setdefault(step.place, set()).update(step.names)
             self._setups[step.place] = setup_s
             self._round_s += round_s
@@ -219,6 +228,8 @@ class _Chooser:
         before_s = self._setups.get(step.place, 0.0)
         all_setups_s = sum(self._setups.values()) - before_s + setup_s
         available_s = self._budget.available_s(points)
+        if step.is_essential:
+            return all_setups_s + ESSENTIAL_ROUNDS * round_s <= available_s
         if setup_s > before_s and all_setups_s > PREPARING_SHARE * available_s:
             return False
         return all_setups_s + ROUNDS * round_s <= available_s

@@ -87,8 +87,18 @@ def test_what_is_left_out_is_said_with_the_budget_that_fits_it() -> None:
     assert chosen(planned, budget_s).points == 32
 
 
-def test_what_is_essential_is_kept_whatever_the_budget() -> None:
-    assert len(names(chosen([swept("a", Importance.ESSENTIAL)], 0.1))) == 5
+def test_what_is_essential_is_kept_where_a_median_of_it_fits() -> None:
+    """Six rounds of five points of 50 ms take 1.5 s."""
+    planned = [swept("a", Importance.LEVELS), swept("b", Importance.ESSENTIAL)]
+    assert names(chosen(planned, 5.0)) == [f"b/{index}" for index in (0, 4, 8, 12, 15)]
+
+
+def test_without_time_for_anything_the_cheapest_essential_part_is_measured() -> None:
+    planned = [swept("a", Importance.ESSENTIAL), swept("b", Importance.ESSENTIAL, 4)]
+    choice = chosen(planned, 0.1)
+    assert names(choice) == [f"b/{index}" for index in range(4)]
+    ((_, message),) = choice.left.taken_messages()
+    assert message.startswith("fake: 16 of 20 points are left out")
 
 
 def test_points_of_a_run_that_is_resumed_are_kept() -> None:

@@ -42,6 +42,8 @@ from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import Touching
 
+MEMORY = "DRAM"
+
 
 class LatencyGroup(Group, frozen=True, kw_only=True):
     """Rings in one kind of pages, from one CPU to one node."""
@@ -53,10 +55,18 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
     importance: Importance = Importance.ESSENTIAL
 
     def parts(self) -> list[Part]:
-        """All rings: each takes a millisecond."""
-        works = [work_of_walk(target) for target in self.targets]
-        names = [point.point for point in self.points]
-        return [Part(importance=self.importance, points=names, works=works)]
+        """Rings in caches, which are linked at once, and those in memory."""
+        kinds: dict[bool, list[Target]] = {}
+        for target in self.targets:
+            kinds.setdefault(target.level == MEMORY, []).append(target)
+        return [
+            Part(
+                importance=self.importance,
+                points=[target.name for target in members],
+                works=[work_of_walk(target) for target in members],
+            )
+            for members in kinds.values()
+        ]
 
     def setup(self) -> Setup:
         """Rings are linked."""
