@@ -53,7 +53,8 @@ class CostModel(msgspec.Struct, frozen=True, kw_only=True):
     def setup_s(self, setup: Setup) -> float:
         """Seconds in which a group is opened."""
         filled_s = FILL_S_PER_GIB * setup.filled_bytes / GIB / self._at_once(setup.threads, None)
-        linked_s = LINK_S_PER_GIB * setup.linked_bytes / GIB
+        linkers = min(setup.linkers, NODE_THREADS)
+        linked_s = LINK_S_PER_GIB * setup.linked_bytes / GIB / linkers
         return self.pace * (OPEN_S + THREAD_S * setup.threads + filled_s + linked_s)
 
     def _at_once(self, threads: int, nodes: int | None) -> int:

@@ -44,9 +44,9 @@ from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.preparing import Preparing, by_importance
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
-from memgauge.system.earlier_runs import KeptRun
 from memgauge.runner.thinning import LeftPoints, choose, round_s_of, steps_of
 from memgauge.runner.trial import Trial
+from memgauge.system.earlier_runs import KeptRun
 from memgauge.system.environment.conditions import EnvironmentMonitor
 from memgauge.system.gpu.untested import untested_on_gpu
 from memgauge.system.limits.memory import require_memory

@@ -70,7 +70,7 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
 
     def setup(self) -> Setup:
         """Rings are linked."""
-        return Setup(linked_bytes=self.bytes)
+        return Setup(linked_bytes=self.bytes, linkers=len(self.linkers))
 
     def keeping(self, names: Collection[str]) -> Self:
         """Fewer rings."""

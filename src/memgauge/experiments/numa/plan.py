@@ -142,7 +142,8 @@ class LatencyGroup(Group, frozen=True, kw_only=True):
 
     def setup(self) -> Setup:
         """Rings are linked."""
-        return Setup(linked_bytes=self.bytes)
+        linkers = min(map(len, self.linkers.values()), default=1)
+        return Setup(linked_bytes=self.bytes, linkers=linkers)
 
 
 NumaGroup = BandwidthGroup | LatencyGroup

@@ -56,6 +56,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """Written once, by all threads."""
     linked_bytes: int = 0
     """Memory of rings, linked in random order."""
+    linkers: int = 1
+    """Threads that link each ring together."""
     threads: int = 1
 
 
