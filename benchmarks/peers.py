@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Figures = dict[str, float]
-"""Kernel to GB/s, by STREAM's counting; of STREAM also `elements` of each array."""
+"""Kernel to GB/s, by STREAM's counting; of STREAM also `elements` of each array and `passes`."""
 
 TIMEOUT_S = 60
 
@@ -94,9 +94,10 @@ def _stream(threads: int, array_bytes: int) -> list[Call]:
     del threads, array_bytes
     rates = rows(r"^(\w+):\s+([\d.]+)", STREAM_ROWS, 1e-3)
     size = one("elements", r"^Array size = (\d+)", 1)
+    passes = one("passes", r"^Each kernel will be executed (\d+) times", 1)
 
     def read(text: str) -> Figures:
-        return size(text) | rates(text)
+        return rates(text) | size(text) | passes(text)
 
     return [Call((), read, frozenset(STREAM_ROWS.values()))]
 

@@ -31,10 +31,6 @@ from memgauge.system.detect import detect
 from memgauge.system.topology.placement import cpus_for
 
 KERNELS = ("copy", "scale", "add", "triad")
-PASSES = 10
-"""As STREAM's NTIMES."""
-MOST_OTHERS = 0.1
-"""CPUs that other programs may keep busy in a round that counts."""
 LOOK_S = 0.5
 """How long they are watched before a round begins."""
 
@@ -79,6 +75,9 @@ class Pair:
     cpus: tuple[int, ...]
     pages: str
     elements: int
+    passes: int
+    most_others: float
+    """CPUs that other programs may keep busy in a round that counts."""
 
     def title(self) -> str:
         """Team and pages."""
@@ -94,7 +93,7 @@ class Pair:
         taken = others.cpus()
         if not stream:
             return f"{self.program} printed no figures"
-        if taken > MOST_OTHERS:
+        if taken > self.most_others:
             return f"other programs kept {taken:.1f} CPUs busy"
         return Round(stream, mine) if before == regime.now() else "the virtual CPUs were moved"
 
@@ -102,7 +101,7 @@ class Pair:
         team = _core.Team(list(self.cpus))
         arrays = _core.StreamArrays(team, self.elements, pages=self.pages)
         speeds: dict[str, list[float]] = {kernel: [] for kernel in KERNELS}
-        for _ in range(PASSES):
+        for _ in range(self.passes):
             for kernel in KERNELS:
                 speeds[kernel].append(_speed(arrays, _core.KernelSpec(kernel)))
         arrays.close()
@@ -110,7 +109,7 @@ class Pair:
 
 
 def stream_figures(program: str, cpus: Sequence[int]) -> Figures:
-    """STREAM's best of each kernel, and its `elements`."""
+    """STREAM's best of each kernel, its `elements` and `passes`."""
     (call,) = NATIVE_STREAM.calls(len(cpus), 0)
     return run(program, call, cpus)
 
@@ -122,11 +121,11 @@ def _speed(arrays: _core.StreamArrays, spec: _core.KernelSpec) -> float:
     return arrays.elements * counted_bytes / elapsed_ns
 
 
-def is_quiet() -> bool:
-    """Whether other programs leave the CPUs alone."""
+def is_quiet(most_others: float) -> bool:
+    """Whether other programs keep no more CPUs busy."""
     others = Others()
     sleep(LOOK_S)
-    return others.cpus() <= MOST_OTHERS
+    return others.cpus() <= most_others
 
 
 def measure(pairs: Sequence[Pair], rounds: int, patience_s: float) -> dict[Pair, list[Round]]:
@@ -137,7 +136,7 @@ def measure(pairs: Sequence[Pair], rounds: int, patience_s: float) -> dict[Pair,
     for turn, pair in enumerate(cycle(pairs)):
         if monotonic() > end or all(len(found) >= rounds for found in kept.values()):
             break
-        if len(kept[pair]) >= rounds or not is_quiet():
+        if len(kept[pair]) >= rounds or not is_quiet(pair.most_others):
             continue
         stream_first = turn // len(pairs) % 2 == 0
         found = pair.round(regimes[pair], stream_first=stream_first)
@@ -171,6 +170,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--pages", default="4k", help="of memgauge's arrays")
+    parser.add_argument(
+        "--others", type=float, default=0.1, metavar="CPUS", help="others may keep busy in a round"
+    )
     parser.add_argument("--patience", type=float, default=600, metavar="SECONDS")
     parser.add_argument("--peers", type=Path, action="append", default=[], metavar="DIR")
     chosen = parser.parse_args()
@@ -179,13 +181,20 @@ def main() -> None:
         parser.error(f"no {NATIVE_STREAM.program} on PATH or in a directory given by --peers")
     system = detect()
     figures = stream_figures(program, cpus_for("scatter", 1, system))
-    elements = int(figures["elements"])
     pairs = [
-        Pair(program, tuple(cpus_for("scatter", threads, system)), pages, elements)
+        Pair(
+            program=program,
+            cpus=tuple(cpus_for("scatter", threads, system)),
+            pages=pages,
+            elements=int(figures["elements"]),
+            passes=int(figures["passes"]),
+            most_others=chosen.others,
+        )
         for threads in map(int, chosen.threads.split(","))
         for pages in chosen.pages.split(",")
     ]
-    print(f"standard loops: compiled for {_core.KernelSpec('copy').isa}\n")
+    loops = _core.KernelSpec("copy").isa
+    print(f"Standard loops compiled for {loops}; others kept up to {chosen.others} CPUs busy.\n")
     for pair, found in measure(pairs, chosen.rounds, chosen.patience).items():
         print(f"## {pair.title()}\n\n{_table(found)}\n")
 
