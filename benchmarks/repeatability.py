@@ -32,6 +32,7 @@ import memgauge
 from benchmarks.rounds import table
 from memgauge.analysis.comparison.ratios import DIFFERS, Pair, Row
 from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.model.errors import RequestError
 from memgauge.model.storage.series import run_of_series
 
 IN_BLOCK = 6
@@ -93,9 +94,12 @@ def survey(directory: Path, budget: str) -> None:
     )  # fmt: skip
 
 
-def pair_of(baseline: Sequence[Path], other: Sequence[Path]) -> Pair:
-    """Both sides, compared."""
-    (pair,) = memgauge.compare(list(baseline), list(other)).comparison.pairs
+def pair_of(baseline: Sequence[Path], other: Sequence[Path]) -> Pair | None:
+    """Both sides, compared; None where they have no figure in common, as of too short a budget."""
+    try:
+        (pair,) = memgauge.compare(list(baseline), list(other)).comparison.pairs
+    except RequestError:
+        return None
     return pair
 
 
@@ -109,15 +113,17 @@ def of_pairs(runs: Sequence[Path]) -> tuple[Count, Count]:
     overlapping, differing = Count(), Count()
     for first, second in zip(runs[::2], runs[1::2], strict=True):
         pair = pair_of([first], [second])
-        rows = [row for row in pair.rows if has_interval(row.baseline) and has_interval(row.other)]
+        known = [] if pair is None else pair.rows
+        rows = [row for row in known if has_interval(row.baseline) and has_interval(row.other)]
         overlapping.add(sum(map(overlap, rows)), len(rows))
         differing.add(sum(row.outcome == DIFFERS for row in rows), len(rows))
     return overlapping, differing
 
 
-def standing(pair: Pair) -> Count:
+def standing(pair: Pair | None) -> Count:
     """Figures that stand as different, of those that are judged."""
-    return Count(len(pair.judged), sum(row.stands for row in pair.judged))
+    judged = [] if pair is None else pair.judged
+    return Count(len(judged), sum(row.stands for row in judged))
 
 
 def measured(place: Path, budget: str, *, loaded: bool) -> Block:
@@ -139,7 +145,7 @@ def measured(place: Path, budget: str, *, loaded: bool) -> Block:
         differ=differing,
         of_three=standing(three),
         of_three_any=standing(three).found > 0,
-        of_three_pace=three.paces is not None and three.paces.differs,
+        of_three_pace=bool(three and three.paces and three.paces.differs),
         beside_five=standing(beside),
         beside_five_any=standing(beside).found > 0,
         headlines="; ".join(said) or "nothing",

@@ -257,6 +257,9 @@ def _keep_headlines(
     from memgauge.system.earlier_runs import keep
 
     if len(result.run.starts) > 1 or result.failed_validations or not result.headline_figures:
+        if remember:
+            message = "--remember: the run has no headline figures that could be kept"
+            on_warning(Warning(code="not-remembered", message=message))
         return
     try:
         keep(result.run.start, result.headline_figures, result.directory, remember=remember)

@@ -53,6 +53,13 @@ def test_nothing_is_kept_and_nothing_read_unless_it_is_asked_for(place: Path) ->
     assert {f: f.read_bytes() for f in (place.parent / "state").rglob("*.json")} == kept
 
 
+def test_a_run_without_headline_figures_says_that_nothing_is_kept(place: Path) -> None:
+    done = command.memgauge("misses", "--budget", "1s", "--remember", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "--remember: the run has no headline figures that could be kept" in done.stderr
+    assert not (place.parent / "state").exists()
+
+
 def test_what_is_remembered_is_forgotten_on_request(place: Path) -> None:
     assert stream(place, "--remember").returncode == 0
     assert command.memgauge("system", "--forget", cwd=place).stdout.startswith("removed ")
