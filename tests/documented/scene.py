@@ -16,6 +16,7 @@ from tests.documented.pages import ROOT, Shown
 from tests.integration.command import OPEN_MPI
 from tests.integration.ranks.two_hosts import missing_for_ranks
 from tests.unit.analysis.runs import records
+from tests.unit.system.trees import guest, plant
 
 from memgauge.model.records import AnyRecord, RunStart
 from memgauge.model.storage.cluster import MANIFEST_NAME, NODES_NAME, read_manifest
@@ -77,6 +78,7 @@ def shell(
 def build_template(place: Path) -> Path:
     """Make every file and run that pages name, once; commands get copies."""
     _require(shell(f"{RUN_COMMAND} --output my-run", place))
+    plant(place / "copy-of-server", guest())
     for name in MADE_UP:
         with RunWriter(place / name) as writer:
             writer.write(records())

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memgauge.experiments.shared.importance import Importance
 from memgauge.model.errors import DoesNotFit
 from memgauge.model.units import format_bytes, format_duration
 from memgauge.runner.batches import Planned
 from memgauge.runner.budget import PREPARING_SHARE, Budget, rounded_up
 from memgauge.runner.costs import CostModel
+
+ESSENTIAL_SHARE = 0.8
+"""Of the time without the report, that a survey prepares for at most, to have what is essential."""
+
+
+def is_essential(planned: Planned) -> bool:
+    """Whether a group has points that every survey should measure."""
+    return any(part.importance == Importance.ESSENTIAL for part in planned[2].parts())
 
 
 def by_importance(batch: Sequence[Planned]) -> list[Planned]:
@@ -28,7 +37,7 @@ class Preparing:
     def __init__(self, budget: Budget, model: CostModel) -> None:
         self._budget = budget
         self._model = model
-        self._allowed_s = PREPARING_SHARE * budget.remaining_s
+        self._at_first_s = budget.remaining_s
         self._spent_s = 0.0
         self._predicted_s = 0.0
 
@@ -53,13 +62,15 @@ class Preparing:
         experiment, _, group = planned
         pace = max(1.0, self._spent_s / self._predicted_s)
         expected_s = pace * self._model.setup_s(group.setup())
-        over_s = self._spent_s + expected_s - self._allowed_s
+        share = ESSENTIAL_SHARE if is_essential(planned) else PREPARING_SHARE
+        allowed_s = share * self._at_first_s
+        over_s = self._spent_s + expected_s - allowed_s
         if over_s <= 0:
             return
-        total_s, left_s = self._budget.total_s, self._allowed_s - self._spent_s
+        total_s, left_s = self._budget.total_s, allowed_s - self._spent_s
         left = f"{format_duration(left_s)} for it" if left_s > 0.01 else "no more time to prepare"
         raise DoesNotFit(
             f"{experiment.name}: {group.name}: preparing {format_bytes(group.bytes)} would take "
             f"about {format_duration(expected_s)}, and the budget of {format_duration(total_s)} "
-            f"leaves {left}; use --budget {rounded_up(total_s + over_s / PREPARING_SHARE)}"
+            f"leaves {left}; use --budget {rounded_up(total_s + over_s / share)}"
         )

@@ -56,12 +56,23 @@ def test_once_the_time_is_used_up_nothing_more_is_prepared() -> None:
         preparing.require_time(planned(fake, "1 thread", MIB))
 
 
-def test_groups_are_prepared_by_importance_the_whole_machine_first() -> None:
-    class Important(Group, frozen=True, kw_only=True):
-        def parts(self) -> list[Part]:
-            found = super().parts()
-            return [msgspec.structs.replace(found[0], importance=Importance.ESSENTIAL)]
+class Important(Group, frozen=True, kw_only=True):
+    def parts(self) -> list[Part]:
+        found = super().parts()
+        return [msgspec.structs.replace(found[0], importance=Importance.ESSENTIAL)]
 
+
+def test_what_is_essential_is_prepared_for_longer() -> None:
+    fake = FakeExperiment({})
+    preparing = Preparing(Budget(10.0), MODEL)
+    preparing.took(6.0, planned(fake, "first", 1000 * MIB))
+    essential = Important(name="essential", points=[a_point("e")], bytes=100 * MIB)
+    preparing.require_time((fake, CommonParameters(), essential))
+    with pytest.raises(DoesNotFit):
+        preparing.require_time(planned(fake, "other", 100 * MIB))
+
+
+def test_groups_are_prepared_by_importance_the_whole_machine_first() -> None:
     fake = FakeExperiment({})
     batch = [planned(fake, "1 thread", 1, 1), planned(fake, "8 threads", 1, 8)]
     essential = Important(name="essential", points=[a_point("e")], bytes=1)
