@@ -14,9 +14,9 @@ from memgauge.model.system import System
 
 GIB = 1 << 30
 
-FILL_S_PER_GIB = 0.30
+FILL_S_PER_GIB = 0.20
 """Of one thread that touches and writes memory for the first time."""
-LINK_S_PER_GIB = 0.60
+LINK_S_PER_GIB = 0.55
 """Of one thread that touches memory and links a ring of it in random order."""
 NODE_THREADS = 4
 """So many threads use a memory node fully; more do not prepare or move faster. Assumed, and below
@@ -26,13 +26,13 @@ OPEN_S = 0.03
 THREAD_S = 150e-6
 """To start and pin a thread."""
 
-PASS_S = 0.4e-3
+PASS_S = 0.2e-3
 """Of a sampling pass, whatever it does: the call, its record and its figure."""
 PASS_THREAD_S = 4e-6
 """Of a sampling pass, for each thread: waking it, and its stamps."""
-MOVE_S_PER_GIB = 0.10
+MOVE_S_PER_GIB = 0.05
 """Of one thread that walks memory."""
-LOAD_S = 150e-9
+LOAD_S = 100e-9
 """Of a load that waits for the one before."""
 
 
