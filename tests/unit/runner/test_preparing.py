@@ -45,7 +45,7 @@ def test_what_would_leave_no_time_to_measure_is_refused_with_what_would_do() -> 
     text = str(refused.value)
     assert text.startswith("fake: 1 generator: preparing 3000 MiB would take about 5."), text
     assert ", and the budget of 10.0 s leaves 3.0" in text, "half of it, less two seconds"
-    assert text.endswith("s for it; use --budget 20s"), "10 s + 2.7 s over the share"
+    assert text.endswith("s for it; use --budget 15s"), "10 s and 2.5 s over the share"
 
 
 def test_once_the_time_is_used_up_nothing_more_is_prepared() -> None:
