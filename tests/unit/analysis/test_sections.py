@@ -118,6 +118,22 @@ def test_report_leads_with_the_figures_that_matter(report: Report) -> None:
     assert not report.complete
 
 
+def test_the_last_cache_found_is_no_headline_where_a_later_one_is_claimed() -> None:
+    """Where footprints of L3 are few, L2 is the last found, yet not the last there is."""
+    few = [
+        record
+        for record in records()
+        if not (name := getattr(record, "point", "")).startswith("workingset/")
+        or not MIB < int(name.rpartition("/")[2]) <= 32 * MIB
+    ]
+    made = analyse_run(run_of(few))
+    assert "Last-level cache found" not in {headline.label for headline in made.headlines}
+    verdicts = {row["level"]: row["verdict"] for row in rows(table(made, "levels"))}
+    assert (verdicts["L2"], verdicts["L3"]) == ("agrees", "too coarse")
+    texts = [verdict.text for verdict in section(made, "workingset").verdicts]
+    assert any("too few footprints of its size were measured" in text for text in texts)
+
+
 def test_stream_form_is_labelled_as_the_run_rules_ask(run: Run) -> None:
     text = stream_form(run)
     assert "based on a variant of the STREAM benchmark code" in text

@@ -78,7 +78,8 @@ def _key(what: str, point: Point, summary: PointSummary | None) -> str:
 
 
 def _last_level(figures: Figures) -> Headline | None:
-    caches = [f for f in find(figures) if f.level is not None and f.level.capacity_bytes]
+    # A cache that is claimed and was not found may be the last: then the last one found is not.
+    caches = [f for f in find(figures) if f.level is None or f.level.capacity_bytes]
     if not caches or caches[-1].level is None:
         return None
     finding, level = caches[-1], caches[-1].level

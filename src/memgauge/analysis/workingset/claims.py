@@ -17,9 +17,19 @@ LARGER = 1.5
 """Times the claimed size and all levels before it (a victim cache adds to them)."""
 BEYOND = 1.5
 """A curve that ends on a plateau this far beyond the largest cache ends in memory."""
+LEAST_FOOTPRINTS = 4
+"""Measured beyond the cache before and within the claimed size: fewer show no plateau."""
 
 Status = Literal[
-    "agrees", "smaller", "larger", "hidden", "not known", "not visible", "memory", "end not seen"
+    "agrees",
+    "smaller",
+    "larger",
+    "hidden",
+    "not known",
+    "not visible",
+    "too coarse",
+    "memory",
+    "end not seen",
 ]
 
 
@@ -54,6 +64,7 @@ def compare(
     claims: Sequence[Claim],
     end_bytes: int,
     unclaimed: Sequence[str] = (),
+    footprints: Sequence[int] | None = None,
 ) -> list[Finding]:
     """What became of each level and each claim, nearest first.
 
@@ -64,10 +75,11 @@ def compare(
         claims: Caches of known size that the topology or a driver reports, nearest first.
         end_bytes: Largest footprint measured, where the curve ends.
         unclaimed: Names of caches that surely exist, but whose size is not reported, nearest first.
+        footprints: Those that were measured, in bytes; None: enough of them in every cache.
     """
     caches = [level for level in levels if level.capacity_high_bytes is not None]
     pairs = _pairs(caches, claims)
-    findings = [_finding(level, claim, claims, end_bytes) for level, claim in pairs]
+    findings = [_finding(level, claim, claims, end_bytes, footprints) for level, claim in pairs]
     largest = max((claim.bytes for claim in claims), default=0)
     for level in levels:
         if level.capacity_high_bytes is None:
@@ -125,16 +137,30 @@ def _pairs(
 
 
 def _finding(
-    level: Level | None, claim: Claim | None, claims: Sequence[Claim], end_bytes: int
+    level: Level | None,
+    claim: Claim | None,
+    claims: Sequence[Claim],
+    end_bytes: int,
+    footprints: Sequence[int] | None,
 ) -> Finding:
     if claim is None:
         return Finding(name="unnamed", status="hidden", level=level, claimed_bytes=None)
     status: Status
     if level is None:
-        status = "not visible" if end_bytes >= BEYOND * claim.bytes else "end not seen"
+        nearer = max((other.bytes for other in claims if other.bytes < claim.bytes), default=0)
+        if end_bytes < BEYOND * claim.bytes:
+            status = "end not seen"
+        elif footprints is not None and _within(footprints, nearer, claim.bytes) < LEAST_FOOTPRINTS:
+            status = "too coarse"
+        else:
+            status = "not visible"
     else:
         status = _status(level, claim, claims)
     return Finding(name=claim.name, status=status, level=level, claimed_bytes=claim.bytes)
+
+
+def _within(footprints: Sequence[int], above: int, most: int) -> int:
+    return sum(above < size <= most for size in footprints)
 
 
 def _status(level: Level, claim: Claim, claims: Sequence[Claim]) -> Status:

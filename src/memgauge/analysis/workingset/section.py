@@ -67,7 +67,7 @@ def _findings(curve: Curve, claims: Claims) -> list[Finding]:
     if not curve:
         return []
     levels = find_levels([(size, estimate.value) for size, estimate in curve.items()])
-    return compare(levels, claims.caches, max(curve), claims.unclaimed)
+    return compare(levels, claims.caches, max(curve), claims.unclaimed, [*curve])
 
 
 @once

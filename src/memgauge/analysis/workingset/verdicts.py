@@ -76,6 +76,13 @@ def _level_verdict(finding: Finding, claims: Claims) -> Iterator[Verdict]:
         case "not visible":
             text = f"{finding.name} of {size} is claimed, but the curve shows no such level."
             remedy = "run again when the machine is quiet: neighbours may hold the whole level"
+        case "too coarse":
+            text = (
+                f"{finding.name} of {size} is claimed; too few footprints of its size were measured "
+                "to tell whether the curve shows it."
+            )
+            yield Verdict(level="note", text=text, remedy="increase --budget")
+            return
         case "end not seen":
             text = f"The curve ends before the end of {finding.name} ({size or 'not claimed'})."
             yield Verdict(level="note", text=text, remedy="measure larger footprints")

@@ -217,3 +217,15 @@ def test_partition_agrees_with_ruptures() -> None:
         penalty = penalty_of(logs)
         oracle = ruptures.Pelt(model="l2", min_size=1, jump=1).fit(numpy.array(logs))
         assert oracle.predict(pen=penalty) == [end for _, end in partition(logs, penalty)]
+
+
+def test_a_cache_of_few_footprints_cannot_be_judged() -> None:
+    """A short survey may measure two footprints between the end of L2 and that of L3."""
+    points = curve([32 * KIB, MIB], ZEN4_NS, largest=256 * MIB)
+    levels = find_levels(points)
+    sizes = [size for size, _ in points]
+    few = [size for size in sizes if not MIB < size <= 24 * MIB]
+    found = statuses(compare(levels, ZEN4, 256 * MIB, footprints=sizes))
+    assert ("L3", "not visible") in found
+    found = statuses(compare(levels, ZEN4, 256 * MIB, footprints=few))
+    assert ("L3", "too coarse") in found
