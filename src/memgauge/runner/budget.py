@@ -26,6 +26,9 @@ SURVEY_REPORT_SHARE = 0.5
 PREPARING_SHARE = 0.5
 """Of the time without the report, that a survey prepares for at most."""
 
+MOST_START_S = 1.5
+"""Processor time in which a command starts; the machine's load does not lengthen it."""
+
 SLOWEST = 20.0
 """Times that a machine is taken to be slower because of other programs, at most."""
 
@@ -54,7 +57,12 @@ class Beginning(NamedTuple):
 
     @classmethod
     def of_process(cls) -> Self:
-        """When this process was started, for a command: its user waits from there on."""
+        """When this process was started, for a command: its user waits from there on.
+
+        Now, where the process did other things before: a program that calls commands one by one.
+        """
+        if time.process_time() > MOST_START_S:
+            return cls.now()
         since_boot_s = time.clock_gettime(time.CLOCK_BOOTTIME)
         return cls(time.monotonic() - (since_boot_s - _started_s(since_boot_s)), 0.0)
 

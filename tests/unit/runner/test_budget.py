@@ -37,12 +37,25 @@ def test_a_survey_may_keep_half_for_its_report() -> None:
     assert budget.reserve_s == 1.0
 
 
-def test_a_command_has_a_budget_from_the_start_of_its_process() -> None:
+def test_a_command_has_a_budget_from_the_start_of_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(time, "process_time", lambda: 0.2)
     began = Beginning.of_process()
     assert began.processor_s == 0.0
     assert began.at_s <= time.monotonic()
     assert Budget(10.0, began=began).elapsed_s >= time.monotonic() - began.at_s - 0.1
     assert Budget(10.0, began=began).pace >= 1.0
+
+
+def test_a_command_in_a_process_that_worked_before_has_its_budget_from_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(time, "process_time", lambda: 5.0)
+    called_s = time.monotonic()
+    began = Beginning.of_process()
+    assert began.processor_s == 5.0
+    assert began.at_s >= called_s
 
 
 def test_the_budget_that_has_room_for_work_has_room_for_it() -> None:

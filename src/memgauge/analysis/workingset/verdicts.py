@@ -78,8 +78,8 @@ def _level_verdict(finding: Finding, claims: Claims) -> Iterator[Verdict]:
             remedy = "run again when the machine is quiet: neighbours may hold the whole level"
         case "too coarse":
             text = (
-                f"{finding.name} of {size} is claimed; too few footprints of its size were measured "
-                "to tell whether the curve shows it."
+                f"{finding.name} of {size} is claimed; too few footprints of its size were "
+                "measured to tell whether the curve shows it."
             )
             yield Verdict(level="note", text=text, remedy="increase --budget")
             return
