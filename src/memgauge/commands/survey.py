@@ -44,7 +44,7 @@ tree_option = click.option(
     cls=GroupedOption,
     group="where",
     metavar="DIR",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False),
     help="with --plan: plan for the machine whose /sys and /proc were copied to this directory",
 )
 

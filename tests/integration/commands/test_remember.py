@@ -95,7 +95,6 @@ def test_runs_of_a_series_know_each_other_without_the_state_directory(place: Pat
         cwd=place,
     )
     assert done.returncode == 0, done.stderr
-    assert "between 3 runs" in " ".join(done.stdout.split())
     assert not (place.parent / "state").exists()
     known = [len(memgauge.load(place / "side" / f"run-{at}").run.start.earlier) for at in (1, 2, 3)]
     assert known == [0, 1, 2]
