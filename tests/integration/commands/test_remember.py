@@ -90,11 +90,12 @@ def test_a_run_that_cannot_be_kept_is_still_reported(place: Path) -> None:
 
 def test_runs_of_a_series_know_each_other_without_the_state_directory(place: Path) -> None:
     done = command.memgauge(
-        *("survey", "--only", "stream", "--threads", "1", "--budget", "6s"),
+        *("survey", "--only", "stream", "--threads", "1", "--budget", "12s"),
         *("--repeat", 3, "--output", "side"),
         cwd=place,
     )
     assert done.returncode == 0, done.stderr
+    assert "between 3 runs" in " ".join(done.stdout.split())
     assert not (place.parent / "state").exists()
     known = [len(memgauge.load(place / "side" / f"run-{at}").run.start.earlier) for at in (1, 2, 3)]
     assert known == [0, 1, 2]

@@ -58,7 +58,7 @@ def median_of(point: PointFigures) -> float:
 
 
 def test_three_experiments_find_what_was_scripted(gpu_stand_in: GpuStandIn, tmp_path: Path) -> None:
-    only = ("survey", "--only", "latency,workingset,mix", "--budget", "30s")
+    only = ("survey", "--only", "latency,workingset,mix", "--budget", "2m", "--precision", "0.1")
     document = run_of(gpu_stand_in, tmp_path, *only)
     latency, workingset, mix = (section(document, n) for n in ("latency", "workingset", "mix"))
     for point in latency.points:
