@@ -1,8 +1,8 @@
-"""A series of runs from Python: each in a fresh process, in one directory."""
+"""A series of runs: each in a fresh process, in one directory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,27 @@ def words_of_run(
     return [name, *words_for(structs, options, leave_out={"output", "json"})]
 
 
+def measured_in(
+    directory: Path, runs: int, words: Sequence[str], *, is_last_shown: bool
+) -> Iterator[tuple[Path, int]]:
+    """Measure one run after the other; the directory of each and its exit code, once it has ended.
+
+    Args:
+        directory: Of the series.
+        runs: How many.
+        words: The command line of one run, without its directory.
+        is_last_shown: Whether the last run prints its report; no other does.
+
+    Raises:
+        SystemFailure: no process can be started.
+        KeyboardInterrupt: interrupted; the run at work has closed its records.
+    """
+    for number in range(1, runs + 1):
+        place = run_of_series(directory, number)
+        quiet = number < runs or not is_last_shown
+        yield place, measure_afresh([*words, f"--output={place}"], quiet=quiet)
+
+
 def measure_series(runs: object, words: Sequence[str], output: str | None, name: str) -> list[Path]:
     """Measure several times; returns the directories of the runs.
 
@@ -53,13 +74,11 @@ def measure_series(runs: object, words: Sequence[str], output: str | None, name:
         raise RequestError(f"repeat: runs is no whole number from 1 to {MOST_RUNS}; give one")
     made: list[Path] = []
     with run_directory(output, name) as directory:
-        for number in range(1, runs + 1):
-            place = run_of_series(directory, number)
-            code = measure_afresh([*words, f"--output={place}"], quiet=True)
+        for place, code in measured_in(directory, runs, words, is_last_shown=False):
             if code != ExitCode.DONE:
                 raise SystemFailure(
-                    f"repeat: run {number} of {runs} failed with exit code {code}; those before it "
-                    f"are in {shown(directory)}; see its message on standard error"
+                    f"repeat: run {len(made) + 1} of {runs} failed with exit code {code}; those "
+                    f"before it are in {shown(directory)}; see its message on standard error"
                 )
             made.append(place)
     return made

@@ -91,7 +91,7 @@ class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     def report_s(self, points: int) -> float:
         """Seconds kept for the report about so many points."""
-        return reserve_s(self.total_s, points, self.pace)
+        return min(self.total_s * SURVEY_REPORT_SHARE, report_s(points, self.pace))
 
     def available_s(self, points: int) -> float:
         """Seconds for preparing and measuring so many points."""
@@ -106,22 +106,17 @@ class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
             points: That are reported.
         """
         measured_s = max(setup_s / PREPARING_SHARE, setup_s + rounds_s)
-        return self.spent_s + measured_s + _wanted_reserve_s(points, self.pace)
+        return self.spent_s + measured_s + report_s(points, self.pace)
 
 
-def _wanted_reserve_s(points: int, pace: float) -> float:
-    return pace * (REPORT_S + REPORT_S_PER_POINT * points)
-
-
-def reserve_s(total_s: float, points: int, pace: float = 1.0) -> float:
-    """Seconds kept at the end of a budget for the report.
+def report_s(points: int, pace: float) -> float:
+    """Seconds that validation and the report take.
 
     Args:
-        total_s: The budget.
         points: In the report.
         pace: How much longer everything takes than on a quiet machine.
     """
-    return min(total_s * SURVEY_REPORT_SHARE, _wanted_reserve_s(points, pace))
+    return pace * (REPORT_S + REPORT_S_PER_POINT * points)
 
 
 class Budget:

@@ -36,7 +36,7 @@ from memgauge.runner.budget import (
     Budget,
     BudgetPlan,
     least_stretch_s,
-    reserve_s,
+    report_s,
 )
 from memgauge.runner.costs import cost_model
 from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
@@ -112,7 +112,7 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         planned, left = choice.kept, choice.left
     points = sum(len(group.points) for _, _, group in planned)
     share = SURVEY_REPORT_SHARE if request.is_survey else REPORT_SHARE
-    budget.reserve(reserve_s(request.budget_s, points, model.pace), share)
+    budget.reserve(report_s(points, model.pace), share)
     packed = batches(planned, partial(room, request.system))
     trial = Trial(budget=budget, model=model, left=left, forced=known)
     with RunWriter(request.directory, resume=request.resume) as writer:

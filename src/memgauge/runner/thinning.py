@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 import msgspec
 
 from memgauge.experiments.shared.base import Group
-from memgauge.experiments.shared.importance import Importance, Part
+from memgauge.experiments.shared.importance import Importance, Work
 from memgauge.model.units import format_duration
 from memgauge.runner.batches import Planned
 from memgauge.runner.budget import PREPARING_SHARE, BudgetPlan, rounded_up
@@ -33,9 +33,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Of the group among all."""
     importance: int
     names: Sequence[str]
-    indices: Sequence[int]
-    """Of each point in its part."""
-    part: Part
+    works: Sequence[Work]
+    """Of each point."""
 
     @property
     def is_essential(self) -> bool:
@@ -108,8 +107,7 @@ def steps_of(groups: Sequence[Group]) -> list[Step]:
             place=place,
             importance=part.importance if halving == 0 else Importance.FINER + halving - 1,
             names=[part.points[index] for index in indices],
-            indices=indices,
-            part=part,
+            works=[part.works[index] for index in indices],
         )
         for place, group in enumerate(groups)
         for part in group.parts()
@@ -127,8 +125,8 @@ def round_s_of(step: Step, group: Group, model: CostModel) -> float:
         model: What a sample takes.
     """
     return sum(
-        model.sample_s(step.part.works[index]) * share_of_rounds(group, name)
-        for index, name in zip(step.indices, step.names, strict=True)
+        model.sample_s(work) * share_of_rounds(group, name)
+        for work, name in zip(step.works, step.names, strict=True)
     )
 
 
@@ -170,6 +168,8 @@ class _Chooser:
         self._forced = set(forced)
         self._names: dict[int, set[str]] = {}
         self._setups: dict[int, float] = {}
+        self._setup_s = 0.0
+        """The sum of these."""
         self._round_s = 0.0
         self._points = 0
         self._left = LeftPoints(planned, budget.total_s)
@@ -188,34 +188,35 @@ class _Chooser:
             for place, (experiment, parameters, group) in enumerate(self._planned)
             if place in self._names
         ]
-        setup_s = sum(self._setups.values())
         return Choice(
             kept=kept,
-            setup_s=setup_s,
+            setup_s=self._setup_s,
             round_s=self._round_s,
-            measuring_s=max(0.0, self._budget.available_s(self._points) - setup_s),
+            measuring_s=max(0.0, self._budget.available_s(self._points) - self._setup_s),
             left=self._left,
         )
 
     def _cost_s(self, step: Step) -> float:
         """To measure this step alone."""
         round_s = round_s_of(step, self._planned[step.place][2], self._model)
-        return self._setup_s(step) + ESSENTIAL_ROUNDS * round_s
+        return self._setup_s_with(step) + ESSENTIAL_ROUNDS * round_s
 
     def _consider(self, step: Step, *, is_cheapest: bool) -> None:
         round_s = round_s_of(step, self._planned[step.place][2], self._model)
-        setup_s = self._setup_s(step)
+        group_setup_s = self._setup_s_with(step)
+        added_setup_s = group_setup_s - self._setups.get(step.place, 0.0)
         points = self._points + len(step.names)
-        self._wanted_setup_s += setup_s - self._setups.get(step.place, 0.0)
+        self._wanted_setup_s += added_setup_s
         self._wanted_round_s += round_s
         self._wanted_points += len(step.names)
         if (
             is_cheapest
             or self._forced.intersection(step.names)
-            or self._fits(step, setup_s, self._round_s + round_s, points)
+            or self._fits(step, added_setup_s, self._round_s + round_s, points)
         ):
             self._names.setdefault(step.place, set()).update(step.names)
-            self._setups[step.place] = setup_s
+            self._setups[step.place] = group_setup_s
+            self._setup_s += added_setup_s
             self._round_s += round_s
             self._points = points
             return
@@ -224,17 +225,16 @@ class _Chooser:
         )
         self._left.add(self._planned[step.place][0].name, len(step.names), needed_s)
 
-    def _fits(self, step: Step, setup_s: float, round_s: float, points: int) -> bool:
-        before_s = self._setups.get(step.place, 0.0)
-        all_setups_s = sum(self._setups.values()) - before_s + setup_s
+    def _fits(self, step: Step, added_setup_s: float, round_s: float, points: int) -> bool:
+        all_setups_s = self._setup_s + added_setup_s
         available_s = self._budget.available_s(points)
         if step.is_essential:
             return all_setups_s + ESSENTIAL_ROUNDS * round_s <= available_s
-        if setup_s > before_s and all_setups_s > PREPARING_SHARE * available_s:
+        if added_setup_s > 0 and all_setups_s > PREPARING_SHARE * available_s:
             return False
         return all_setups_s + ROUNDS * round_s <= available_s
 
-    def _setup_s(self, step: Step) -> float:
+    def _setup_s_with(self, step: Step) -> float:
         """Of the step's group with the step."""
         group = self._planned[step.place][2]
         names = self._names.get(step.place, set()).union(step.names)

@@ -49,13 +49,15 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         opened = [*benches]
         groups = [planned[2] for planned in benches.values()]
         kept: list[set[str]] = [{group.points[0].point} for group in groups]
+        most_s = share_s / (ROUNDS + 1)
         round_s = predicted_s = 0.0
         left: list[Step] = []
         for step in steps_of(groups):
             group = groups[step.place]
-            if self._is_wanted(step) or round_s < share_s / (ROUNDS + 1):
-                took_s = self._sampled(opened[step.place], step, group, share_s / (ROUNDS + 1))
-                if self._is_wanted(step) or round_s + took_s <= share_s / (ROUNDS + 1):
+            wanted = self._is_wanted(step)
+            if wanted or round_s < most_s:
+                took_s = self._sampled(opened[step.place], step, group, most_s)
+                if wanted or round_s + took_s <= most_s:
                     kept[step.place].update(step.names)
                     round_s += took_s
                     predicted_s += round_s_of(step, group, self.model)

@@ -149,7 +149,7 @@ def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
         return []
     still = [_stillness(signal) for signal in reported]
     ends = set().union(*(one.ends(length) for one in still))
-    noises = [noise_of(signal) for signal in reported]
+    noises = [_noise_beside(*pair) for pair in zip(reported, still, strict=True)]
     for _ in range(MOST_TRIES):
         sums = [_sums(signal, noise) for signal, noise in zip(reported, noises, strict=True)]
         candidates = sorted({*_screened(sums, length, least), *ends})
@@ -168,7 +168,11 @@ def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
 
 def noise_of(signal: Signal) -> float:
     """Standard deviation of the long-run noise, at least what the floor stands for."""
-    still = {place for piece in _stillness(signal).stretches for place in range(*piece)}
+    return _noise_beside(signal, _stillness(signal))
+
+
+def _noise_beside(signal: Signal, stillness: _Stillness) -> float:
+    still = {place for piece in stillness.stretches for place in range(*piece)}
     moving = [v for at, v in enumerate(signal.values) if v is not None and at not in still]
     return max(signal.floor / LEAST_ERRORS, long_run_deviation(moving))
 
@@ -313,9 +317,13 @@ def _merged(
 
     def weight(one: Piece, other: Piece) -> float:
         return max(
-            _beyond_still(signal, most, one, other)
-            if stillness.covers(one) or stillness.covers(other)
-            else _matters(signal, noise, most, one, other)
+            _matters(
+                signal,
+                None if stillness.covers(one) or stillness.covers(other) else noise,
+                most,
+                one,
+                other,
+            )
             for signal, noise, stillness, most in zip(signals, noises, still, largest, strict=True)
         )
 
@@ -339,42 +347,35 @@ def _known(signal: Signal, piece: Piece) -> list[float]:
     return [value for value in signal.values[slice(*piece)] if value is not None]
 
 
-def _matters(signal: Signal, noise: float, largest: float, one: Piece, other: Piece) -> float:
-    """How far two pieces lie apart, in units of what would matter."""
+def _matters(
+    signal: Signal, noise: float | None, largest: float, one: Piece, other: Piece
+) -> float:
+    """How far two pieces lie apart, in units of what would matter.
+
+    Without noise, where one of them keeps still, that is what nearly all values of both keep apart.
+    """
     if min(one[1] - one[0], other[1] - other[0]) < signal.least:
         return 0.0
     low, high = sorted((_known(signal, one), _known(signal, other)), key=lambda v: median(v or [0]))
     if not low or not high:
         return 0.0
-    # The standard error of a median is 1.25 times that of a mean.
-    error = 1.25 * noise * math.sqrt(1 / len(low) + 1 / len(high))
-    apart = _facing(high, 1) + _facing(low, -1)
-    needed = max(
-        signal.floor,
-        LEAST_CHANGE * max(abs(median(low)), abs(median(high))),
-        LEAST_OF_ALL * largest,
-        (2 if min(len(low), len(high)) < SHORT else 1) * LEAST_ERRORS * error,
-    )
-    return max(0.0, apart) / needed if needed else 0.0
-
-
-def _beyond_still(signal: Signal, largest: float, one: Piece, other: Piece) -> float:
-    """The same where one of the pieces has no noise: what nearly all of both keep apart."""
-    if min(one[1] - one[0], other[1] - other[0]) < signal.least:
-        return 0.0
-    low, high = sorted((_known(signal, one), _known(signal, other)), key=lambda v: median(v or [0]))
-    if not low or not high:
-        return 0.0
-    apart = _reached(high, 1) + _reached(low, -1)
     change = LEAST_CHANGE * max(abs(median(low)), abs(median(high)))
     needed = max(signal.floor, change, LEAST_OF_ALL * largest)
+    if noise is None:
+        apart = _passed(high, 1, MOSTLY) + _passed(low, -1, MOSTLY)
+    else:
+        # The standard error of a median is 1.25 times that of a mean.
+        error = 1.25 * noise * math.sqrt(1 / len(low) + 1 / len(high))
+        errors = (2 if min(len(low), len(high)) < SHORT else 1) * LEAST_ERRORS
+        needed = max(needed, errors * error)
+        apart = _facing(high, 1) + _facing(low, -1)
     return max(0.0, apart) / needed if needed else 0.0
 
 
-def _reached(level: Sequence[float], sign: int) -> float:
-    """What nearly all values pass, as seen from below (sign 1) or from above (-1)."""
+def _passed(level: Sequence[float], sign: int, share: float) -> float:
+    """What this share of the values passes, as seen from below (sign 1) or from above (-1)."""
     ordered = sorted(sign * value for value in level)
-    return ordered[math.floor((1 - MOSTLY) * len(ordered))]
+    return ordered[math.floor((1 - share) * len(ordered))]
 
 
 def _facing(level: Sequence[float], sign: int) -> float:
@@ -383,5 +384,6 @@ def _facing(level: Sequence[float], sign: int) -> float:
     The median of a long piece; of a short one what three quarters of it pass, so that a few spikes
     in a row are no level.
     """
-    ordered = sorted(sign * value for value in level)
-    return ordered[len(ordered) // 4] if len(ordered) < SHORT else median_low(ordered)
+    if len(level) < SHORT:
+        return _passed(level, sign, 0.75)
+    return median_low(sign * value for value in level)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from memgauge.cluster.fresh_process import measure_afresh
+from memgauge.cluster.series import measured_in
 from memgauge.commands.shared.help import GroupedOption
 from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.storage.run_directory import run_directory
-from memgauge.model.storage.series import MOST_RUNS, run_of_series
+from memgauge.model.storage.series import MOST_RUNS
 from memgauge.model.text import plain
 
 repeat_option = click.option(
@@ -43,25 +43,24 @@ def repeat(runs: int, arguments: Sequence[str], output: str | None, name: str) -
         RequestError, SystemFailure: the directory cannot be made, or no process be started.
         KeyboardInterrupt: interrupted; the run at work has closed its records.
     """
+    done: list[Path] = []
     with run_directory(output, name) as directory:
-        places = [run_of_series(directory, number) for number in range(1, runs + 1)]
-        for at, place in enumerate(places):
-            last = at == len(places) - 1
-            try:
-                code = measure_afresh([*arguments, f"--output={place}"], quiet=not last)
-            except KeyboardInterrupt:
-                _say_what_is_there(places, at)
-                raise
-            if code != ExitCode.DONE:
-                _say_what_is_there(places, at)
-                return code
+        try:
+            for place, code in measured_in(directory, runs, arguments, is_last_shown=True):
+                if code != ExitCode.DONE:
+                    _say_what_is_there(done, runs)
+                    return code
+                done.append(place)
+        except KeyboardInterrupt:
+            _say_what_is_there(done, runs)
+            raise
         _say_how_to_compare(directory, runs)
     return ExitCode.DONE
 
 
-def _say_what_is_there(places: Sequence[Path], done: int) -> None:
-    count = f"{done} of {len(places)} runs {'is' if done == 1 else 'are'} complete"
-    where = f": {', '.join(map(str, places[:done]))}" if done else ""
+def _say_what_is_there(done: Sequence[Path], runs: int) -> None:
+    count = f"{len(done)} of {runs} runs {'is' if len(done) == 1 else 'are'} complete"
+    where = f": {', '.join(map(str, done))}" if done else ""
     click.echo(f"memgauge: --repeat: {plain(count + where)}", err=True)
 
 

@@ -86,7 +86,7 @@ def repetitions(elapsed: int, resolution_ns: int) -> int:
     return max(1, min(MOST_REPETITIONS, math.ceil(wanted)))
 
 
-def elapsed_ns(taken: _core.Slice | Sample) -> int:
+def elapsed_ns(taken: _core.Slice) -> int:
     """From the first begin to the last end."""
     thread = taken.threads[0]
     return thread.end_ns[-1] - thread.begin_ns[0]

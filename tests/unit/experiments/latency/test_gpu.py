@@ -11,6 +11,7 @@ pytest.importorskip("memgauge._core")
 from tests.unit.experiments.fake_gpu import MIB, FakeGpu, install
 from tests.unit.experiments.machines import a_machine
 
+from memgauge.analysis.figures.speeds import elapsed_ns
 from memgauge.experiments.latency.gpu import (
     L1_BYTES,
     MEMORY_NODE_BYTES,
@@ -23,7 +24,6 @@ from memgauge.experiments.shared.gpu_walks import (
     MOST_REPETITIONS,
     PAGE_BYTES,
     TIMER_SHARE,
-    elapsed_ns,
     repetitions,
 )
 from memgauge.experiments.shared.rings import LatencyParameters
@@ -117,7 +117,7 @@ def test_a_timer_that_stays_too_coarse_is_said(gpu: FakeGpu) -> None:
     (group,) = GpuLatency().plan(parameters, SYSTEM)
     with GpuLatency().open(group, parameters) as bench:
         (sample,) = bench.measure("latency/DRAM/random", 0)
-        (warning,) = GpuLatency().check(bench.points[-1], [elapsed_ns(sample)], SYSTEM)
+        (warning,) = GpuLatency().check(bench.points[-1], [elapsed_ns(sample) or 0], SYSTEM)
         assert gpu.chases[-1].runs[-1][2] == MOST_REPETITIONS
     assert warning.code == "timer-coarse"
     assert "steps of 1000000 ns" in warning.message
