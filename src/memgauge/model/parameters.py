@@ -75,6 +75,8 @@ class ParameterField(msgspec.Struct, frozen=True, kw_only=True):
                     f"{self.flag} has no value; write {quoted(self.default_text or '')}"
                 )
             return None
+        if given is self.default:
+            return given
         if isinstance(given, str):
             return self.option.parse(given, self.flag)
         takes_lists = self.option.repeatable or list in self.option.natives

@@ -88,7 +88,7 @@ def test_a_run_that_cannot_be_kept_is_still_reported(place: Path) -> None:
 
 def test_runs_of_a_series_know_each_other_without_the_state_directory(place: Path) -> None:
     done = command.memgauge(
-        *("survey", "--only", "stream", "--threads", "1", "--budget", "12s"),
+        *("survey", "--only", "stream", "--threads", "1", "--budget", "5s"),
         *("--repeat", 3, "--output", "side"),
         cwd=place,
     )

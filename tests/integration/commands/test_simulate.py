@@ -211,9 +211,12 @@ def test_by_trace_what_a_forked_process_does_is_not_the_programs(place: Path) ->
 
 @simulates
 def test_a_program_that_is_killed_among_others_is_said_to_be_missing(place: Path) -> None:
-    killed = f"./walk w {2 * MIB} sleep 100 & sleep 20; kill -9 $!; ./walk r 64; exit 7"
+    killed = (
+        f"mkfifo pipe; exec 3<>pipe; ./walk w {2 * MIB} tee begun <&3 & "
+        "until [ -e begun ]; do sleep 1; done; kill -9 $!; ./walk r 64; exit 7"
+    )
     program = simulated(place, "sh", "-c", killed)["program"]
-    assert program["uncounted_programs"] == 2  # the walk, and sleep in its place
+    assert program["uncounted_programs"] == 2  # the walk, and tee in its place
     assert program["allocate_read_bytes"] < MIB
 
 

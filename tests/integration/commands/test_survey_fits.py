@@ -45,7 +45,7 @@ def run_limited(
 
 def surveyed(directory: Path, only: str, prepare: Callable[[], None]) -> Run:
     done = run_limited(
-        *("survey", "--only", only, "--threads", 1, "--budget", "15s", "--output", directory),
+        *("survey", "--only", only, "--threads", 1, "--budget", "8s", "--output", directory),
         prepare=prepare,
     )
     assert done.returncode == 0, done.stderr
