@@ -116,12 +116,19 @@ class Result(Analysed):
 
         return document_of(self._known)
 
-    def save(self) -> None:
-        """Write `summary.txt` and `report.html` beside the records."""
+    def save(self, *, page: bool = True) -> None:
+        """Write `summary.txt` and `report.html` beside the records.
+
+        Args:
+            page: False writes no page, and removes one of an earlier state of the run.
+        """
         from memgauge.reports.files import write_text
 
         write_text(self.directory / "summary.txt", self.text(), below=self.directory)
-        write_text(self.directory / "report.html", self.html(), below=self.directory)
+        if page:
+            write_text(self.directory / "report.html", self.html(), below=self.directory)
+        else:
+            (self.directory / "report.html").unlink(missing_ok=True)
 
 
 class _Printed(Analysed):

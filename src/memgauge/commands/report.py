@@ -10,7 +10,7 @@ import click
 
 from memgauge import api
 from memgauge.cluster.combined import CombinedRun
-from memgauge.commands.shared.measure import save
+from memgauge.commands.shared.measure import say_where
 from memgauge.commands.shared.options import run_argument
 from memgauge.commands.shared.output import (
     look_of_stdout,
@@ -76,10 +76,15 @@ def _render(result: Result | CombinedRun, form: str | None) -> None:
         raise RequestError(
             "--format stream: a combined run of nodes has no such table; give the run of one node"
         )
-    if form is None:
-        print_and_write(partial(print_report, result.report, whole=False), partial(save, result))
-    else:
+    if form is not None:
         _PRINTED[form](result)
+        return
+
+    def write() -> None:
+        result.save()
+        say_where(result.directory)
+
+    print_and_write(partial(print_report, result.report, whole=False), write)
 
 
 def _published(name: str, form: str | None) -> None:

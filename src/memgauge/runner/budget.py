@@ -23,6 +23,20 @@ REPORT_SHARE = 0.25
 SURVEY_REPORT_SHARE = 0.5
 """and of that of a survey, which promises when it ends."""
 
+FIRST_ROUNDS = 6
+"""Rounds from which a point has an interval of its median;"""
+FIRST_ROUNDS_SHARE = 0.5
+"""and what they may take of the time for the report, which without figures is worth nothing."""
+
+PAGE_SHARE = 0.35
+"""Of the time that a report takes, for its HTML page."""
+LATE_SHARE = 0.1
+"""Of its budget, by which a survey ends at the latest after it,"""
+LATE_S = 5.0
+"""and seconds of them at most."""
+LEAST_PROMISED_S = 5.0
+"""The least budget that a survey keeps to: starting alone takes a second on a busy machine."""
+
 PREPARING_SHARE = 0.5
 """Of the time without the report, that a survey prepares for at most."""
 
@@ -127,7 +141,7 @@ class Budget:
     ) -> None:
         self.total_s = total_s
         self.reserve(reserve_s)
-        self._began = began or Beginning.now()
+        self.began = began or Beginning.now()
 
     def reserve(self, seconds: float, share: float = REPORT_SHARE) -> None:
         """Reserve this many seconds at the end, at most a share of the budget."""
@@ -136,7 +150,7 @@ class Budget:
     @property
     def elapsed_s(self) -> float:
         """Time since the run began."""
-        return time.monotonic() - self._began.at_s
+        return time.monotonic() - self.began.at_s
 
     @property
     def remaining_s(self) -> float:
@@ -148,8 +162,23 @@ class Budget:
         """Whether measuring must end now."""
         return self.remaining_s <= 0.0
 
+    def has_ended(self, rounds: int) -> bool:
+        """Whether measuring must end after so many rounds; the first few may take longer."""
+        longer_s = FIRST_ROUNDS_SHARE * self.reserve_s if rounds < FIRST_ROUNDS else 0.0
+        return self.elapsed_s >= self.total_s - self.reserve_s + longer_s
+
+    def has_time_for_page(self, points: int) -> bool:
+        """Whether a survey that writes its page now ends when it promised to.
+
+        Args:
+            points: In the page.
+        """
+        latest_s = self.total_s + min(LATE_SHARE * self.total_s, LATE_S)
+        page_s = PAGE_SHARE * report_s(points, self.pace)
+        return self.total_s < LEAST_PROMISED_S or self.elapsed_s + page_s <= latest_s
+
     @property
     def pace(self) -> float:
         """Time over processor time so far: above 1 where other programs have the processors."""
-        used_s = time.process_time() - self._began.processor_s
+        used_s = time.process_time() - self.began.processor_s
         return min(SLOWEST, max(1.0, self.elapsed_s / max(used_s, 0.01)))

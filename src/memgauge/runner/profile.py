@@ -29,7 +29,7 @@ from memgauge.model.records import (
 from memgauge.model.storage.marks import MARKS_NAME
 from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
-from memgauge.model.termination import Terminated
+from memgauge.model.termination import Terminated, deferred
 from memgauge.runner.profile_lanes import Lanes, Totals
 from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, read_marks
 from memgauge.runner.profile_parameters import ProfileParameters
@@ -123,10 +123,15 @@ def opened(request: ProfileRequest, watcher: Watcher | None = None) -> Iterator[
         stack.callback(_let_go, recording.close)
         try:
             recording.open()
-        except BaseException:
+        except BaseException as error:
             recording.discard()
+            recording.abandon(error)
             raise
-        yield recording
+        try:
+            yield recording
+        except BaseException as error:
+            recording.abandon(error)
+            raise
 
 
 def _let_go(close: Callable[[], None]) -> None:
@@ -165,12 +170,15 @@ class Recording:
         self._marks = writer.directory / MARKS_NAME
         self._first_pair = ClockPair.now()
         self._process: Process | None = None
+        self._is_open = False
+        """Whether the record has its first line, but not its last."""
 
     def open(self) -> None:
         """Open everything and write what is known before the start."""
         if self._owns or not self._subject.attached:
             self._make_marks()
         self._lanes.open(self._subject)
+        self._is_open = True
         self._writer.write([self._start(), *self._lanes.records, *self._lanes.warnings])
         self._watcher.begins(self._lanes.warnings)
 
@@ -202,10 +210,11 @@ class Recording:
             status, reason = "failed", str(error)
             raise
         finally:
-            self._guarded(self._watcher.ends)
-            self._finish(status, reason)
-            self._guarded(self.close)
-            self._guarded(self._writer.close)
+            with deferred():
+                self._guarded(self._watcher.ends)
+                self._finish(status, reason)
+                self._guarded(self.close)
+                self._guarded(self._writer.close)
 
     def watched(self) -> Watched:
         """How it ended, with the run as it was written."""
@@ -233,6 +242,13 @@ class Recording:
         self._guarded(self.close)
         self._guarded(self._lanes.discard)
         self._guarded(lambda: self._marks.unlink(missing_ok=True))
+
+    def abandon(self, error: BaseException) -> None:
+        """Close the record, where an error or a signal came before or after `run` could."""
+        if self._is_open:
+            was_interrupted = isinstance(error, KeyboardInterrupt)
+            reason = str(error) or "Ctrl-C" if was_interrupted else reason_of(error)
+            self._finish("interrupted" if was_interrupted else "failed", reason)
 
     def _begin(self) -> None:
         begin_ns = self._clock_ns()
@@ -293,6 +309,7 @@ class Recording:
         elapsed_s = (self._clock_ns() - self._first_pair.run_ns) * 1e-9
         end = RunEnd(status=status, reason=reason, elapsed_s=max(0.0, elapsed_s), rounds=0)
         self._guarded(lambda: self._writer.write([end]))
+        self._is_open = False
         self._guarded(lambda: self._marks.unlink(missing_ok=True))
 
     def _write_last(self) -> None:

@@ -14,7 +14,7 @@ from memgauge.experiments.shared.base import Bench
 from memgauge.model.errors import DoesNotFit
 from memgauge.model.records import AnyRecord, Point, Sample
 from memgauge.model.storage.run_file import RunWriter
-from memgauge.runner.budget import Budget
+from memgauge.runner.budget import FIRST_ROUNDS, Budget
 from memgauge.runner.fitting import LeftOut, memory_needed
 from memgauge.runner.point_progress import CellValues, PointProgress
 from memgauge.runner.turns import Turns
@@ -55,6 +55,8 @@ class Rounds:
         self._turns = Turns()
         self._without_memory: set[Bench] = set()
         self._environment_due_s = 0.0
+        self._deadline_s = 0.0
+        self._before = 0
 
     def run(
         self,
@@ -66,6 +68,8 @@ class Rounds:
     ) -> None:
         """Run rounds until all points are precise and have spanned `least_s`, or time is over.
 
+        The first few rounds may go on until half of the time for the report is used.
+
         Args:
             tracked: Points to sample; those that a bench adds while measuring are appended.
             share_s: Most seconds that the rounds may take; they also end with the run's budget.
@@ -73,11 +77,12 @@ class Rounds:
             tick: Shows progress after each round.
             declare: Records the points that a bench adds, before they are sampled.
         """
-        deadline_s = self._budget.elapsed_s + share_s
+        self._deadline_s = self._budget.elapsed_s + share_s
+        self._before = self.completed
         benches = list(dict.fromkeys(progress.bench for progress in tracked))
         look(tracked, self._precision)
-        while self._is_unfinished(tracked, least_s) and not self._is_over(deadline_s):
-            self._one_round(tracked, deadline_s)
+        while self._is_unfinished(tracked, least_s) and not self._is_over():
+            self._one_round(tracked)
             look(tracked, self._precision)
             if self.completed % SEARCH_EVERY_ROUNDS == 0:
                 for bench in benches:
@@ -93,16 +98,18 @@ class Rounds:
         now_s = self._budget.elapsed_s
         return any(one.began_s is None or now_s - one.began_s < least_s for one in sampled)
 
-    def _is_over(self, deadline_s: float) -> bool:
-        return self._budget.ended or self._budget.elapsed_s >= deadline_s
+    def _is_over(self) -> bool:
+        rounds = self.completed - self._before
+        is_late = rounds >= FIRST_ROUNDS and self._budget.elapsed_s >= self._deadline_s
+        return is_late or self._budget.has_ended(rounds)
 
-    def _one_round(self, tracked: Sequence[PointProgress], deadline_s: float) -> None:
+    def _one_round(self, tracked: Sequence[PointProgress]) -> None:
         records: list[AnyRecord] = []
         try:
             for progress in self._turns.of_round(self.completed, tracked):
                 if progress.to_sample:  # its bench may have run out of memory in this round
                     records.extend(self._sample(progress, tracked))
-                if self._is_over(deadline_s):
+                if self._is_over():
                     break
         finally:
             if self._budget.elapsed_s >= self._environment_due_s:

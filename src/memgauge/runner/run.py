@@ -285,7 +285,7 @@ class _Recording:
             self._writer.write([made for bench in benches for made in bench.counters])
             share_s = self._share_s(benches.values(), [late, *waiting])
             if self._request.is_survey:
-                share_s = self._try(benches, share_s)
+                share_s = self._try(benches, share_s, [late, *waiting])
             requested = {bench: parameters for bench, (_, parameters, _) in benches.items()}
 
             def declare(bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
@@ -311,13 +311,21 @@ class _Recording:
             round_s_of(step, found[step.place], self._trial.model) for step in steps_of(found)
         )
 
-    def _try(self, benches: Mapping[Bench, Planned], share_s: float) -> float:
+    def _try(
+        self,
+        benches: Mapping[Bench, Planned],
+        share_s: float,
+        others: Iterable[Iterable[Planned]],
+    ) -> float:
         """Leave out what does not fit, and say so; returns the seconds left for the rounds."""
         self._show("trying", 0, sum(len(bench.points) for bench in benches))
         began_s = self._budget.elapsed_s
         self._trial.run(benches, share_s)
         for experiment, message in self._trial.left.taken_messages():
             self._left_out.add(experiment, DoesNotFit(message))
+        points = len(self._points) + sum(len(bench.points) for bench in benches)
+        points += sum(len(group.points) for batch in others for _, _, group in batch)
+        self._budget.reserve(report_s(points, self._trial.model.pace), SURVEY_REPORT_SHARE)
         return max(0.0, share_s - (self._budget.elapsed_s - began_s))
 
     def _start(self) -> None:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
@@ -24,9 +24,13 @@ from tests.integration.command import command
 import memgauge
 from memgauge.counters.components import NAMES
 from memgauge.model.errors import CommandNotFound, RequestError, RunFileError
+from memgauge.model.records import Warning
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import LaneReader
 from memgauge.model.storage.run_file import read_run
+from memgauge.runner.profile import ProfileRequest, Watcher, opened
+from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.system.detect import detect
 
 pytestmark = pytest.mark.native
 
@@ -451,3 +455,27 @@ def test_too_few_descriptors_are_the_reason_that_is_told(tmp_path: Path) -> None
     few = done("true", cwd=tmp_path, quiet=False, prepare=limited(resource.RLIMIT_NOFILE, 20))
     for wrong in (b"does not exist", b"went away", b"Traceback"):
         assert wrong not in few.stderr, few.stderr
+
+
+class _Interrupted(Watcher):
+    """Ctrl-C between the first record and the program's first instruction."""
+
+    def begins(self, warnings: Sequence[Warning]) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("watcher", [_Interrupted(), Watcher()], ids=["opening", "opened"])
+def test_a_signal_before_the_program_starts_leaves_a_closed_record(
+    watcher: Watcher, tmp_path: Path
+) -> None:
+    request = ProfileRequest(
+        command=["true"],
+        parameters=ProfileParameters(components=("process",)),
+        directory=tmp_path / "run",
+        system=detect(),
+    )
+    with pytest.raises(KeyboardInterrupt), opened(request, watcher):
+        raise KeyboardInterrupt
+    run = read_run(tmp_path / "run")
+    assert run.end is not None
+    assert (run.end.status, run.end.reason, run.processes) == ("interrupted", "Ctrl-C", [])

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from memgauge.runner.budget import (
+    FIRST_ROUNDS,
     PREPARING_SHARE,
     REPORT_S,
     REPORT_S_PER_POINT,
@@ -78,3 +79,34 @@ def test_a_report_of_a_busy_machine_takes_longer_but_at_most_half() -> None:
 
 def test_budgets_are_suggested_in_round_numbers() -> None:
     assert [rounded_up(s) for s in (11.0, 61.0, 601.0)] == ["15s", "90s", "900s"]
+
+
+def test_the_first_rounds_may_take_half_of_what_the_report_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    budget = Budget(10.0, reserve_s=2.0, began=Beginning(0.0, 0.0))
+    ended = {}
+    for second in (7.9, 8.5, 9.1):
+        monkeypatch.setattr(time, "monotonic", lambda second=second: second)
+        ended[second] = (budget.has_ended(FIRST_ROUNDS - 1), budget.has_ended(FIRST_ROUNDS))
+    assert ended == {7.9: (False, False), 8.5: (False, True), 9.1: (True, True)}
+
+
+@pytest.mark.parametrize(
+    ("total_s", "elapsed_s", "has_time"),
+    [
+        (10.0, 10.0, True),
+        (10.0, 10.9, False),
+        (600.0, 604.0, True),
+        (600.0, 604.9, False),
+        (1.0, 30.0, True),
+    ],
+)
+def test_a_page_is_written_where_it_ends_in_time(
+    monkeypatch: pytest.MonkeyPatch, total_s: float, elapsed_s: float, has_time: bool
+) -> None:
+    """In a tenth of the budget, and in five seconds; the least budgets are no promise."""
+    monkeypatch.setattr(time, "monotonic", lambda: elapsed_s)
+    monkeypatch.setattr(time, "process_time", lambda: elapsed_s)
+    budget = Budget(total_s, began=Beginning(0.0, 0.0))
+    assert budget.has_time_for_page(10) == has_time

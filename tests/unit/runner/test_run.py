@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from memgauge.model.records import Point, Sample
 from memgauge.model.storage.run_file import read_run
 from memgauge.model.system import System
 from memgauge.runner import run as runner
-from memgauge.runner.budget import least_stretch_s
+from memgauge.runner.budget import FIRST_ROUNDS, Beginning, least_stretch_s
 from memgauge.runner.fitting import planned_groups
 from memgauge.runner.point_progress import FIRST_LOOK, PASSES
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -36,6 +37,7 @@ def request(
     available_bytes: int = 1 << 30,
     resume: bool = False,
     machine_id: str = "m1",
+    began: Beginning | None = None,
 ) -> runner.Request:
     return runner.Request(
         experiments=[(experiment, CommonParameters())],
@@ -44,6 +46,7 @@ def request(
         directory=directory,
         system=a_system(available_bytes, machine_id),
         resume=resume,
+        began=began,
     )
 
 
@@ -53,6 +56,16 @@ def test_a_steady_machine_reaches_the_precision_and_ends_early(tmp_path: Path) -
     assert run.end.status == "complete"
     assert least_stretch_s(0.2) <= run.end.elapsed_s < 4.0
     assert all(len(samples) >= FIRST_LOOK for samples in run.samples.values())
+
+
+def test_a_run_whose_time_went_before_it_began_has_its_first_rounds(tmp_path: Path) -> None:
+    """82 of 100 s were left for measuring, because the machine is slow, and 84 are over."""
+    began = Beginning(time.monotonic() - 84.0, time.process_time())
+    experiment = FakeExperiment({"g": ["a", "b"]})
+    run = runner.execute(request(experiment, tmp_path / "r", budget_s=100.0, began=began))
+    assert run.rounds == FIRST_ROUNDS
+    assert run.end is not None
+    assert run.end.status == "budget"
 
 
 def test_every_point_is_sampled_once_in_each_round_in_random_order(tmp_path: Path) -> None:

@@ -61,6 +61,9 @@ STILL_SHARE = 0.1
 MOSTLY = 0.9
 """Of a piece: still, or beyond the level of a still neighbour."""
 
+LARGEST = 1e150
+"""No quantity has such a value, and squares of larger ones overflow."""
+
 Piece = tuple[int, int]
 
 
@@ -144,7 +147,8 @@ def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
         length: Number of places, and of values of each track.
         least: Fewest places of a piece, unless all of `length` is shorter.
     """
-    reported = [signal for signal in signals if any(value is not None for value in signal.values)]
+    usable = [_with_squares(signal) for signal in signals]
+    reported = [signal for signal in usable if any(value is not None for value in signal.values)]
     if not reported or length < 2 * least:
         return []
     still = [_stillness(signal) for signal in reported]
@@ -164,6 +168,14 @@ def cuts_of(signals: Sequence[Signal], length: int, least: int) -> list[Cut]:
         Cut(one[1], *_likely(sums, one[0], one[1], other[1], least))
         for one, other in pairwise(pieces)
     ]
+
+
+def _with_squares(signal: Signal) -> Signal:
+    """A signal without the values that are none: counters that lie about their scale give such."""
+    if all(value is None or abs(value) < LARGEST for value in signal.values):
+        return signal
+    kept = [v if v is not None and abs(v) < LARGEST else None for v in signal.values]
+    return msgspec.structs.replace(signal, values=kept)
 
 
 def noise_of(signal: Signal) -> float:

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from memgauge import api
-from memgauge.cluster.combined import CombinedRun
 from memgauge.commands.shared.output import print_and_write, print_json, print_report
 from memgauge.experiments.shared.base import Experiment
 from memgauge.model.errors import ExitCode
@@ -19,7 +18,7 @@ from memgauge.model.parameters import CommonParameters, RunOptions
 from memgauge.model.records import Warning
 from memgauge.model.text import plain
 from memgauge.results import CORRUPT, Result
-from memgauge.runner.budget import Beginning
+from memgauge.runner.budget import Beginning, Budget
 
 
 def measure(
@@ -41,6 +40,7 @@ def measure(
     """
     from memgauge.reports.terminal.progress import Progress
 
+    budget = Budget(options.budget_s, began=Beginning.of_process())
     with Progress(sys.stderr) as progress:
 
         def show(now: Any) -> None:
@@ -51,13 +51,14 @@ def measure(
             options,
             name=name or chosen[0][0].name,
             resume=resume_run,
-            began=Beginning.of_process(),
+            began=budget.began,
             on_progress=show,
             on_warning=_warn,
         )
 
     def write() -> None:
-        save(result)
+        is_late = len(chosen) > 1 and not budget.has_time_for_page(len(result.run.points))
+        save(result, page=not is_late)
         then(result)
 
     return print_and_write(partial(present, result, as_json=options.json), write)
@@ -80,10 +81,23 @@ def present(result: Result, *, as_json: bool) -> int:
     return ExitCode.DONE
 
 
-def save(result: Result | CombinedRun) -> None:
-    """Write summary and page beside the records, and say where; after all was printed."""
-    result.save()
-    say_where(result.directory)
+def save(result: Result, *, page: bool = True) -> None:
+    """Write summary and page beside the records, and say where; after all was printed.
+
+    Args:
+        result: What is saved.
+        page: False leaves the page out, for want of time, and says how to have it.
+    """
+    result.save(page=page)
+    if page:
+        say_where(result.directory)
+        return
+    directory = plain(str(result.directory))
+    click.echo(
+        f"run: {directory}  no page, because the budget had no time left for it; "
+        f"to write it: memgauge report {directory}",
+        err=True,
+    )
 
 
 def say_where(directory: Path) -> None:
