@@ -200,7 +200,7 @@ class Compared(_Printed):
 
 
 class Published(Analysed):
-    """A published table, analysed as the figures of a run are: counts or splits of threads."""
+    """A published table; counts and splits of threads are analysed as those of a run are."""
 
     def __init__(self, name: str) -> None:
         from memgauge.references.library import load as load_reference
@@ -212,21 +212,29 @@ class Published(Analysed):
         """What explains them, tables and picture."""
         from memgauge.analysis.comparison.published_tiers import published_tiers_report
         from memgauge.analysis.counters.published import published_report
+        from memgauge.analysis.published import table_report
 
-        if self.reference.description.competition is not None:
+        described = self.reference.description
+        if described.competition is not None:
             return published_tiers_report(self.reference)
-        return published_report(self.reference)
+        if described.counts is not None:
+            return published_report(self.reference)
+        return table_report(self.reference)
 
     def _figures(self) -> msgspec.Struct:
         from memgauge.analysis.comparison.published_tiers import published_contest
         from memgauge.analysis.counters.bandwidth import hardware_bandwidth
         from memgauge.analysis.counters.document import hardware_figures
         from memgauge.analysis.counters.published import published_counts
+        from memgauge.analysis.published import published_figures
         from memgauge.analysis.tiers.document import contest_figures
 
-        if self.reference.description.competition is not None:
+        described = self.reference.description
+        if described.competition is not None:
             return contest_figures(published_contest(self.reference))
-        return hardware_figures(hardware_bandwidth(published_counts(self.reference)))
+        if described.counts is not None:
+            return hardware_figures(hardware_bandwidth(published_counts(self.reference)))
+        return published_figures(self.reference)
 
 
 class Simulation(_Printed):

@@ -1,9 +1,31 @@
-"""A published data set as a report: what was analysed of it, and what the study tells of itself."""
+"""A published data set as a report: what was analysed of it, and what the study tells of itself.
+
+Counts of memory controllers and splits of threads are analysed as those of a run are. All other
+sets are shown: the table as it was published, and what of it is a figure that can be compared.
+"""
 
 from __future__ import annotations
 
+import msgspec
+
 from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
-from memgauge.references.library import PREFIX, Reference
+from memgauge.references.library import PREFIX, PublishedFigure, Reference
+
+
+class PublishedFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """A published data set as plain data."""
+
+    name: str
+    title: str
+    machine: str
+    study: str
+    conditions: list[str]
+    caveats: list[str]
+    columns: list[str]
+    rows: list[list[str]]
+    """The table as published: text, by column."""
+    figures: list[PublishedFigure]
+    """What of it can be compared."""
 
 
 def study_report(reference: Reference, section: Section, *, of: str) -> Report:
@@ -36,4 +58,76 @@ def study_report(reference: Reference, section: Section, *, of: str) -> Report:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    return f"{_capitalised(text)}{'' if text.endswith('.') else '.'}"
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def published_figures(reference: Reference) -> PublishedFigures:
+    """A data set as plain data: the table as published, and its figures."""
+    described = reference.description
+    return PublishedFigures(
+        name=f"{PREFIX}{reference.name}",
+        title=reference.title,
+        machine=described.machine,
+        study=described.study,
+        conditions=described.conditions,
+        caveats=described.caveats,
+        columns=reference.columns,
+        rows=_rows(reference),
+        figures=reference.figures,
+    )
+
+
+def table_report(reference: Reference) -> Report:
+    """A data set as a report: its table, and its figures in the units of memgauge."""
+    section = Section(
+        name="published",
+        title=_capitalised(reference.title),
+        question="What was published?",
+        verdicts=[],
+        tables=[_as_published(reference), _comparable(reference)],
+        charts=[],
+    )
+    return study_report(reference, section, of="table")
+
+
+def _as_published(reference: Reference) -> Table:
+    return Table(
+        name="as-published",
+        title="As published",
+        columns=[Column(title=name.replace("_", " ")) for name in reference.columns],
+        rows=[[*row] for row in _rows(reference)],
+        note="Units stand in the names of the columns; ranges are the study's.",
+    )
+
+
+def _comparable(reference: Reference) -> Table:
+    units = sorted({one.unit for one in reference.figures})
+    return Table(
+        name="figures",
+        title="Figures that can be compared",
+        columns=[
+            Column(title="figure"),
+            *(Column(title=unit, digits=2) for unit in units),
+            Column(title="statistic"),
+            Column(title="name", narrow=False),
+        ],
+        rows=[
+            [
+                one.label,
+                *(one.value if one.unit == unit else None for unit in units),
+                one.statistic,
+                one.name,
+            ]
+            for one in reference.figures
+        ],
+        note="GB/s: 1e9 bytes a second. No published set states intervals. Beside a run: memgauge "
+        f"compare RUN {PREFIX}{reference.name}.",
+    )
+
+
+def _rows(reference: Reference) -> list[list[str]]:
+    return [[row[name] for name in reference.columns] for row in reference.rows]

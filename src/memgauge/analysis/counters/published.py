@@ -24,8 +24,8 @@ def published_counts(reference: Reference) -> HardwareCounts:
     known = reference.description.counts
     if known is None:
         raise RequestError(
-            f"{PREFIX}{reference.name}: holds no counts of memory controllers and no splits of "
-            f"threads between two memories; compare it with 'memgauge compare'"
+            f"{PREFIX}{reference.name}: holds no counts of memory controllers; "
+            f"to read it: memgauge report {PREFIX}{reference.name}"
         )
     devices = [row[known.device] for row in reference.rows]
     sockets = sockets_by_address(devices, known.sockets)
