@@ -59,6 +59,9 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     where: dict[str, str] = {}
     """Rows with these cells only; all where empty."""
     label: str = ""
+    facts: dict[str, str] = {}
+    """How it was measured, as points record it: `access`, `store`, `variant`; what is not known is
+    not in it."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -143,6 +146,8 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     statistic: str
     label: str
+    facts: dict[str, str] = {}
+    """How it was measured, as far as it is known, as points record it."""
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,4 +237,5 @@ def _figure(mapping: Mapping, value: float, row: dict[str, str]) -> PublishedFig
         value=value,
         statistic=mapping.statistic,
         label=mapping.label.format(**row),
+        facts=mapping.facts,
     )

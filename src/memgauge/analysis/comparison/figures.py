@@ -1,5 +1,6 @@
 """What can be compared: the figures of a run or of a published data set, without the rest of it."""
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -29,6 +30,9 @@ TRAFFIC_CAVEAT = (
     "of loop nests only speeds are compared; what they read and write is set against the "
     "expectation in each run's own report"
 )
+
+_TRANSLATED = re.compile(r"[/-]translated\b")
+"""In names of points: `stream/copy/standard/translated/2t`, `tiers/copy-translated/4t`."""
 
 Direction = Literal["higher", "lower"]
 
@@ -105,9 +109,9 @@ def of_run(figures: Figures, name: str) -> Source:
                 for summary in figures.summaries[point.point]
                 if (made := _of_point(point, summary)) is not None
             ]
+            + _sums(figures)
         )
-        + _counted(figures)
-        + _sums(figures),
+        + _counted(figures),
         title=f"run of {', '.join(start.experiments)}, begun {start.started_at}",
         run_id=start.run_id,
         machine_id=start.system.machine_id,
@@ -135,6 +139,7 @@ def of_reference(reference: Reference) -> Source:
                 estimate=without_interval(figure.value),
                 statistic=figure.statistic,
                 label=figure.label,
+                facts={**figure.facts},
             )
             for figure in reference.figures
         ],
@@ -176,15 +181,19 @@ def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
 def _by_kernel(found: list[Comparable]) -> list[Comparable]:
     """Translated access under its kernel's name, of a run that has no direct one.
 
-    So a run in a pool pairs with one in other memory, as in the NVDIMM study's table 6; that the
-    access differs is in the facts, and is said.
+    So a run in a pool pairs with one in other memory, as in the NVDIMM study's table 6, and with
+    the study's own tables; where the access differs, that is in the facts, and is said.
     """
     names = {one.name for one in found}
-    plain = {name: name.replace("/translated", "") for name in names}
+    plain = {name: _TRANSLATED.sub("", name) for name in names}
     return [
         one
         if plain[one.name] in names
-        else msgspec.structs.replace(one, name=plain[one.name], label=plain[one.name])
+        else msgspec.structs.replace(
+            one,
+            name=plain[one.name],
+            label=plain[one.name] if one.label == one.name else one.label,
+        )
         for one in found
     ]
 
@@ -210,7 +219,11 @@ def _sums(figures: Figures) -> list[Comparable]:
             statistic=SUSTAINED,
             label=f"both groups, {split.k} of {contest.threads} in B",
             regime=regime_kind(contest.regime),
-            facts={"A's memory": contest.a, "B's memory": contest.b},
+            facts={
+                "A's memory": contest.a,
+                "B's memory": contest.b,
+                "access": "translated" if _TRANSLATED.search(f"/{contest.what}") else "direct",
+            },
         )
         for contest in contests(figures)
         for split in contest.shared

@@ -15,7 +15,7 @@ from memgauge.model.points.memory import ROLES, AreaFacts, RequestedMemory
 from memgauge.model.records import Scalar
 from memgauge.model.units import format_count
 
-OF_MEMORY = frozenset(ROLES).union(*(AreaFacts.keys(role) for role in ROLES))
+OF_MEMORY = frozenset({*ROLES, "access"}).union(*(AreaFacts.keys(role) for role in ROLES))
 """Facts that are reported here in one sentence instead of one by one."""
 
 
@@ -43,7 +43,9 @@ def memory_verdicts(label: str, pair: Pair) -> Iterator[Verdict]:
                 text=f"Elements were reached in two ways (A against {label}): {one} against "
                 f"{other} ({format_count(count, 'figure')}). A difference then includes the "
                 "cost of address translation, not only that of the memory.",
-                remedy="measure both with --access direct",
+                remedy="measure with --access translated, as the study did"
+                if pair.baseline.published or pair.other.published
+                else "measure both with --access direct",
             )
 
 
@@ -65,4 +67,4 @@ def _memory(facts: Mapping[str, Scalar]) -> str:
 
 def _access(facts: Mapping[str, Scalar]) -> str:
     """`direct` where nothing is recorded: there was no other way."""
-    return "translated" if facts.get("access") == "translated" else "direct"
+    return str(facts.get("access", "direct"))

@@ -5,10 +5,13 @@ from itertools import pairwise
 import pytest
 from tests.unit.analysis.cells import rows
 from tests.unit.analysis.published import alone
+from tests.unit.analysis.tiers.runs import even, tiers_run
 
-from memgauge.analysis.comparison.figures import of_reference
+from memgauge.analysis.comparison.figures import of_reference, of_run
+from memgauge.analysis.comparison.memory import memory_verdicts
 from memgauge.analysis.comparison.published_tiers import published_contest, published_tiers_report
-from memgauge.analysis.comparison.ratios import compare_two
+from memgauge.analysis.comparison.ratios import Pair, compare_two
+from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.section import Section
 from memgauge.analysis.tiers.document import contest_figures
 from memgauge.analysis.tiers.rules import best_splits, shape_of
@@ -161,6 +164,27 @@ def test_figures_of_the_tables_pair_with_each_other_and_with_a_run() -> None:
     assert len(pair.rows) == 3 * 15
     assert pair.rows[0].name == "tiers/copy/16t/k1/a"
     assert not pair.unpaired
+
+
+def against_the_study(what: str) -> Pair:
+    run = tiers_run(16, even(4.0, 1.0), splits=[4, 5], rounds=20, work=[(what, None)])
+    return compare_two(of_run(figures_of(run), "run"), of_reference(load(WITHIN)))
+
+
+def test_a_run_that_translates_addresses_pairs_with_the_study() -> None:
+    pair = against_the_study("copy-translated")
+    assert {row.name for row in pair.rows} == {
+        f"tiers/copy/16t/k{k}/{part}" for k in (4, 5) for part in ("a", "b", "sum")
+    }
+    assert not [v for v in memory_verdicts("B", pair) if "in two ways" in v.text]
+
+
+def test_a_run_that_does_not_is_told_what_differs() -> None:
+    pair = against_the_study("copy")
+    (access,) = [v for v in memory_verdicts("B", pair) if "in two ways" in v.text]
+    assert access.level == "warning"
+    assert "direct against translated (4 figures)" in access.text  # B's, and the sums
+    assert access.remedy == "measure with --access translated, as the study did"
 
 
 def test_the_document_holds_the_conclusions() -> None:

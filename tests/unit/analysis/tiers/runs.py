@@ -63,7 +63,7 @@ def points(
                 "pages": "auto",
                 "fixed_iterations": fixed_iterations,
             },
-            actual={"cpus": f"0-{threads - 1}"},
+            actual={"cpus": f"0-{threads - 1}", **access_facts(what, group, share)},
         )
         for group in there
     }
@@ -77,6 +77,13 @@ def work_facts(what: str, share: float | None = None) -> dict[str, Scalar]:
     _, _, pauses = what.partition("/d")
     a_ns, _, b_ns = pauses.partition("-")
     return {"read_share": share, "delay_a_ns": int(a_ns or 0), "delay_b_ns": int(b_ns or 0)}
+
+
+def access_facts(what: str, group: str, share: float | None) -> dict[str, Scalar]:
+    """Only B has a pool, in which addresses can be translated."""
+    if share is not None:
+        return {}
+    return {"access": work_facts(what)["access"] if group == "b" else "direct"}
 
 
 def probe(
