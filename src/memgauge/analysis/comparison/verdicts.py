@@ -1,14 +1,16 @@
 """Verdicts on a comparison: how the sources differ, and what was found."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
+from statistics import median
 
 from memgauge.analysis.comparison.figures import Source, is_one_machine
 from memgauge.analysis.comparison.memory import OF_MEMORY, memory_verdicts
 from memgauge.analysis.comparison.names import labels_of, named
 from memgauge.analysis.comparison.paces import pace_verdicts
 from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN, Unpaired
-from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Pair
+from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Pair, Row
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.significance import FALSE_SHARE
 from memgauge.model.units import format_count
@@ -38,6 +40,7 @@ def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
     return [
         *_outcome(label, pair),
         *_untold(pair),
+        *_beside_published(label, pair),
         *memory_verdicts(label, pair),
         *_unlike(label, pair),
         *_unpaired(label, pair),
@@ -231,6 +234,46 @@ def _untold(pair: Pair) -> list[Verdict]:
             remedy="increase --budget",
         )
     ]
+
+
+def _beside_published(label: str, pair: Pair) -> list[Verdict]:
+    """What ratios to published figures say without their intervals: directions and ranges."""
+    if not (pair.baseline.published or pair.other.published):
+        return []
+    found = []
+    for what, direction in (("bandwidths", "higher"), ("latencies", "lower")):
+        rows = [row for row in pair.rows if row.direction == direction]
+        if rows:
+            text = f"Without verdicts: {_ratios(label, what, rows)}{_of_intervals(pair, rows)}"
+            found.append(Verdict(level="note", text=text))
+    return found
+
+
+def _ratios(label: str, what: str, rows: Sequence[Row]) -> str:
+    ratios = sorted(row.ratio.value for row in rows)
+    above = sum(ratio > 1 for ratio in ratios)
+    below = sum(ratio < 1 for ratio in ratios)
+    return (
+        f"of {len(rows)} {what} {above} are higher in {label} than in A and {below} lower; the "
+        f"ratios {label}/A reach from {100 * ratios[0]:.1f}% to {100 * ratios[-1]:.1f}%, their "
+        f"median is {100 * median(ratios):.1f}%."
+    )
+
+
+def _of_intervals(pair: Pair, rows: Sequence[Row]) -> str:
+    """Where published values lie beside the intervals of a run; empty: there are none."""
+    if pair.baseline.published == pair.other.published:
+        return ""
+    sides = [(row.baseline, row.other) for row in rows]
+    of_run = [(b, a.value) if pair.baseline.published else (a, b.value) for a, b in sides]
+    known = [(one, value) for one, value in of_run if math.isfinite(one.high)]
+    if not known:
+        return ""
+    inside = sum(one.low <= value <= one.high for one, value in known)
+    return (
+        f" The published value lies within the run's own interval in {inside} of {len(known)}; how "
+        "far it would vary itself is not known."
+    )
 
 
 def _unlike(label: str, pair: Pair) -> list[Verdict]:

@@ -11,6 +11,7 @@ from memgauge.analysis.comparison.figures import of_reference, of_run
 from memgauge.analysis.comparison.memory import memory_verdicts
 from memgauge.analysis.comparison.published_tiers import published_contest, published_tiers_report
 from memgauge.analysis.comparison.ratios import Pair, compare_two
+from memgauge.analysis.comparison.verdicts import pair_verdicts
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.section import Section
 from memgauge.analysis.tiers.document import contest_figures
@@ -185,6 +186,21 @@ def test_a_run_that_does_not_is_told_what_differs() -> None:
     assert access.level == "warning"
     assert "direct against translated (4 figures)" in access.text  # B's, and the sums
     assert access.remedy == "measure with --access translated, as the study did"
+
+
+def test_what_ratios_to_published_figures_say_is_said() -> None:
+    """The run's A is as fast as asked for, 4 GB/s a thread; the study's is 44.4 and 41.4 GB/s."""
+    (said,) = [
+        v.text
+        for v in pair_verdicts("B", against_the_study("copy"))
+        if "Without verdicts" in v.text
+    ]
+    assert "of 6 bandwidths" in said
+    assert "within the run's own interval in 0 of 6" in said
+    pair = compare_two(of_reference(load("nvdimm-dram")), of_reference(load("nvdimm")))
+    (said,) = [v.text for v in pair_verdicts("B", pair) if "Without verdicts" in v.text]
+    assert "of 128 bandwidths 0 are higher in B than in A and 128 lower" in said
+    assert "interval" not in said
 
 
 def test_the_document_holds_the_conclusions() -> None:
