@@ -64,8 +64,11 @@ def test_a_command_answers(setting: str, name: str, place: Machine) -> None:
     assert answer.fault is None, (answer.code, answer.errors)
 
 
-def test_reasons_are_the_right_ones(place: Machine) -> None:
+def test_reasons_are_the_right_ones(place: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of limits that could be taken for others."""
+    # Long enough for two seconds of processor time on a busy machine.
+    endless = COMMANDS["workingset"].replace("--budget 1s", "--budget 60s --precision 0.1%")
+    monkeypatch.setitem(COMMANDS, "workingset", endless)
     expected = {
         ("ulimit -u 1", "stream"): "ulimit -u, now 1",
         ("ulimit -v 500000", "figures"): "address space 500000 (ulimit -v)",
