@@ -6,6 +6,17 @@ Source: the kernel's drivers, see data/*.toml beside memgauge.counters.
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.counters_trees.arm_controllers import (
+    amlogic,
+    cmn_s3,
+    fujitsu,
+    imx8mm,
+    imx8mp,
+    imx8qm,
+    imx95,
+    kunpeng_home_agents,
+    xgene,
+)
 from tests.counters_trees.sysfs import LINES, FakePmu, Tree, amd, intel, plant
 
 TWO_SOCKETS = {0: [0, 1, 2, 3], 1: [4, 5, 6, 7]}
@@ -103,6 +114,19 @@ def granite_rapids(root: Path) -> Tree:
     return plant(root, pmus, TWO_SOCKETS, cpuinfo=intel(173))
 
 
+def granite_rapids_before_the_fix(root: Path) -> Tree:
+    """A kernel that publishes one name, which counts the first sub-channel only."""
+    pmus = _imcs(12, "event=0x05,umask=0xcf", "event=0x05,umask=0xf0")
+    return plant(root, pmus, TWO_SOCKETS, cpuinfo=intel(173))
+
+
+def clearwater_forest(root: Path) -> Tree:
+    """As before the fix, with CXL."""
+    pmus = _imcs(12, "event=0x05,umask=0xcf", "event=0x05,umask=0xf0")
+    cxl = FakePmu(name="uncore_cxlcm_0", type=70, cpumask=BOTH, format=IMC_FORMAT)
+    return plant(root, [*pmus, cxl], TWO_SOCKETS, cpuinfo=intel(221))
+
+
 def skylake_client(root: Path) -> Tree:
     """One controller, with parts of its reads beside them."""
     events = {"data_reads": "event=0x01", "data_writes": "event=0x02", "gt_requests": "event=0x03"}
@@ -150,6 +174,71 @@ def alder_lake(root: Path) -> Tree:
         ),
     ]
     return plant(root, pmus, {0: range(8)}, cpuinfo=intel(151))
+
+
+def _client(root: Path, model: int, *, free_running: bool) -> Tree:
+    events = {"data_read": "event=0xff,umask=0x20", "data_write": "event=0xff,umask=0x30"}
+    controllers = [
+        FakePmu(
+            name=f"uncore_imc_{number}",
+            type=30 + number,
+            cpumask="0",
+            format={"event": "config:0-7", "chmask": "config:8-11"},
+        )
+        for number in range(2)
+    ]
+    free = FakePmu(
+        name="uncore_imc_free_running_0",
+        type=20,
+        cpumask="0",
+        format={"event": "config:0-7", "umask": "config:8-15"},
+        events=events,
+        scales=dict.fromkeys(events, LINES),
+    )
+    pmus = [free, *controllers] if free_running else controllers
+    return plant(root, pmus, {0: range(8)}, cpuinfo=intel(model))
+
+
+def arrow_lake(root: Path) -> Tree:
+    """A client with events of data and free-running counters."""
+    return _client(root, 198, free_running=True)
+
+
+def lunar_lake(root: Path) -> Tree:
+    """Free-running counters that the kernel sets up and Intel does not list."""
+    return _client(root, 189, free_running=True)
+
+
+def panther_lake(root: Path) -> Tree:
+    """No free-running counters."""
+    return _client(root, 204, free_running=False)
+
+
+DF_FORMAT = {"event": "config:0-7,32-37", "umask": "config:8-15,24-27"}
+
+
+def zen4(root: Path) -> Tree:
+    """The data fabric only, as on a kernel without the controllers' driver."""
+    df = FakePmu(name="amd_df", type=12, cpumask=BOTH, format=DF_FORMAT)
+    return plant(root, [df], TWO_SOCKETS, cpuinfo=amd(25, 17))
+
+
+def zen6(root: Path) -> Tree:
+    """A data fabric of which no list of events is known."""
+    df = FakePmu(name="amd_df", type=12, cpumask=BOTH, format=DF_FORMAT)
+    return plant(root, [df], TWO_SOCKETS, cpuinfo=amd(26, 80))
+
+
+def hygon(root: Path) -> Tree:
+    """AMD's name and format of the data fabric on a processor of another vendor."""
+    df = FakePmu(
+        name="amd_df",
+        type=12,
+        cpumask=BOTH,
+        format={"event": "config:0-7,32-35,59-60", "umask": "config:8-15"},
+    )
+    cpuinfo = "vendor_id\t: HygonGenuine\ncpu family\t: 24\nmodel\t: 1\n"
+    return plant(root, [df], TWO_SOCKETS, cpuinfo=cpuinfo)
 
 
 def zen5(root: Path) -> Tree:
@@ -251,9 +340,31 @@ def grace(root: Path) -> Tree:
 
 
 def vera(root: Path) -> Tree:
-    """One unit that publishes no memory event."""
-    unit = FakePmu(name="nvidia_ucf_pmu_0", type=20, cpumask="0", format={"event": "config:0-8"})
-    return plant(root, [unit], {0: [0, 1, 2, 3]}, architecture="aarch64")
+    """The fabric, latency of memory, and a PCIe root complex."""
+    fabric = FakePmu(
+        name="nvidia_ucf_pmu_0",
+        type=20,
+        cpumask="0",
+        format={"event": "config:0-8", "src_loc_cpu": "config1:1", "dst_loc_cmem": "config1:8",
+                "dst_rem": "config1:11"},
+        events={"mem_bytes_rd": "event=0x123", "mem_bytes_wr": "event=0x124",
+                "slc_wb": "event=0xf3"},
+    )  # fmt: skip
+    latency = FakePmu(
+        name="nvidia_cmem_latency_pmu_0",
+        type=21,
+        cpumask="0",
+        format={"event": "config:0-1"},
+        events={"rd_req": "event=0x1"},
+    )
+    pcie = FakePmu(
+        name="nvidia_pcie_pmu_0_rc_2",
+        type=22,
+        cpumask="0",
+        format={"event": "config:0-2"},
+        events={"rd_bytes": "event=0x0", "wr_bytes": "event=0x1"},
+    )
+    return plant(root, [fabric, latency, pcie], {0: [0, 1, 2, 3]}, architecture="aarch64")
 
 
 def power9(root: Path) -> Tree:
@@ -267,6 +378,8 @@ def power9(root: Path) -> Tree:
             events={f"PM_MBA{n}_READ_BYTES": f"event=0x{0x118 + 16 * n:x}",
                     f"PM_MBA{n}_WRITE_BYTES": f"event=0x{0x11c + 16 * n:x}",
                     f"PM_MBA{n}_CLK_CYC": "event=0x100"},
+            scales={f"PM_MBA{n}_READ_BYTES": {"scale": "1"},
+                    f"PM_MBA{n}_WRITE_BYTES": {"scale": "1"}},
         )
         for n in range(8)
     ]  # fmt: skip
@@ -312,6 +425,9 @@ def powervm(root: Path) -> Tree:
     events = {
         "PM_MBA0_READ_BYTES": "domain=0x1,offset=0x118,lpar=0x0,chip=?",
         "PM_MBA0_WRITE_BYTES": "domain=0x1,offset=0x11c,lpar=0x0,chip=?",
+        "PM_MCS01_128B_RD_DISP_PORT01": "domain=0x1,offset=0x218,lpar=0x0,chip=?",
+        "PM_MCS_128B_RD_DATA_BLOCKS_MC0_CHAN01": "domain=0x1,offset=0x318,lpar=0x0,chip=?",
+        "PM_MCS_64B_WR_DATA_BLOCKS_MC0_CHAN01": "domain=0x1,offset=0x328,lpar=0x0,chip=?",
     }
     unit = FakePmu(
         name="hv_24x7",
@@ -395,7 +511,12 @@ def ampereone(root: Path) -> Tree:
             type=20 + number,
             cpumask="0",
             format={"event": "config:0-8", "threshold": "config1:0-7", "rank": "config1:8-23"},
-            events={"rd_sent": "event=0x03", "wr_sent": "event=0x05"},
+            events={
+                "rd_sent": "event=0x03",
+                "wr_sent": "event=0x05",
+                "rd_rda_sent": "event=0x0f",
+                "wr_wra_sent": "event=0x10",
+            },
             files={"associated_cpus": "0-3" if number < 8 else "4-7"},
         )
         for number in range(16)
@@ -409,9 +530,11 @@ def cxl(root: Path) -> Tree:
         name="cxl_pmu_mem0.0",
         type=20,
         cpumask="0",
-        format={"vid": "config:56-63", "gid": "config:32-47", "mask": "config:0-31"},
-        events={"s2m_drs_memdata": "vid=0x98,gid=0x13,mask=0x1",
-                "m2s_rwd_memwr": "vid=0x98,gid=0x12,mask=0x2"},
+        format={"vid": "config:48-63", "gid": "config:32-47", "mask": "config:0-31"},
+        events={"s2m_drs_memdata": "config=0x1e98002500000001",
+                "m2s_rwd_memwr": "config=0x1e98002100000002",
+                "ddr_casrd": "config=0x1e98800000000004",
+                "ddr_cas_rd_ap": "config=0x1e98800000000080"},
     )  # fmt: skip
     return plant(root, [unit], TWO_SOCKETS)
 
@@ -434,8 +557,10 @@ def rapl(root: Path) -> Tree:
 MACHINES: dict[str, Callable[[Path], Tree]] = {
     made.__name__: made
     for made in (
-        broadwell, ice_lake, sapphire_rapids, granite_rapids, skylake_client, alder_lake, zen5,
-        zen2, altra, grace, vera, power9, power10, powervm, kunpeng, thunderx2, cn10k, yitian,
-        ampereone, cxl, rapl,
+        broadwell, ice_lake, sapphire_rapids, granite_rapids, granite_rapids_before_the_fix,
+        clearwater_forest, skylake_client, alder_lake, arrow_lake, lunar_lake, panther_lake, zen5,
+        zen4, zen6, hygon, zen2, altra, cmn_s3, grace, vera, power9, power10, powervm, kunpeng,
+        kunpeng_home_agents, thunderx2, cn10k, yitian, ampereone, xgene, fujitsu, imx8mm, imx8mp,
+        imx8qm, imx95, amlogic, cxl, rapl,
     )
 }  # fmt: skip

@@ -109,8 +109,24 @@ def _gpu_memory_events(host: Host, traffic: str) -> list[Event]:
 
 
 def preferred(events: Sequence[Event]) -> list[Event]:
-    """Without those that would count the same traffic twice, or that `auto` may not choose."""
-    return added_up([event for event in events if event.automatic])
+    """Without those that would count the same traffic twice, or that `auto` may not choose.
+
+    Sources contradict each other on some ways to count (certainty `conflict`): such a way is left
+    out where another counts both directions of the same traffic.
+    """
+    automatic = [event for event in events if event.automatic]
+    disputed = {
+        (one.traffic, one.way or one.name) for one in automatic if one.certainty == "conflict"
+    }
+    others = [one for one in automatic if (one.traffic, one.way or one.name) not in disputed]
+    whole = {one.traffic for one in others if _counts_both(others, one.traffic)}
+    return added_up([one for one in automatic if one.traffic not in whole or one in others])
+
+
+def _counts_both(events: Sequence[Event], traffic: str | None) -> bool:
+    """Whether reads and writes of some traffic are counted, together or apart."""
+    counted = {one.quantity for one in events if one.traffic == traffic}
+    return "traffic_bytes" in counted or {"read_bytes", "write_bytes"} <= counted
 
 
 def why_none(back_end: BackEnd, events: Sequence[Event] = ()) -> str:

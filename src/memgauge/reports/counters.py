@@ -30,10 +30,11 @@ _ONE_BY_ONE = frozenset({"read_bytes", "write_bytes", "traffic_bytes", "energy"}
 _MOST_NAMED = 6
 _MOST_PLACES = 12
 _CERTAINTY = {
-    "confirmed": "documented by its source",
-    "derived": "follows from its source; verify it",
-    "unconfirmed": "confirmed by no source; verify it",
+    "confirmed": "stated by vendor or kernel, or fixed by published measurements",
+    "derived": "follows from facts that its source names; verify it",
+    "unconfirmed": "used by tools or assumed, stated by neither vendor nor kernel; verify it",
     "conflict": "sources contradict each other; verify it",
+    "none": "no source gives a size; verify it",
 }
 
 
@@ -119,6 +120,8 @@ def _brief(one: ListedEvent) -> str:
         parts.append(f"in {format_count(len(event.instances), 'place')}")
     if event.certainty in {"unconfirmed", "conflict"}:
         parts.append("scale doubtful")
+    if event.certainty == "none":
+        parts.append("size not known")
     if one.verdict is not None:
         parts.append(verdict_text(one.verdict))
     return ", ".join(parts)
@@ -165,7 +168,8 @@ def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
 
 def _worth(event: Event) -> str:
     if not event.unit and event.scale == 1:
-        return "counts one"
+        unknown = event.certainty == "none"
+        return f"counts one ({event.certainty}: {_CERTAINTY['none']})" if unknown else "counts one"
     said = f"{event.scale:.10g} {event.unit}".rstrip()
     if event.scale_source:
         said += f", from {event.scale_source}"

@@ -162,7 +162,7 @@ def test_nest_counters_are_events_of_memory_traffic(nest: Nest) -> None:
     reads = events[f"pcp:{READS}.value"]
     assert reads.state == "ready"
     assert reads.quantity == "read_bytes"
-    assert reads.certainty == "conflict"
+    assert reads.certainty == "confirmed"
     assert reads.traffic == "dram"
     assert reads.instances == ["nest_mba0_imc@cpu0", "nest_mba0_imc@cpu88"]
     assert events[f"pcp:{WRITES}.value"].quantity == "write_bytes"
@@ -194,7 +194,7 @@ def test_the_socket_is_the_package_of_the_instance_s_cpu(nest: Nest, tmp_path: P
     assert [(one.cpu, one.socket) for one in opened.opened.counters] == [(0, 0), (88, 8)]
 
 
-def test_the_scale_of_the_kernel_is_used_as_the_daemon_applies_none(
+def test_a_nest_count_is_a_line_though_the_kernel_gives_it_scale_1(
     nest: Nest, tmp_path: Path
 ) -> None:
     nest.set(READS, "cpu0", 1000)
@@ -202,7 +202,7 @@ def test_the_scale_of_the_kernel_is_used_as_the_daemon_applies_none(
     (device / "events").mkdir(parents=True)
     (device / "type").write_text("20\n")
     (device / "events/PM_MBA0_READ_BYTES").write_text("event=0x118\n")
-    (device / "events/PM_MBA0_READ_BYTES.scale").write_text("64\n")
+    (device / "events/PM_MBA0_READ_BYTES.scale").write_text("1\n")
     opened = Open([f"{READS}.value[cpu0]"], Host(sysfs=tmp_path))
     counter = opened.counter()
     assert counter.scale == 64

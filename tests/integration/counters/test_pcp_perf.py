@@ -87,9 +87,9 @@ def test_both_routes_count_the_same(tree: tracepoints.CountingTree, daemon: Pmcd
         name: differences(opened, before[name], after[name]) for name, opened in routes.items()
     }
     assert by_route["pcp"] == by_route["perf"]
-    assert by_route["pcp"]["read_bytes", "nest_mba1_imc@cpu1"] == 1234
+    assert by_route["pcp"]["read_bytes", "nest_mba1_imc@cpu1"] == 1234 * 64
     assert by_route["pcp"]["read_bytes", "nest_mba1_imc@cpu0"] == 0
-    assert by_route["pcp"]["write_bytes", "nest_mba0_imc@cpu0"] == 77
+    assert by_route["pcp"]["write_bytes", "nest_mba0_imc@cpu0"] == 77 * 64
     assert {one.socket for one in routes["pcp"].counters} == {0, 1}
 
 

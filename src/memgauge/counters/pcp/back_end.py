@@ -162,7 +162,7 @@ def _notes(client: Client, found: Sequence[Found]) -> list[str]:
         f"{one.event.name}: its scale is in doubt ({one.event.certainty}): run "
         "'memgauge counters verify'"
         for one in found
-        if one.event.certainty not in {None, "confirmed"}
+        if one.event.certainty not in {None, "confirmed", "none"}
     ]
     if not client.is_local:
         notes.append(f"counters are those of {client.machine or client.host}, not of this machine")

@@ -17,9 +17,9 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.host import Host
 from memgauge.counters.pcp.units import fraction_bits, unit_of
-from memgauge.counters.perf.data import Family, KnownEvent, families
+from memgauge.counters.perf.data import Family, KnownEvent, Processor, families, processor_of
 from memgauge.counters.perf.pmu import Pmu, packages, pmu_names, read_pmu
-from memgauge.counters.perf.scale import Worth, worth
+from memgauge.counters.perf.scale import Worth, certainty_of, worth
 from memgauge.counters.perf.sockets import Layout, sockets_of
 from memgauge.model.counting.events import Event, State
 
@@ -76,6 +76,10 @@ class Namer:
         """Sockets; none known of another machine."""
         return Layout(packages(self._host) if self._is_local else {})
 
+    @cached_property
+    def _processor(self) -> Processor | None:
+        return processor_of(self._host) if self._is_local else None
+
     def found(self, metric: _core.PcpMetric, instance: str | None = None) -> Found:
         """The event of a metric, on all instances or on one."""
         hardware = self._hardware(metric.name)
@@ -117,9 +121,10 @@ class Namer:
 
     def _sockets_of(self, family: Family) -> dict[str, int | None]:
         """Of all PMUs of a family that sysfs shows: some rules go by the order of all of them."""
-        names = [name for name in self._pmus.values() if family.number(name) is not None]
+        matching = [name for name in self._pmus.values() if family.number(name) is not None]
+        pmus = [pmu for name in matching if family.has(pmu := self._pmu(name), self._processor)]
+        names = [pmu.name for pmu in pmus]
         numbers = [family.number(name) or "" for name in names]
-        pmus = [self._pmu(name) for name in names]
         found = sockets_of(pmus, numbers, family.socket, self.layout, family.dies_per_socket)
         return dict(zip(names, found, strict=True))
 
@@ -139,6 +144,7 @@ class Namer:
             for pmu, event in splits
             for family in families()
             if (number := family.number(self._pmus.get(pmu, pmu))) is not None
+            and family.has(self._pmu(self._pmus.get(pmu, pmu)), self._processor)
         ]
         for pmu, event, family, number in members:
             known = _known(family, event, number)
@@ -226,7 +232,7 @@ def _counted(event: Event, hardware: Hardware) -> Event:
         scale_source=value.source,
         meaning=f"{known.meaning}; {family.title}" if known and family else what,
         source=f"{SOURCE}; {family.source}" if family else SOURCE,
-        certainty=known.certainty if known else None,
+        certainty=certainty_of(value, known) if known else None,
         traffic=family.traffic if known and family else None,
         way=family.way if known and family else None,
         automatic=known.automatic if known else True,

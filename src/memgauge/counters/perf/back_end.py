@@ -21,7 +21,7 @@ from memgauge.counters.perf.opening import MovedAway, Options, Session, Wanted, 
 from memgauge.counters.perf.places import Place, Resolved
 from memgauge.counters.perf.resolve import listed, resolve
 from memgauge.counters.perf.targets import bound, threads_of
-from memgauge.model.counting.events import Event
+from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
 from memgauge.model.errors import CounterRefused
 
 _DUMMY = 9
@@ -31,9 +31,13 @@ _LOAD_DRIVER = (
     "virtual machines have none; on bare metal load the driver of its PMU (such as intel_uncore, "
     "amd_uncore, arm_dmc620_pmu) and see that firmware does not hide it"
 )
+_UNSIZED_REMEDY = (
+    "read and write a known number of bytes, with nothing else running, and compare the counts of "
+    "its events ('memgauge counters' lists those that have names) with it"
+)
 _DOUBTS = {
     "derived": "follows from its source but was confirmed by none",
-    "unconfirmed": "is confirmed by no source",
+    "unconfirmed": "is used by tools, or assumed, but stated by neither vendor nor kernel",
     "conflict": "is one on which sources contradict each other",
 }
 
@@ -57,7 +61,8 @@ class PerfBackEnd(BackEnd):
                 reason="the kernel shows no perf_event_paranoid: it has no perf events",
                 remedy="use a kernel built with CONFIG_PERF_EVENTS",
             )
-        shows_traffic = any(one.event.traffic for one in self._catalogue.known)
+        unsized = self._catalogue.unsized
+        shows_traffic = bool(unsized) or any(one.event.traffic for one in self._catalogue.known)
         if not access.own:
             level = MACHINE_LEVEL if shows_traffic else OWN
             return Probe(state="refused", reason=access.reason(), remedy=access.remedy(level))
@@ -65,7 +70,13 @@ class PerfBackEnd(BackEnd):
         answer = _answered(_core.perf_refusal(event, pid=0))
         if answer.state == "ready" and not shows_traffic:
             return Probe(state="ready", reason=_NO_CONTROLLER, remedy=_LOAD_DRIVER)
+        if answer.state == "ready" and unsized and not self._counts_bytes():
+            return Probe(state="ready", reason=_unsized(unsized), remedy=_UNSIZED_REMEDY)
         return answer
+
+    def _counts_bytes(self) -> bool:
+        """Whether the bytes of any memory traffic are counted here."""
+        return any(one.event.quantity in MEMORY_TRAFFIC for one in self._catalogue.known)
 
     def events(self) -> list[Event]:
         """Events of memory controllers first, the best way to count each traffic before others."""
@@ -143,6 +154,17 @@ class PerfBackEnd(BackEnd):
         if self.host.is_substituted:
             notes.append(f"PMUs are those of {self.host.sysfs}, not of this machine")
         return list(dict.fromkeys(notes))
+
+
+def _unsized(pmus: Sequence[str]) -> str:
+    """That there are controllers, and that their counts are no bytes yet."""
+    more = f" and {len(pmus) - 1} more" if len(pmus) > 1 else ""
+    are = (
+        "are PMUs of memory controllers that are"
+        if more
+        else "is a memory controller's PMU that is"
+    )
+    return f"{pmus[0]}{more} {are} not sized in the tables: verify {'them' if more else 'it'}"
 
 
 def _answered(refusal: int) -> Probe:

@@ -11,7 +11,15 @@ import msgspec
 
 from memgauge.counters.host import Host
 from memgauge.counters.perf.access import MACHINE, Access, access
-from memgauge.counters.perf.data import Encoding, Family, KnownEvent, families, processors
+from memgauge.counters.perf.data import (
+    Encoding,
+    Family,
+    KnownEvent,
+    Processor,
+    families,
+    is_any_of,
+    processor_of,
+)
 from memgauge.counters.perf.encoding import (
     Term,
     Words,
@@ -30,11 +38,10 @@ from memgauge.counters.perf.pmu import (
     packages,
     read_pmus,
 )
-from memgauge.counters.perf.scale import Worth, worth
+from memgauge.counters.perf.scale import Worth, certainty_of, worth
 from memgauge.counters.perf.sockets import ADDRESSED, Layout, sockets_of
-from memgauge.model.counting.events import Event
+from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
 from memgauge.model.errors import RequestError
-from memgauge.system.tree import Tree
 
 _STATE = "its cpumask names no CPU"
 
@@ -78,21 +85,13 @@ class Catalogue:
         return access(self.host)
 
     @cached_property
-    def processor(self) -> tuple[str, int, int] | None:
-        """Vendor, family and model of x86; None elsewhere, and where another's PMUs stand in."""
-        if self.host.is_substituted and self.host.procfs == Host().procfs:
-            return None
-        fields = Tree(self.host.procfs).fields("/cpuinfo")
-        try:
-            return fields["vendor_id"], int(fields["cpu family"]), int(fields["model"])
-        except (KeyError, ValueError):
-            return None
+    def processor(self) -> Processor | None:
+        """Vendor, family and model of x86; None where they are not known."""
+        return processor_of(self.host)
 
     def is_any_of(self, cpus: Sequence[str]) -> bool:
         """Whether the processor is one of those that `cpus.toml` names so."""
-        return self.processor is not None and any(
-            one.holds(*self.processor) for name in cpus for one in processors()[name]
-        )
+        return is_any_of(self.processor, cpus)
 
     @cached_property
     def known(self) -> list[Resolved]:
@@ -104,9 +103,25 @@ class Catalogue:
             if (made := self.of_family(family, event, self.members(family))) is not None
         ]
 
+    @cached_property
+    def unsized(self) -> list[str]:
+        """PMUs of memory controllers of which the tables give no bytes."""
+        sized = {
+            place.pmu
+            for one in self.known
+            for place in one.places
+            if one.event.quantity in MEMORY_TRAFFIC
+        }
+        mine = [one for one in families() if one.traffic == "dram"]
+        return [
+            name
+            for name in self.pmus
+            if name not in sized and any(one.number(name) is not None for one in mine)
+        ]
+
     def members(self, family: Family) -> list[Pmu]:
         """The PMUs of a family, in natural order."""
-        names = [name for name in self.pmus if family.number(name) is not None]
+        names = [name for name, pmu in self.pmus.items() if family.has(pmu, self.processor)]
         if family.socket in ADDRESSED:
             names.sort(key=lambda name: int(family.number(name) or "0", 16))
         return [self.pmus[name] for name in names]
@@ -173,7 +188,7 @@ class Catalogue:
             domain=family.domain,
             scope=family.scope,
             meaning=f"{known.meaning}; {family.title}",
-            certainty=known.certainty,
+            certainty=certainty_of(value, known),
             traffic=family.traffic,
             way=family.way,
             automatic=known.automatic,

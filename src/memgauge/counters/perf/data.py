@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
 import msgspec
 
+from memgauge.counters.host import Host
+from memgauge.counters.perf.pmu import Pmu
 from memgauge.counters.perf.sockets import SocketRule
 from memgauge.model.counting.events import Certainty, Domain, Quantity, Scope
+from memgauge.system.tree import Tree
 
 
 class Encoding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,7 +47,11 @@ class KnownEvent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     scale: float = 1.0
     """Of counts that are no bytes, where sysfs has none."""
     needs_scale: bool = False
-    """Whether the bytes hold for scaled counts only: without a `.scale` file they are unknown."""
+    """Whether the bytes hold for scaled counts only: without a `.scale` file they are unknown,"""
+    catalogue_scale: float | None = None
+    """unless this scale is published elsewhere for PMUs that have no such file."""
+    misleading_scales: list[float] = []
+    """Contents of `.scale` files that are known to mislead: the bytes are those of a raw count."""
     unit: str = "B"
     from_: str = msgspec.field(name="from")
     """Where the bytes per count are from."""
@@ -65,6 +73,14 @@ class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """What stands for all of them in an event's name."""
     pattern: str
     """Regular expression of their names; the group `number` is a PMU's own."""
+    identifiers: list[str] = []
+    """What their `identifier` files may hold; anything where empty."""
+    cpus: list[str] = []
+    """Names of `cpus.toml`, on which alone it holds; on all where empty,"""
+    except_cpus: list[str] = []
+    """and those on which it does not."""
+    unless_published: str | None = None
+    """An event that counts the same: a PMU that publishes it is none of the family."""
     title: str
     domain: Domain = "memory"
     scope: Scope = "controller"
@@ -79,6 +95,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     groups: bool = True
     """Whether the driver takes several events in a group."""
     events: list[KnownEvent]
+    """None where no source gives an event: the PMU is known to be a controller's, no more."""
 
     def number(self, pmu: str) -> str | None:
         """The number of a PMU of the family; empty where it has none, None for a stranger."""
@@ -87,14 +104,24 @@ class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             return None
         return match.groupdict().get("number") or ""
 
+    def has(self, pmu: Pmu, processor: Processor | None) -> bool:
+        """Whether a PMU is one of the family, on a processor that may be unknown."""
+        return (
+            self.number(pmu.name) is not None
+            and (not self.identifiers or pmu.identifier in self.identifiers)
+            and (not self.cpus or is_any_of(processor, self.cpus))
+            and not is_any_of(processor, self.except_cpus)
+            and self.unless_published not in pmu.events
+        )
+
 
 class Processors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Processors that encode alike, as /proc/cpuinfo names them."""
 
     vendor: str
     family: int
-    models: list[int] = []
-    """All of the family where empty."""
+    models: list[int | tuple[int, int]] = []
+    """Single ones, and ranges from a first to a last; all of the family where empty."""
 
     def holds(self, vendor: str, family: int, model: int) -> bool:
         """Whether a processor is one of these.
@@ -105,7 +132,16 @@ class Processors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             model: `model` there, the number.
         """
         alike = (vendor, family) == (self.vendor, self.family)
-        return alike and (not self.models or model in self.models)
+        return alike and (not self.models or any(_is_in(model, one) for one in self.models))
+
+
+def _is_in(model: int, models: int | tuple[int, int]) -> bool:
+    first, last = (models, models) if isinstance(models, int) else models
+    return first <= model <= last
+
+
+Processor = tuple[str, int, int]
+"""Vendor, family and model, as /proc/cpuinfo names them."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,7 +154,7 @@ class _ProcessorFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 FILES = (
     "intel_server", "intel_client", "amd", "dmc620", "arm_mesh", "ampereone", "hisilicon",
-    "marvell", "yitian", "nvidia", "power", "energy",
+    "marvell", "yitian", "nvidia", "power", "fujitsu", "embedded", "energy",
 )  # fmt: skip
 """In the order in which their memory traffic is preferred where several are present."""
 
@@ -133,6 +169,24 @@ def families() -> list[Family]:
 def processors() -> dict[str, list[Processors]]:
     """Names of processors that the encodings use."""
     return msgspec.convert(read_table("cpus"), _ProcessorFile).processors
+
+
+def is_any_of(processor: Processor | None, cpus: Sequence[str]) -> bool:
+    """Whether a processor is one of those that `cpus.toml` names so; an unknown one is none."""
+    return processor is not None and any(
+        one.holds(*processor) for name in cpus for one in processors()[name]
+    )
+
+
+def processor_of(host: Host) -> Processor | None:
+    """Of x86; None elsewhere, and where the PMUs of another machine stand in for this one's."""
+    if host.is_substituted and host.procfs == Host().procfs:
+        return None
+    fields = Tree(host.procfs).fields("/cpuinfo")
+    try:
+        return fields["vendor_id"], int(fields["cpu family"]), int(fields["model"])
+    except (KeyError, ValueError):
+        return None
 
 
 def read_table(name: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ import msgspec
 
 from memgauge.counters.perf.data import KnownEvent
 from memgauge.counters.perf.pmu import PublishedEvent
-from memgauge.model.counting.events import Quantity
+from memgauge.model.counting.events import Certainty, Quantity
 
 BYTE_UNITS = {
     "b": 1, "byte": 1, "bytes": 1,
@@ -45,9 +45,21 @@ def worth(published: PublishedEvent | None, known: KnownEvent | None) -> Worth:
     return Worth(quantity=known.quantity, unit=known.unit, scale=known.scale, source=known.from_)
 
 
+def certainty_of(value: Worth, known: KnownEvent) -> Certainty:
+    """How certain a scale is: of bytes that lack the scale they hold for, none is known."""
+    return known.certainty if value.quantity == known.quantity else "none"
+
+
 def _bytes(published: PublishedEvent | None, known: KnownEvent) -> Worth:
     documented = known.bytes_per_count or 1.0
     scale = None if published is None else published.scale
+    if scale is not None and scale in known.misleading_scales:
+        return Worth(
+            quantity=known.quantity,
+            unit="B",
+            scale=documented,
+            source=f"{known.from_}; the kernel's .scale file, {scale:g}, misleads and is not used",
+        )
     unit = (published.unit or "").lower() if published is not None else ""
     if scale is None:
         return _documented(known, documented)
@@ -70,6 +82,14 @@ def _bytes(published: PublishedEvent | None, known: KnownEvent) -> Worth:
 
 
 def _documented(known: KnownEvent, documented: float) -> Worth:
+    if known.needs_scale and known.catalogue_scale is not None:
+        return Worth(
+            quantity=known.quantity,
+            unit="B",
+            scale=known.catalogue_scale * documented,
+            source=f"the published scale, {known.catalogue_scale:g}, as the kernel gives no "
+            f".scale file here, times {documented:g} bytes: {known.from_}",
+        )
     if known.needs_scale:
         return Worth(
             quantity="count",

@@ -66,9 +66,11 @@ Basis = Literal["measured", "modelled", "simulated"]
 FULL_DUTY = 1 << 20
 """Value of `Counter.duty_slot` for a counter that never shared its hardware."""
 
-Certainty = Literal["confirmed", "derived", "unconfirmed", "conflict"]
-"""How certain the scale is. confirmed: documented by the source. derived: follows from the source.
-unconfirmed: assumed from similar events. conflict: sources contradict each other."""
+Certainty = Literal["confirmed", "derived", "unconfirmed", "conflict", "none"]
+"""How certain the scale is. confirmed: stated by vendor or kernel, or fixed by published
+measurements. derived: follows from facts that its source names. unconfirmed: used by tools or
+assumed from similar events, stated by neither vendor nor kernel. conflict: sources contradict each
+other. none: no source gives a size, so that only counts are known."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,14 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from tests.counters_trees.machines import ALTRA_ADDRESSES, altra, broadwell, power10
+from tests.counters_trees.arm_controllers import imx8mm, imx8qm
+from tests.counters_trees.machines import (
+    ALTRA_ADDRESSES,
+    altra,
+    broadwell,
+    granite_rapids_before_the_fix,
+    power10,
+)
 
 from memgauge.counters.host import Host
 from memgauge.model.counting.events import Event
@@ -56,6 +63,24 @@ def test_an_event_worth_nothing_without_its_scale_is_a_plain_count(tmp_path: Pat
     assert (here.quantity, here.scale) == ("read_bytes", 4096 * 128)
     elsewhere = event(Namer(Host(sysfs=tmp_path / "none"), is_local=True), name)
     assert (elsewhere.quantity, elsewhere.scale, elsewhere.unit) == ("count", 1.0, "")
+
+
+def test_half_of_a_channel_is_no_traffic_through_the_agent_either(tmp_path: Path) -> None:
+    """Kernels before the fix publish the first sub-channel of Granite Rapids under this name."""
+    namer = Namer(granite_rapids_before_the_fix(tmp_path).host, is_local=True)
+    found = event(namer, counter("uncore_imc_2", "cas_count_read"))
+    assert (found.quantity, found.traffic) == ("count", None)
+
+
+def test_a_chip_told_by_its_identifier_only_is_not_guessed(tmp_path: Path) -> None:
+    name = counter("imx8_ddr0", "read_cycles")
+    here = event(Namer(imx8mm(tmp_path / "mm").host, is_local=True), name)
+    assert (here.quantity, here.scale) == ("read_bytes", 16)
+    for namer in (
+        Namer(imx8qm(tmp_path / "qm").host, is_local=True),
+        Namer(imx8mm(tmp_path / "remote").host, is_local=False),
+    ):
+        assert event(namer, name).quantity == "count"
 
 
 def test_another_machine_s_daemon_gets_nothing_of_this_sysfs(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from memgauge.analysis.counters.events_document import counters_document
 from memgauge.counters.perf.back_end import PerfBackEnd
 from memgauge.counters.perf.catalogue import Catalogue
 from memgauge.counters.perf.core_data import core_table
-from memgauge.counters.perf.data import processors
+from memgauge.counters.perf.data import Processors, processors
 from memgauge.counters.perf.resolve import resolve
 from memgauge.model.counting.events import BackEndState
 from memgauge.model.errors import UnknownEvent
@@ -189,6 +189,12 @@ def test_nothing_is_said_of_a_processor_that_the_data_do_not_know(tmp_path: Path
     assert resolve(catalogue, "dtlb-load-misses").event.pitfalls == []
 
 
+def models_of(kind: Processors) -> list[int]:
+    """All that it names, ranges written out; -1: all of the family."""
+    pairs = [(one, one) if isinstance(one, int) else one for one in kind.models]
+    return [model for first, last in pairs for model in range(first, last + 1)] or [-1]
+
+
 def test_a_processor_and_its_pmu_have_one_encoding_of_an_event() -> None:
     """Two that both hold would make the order of the file decide."""
     for event in core_table().event:
@@ -199,7 +205,7 @@ def test_a_processor_and_its_pmu_have_one_encoding_of_an_event() -> None:
                 for pmu in one.pmus
                 for name in one.cpus
                 for kind in processors()[name]
-                for model in kind.models or [-1]
+                for model in models_of(kind)
             }
             assert not seen & mine
             seen |= mine

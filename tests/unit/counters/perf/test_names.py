@@ -48,9 +48,9 @@ def test_a_raw_encoding_that_is_known_keeps_its_meaning(tmp_path: Path) -> None:
 
 def test_one_channel_of_a_fabric_may_be_named(tmp_path: Path) -> None:
     one = back_end("zen5", tmp_path)
-    [event] = one.find("amd_df/local_processor_read_data_beats_cs3/")
-    # 0x1f + 3 x 0x40 = 0xdf in config:0-7; umask 0x7fe in config:8-15,24-27.
-    assert "config=0x700fedf" in event.encoding
+    [event] = one.find("amd_df/local_or_remote_socket_read_data_beats_dram_3/")
+    # 0x1f + 3 x 0x40 = 0xdf in config:0-7; umask 0xffe in config:8-15,24-27.
+    assert "config=0xf00fedf" in event.encoding
     assert event.instances == ["amd_df@cpu0", "amd_df@cpu4"]
     assert (event.quantity, event.scale) == ("read_bytes", 64)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.counters_trees.machines import broadwell
+from tests.counters_trees.machines import MACHINES, broadwell
 from tests.counters_trees.sysfs import ALL_RIGHTS, NO_RIGHTS, Tree, intel, plant
 
 from memgauge.counters.opening import memory_events
@@ -120,6 +120,17 @@ def test_a_machine_without_controllers_is_said(tmp_path: Path) -> None:
     tree = plant(tmp_path, [], {0: [0]}, cpuinfo=intel(143), paranoid=-1)
     with pytest.raises(CounterRefused, match="no PMU of a memory controller is shown"):
         memory_events(tree.host)
+
+
+def test_a_controller_that_is_not_sized_is_no_missing_one(tmp_path: Path) -> None:
+    """Neither the list nor `auto` says that the machine has no controller."""
+    tree = MACHINES["hygon"](tmp_path)
+    said = "amd_df is a memory controller's PMU that is not sized in the tables: verify it"
+    (tree.procfs / "sys" / "kernel" / "perf_event_paranoid").write_text("-1\n")
+    assert PerfBackEnd(tree.host).probe().reason == said
+    with pytest.raises(CounterRefused, match=said) as refusal:
+        memory_events(tree.host)
+    assert "virtual" not in str(refusal.value).partition("pcp:")[0]
 
 
 NOBODY = Access(paranoid=2, entitled=False)
