@@ -12,6 +12,8 @@ from tests.counters_trees.sysfs import Tree
 from memgauge.counters.perf.back_end import PerfBackEnd
 from memgauge.counters.perf.catalogue import Catalogue
 from memgauge.counters.perf.resolve import resolve
+from memgauge.model.records import CounterSet
+from memgauge.runner.partial import LEFT_OUT, partial_warnings
 
 pytestmark = pytest.mark.native
 
@@ -168,6 +170,15 @@ def test_an_event_that_no_pmu_can_count_names_the_first_reason(tmp_path: Path) -
         put("cpumask", "", f"uncore_imc_{number}")(tree)
     event = Catalogue(tree.host).known[0].event
     assert (event.state, event.reason) == ("refused", "uncore_imc_0: its cpumask is empty")
+
+
+def test_a_partial_sum_becomes_one_warning_of_the_run(tmp_path: Path) -> None:
+    tree = MACHINES["broadwell"](tmp_path)
+    put("type", "x")(tree)
+    found = Catalogue(tree.host).known[0].notes
+    sets = [CounterSet(counters=name, slots=0, of=[], notes=[*found, "other"]) for name in "ab"]
+    (warning,) = partial_warnings(sets)
+    assert (warning.code, warning.message) == (LEFT_OUT, found[0])
 
 
 @pytest.mark.parametrize("text", ["uncore_imc/event=0x04,umask=0x03/", "uncore_imc/clockticks/"])
