@@ -200,12 +200,13 @@ class Catalogue:
         notes = [f"{name}: in part left out, {left[name]}" for name in left if name in counted]
         missing = {name: why for name, why in left.items() if name not in counted}
         lost = [name for name in self.unusable if family.number(name) is not None]
-        if len(pmus) < len(members) or len(members) + len(lost) == 1:
-            return [*notes, *(f"{name} is left out, {why}" for name, why in missing.items())]
+        alone = [f"{name} is left out, {why}" for name, why in missing.items()]
+        if len(pmus) < len(members):
+            return [*notes, *alone]
         missing |= {name: self.unusable[name] for name in lost}
         listed = [*(pmu.name for pmu in members), *lost]
         summed = [pmu for pmu in members if pmu.name in counted]
-        notes += left_out(missing, len(counted), len(listed))
+        notes += left_out(missing, len(counted), len(listed)) if len(listed) > 1 else alone
         notes += offline(summed, self.online)
         return [*notes, *doubts(family, listed, summed, places, self.layout)]
 

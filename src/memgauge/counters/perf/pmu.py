@@ -194,7 +194,10 @@ def _events(tree: Tree, pmu: str, notes: list[str]) -> dict[str, PublishedEvent]
             notes.append(f"{pmu}: the scale of event {name} is no usable number and is left out")
         unit = tree.text(f"{directory}/{name}.unit") if f"{name}.unit" in names else None
         if unit is None and f"{name}.unit" in names:
-            notes.append(f"{pmu}: the unit of event {name} cannot be read and is left out")
+            notes.append(
+                f"{pmu}: the unit of event {name} cannot be read, so that its scale is left out"
+            )
+            number = None
         events[name] = PublishedEvent(name=name, text=text, scale=number, unit=unit or None)
     return events
 

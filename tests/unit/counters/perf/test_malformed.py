@@ -146,9 +146,22 @@ def test_a_gap_in_the_numbers_states_no_count(tmp_path: Path) -> None:
     assert not any("controllers counted" in note for note in notes_everywhere(tree))
 
 
-def test_a_scale_in_an_unknown_unit_is_not_used(tmp_path: Path) -> None:
+def test_a_socket_without_its_only_pmu_is_named(tmp_path: Path) -> None:
+    tree = MACHINES["grace"](tmp_path)
+    gone("", "nvidia_scf_pmu_1")(tree)
+    notes = notes_everywhere(tree)
+    assert [note.partition(":")[0] for note in notes] == [
+        "no nvidia_scf_pmu PMU counts on socket 1"
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [put("events/cas_count_read.unit", "Furlong"), unreadable("events/cas_count_read.unit")],
+)
+def test_a_scale_in_an_unknown_unit_is_not_used(change: Change, tmp_path: Path) -> None:
     tree = MACHINES["broadwell"](tmp_path)
-    put("events/cas_count_read.unit", "Furlong")(tree)
+    change(tree)
     places = Catalogue(tree.host).known[0].places
     assert {place.worth.scale for place in places} == {64.0}
 
