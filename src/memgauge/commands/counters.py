@@ -100,7 +100,10 @@ def command(
         chosen,
         known.of,
         tree=str(host.sysfs) if host.is_substituted else None,
-        notes=[known.note] if known.note else [],
+        notes=[
+            *([known.note] if known.note else []),
+            *(f"{one.name}: {note}" for one in chosen for note in one.notes),
+        ],
     )
     if as_json:
         print_json(document)

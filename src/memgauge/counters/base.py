@@ -89,6 +89,10 @@ class BackEnd(ABC):
             RequestError: one needs a process or thread and none is given.
         """
 
+    def notes(self) -> list[str]:
+        """What is there but malformed, and what therefore cannot be counted; a line each."""
+        return []
+
     def find(self, text: str) -> list[Event]:
         """The events that a text after the colon means.
 

@@ -60,4 +60,5 @@ def _with(one: BackEnd, probe: Probe, events: Sequence[Event]) -> BackEndState:
         reason=probe.reason,
         remedy=probe.remedy,
         events=list(events),
+        notes=one.notes() if probe.state != "absent" else [],
     )

@@ -30,6 +30,7 @@ from memgauge.model.storage.marks import MARKS_NAME
 from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.model.termination import Terminated, deferred
+from memgauge.runner.partial import partial_warnings
 from memgauge.runner.profile_lanes import Lanes, Totals
 from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, read_marks
 from memgauge.runner.profile_parameters import ProfileParameters
@@ -179,7 +180,9 @@ class Recording:
             self._make_marks()
         self._lanes.open(self._subject)
         self._is_open = True
-        self._writer.write([self._start(), *self._lanes.records, *self._lanes.warnings])
+        lanes = self._lanes.records
+        warnings = [*self._lanes.warnings, *partial_warnings(lanes)]
+        self._writer.write([self._start(), *lanes, *warnings])
         self._watcher.begins(self._lanes.warnings)
 
     def run(self) -> None:

@@ -40,6 +40,7 @@ from memgauge.runner.budget import (
 )
 from memgauge.runner.costs import cost_model
 from memgauge.runner.fitting import LeftOut, Requested, fitting, memory_needed
+from memgauge.runner.partial import partial_warnings
 from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.preparing import Preparing, by_importance
 from memgauge.runner.rounds import Rounds
@@ -282,7 +283,8 @@ class _Recording:
             if not benches:
                 return late
             self._start()
-            self._writer.write([made for bench in benches for made in bench.counters])
+            sets = [made for bench in benches for made in bench.counters]
+            self._writer.write([*sets, *partial_warnings(sets)])
             share_s = self._share_s(benches.values(), [late, *waiting])
             if self._request.is_survey:
                 share_s = self._try(benches, share_s, [late, *waiting])

@@ -16,7 +16,7 @@ from tests.unit.runner.fakes import FakeBench, FakeExperiment, a_point, a_system
 from memgauge.experiments.shared.base import Bench, Group, Values
 from memgauge.model.errors import NotPossibleHere, RequestError, SystemFailure
 from memgauge.model.parameters import CommonParameters
-from memgauge.model.records import Point, Sample
+from memgauge.model.records import CounterSet, Point, Sample
 from memgauge.model.storage.run_file import read_run
 from memgauge.model.system import System
 from memgauge.runner import run as runner
@@ -48,6 +48,16 @@ def request(
         resume=resume,
         began=began,
     )
+
+
+def test_a_sum_that_lacks_a_controller_is_a_warning_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "3 of 4 controllers counted: uncore_imc_2 is left out, its cpumask is empty"
+    made = CounterSet(counters="traffic", slots=0, of=[], notes=[note, "another note"])
+    monkeypatch.setattr(FakeBench, "counters", [made])
+    run = runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r", budget_s=0.5))
+    assert [(one.code, one.message) for one in run.warnings] == [("controllers-left-out", note)]
 
 
 def test_a_steady_machine_reaches_the_precision_and_ends_early(tmp_path: Path) -> None:

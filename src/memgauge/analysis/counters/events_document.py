@@ -55,7 +55,7 @@ def counters_document(
         states: Back ends in the order of the document, each with the events to list.
         verdicts: What verification said on this machine and kernel, by name of event.
         tree: Directory that stood in for /sys; None: this machine's own.
-        notes: Why there are no verdicts, where those kept cannot be used.
+        notes: Why there are no verdicts, where those kept cannot be used, and what is malformed.
     """
     return CountersDocument(
         kind="counters",

@@ -16,13 +16,13 @@ from memgauge.counters.host import Host
 from memgauge.counters.perf.access import MACHINE as MACHINE_LEVEL
 from memgauge.counters.perf.access import OWN
 from memgauge.counters.perf.catalogue import Catalogue
+from memgauge.counters.perf.data import families
 from memgauge.counters.perf.generic import SOFTWARE
 from memgauge.counters.perf.opening import MovedAway, Options, Session, Wanted, counters_of
 from memgauge.counters.perf.places import Place, Resolved
 from memgauge.counters.perf.resolve import listed, resolve
 from memgauge.counters.perf.targets import bound, threads_of
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
-from memgauge.model.errors import CounterRefused
 
 _DUMMY = 9
 """PERF_COUNT_SW_DUMMY: counts nothing, and is the cheapest to ask for."""
@@ -69,7 +69,7 @@ class PerfBackEnd(BackEnd):
         event = _core.PerfEvent(SOFTWARE, _DUMMY, exclude_kernel=True)
         answer = _answered(_core.perf_refusal(event, pid=0))
         if answer.state == "ready" and not shows_traffic:
-            return Probe(state="ready", reason=_NO_CONTROLLER, remedy=_LOAD_DRIVER)
+            return Probe(state="ready", reason=self._no_controller(), remedy=_LOAD_DRIVER)
         if answer.state == "ready" and unsized and not self._counts_bytes():
             return Probe(state="ready", reason=_unsized(unsized), remedy=_UNSIZED_REMEDY)
         return answer
@@ -78,9 +78,34 @@ class PerfBackEnd(BackEnd):
         """Whether the bytes of any memory traffic are counted here."""
         return any(one.event.quantity in MEMORY_TRAFFIC for one in self._catalogue.known)
 
+    def _no_controller(self) -> str:
+        """Why no memory traffic is counted: PMUs that cannot be used differ from none at all."""
+        unusable = self._catalogue.unusable
+        memory = [one for one in families() if one.domain == "memory"]
+        ours = [n for n in unusable if any(one.number(n) is not None for one in memory)]
+        if not ours:
+            return _NO_CONTROLLER
+        return (
+            f"none of {len(ours)} PMUs of memory controllers can be used: {ours[0]} is left out, "
+            f"{unusable[ours[0]]}: no memory traffic"
+        )
+
     def events(self) -> list[Event]:
         """Events of memory controllers first, the best way to count each traffic before others."""
         return listed(self._catalogue)
+
+    def notes(self) -> list[str]:
+        """Malformed PMUs, and sums of memory traffic that lack some."""
+        catalogue = self._catalogue
+        known = [note for one in catalogue.known for note in one.notes]
+        masks = {pmu.name: pmu.without_cpus for pmu in catalogue.pmus.values() if pmu.without_cpus}
+        unusable = [
+            f"{name} is left out, {why}"
+            for name, why in (catalogue.unusable | masks).items()
+            if not any(f"{name} is left out" in note for note in known)
+        ]
+        malformed = [note for pmu in catalogue.pmus.values() for note in pmu.notes]
+        return list(dict.fromkeys([*known, *unusable, *malformed]))
 
     def find(self, text: str) -> list[Event]:
         """Names that are listed, single PMUs, raw encodings and tracepoints."""
@@ -139,7 +164,8 @@ class PerfBackEnd(BackEnd):
         if not one.places:
             why = one.event.reason or "it is counted nowhere here"
             remedy = f"; {one.event.remedy}" if one.event.remedy else ""
-            raise CounterRefused(f"{one.event.name}: cannot be opened: {why}{remedy}")
+            # As the PMU may have moved since its cpumask was read, it is looked for once more.
+            raise MovedAway(f"{one.event.name}: cannot be opened: {why}{remedy}")
         return one.places
 
     def _notes(self, found: Sequence[Resolved]) -> list[str]:

@@ -30,20 +30,25 @@ from memgauge.counters.perf.encoding import (
     shown_words,
 )
 from memgauge.counters.perf.open_fields import filled
+from memgauge.counters.perf.partial import doubts, fault, left_out, offline
 from memgauge.counters.perf.places import Place, Resolved
 from memgauge.counters.perf.pmu import (
     Pmu,
     PublishedEvent,
     online_cpus,
     packages,
-    read_pmus,
+    pmu_names,
+    read_pmu,
+    why_unusable,
 )
 from memgauge.counters.perf.scale import Worth, certainty_of, worth
 from memgauge.counters.perf.sockets import ADDRESSED, Layout, sockets_of
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
 from memgauge.model.errors import RequestError
+from memgauge.model.text import few
 
 _STATE = "its cpumask names no CPU"
+_MOST_NAMED = 3
 
 
 class Coded(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +72,17 @@ class Catalogue:
     @cached_property
     def pmus(self) -> dict[str, Pmu]:
         """All that could be read, by name."""
-        return {pmu.name: pmu for pmu in read_pmus(self.host)}
+        return {name: pmu for name, pmu in self._read.items() if pmu is not None}
+
+    @cached_property
+    def unusable(self) -> dict[str, str]:
+        """Why nothing can be made of the others that are listed, as clauses, by name."""
+        none = (name for name, pmu in self._read.items() if pmu is None)
+        return {name: why_unusable(self.host, name) for name in none}
+
+    @cached_property
+    def _read(self) -> dict[str, Pmu | None]:
+        return {name: read_pmu(self.host, name) for name in pmu_names(self.host)}
 
     @cached_property
     def layout(self) -> Layout:
@@ -137,32 +152,78 @@ class Catalogue:
             pmus: PMUs of the family to count on.
             name: Full name that the event was asked for by; None gives it the family's name.
         """
-        notes: list[str] = []
+        left: dict[str, str] = {}
         coded: list[Coded] = []
         for pmu in pmus:
             try:
-                coded += self._coded(family, known, pmu)
+                found = list(self._coded(family, known, pmu))
             except RequestError as error:
-                notes.append(f"{pmu.name} is left out: {error}")
+                left[pmu.name] = str(error)
+                continue
+            coded += found
+            if not found:
+                event_name = known.name.replace("{number}", family.number(pmu.name) or "")
+                left[pmu.name] = f"it publishes no {event_name} and no encoding of it is known"
         if not coded:
             return None
+        places = self._counted(family, known, coded, left)
+        counted = {place.pmu for place in places}
+        event = self._known_event(
+            family,
+            known,
+            [one for one in coded if one.pmu.name in counted] or coded,
+            places,
+            name or f"perf:{family.name}/{known.listed or known.name}/",
+        )
+        notes = self._notes(family, pmus, places, left)
+        notes += _oddities(coded, known)
+        if left and not places:
+            first, why = next(iter(left.items()))
+            event = msgspec.structs.replace(event, reason=f"{first}: {why}")
+        event = msgspec.structs.replace(event, pitfalls=[*event.pitfalls, *notes])
+        return Resolved(event=event, places=places, notes=notes)
+
+    def _counted(
+        self, family: Family, known: KnownEvent, coded: Sequence[Coded], left: dict[str, str]
+    ) -> list[Place]:
+        """The places of sound PMUs; why others are left out is added to `left`."""
         sockets = self._sockets(family)
+        members, every = self.members(family), list(self.pmus.values())
         places: list[Place] = []
         for one in coded:
+            why = fault(one.pmu, members, every, self.online)
+            if why:
+                left[one.pmu.name] = why
+                continue
             socket = sockets[one.pmu.name] if one.socket is None else one.socket
             try:
                 places += self._places(family, known, one, socket)
             except RequestError as error:
-                notes.append(str(error))
-        event = self._known_event(
-            family,
-            known,
-            coded,
-            places,
-            name or f"perf:{family.name}/{known.listed or known.name}/",
-        )
-        event = msgspec.structs.replace(event, pitfalls=[*event.pitfalls, *notes])
-        return Resolved(event=event, places=places, notes=notes)
+                left[one.pmu.name] = str(error)
+        return places
+
+    def _notes(
+        self,
+        family: Family,
+        pmus: Sequence[Pmu],
+        places: Sequence[Place],
+        left: dict[str, str],
+    ) -> list[str]:
+        """What is left out of the sum over these PMUs, and what may be."""
+        members = self.members(family)
+        counted = {place.pmu for place in places}
+        notes = [f"{name}: in part left out, {left[name]}" for name in left if name in counted]
+        missing = {name: why for name, why in left.items() if name not in counted}
+        lost = [name for name in self.unusable if family.number(name) is not None]
+        alone = [f"{name} is left out, {why}" for name, why in missing.items()]
+        if len(pmus) < len(members):
+            return [*notes, *alone]
+        missing |= {name: self.unusable[name] for name in lost}
+        listed = [*(pmu.name for pmu in members), *lost]
+        summed = [pmu for pmu in members if pmu.name in counted]
+        notes += left_out(missing, len(counted), len(listed)) if len(listed) > 1 else alone
+        notes += offline(summed, self.online)
+        return [*notes, *doubts(family, listed, summed, places, self.layout)]
 
     def _sockets(self, family: Family) -> dict[str, int | None]:
         """Of each PMU of the family, where the rule is not about the CPU it is opened on."""
@@ -192,7 +253,7 @@ class Catalogue:
             traffic=family.traffic,
             way=family.way,
             automatic=known.automatic,
-            pitfalls=[*known.pitfalls, *family.pitfalls, *_notes_of(coded, known)],
+            pitfalls=[*known.pitfalls, *family.pitfalls],
         )
 
     def event(
@@ -352,10 +413,23 @@ def _encoding(coded: Sequence[Coded], places: Sequence[Place]) -> str:
     return f"{text} ({said}{more})"
 
 
-def _notes_of(coded: Sequence[Coded], known: KnownEvent) -> list[str]:
-    """Where scales disagree, each once."""
-    notes = (worth(one.published, known).note for one in coded)
-    return list(dict.fromkeys(note for note in notes if note))
+def _oddities(coded: Sequence[Coded], known: KnownEvent) -> list[str]:
+    """What PMUs publish of an event that cannot be used or disagrees, with their names."""
+    notes: list[str] = []
+    scales: dict[str, dict[str, None]] = {}
+    publishing = any(one.published is not None for one in coded)
+    for one in coded:
+        name = known.name if one.published is None else one.published.name
+        notes += [note for note in one.pmu.notes if f"event {name} " in note]
+        if publishing and one.published is None:
+            notes.append(
+                f"{one.pmu.name}: publishes no usable {name}, as others of its kind do: the "
+                "documented encoding is used"
+            )
+        if note := worth(one.published, known).note:
+            scales.setdefault(note, {})[one.pmu.name] = None
+    notes += [f"{few(list(names), _MOST_NAMED)}: {note}" for note, names in scales.items()]
+    return list(dict.fromkeys(notes))
 
 
 def generic_family(pmu: str) -> str:

@@ -13,7 +13,8 @@ import re
 import msgspec
 
 from memgauge.counters.host import Host
-from memgauge.system.tree import Tree, sorted_numbers
+from memgauge.model.text import quoted
+from memgauge.system.tree import LARGEST_INDEX, Tree, sorted_numbers
 
 DEVICES = "/bus/event_source/devices"
 WORDS = ("config", "config1", "config2", "config3")
@@ -68,6 +69,8 @@ class Pmu(msgspec.Struct, frozen=True, kw_only=True):
     type: int
     cpumask: list[int] | None = None
     """One CPU of each die or socket that has it; None: there is no such file."""
+    without_cpus: str | None = None
+    """Why its cpumask names no CPU, as a clause, where it does not."""
     associated_cpus: list[int] | None = None
     cpus: list[int] | None = None
     """Of a core PMU of a hybrid processor: the CPUs of its core type."""
@@ -97,14 +100,16 @@ def read_pmu(host: Host, name: str) -> Pmu | None:
     """One PMU; None where its directory or its type cannot be read (any more)."""
     tree = tree_of(host)
     kind = tree.integer(f"{DEVICES}/{name}/type")
-    if kind is None or not 0 <= kind < 1 << 31:
+    if kind is None or not 0 <= kind <= LARGEST_INDEX:
         return None
     notes: list[str] = []
     fields = _fields(tree, name, notes)
+    mask, without_cpus = _mask(tree, name)
     return Pmu(
         name=name,
         type=kind,
-        cpumask=tree.numbers(f"{DEVICES}/{name}/cpumask"),
+        cpumask=mask,
+        without_cpus=without_cpus,
         associated_cpus=tree.numbers(f"{DEVICES}/{name}/associated_cpus"),
         cpus=tree.numbers(f"{DEVICES}/{name}/cpus"),
         identifier=tree.text(f"{DEVICES}/{name}/identifier"),
@@ -114,10 +119,28 @@ def read_pmu(host: Host, name: str) -> Pmu | None:
     )
 
 
-def read_pmus(host: Host) -> list[Pmu]:
-    """All that can be read."""
-    found = (read_pmu(host, name) for name in pmu_names(host))
-    return [pmu for pmu in found if pmu is not None]
+def why_unusable(host: Host, name: str) -> str:
+    """Why nothing can be made of a PMU that is listed, as a clause."""
+    text = tree_of(host).text(f"{DEVICES}/{name}/type")
+    if text is None:
+        return "its type cannot be read"
+    return f"its type {quoted(text)} is not a number from 0 to {LARGEST_INDEX}"
+
+
+def _mask(tree: Tree, pmu: str) -> tuple[list[int] | None, str | None]:
+    """The cpumask, and why it names no CPU."""
+    path = f"{DEVICES}/{pmu}/cpumask"
+    if not tree.exists(path):
+        return None, None
+    text = tree.text(path)
+    if text is None:
+        return [], "its cpumask cannot be read"
+    if not text:
+        return [], "its cpumask is empty"
+    numbers = sorted_numbers(text)
+    if not numbers:
+        return [], f"its cpumask {quoted(text)} is not a list of CPUs"
+    return numbers, None
 
 
 def parse_field(name: str, text: str) -> Field | None:
@@ -167,9 +190,14 @@ def _events(tree: Tree, pmu: str, notes: list[str]) -> dict[str, PublishedEvent]
             continue
         scale = tree.text(f"{directory}/{name}.scale") if f"{name}.scale" in names else None
         number = None if scale is None else scale_of(scale)
-        if scale is not None and number is None:
+        if number is None and f"{name}.scale" in names:
             notes.append(f"{pmu}: the scale of event {name} is no usable number and is left out")
         unit = tree.text(f"{directory}/{name}.unit") if f"{name}.unit" in names else None
+        if unit is None and f"{name}.unit" in names:
+            notes.append(
+                f"{pmu}: the unit of event {name} cannot be read, so that its scale is left out"
+            )
+            number = None
         events[name] = PublishedEvent(name=name, text=text, scale=number, unit=unit or None)
     return events
 

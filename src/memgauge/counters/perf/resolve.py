@@ -32,6 +32,7 @@ from memgauge.counters.perf.encoding import (
 )
 from memgauge.counters.perf.generic import BY_NAME
 from memgauge.counters.perf.open_fields import Filling, filled
+from memgauge.counters.perf.partial import fault
 from memgauge.counters.perf.places import Place, Resolved
 from memgauge.counters.perf.pmu import DEVICES, Pmu, PublishedEvent, tree_of
 from memgauge.counters.perf.scale import worth
@@ -173,14 +174,35 @@ def _raw(catalogue: Catalogue, requested: Requested, text: str) -> Resolved:
     """What a PMU publishes or its fields spell, with what is known of the same encoding."""
     places: list[Place] = []
     name = f"perf:{text}"
-    for pmu in _pmus(catalogue, requested.pmu):
+    pmus = _pmus(catalogue, requested.pmu)
+    left = _left_out(catalogue, requested.pmu, pmus)
+    for pmu in pmus:
         texts = {one.name: one.text for one in pmu.events.values()}
         _refuse_unknown(pmu, requested.terms, texts, name)
+        if pmu.name in left:
+            continue
         published = _published(pmu, requested.terms)
         for filling in filled(catalogue.host, pmu, expanded(requested.terms, texts)):
             places += _raw_places(catalogue, pmu, filling, published, name)
     same = _same(catalogue, places)
-    return _with_meaning(catalogue, name, places, requested, same)
+    found = _with_meaning(catalogue, name, places, requested, same)
+    if same is not None:
+        single = requested.pmu in catalogue.pmus
+        return found if single else msgspec.structs.replace(found, notes=same.notes)
+    notes = [f"{pmu} is left out, {why}" for pmu, why in left.items()]
+    event = msgspec.structs.replace(found.event, pitfalls=[*found.event.pitfalls, *notes])
+    return msgspec.structs.replace(found, event=event, notes=notes)
+
+
+def _left_out(catalogue: Catalogue, requested: str, pmus: list[Pmu]) -> dict[str, str]:
+    """Why PMUs of a family that was asked for are in no sum, by name; none of a single PMU."""
+    if requested in catalogue.pmus:
+        return {}
+    lost = catalogue.unusable
+    left = {name: why for name, why in lost.items() if _family_name(name) == requested}
+    every = list(catalogue.pmus.values())
+    faults = {pmu.name: fault(pmu, pmus, every, catalogue.online) for pmu in pmus}
+    return left | {name: why for name, why in faults.items() if why}
 
 
 def _refuse_unknown(pmu: Pmu, terms: list[Term], texts: dict[str, str], name: str) -> None:

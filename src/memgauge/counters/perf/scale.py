@@ -7,6 +7,7 @@ import msgspec
 from memgauge.counters.perf.data import KnownEvent
 from memgauge.counters.perf.pmu import PublishedEvent
 from memgauge.model.counting.events import Certainty, Quantity
+from memgauge.model.text import quoted
 
 BYTE_UNITS = {
     "b": 1, "byte": 1, "bytes": 1,
@@ -63,6 +64,13 @@ def _bytes(published: PublishedEvent | None, known: KnownEvent) -> Worth:
     unit = (published.unit or "").lower() if published is not None else ""
     if scale is None:
         return _documented(known, documented)
+    if unit and unit not in BYTE_UNITS:
+        # A scale in a unit nobody knows is worth no bytes: it is as if there were none.
+        doubt = (
+            f"the kernel's unit {quoted(unit)} of event {known.name} is not known, so that its "
+            f"scale {scale:g} is not used: verify"
+        )
+        return msgspec.structs.replace(_documented(known, documented), note=doubt)
     if unit in BYTE_UNITS:
         bytes_ = scale * BYTE_UNITS[unit]
         disagree = not known.needs_scale and abs(bytes_ - documented) > _SAME * documented

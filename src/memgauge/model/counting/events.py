@@ -131,6 +131,8 @@ class BackEndState(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     remedy: str | None = None
     events: list[Event] = []
+    notes: list[str] = []
+    """What is there but malformed, and what therefore cannot be counted."""
 
 
 class Counter(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,7 +58,8 @@ def test_nonsense_is_left_out_and_said(tmp_path: Path) -> None:
     )
     pmu = read_pmu(plant(tmp_path, [odd], {0: [0]}).host, "odd")
     assert pmu is not None
-    assert pmu.cpumask is None
+    assert pmu.cpumask == []
+    assert pmu.without_cpus == "its cpumask '3-1' is not a list of CPUs"
     assert list(pmu.fields) == ["good"]
     assert list(pmu.events) == ["fine"]
     assert pmu.events["fine"].scale is None
