@@ -300,7 +300,7 @@ def test_a_counter_that_shared_its_hardware_is_an_estimate_as_it_is(nest: Nest) 
     assert late[counter.duty_slot] == FULL_DUTY // 4
     estimate = counted(counter, before, late)
     assert estimate is not None
-    assert (estimate.raw, estimate.value, estimate.is_estimate) == (100, 100.0, True)
+    assert (estimate.raw, estimate.value, estimate.is_estimate) == (100, 100 * 64.0, True)
 
 
 def test_a_counter_that_never_ran_is_missing_and_not_zero(nest: Nest) -> None:
