@@ -8,6 +8,10 @@ POOL_LAYOUT$:
     POOL_LAYOUT: str
     """Of the pools that memgauge makes."""
 
+MOST_THREAD_EVENTS$:
+    MOST_THREAD_EVENTS: int
+    """That a `ThreadLedger` counts for each thread."""
+
 NEST_KINDS$:
     NEST_KINDS: list[str]
     """Names of all loop nests."""

@@ -20,7 +20,7 @@ using Accesses = Closable<AccessBuffer>;
 void init_accesses(Accesses* self, Team& team, std::size_t bytes, std::string_view pages,
                    const Memory* memory) {
     new (self) Accesses(std::make_unique<AccessBuffer>(team, bytes, page_policy_from_string(pages),
-                                                       source_of(memory), signal_raised),
+                                                       source_of(memory), is_wished_to_stop),
                         "AccessBuffer");
 }
 

@@ -29,7 +29,7 @@ void init_ring(Ring* self, Team& team, std::size_t bytes, std::size_t node_bytes
                                .memory = source_of(memory),
                                .seed = seed};
     new (self)
-        Ring(std::make_unique<ChaseRing>(team, request, signal_raised, linkers), "ChaseRing");
+        Ring(std::make_unique<ChaseRing>(team, request, is_wished_to_stop, linkers), "ChaseRing");
 }
 
 }  // namespace

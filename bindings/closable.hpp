@@ -62,14 +62,14 @@ public:
     template <class Result, class Of>
     static auto method(Result (Of::*called)(const StopCheck&)) {
         return [called](Closable& self) {
-            return self.with([&](Native& native) { return (native.*called)(signal_raised); });
+            return self.with([&](Native& native) { return (native.*called)(is_wished_to_stop); });
         };
     }
     template <class Result, class Of, class Argument>
     static auto method(Result (Of::*called)(Argument, const StopCheck&)) {
         return [called](Closable& self, Argument argument) {
             return self.with(
-                [&](Native& native) { return (native.*called)(argument, signal_raised); });
+                [&](Native& native) { return (native.*called)(argument, is_wished_to_stop); });
         };
     }
 

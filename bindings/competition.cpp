@@ -52,7 +52,7 @@ void init_competition(RunningCompetition* self, Team& team,
     request.array_bytes = array_bytes;
     request.element = element_type_from_string(element);
     request.pages = page_policy_from_string(pages);
-    new (self) RunningCompetition(std::make_unique<Competition>(team, request, signal_raised),
+    new (self) RunningCompetition(std::make_unique<Competition>(team, request, is_wished_to_stop),
                                   "Competition");
 }
 

@@ -30,7 +30,7 @@ NB_MODULE(_core, module) {
         "GIL and look for signals. A team and what was made on it serve one call at a time: a "
         "second one at the same time raises.";
     module.attr("compiler") = nanobind::str(compiler().c_str());
-    register_errors();
+    register_errors(module);
     register_clock(module);
     register_buffer(module);
     register_memory(module);
@@ -55,6 +55,7 @@ NB_MODULE(_core, module) {
     register_traffic(module);
     register_competition(module);
     register_cache(module);
+    register_blas(module);
     register_nests(module);
     register_gpu(module);
     register_gpu_arrays(module);

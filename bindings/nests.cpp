@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -12,10 +13,12 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "buffer_view.hpp"
 #include "closable.hpp"
+#include "memgauge/blas.hpp"
 #include "memory.hpp"
 #include "register.hpp"
 
@@ -32,7 +35,8 @@ using Nest = Closable<SharedNest>;
 void init_nest_spec(NestSpec* self, std::string_view kind, std::size_t m, std::size_t n,
                     std::size_t cap, std::size_t stride, std::size_t planes, std::size_t rows,
                     std::size_t cols, std::size_t x, std::size_t y, std::size_t tile,
-                    bool store_prefetch) {
+                    bool store_prefetch, bool load_prefetch, std::size_t prefetch_lines,
+                    std::size_t prefetch_far_lines) {
     const NestSpec spec{.kind = nest_kind_from_string(kind),
                         .shape = {.m = m,
                                   .n = n,
@@ -44,7 +48,10 @@ void init_nest_spec(NestSpec* self, std::string_view kind, std::size_t m, std::s
                                   .x = x,
                                   .y = y,
                                   .tile = tile},
-                        .store_prefetch = store_prefetch};
+                        .store_prefetch = store_prefetch,
+                        .load_prefetch = load_prefetch,
+                        .prefetch_lines = prefetch_lines,
+                        .prefetch_far_lines = prefetch_far_lines};
     static_cast<void>(arrays_of(spec));  // says what makes no sense
     new (self) NestSpec(spec);
 }
@@ -99,10 +106,11 @@ void execute_nest(const NestSpec& spec, const std::vector<Readable>& operands) {
 }
 
 void init_nest(Nest* self, Team& team, const NestSpec& spec, std::size_t copies,
-               std::string_view pages, const Memory* memory) {
-    new (self) Nest(std::make_unique<SharedNest>(team, spec, copies, page_policy_from_string(pages),
-                                                 source_of(memory), signal_raised),
-                    "LoopNest");
+               std::string_view pages, const Memory* memory, std::shared_ptr<const Blas> blas) {
+    new (self)
+        Nest(std::make_unique<SharedNest>(team, spec, copies, page_policy_from_string(pages),
+                                          source_of(memory), is_wished_to_stop, std::move(blas)),
+             "LoopNest");
 }
 
 using DoublesView = nb::ndarray<nb::memview, double, nb::ndim<1>, nb::c_contig>;
@@ -128,7 +136,7 @@ std::uintptr_t address(Nest& self, std::size_t rank, std::size_t copy, std::size
 
 void simulate_nest(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,
                    CacheModel& model) {
-    simulate_batched(spec, bases, model, signal_raised);
+    simulate_batched(spec, bases, model, is_wished_to_stop);
 }
 
 std::vector<std::string_view> kind_names() {
@@ -148,7 +156,9 @@ void register_nest_spec(nb::module_& module) {
                           "A loop nest of so many elements; RequestError where they make no sense.")
         .def("__init__", &init_nest_spec, "kind"_a, nb::kw_only(), "m"_a = 0, "n"_a = 0,
              "cap"_a = 0, "stride"_a = 0, "planes"_a = 0, "rows"_a = 0, "cols"_a = 0, "x"_a = 0,
-             "y"_a = 0, "tile"_a = 0, "store_prefetch"_a = false)
+             "y"_a = 0, "tile"_a = 0, "store_prefetch"_a = false, "load_prefetch"_a = false,
+             "prefetch_lines"_a = prefetch_lines_ahead, "prefetch_far_lines"_a = 0,
+             "Prefetches are so many lines of 64 bytes ahead; far: a second one each, 0 for none.")
         .def_prop_ro("arrays", &arrays_of, "In the order of operands.")
         .def_prop_ro("trips", &trips_of, "Of the innermost loop.");
 }
@@ -164,7 +174,8 @@ void register_loop_nest(nb::module_& module) {
         .def_ro("passed", &NestValidation::passed);
     final_class<Nest>(module, "LoopNest")
         .def("__init__", &init_nest, "team"_a, "spec"_a, "copies"_a = 1, nb::kw_only(),
-             "pages"_a = "auto", "memory"_a = nb::none(), nb::keep_alive<1, 2>(), ReleaseGil())
+             "pages"_a = "auto", "memory"_a = nb::none(), "blas"_a = nb::none(),
+             nb::keep_alive<1, 2>(), ReleaseGil())
         .def("run", Nest::method(&LoopNest::run), "repetitions"_a = 1, ReleaseGil(),
              "Every thread executes it so often, each stamped, on its sets of arrays in turn.")
         .def("validate", Nest::method(&LoopNest::validate), ReleaseGil(),
@@ -190,6 +201,9 @@ void register_nests(nb::module_& module) {
     register_loop_nest(module);
     module.def("simulate_nest", &simulate_nest, "spec"_a, "bases"_a, "model"_a, ReleaseGil(),
                "One execution by each core on arrays of its own that begin at `bases[core]`.");
+    module.def("trips_simulated", &trips_simulated, "spec"_a, "model"_a,
+               "Of the spec's trips, those that at least are simulated, for one core; the others "
+               "are counted as repeating them.");
     module.def("execute_nest", &execute_nest, "spec"_a, "operands"_a,
                "One execution on buffers of the caller, in this thread.\n\n"
                "Raises RequestError: a buffer is too small, not contiguous, or to be written and "

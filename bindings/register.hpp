@@ -11,7 +11,7 @@ namespace memgauge::bindings {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-void register_errors();
+void register_errors(nb::module_& module);
 void register_clock(nb::module_& module);
 void register_buffer(nb::module_& module);
 void register_memory(nb::module_& module);
@@ -36,6 +36,7 @@ void register_accesses(nb::module_& module);
 void register_traffic(nb::module_& module);
 void register_competition(nb::module_& module);
 void register_cache(nb::module_& module);
+void register_blas(nb::module_& module);
 void register_nests(nb::module_& module);
 void register_gpu(nb::module_& module);
 void register_gpu_arrays(nb::module_& module);
@@ -44,8 +45,9 @@ void register_gpu_transfers(nb::module_& module);
 void register_gpu_nests(nb::module_& module);
 
 // A StopCheck: runs the Python handlers of signals that came meanwhile; true when one raised. What
-// it raised stays set and comes out in place of Interrupted.
-bool signal_raised();
+// it raised stays set and comes out in place of Interrupted. Throws OutOfTime after the time that
+// Python set for the calls of this thread.
+bool is_wished_to_stop();
 
 // For calls that may take longer than 10 us.
 using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;

@@ -27,7 +27,8 @@ void init_arrays(Arrays* self, Team& team, std::size_t elements, std::string_vie
                                 .memory = source_of(memory),
                                 .offset_bytes = offset_bytes,
                                 .blocks = blocks};
-    new (self) Arrays(std::make_unique<StreamArrays>(team, request, signal_raised), "StreamArrays");
+    new (self)
+        Arrays(std::make_unique<StreamArrays>(team, request, is_wished_to_stop), "StreamArrays");
 }
 
 Slice run_arrays(Arrays& self, const KernelSpec& spec, std::size_t first_block, std::size_t blocks,

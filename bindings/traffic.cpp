@@ -37,7 +37,8 @@ void init_traffic(RunningTraffic* self, Team& team, std::size_t bytes, std::size
                                  .first_rank = first_rank,
                                  .pages = page_policy_from_string(pages),
                                  .memory = source_of(memory)};
-    new (self) RunningTraffic(std::make_unique<Traffic>(team, request, signal_raised), "Traffic");
+    new (self)
+        RunningTraffic(std::make_unique<Traffic>(team, request, is_wished_to_stop), "Traffic");
 }
 
 LoadedSlice run_loaded(RunningTraffic& self, const TrafficSpec& spec, Closable<ChaseRing>& ring,

@@ -69,7 +69,8 @@ endif()
 # of the ones that do not, so they may fuse the same operations.
 set_source_files_properties(src/kernels/translated.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS "-ffp-contract=fast;${memgauge_no_idioms}")
-set_source_files_properties(src/nests/execute.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+set_source_files_properties(src/nests/execute.cpp src/nests/execute_prefetching.cpp
+  PROPERTIES SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_idioms}")
 
 # Accesses of a chosen size at a chosen distance: each must stay what it is.

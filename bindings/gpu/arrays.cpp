@@ -21,8 +21,8 @@ using Running = Closable<GpuTraffic>;
 
 void init_arrays(Arrays* self, OpenGpu& gpu, std::size_t elements, std::string_view element) {
     auto made = gpu.look([&](const Gpu& opened) {
-        return std::make_unique<GpuStreamArrays>(opened, elements,
-                                                 element_type_from_string(element), signal_raised);
+        return std::make_unique<GpuStreamArrays>(
+            opened, elements, element_type_from_string(element), is_wished_to_stop);
     });
     new (self) Arrays(std::move(made), "GpuStreamArrays");
 }
@@ -34,12 +34,12 @@ Slice run_kernel(Arrays& self, const GpuKernelSpec& spec, std::size_t lead_in_by
                                   .prefix_elements = prefix_elements,
                                   .repeats = repeats};
     return self.with(
-        [&](GpuStreamArrays& arrays) { return arrays.run(spec, request, signal_raised); });
+        [&](GpuStreamArrays& arrays) { return arrays.run(spec, request, is_wished_to_stop); });
 }
 
 void init_traffic(Running* self, OpenGpu& gpu, std::size_t bytes) {
     auto made = gpu.look([&](const Gpu& opened) {
-        return std::make_unique<GpuTraffic>(opened, bytes, signal_raised);
+        return std::make_unique<GpuTraffic>(opened, bytes, is_wished_to_stop);
     });
     new (self) Running(std::move(made), "GpuTraffic");
 }
@@ -52,7 +52,7 @@ Slice run_traffic(Running& self, unsigned reads, unsigned writes, std::size_t by
                                     .hint = gpu_hint_from_string(hint),
                                     .lead_in_bytes = lead_in_bytes,
                                     .iterations = iterations};
-    return self.with([&](GpuTraffic& traffic) { return traffic.run(request, signal_raised); });
+    return self.with([&](GpuTraffic& traffic) { return traffic.run(request, is_wished_to_stop); });
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void init_chase(Chase* self, OpenGpu& gpu, std::size_t bytes, std::size_t node_b
                                   .order = chase_order_from_string(order),
                                   .seed = seed};
     auto made = gpu.look([&](const Gpu& opened) {
-        return std::make_unique<GpuChase>(opened, request, signal_raised);
+        return std::make_unique<GpuChase>(opened, request, is_wished_to_stop);
     });
     new (self) Chase(std::move(made), "GpuChase");
 }
@@ -36,7 +36,7 @@ void init_chase(Chase* self, OpenGpu& gpu, std::size_t bytes, std::size_t node_b
 GpuWalk run_chase(Chase& self, std::size_t hops, std::size_t warm_hops, std::size_t iterations,
                   unsigned sweeps) {
     return self.with([&](GpuChase& chase) {
-        return chase.run(hops, warm_hops, iterations, sweeps, signal_raised);
+        return chase.run(hops, warm_hops, iterations, sweeps, is_wished_to_stop);
     });
 }
 

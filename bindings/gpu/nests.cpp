@@ -17,7 +17,7 @@ using Nest = Closable<GpuNest>;
 
 void init_nest(Nest* self, OpenGpu& gpu, const NestSpec& spec, std::size_t copies) {
     auto made = gpu.look([&](const Gpu& opened) {
-        return std::make_unique<GpuNest>(opened, spec, copies, signal_raised);
+        return std::make_unique<GpuNest>(opened, spec, copies, is_wished_to_stop);
     });
     new (self) Nest(std::move(made), "GpuNest");
 }

@@ -19,14 +19,14 @@ using Transfers = Closable<GpuTransfers>;
 
 std::unique_ptr<GpuTransfers> with_host(OpenGpu& gpu, const GpuTransfersRequest& request) {
     return gpu.look([&](const Gpu& opened) {
-        return std::make_unique<GpuTransfers>(opened, request, signal_raised);
+        return std::make_unique<GpuTransfers>(opened, request, is_wished_to_stop);
     });
 }
 
 std::unique_ptr<GpuTransfers> with_peer(OpenGpu& gpu, OpenGpu& peer, std::size_t bytes) {
     return gpu.look([&](const Gpu& opened) {
         return peer.look([&](const Gpu& other) {
-            return std::make_unique<GpuTransfers>(opened, other, bytes, signal_raised);
+            return std::make_unique<GpuTransfers>(opened, other, bytes, is_wished_to_stop);
         });
     });
 }
@@ -51,13 +51,13 @@ Slice run_transfer(Transfers& self, std::string_view direction, std::size_t byte
                    std::size_t iterations, std::size_t repeats) {
     const GpuTransfersRun request = request_of(direction, bytes, iterations, repeats);
     return self.with(
-        [&](GpuTransfers& transfers) { return transfers.run(request, signal_raised); });
+        [&](GpuTransfers& transfers) { return transfers.run(request, is_wished_to_stop); });
 }
 
 void start(Transfers& self, std::string_view direction, std::size_t bytes, std::size_t iterations,
            std::size_t repeats) {
     const GpuTransfersRun request = request_of(direction, bytes, iterations, repeats);
-    self.with([&](GpuTransfers& transfers) { transfers.start(request, signal_raised); });
+    self.with([&](GpuTransfers& transfers) { transfers.start(request, is_wished_to_stop); });
 }
 
 void corrupt(Transfers& self, std::string_view direction, std::size_t element) {

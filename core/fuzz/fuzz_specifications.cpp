@@ -35,6 +35,9 @@ NestSpec nest_of(Input& input) {
         if (input.below(2) == 0) *one = extent(input);
     }
     spec.store_prefetch = input.below(2) == 0;
+    spec.load_prefetch = input.below(2) == 0;
+    if (input.below(2) == 0) spec.prefetch_lines = extent(input);
+    if (input.below(4) == 0) spec.prefetch_far_lines = extent(input);
     return spec;
 }
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { name_bytes = 200, line_bytes = 2 + 3 * 21 + name_bytes + 1 };
+enum { name_bytes = 200, line_bytes = 2 + 4 * 21 + name_bytes + 1 };
 
 /* Never looked, nothing to mark for, or a descriptor. */
 enum { unknown = -2, off = -1 };
@@ -103,9 +103,9 @@ static char* put_name(char* at, const char* name, size_t length) {
     return at;
 }
 
-static uint64_t now_ns(void) {
+static uint64_t now_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    if (clock_gettime(clock, &now) != 0) return 0;
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -118,7 +118,8 @@ static int check(int fd, struct stat* status) {
 
 static void mark(char kind, const char* name, size_t length) {
     int saved = errno;
-    uint64_t stamp_ns = now_ns();
+    uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t stamp_ns = now_ns(CLOCK_MONOTONIC_RAW);
     struct stat status;
     int fd = check(marks(), &status);
     if (fd >= 0) {
@@ -126,10 +127,14 @@ static void mark(char kind, const char* name, size_t length) {
         char* end = line;
         *end++ = kind;
         *end++ = ' ';
-        if (kind == 'B') stamp_ns = now_ns();
+        if (kind == 'b') {
+            stamp_ns = now_ns(CLOCK_MONOTONIC_RAW);
+            cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        }
         end = put_number(end, stamp_ns);
         end = put_number(end, (uint64_t)getpid());
         end = put_number(end, (uint64_t)syscall(SYS_gettid));
+        end = put_number(end, cpu_ns);
         end = put_name(end, name, length);
         size_t bytes = (size_t)(end - line);
         if ((uint64_t)status.st_size + bytes <= largest_bytes && write(fd, line, bytes) < 0) {
@@ -140,11 +145,11 @@ static void mark(char kind, const char* name, size_t length) {
 }
 
 void memgauge_region_begin(const char* name) {
-    if (marks() >= 0 && name != NULL) mark('B', name, strlen(name));
+    if (marks() >= 0 && name != NULL) mark('b', name, strlen(name));
 }
 
 void memgauge_region_end(const char* name) {
-    if (marks() >= 0 && name != NULL) mark('E', name, strlen(name));
+    if (marks() >= 0 && name != NULL) mark('e', name, strlen(name));
 }
 
 int memgauge_region_enabled(void) {
@@ -162,9 +167,9 @@ static size_t without_padding(const char* name, size_t length) {
 }
 
 void memgauge_region_begin_(const char* name, size_t length) {
-    if (marks() >= 0) mark('B', name, without_padding(name, length));
+    if (marks() >= 0) mark('b', name, without_padding(name, length));
 }
 
 void memgauge_region_end_(const char* name, size_t length) {
-    if (marks() >= 0) mark('E', name, without_padding(name, length));
+    if (marks() >= 0) mark('e', name, without_padding(name, length));
 }

@@ -128,6 +128,11 @@ struct WatchedArrays {
         to.record->push_back(
             {AccessKind::store_prefetch, to.address + offset * sizeof(Element), 1});
     }
+    // Alike to a model.
+    template <class Element>
+    static void prefetch_for_load(const WatchedPointer<Element>& from, std::size_t offset) {
+        prefetch_for_store(from, offset);
+    }
 };
 
 std::vector<std::uint64_t> some_bases(const NestSpec& spec, std::uint64_t first = 1U << 20) {
@@ -141,7 +146,11 @@ std::vector<std::uint64_t> some_bases(const NestSpec& spec, std::uint64_t first 
 
 Record accessed_by_running(const NestSpec& spec, const std::vector<std::uint64_t>& bases) {
     Record record;
-    nests::run(nests::describe(spec), WatchedArrays{&record, bases}, [] { return false; });
+    const nests::Nest nest = nests::describe(spec);
+    const WatchedArrays arrays{&record, bases};
+    const auto never = [] { return false; };
+    nest.prefetches_more() ? nests::run_prefetching(nest, arrays, never)
+                           : nests::run(nest, arrays, never);
     return record;
 }
 
@@ -200,6 +209,12 @@ std::vector<NestSpec> many_specs() {
     for (std::size_t i = 0; i < plain; ++i) {
         specs.push_back(specs[i]);
         specs.back().store_prefetch = true;
+        specs.push_back(specs[i]);
+        specs.back().load_prefetch = true;
+        specs.push_back(specs.back());
+        specs.back().store_prefetch = true;
+        specs.back().prefetch_lines = 3;
+        specs.back().prefetch_far_lines = i % 2 == 0 ? 0 : 10;
     }
     return specs;
 }
@@ -210,7 +225,9 @@ std::string name_of(const NestSpec& spec) {
     for (const std::size_t extent : {s.m, s.n, s.cap, s.stride, s.planes, s.rows, s.cols, s.tile}) {
         name += " " + std::to_string(extent);
     }
-    return name + (spec.store_prefetch ? " prefetched" : "");
+    return name + (spec.store_prefetch ? " stores prefetched" : "") +
+           (spec.load_prefetch ? " loads prefetched" : "") + " " +
+           std::to_string(spec.prefetch_lines) + " " + std::to_string(spec.prefetch_far_lines);
 }
 
 std::size_t count_of(const Record& record, AccessKind kind) {
@@ -242,7 +259,9 @@ TEST_CASE("a model gets every access of the running code, in its order") {
         nests::stream_addresses(nests::describe(spec), bases, 0, model);
         const Record ran = accessed_by_running(spec, bases);
         CHECK(model.seen() == ran);
-        CHECK(model.streams() == bases.size() + (spec.store_prefetch ? 1 : 0));
+        const std::size_t prefetched =
+            spec.load_prefetch ? bases.size() : (spec.store_prefetch ? 1 : 0);
+        CHECK(model.streams() == bases.size() + prefetched);
     }
 }
 
@@ -300,6 +319,41 @@ TEST_CASE("stores are prefetched once a line, eight lines ahead, or one by one w
     REQUIRE(count_of(far, AccessKind::store_prefetch) == 5);
     CHECK(far[0] == Seen{AccessKind::store_prefetch, bases[1] + 8 * 9 * 8, 1});
     CHECK(far[2] == Seen{AccessKind::store, bases[1], 8});
+}
+
+TEST_CASE("loads are prefetched as stores are, all of a group before its trips") {
+    NestSpec spec = complexes(NestKind::s1cf_second, 2, 8, 1024);  // reads each 1024th, in rows
+    spec.load_prefetch = true;
+    const std::vector<std::uint64_t> bases = some_bases(spec);
+    const Record loads_only = accessed_by_running(spec, bases);
+    CHECK(loads_only[0] == Seen{AccessKind::store_prefetch, bases[0] + 8 * 1024 * 16, 1});
+    CHECK(loads_only[1] == Seen{AccessKind::load, bases[0], 16});
+    CHECK(loads_only[2] == Seen{AccessKind::store, bases[1], 16});
+    CHECK(loads_only[3] == Seen{AccessKind::store_prefetch, bases[0] + 9 * 1024 * 16, 1});
+
+    spec.store_prefetch = true;  // a line of which is filled by four trips
+    spec.prefetch_far_lines = 64;
+    const Record both = accessed_by_running(spec, bases);
+    for (std::size_t trip = 0; trip < 4; ++trip) {
+        const std::uint64_t near = bases[0] + (trip + 8) * 1024 * 16;
+        CHECK(both[2 * trip] == Seen{AccessKind::store_prefetch, near, 1});
+        CHECK(both[2 * trip + 1] ==
+              Seen{AccessKind::store_prefetch, near + std::uint64_t{56} * 1024 * 16, 1});
+    }
+    CHECK(both[8] == Seen{AccessKind::store_prefetch, bases[1] + 8 * 64, 1});
+    CHECK(both[9] == Seen{AccessKind::store_prefetch, bases[1] + 64 * 64, 1});
+    CHECK(both[10] == Seen{AccessKind::load, bases[0], 16});
+}
+
+TEST_CASE("distances of prefetch that make no sense are refused") {
+    NestSpec spec = reals(NestKind::copy, 0, 8);
+    spec.prefetch_lines = 0;
+    CHECK_THROWS_AS(static_cast<void>(arrays_of(spec)), RequestError);
+    spec.prefetch_lines = 8;
+    spec.prefetch_far_lines = 8;
+    CHECK_THROWS_AS(static_cast<void>(arrays_of(spec)), RequestError);
+    spec.prefetch_far_lines = 9;
+    CHECK_NOTHROW(static_cast<void>(arrays_of(spec)));
 }
 
 TEST_CASE("a sum stays in a register: two loads a trip, and one store when it is done") {

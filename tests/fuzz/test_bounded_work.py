@@ -35,7 +35,7 @@ from memgauge.model.records import (
 )
 from memgauge.model.storage.codec import encode
 
-MORE_CPU_S = 2.0
+MORE_CPU_S = 4.0
 MORE_BYTES = 300 << 20
 LONGEST_LINE = 700
 LARGEST_TEXT = 100_000

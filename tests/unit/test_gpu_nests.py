@@ -47,7 +47,7 @@ def gpu(files: StandInFiles) -> Iterator[_core.Gpu]:
 
 
 def spec_of(kind: str) -> _core.NestSpec:
-    return _core.NestSpec(kind, store_prefetch=False, **NESTS[kind])
+    return _core.NestSpec(kind, store_prefetch=False, load_prefetch=False, **NESTS[kind])
 
 
 def loaded_and_stored(kind: str, spec: _core.NestSpec) -> tuple[int, int]:
@@ -105,7 +105,7 @@ def test_what_a_nest_is_known_to_move_is_booked(gpu: _core.Gpu) -> None:
 
 @pytest.mark.parametrize(
     ("copies", "prefetch", "said"),
-    [(0, False, "0 copies of its arrays leave nothing"), (1, True, "a GPU prefetches no stores")],
+    [(0, False, "0 copies of its arrays leave nothing"), (1, True, "a GPU prefetches nothing")],
 )
 def test_what_makes_no_sense_is_refused(
     copies: int, prefetch: bool, said: str, gpu: _core.Gpu

@@ -178,6 +178,15 @@ struct CacheCounts {
     bool operator==(const CacheCounts&) const = default;
 };
 
+// Memory that a loop comes through, by so many bytes further on each time that it is begun anew.
+struct MovingMemory {
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t shift = 0;
+    std::uint8_t stream = 0;  // which of the loop's references accesses it
+    bool stored = false;      // by that reference
+};
+
 class CacheModel {
 public:
     // `threads` simulate disjoint parts of the sets at once, with the same counts; RequestError
@@ -214,6 +223,20 @@ public:
     void walk(unsigned core, std::span<const StridedAccess> references,
               std::span<const std::int64_t> outer_strides, std::uint64_t outer, std::uint64_t count,
               std::span<const StridedAccess> after = {});
+
+    // Memory moved by a multiple of so many bytes lies in the same sets of all levels; 0 where
+    // mark() is not possible.
+    [[nodiscard]] std::uint64_t bytes_around_sets() const;
+    // Remembers what is held and counted, for repeat(). False, and nothing is remembered, where
+    // levels are not all lru, where there are several cores or prefetchers.
+    bool mark();
+    // What was done since mark() was one period of a loop, and `times` more are to follow: the same
+    // accesses, those of each memory moved by its shift from period to period. If the model holds
+    // what it held at mark(), with each line of such memory moved by its shift, then each further
+    // period does the same: they are counted, and the model is as after the last of them. False,
+    // and nothing is done, if it does not; or where a shift is no multiple of bytes_around_sets(),
+    // memories that move differently share lines, or stores move by different shifts.
+    bool repeat(std::span<const MovingMemory> memories, std::uint64_t times);
 
     void write_back_all();
     // Counts since the last reset; resets leave the contents as they are.

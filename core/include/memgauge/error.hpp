@@ -52,6 +52,12 @@ private:
     int error_number_;
 };
 
+// A StopCheck found that the time which the caller has for a call is over.
+class OutOfTime : public RequestError {
+public:
+    OutOfTime();
+};
+
 // A StopCheck returned true while a long call ran; whatever the call allocated is already freed.
 class Interrupted : public Error {
 public:
@@ -59,7 +65,8 @@ public:
 };
 
 // Asked every few tens of milliseconds from the thread that entered the core, never from a worker.
-// Returns true when the caller wants the call to end. May be empty.
+// Returns true when the caller wants the call to end, or throws what the call is to end with. May
+// be empty.
 using StopCheck = std::function<bool()>;
 
 }  // namespace memgauge

@@ -60,18 +60,26 @@ struct NestShape {
     std::size_t tile = 0;
 };
 
+inline constexpr std::size_t prefetch_line_bytes = 64;
+inline constexpr std::size_t prefetch_lines_ahead = 8;
+
 struct NestSpec {
     NestKind kind = NestKind::gemm;
     NestShape shape;
-    // Before the first of every so many stores of a loop as fill 64 bytes, what lies 8 times as
-    // far ahead is prefetched for writing, as gcc -fprefetch-loop-arrays does it (dcbtst on POWER).
-    // Stores further apart than that each prefetch the 8th after them. Nobody looks where the
-    // array ends: the last prefetches lie behind it.
+    // Software prefetch as gcc -fprefetch-loop-arrays makes it. Before the first of every so many
+    // stores of a loop as fill 64 bytes, what lies `prefetch_lines` times as far ahead is
+    // prefetched for writing (dcbtst on POWER). Stores further apart than that each prefetch the
+    // one so many after them. Nobody looks where the array ends: the last prefetches lie behind it.
     bool store_prefetch = false;
+    // The same for all that the innermost loop reads (dcbt). Where arrays fill 64 bytes in
+    // different numbers of trips, the loop is unrolled to the largest of these, and the prefetches
+    // of all arrays for all these trips come first, array by array. To a model, prefetches of loads
+    // and of stores are alike.
+    bool load_prefetch = false;
+    std::size_t prefetch_lines = prefetch_lines_ahead;
+    // A second prefetch after each, so much farther ahead; 0: none.
+    std::size_t prefetch_far_lines = 0;
 };
-
-inline constexpr std::size_t prefetch_line_bytes = 64;
-inline constexpr std::size_t prefetch_lines_ahead = 8;
 
 struct NestArray {
     std::string name;  // "A", "x", "tmp"
@@ -82,7 +90,8 @@ struct NestArray {
 };
 
 // The arrays of a nest in the order of its operands: those read, then the one written. The ids of
-// their access streams are their positions here; a store prefetch's follows the last.
+// their access streams are their positions here; a store prefetch's follows the last, and after
+// that come those of load prefetches in the order of the arrays.
 // RequestError: extents that make no sense, or more than 2^48 bytes.
 std::vector<NestArray> arrays_of(const NestSpec& spec);
 // Trips of the innermost loop.
@@ -92,6 +101,10 @@ std::uint64_t trips_of(const NestSpec& spec);
 // `stop` is asked several times a second; Interrupted.
 void simulate(const NestSpec& spec, const std::vector<std::uint64_t>& bases, unsigned core,
               CacheModel& model, const StopCheck& stop = {});
+// Of trips_of(spec), those that simulate() at least makes one after the other. Once the caches of a
+// model of one core, all levels lru, no prefetchers, are as they were some rows of a matrix product
+// before, but for the rows of A and C that came since, further rows are counted without them.
+std::uint64_t trips_simulated(const NestSpec& spec, const CacheModel& model);
 // Several cores at once, each on arrays of its own, in turn after each execution of the innermost
 // loop.
 void simulate_batched(const NestSpec& spec, const std::vector<std::vector<std::uint64_t>>& bases,
@@ -112,6 +125,8 @@ struct NestValidation {
     bool passed = false;
 };
 
+class Blas;
+
 // Arrays for a team, one set for each thread and copy, and the nest run on them: each thread works
 // on sets of its own ("batched"; a team of one is the plain kernel).
 class LoopNest {
@@ -119,8 +134,11 @@ public:
     // `copies` sets for each thread are used in turn, so that a repetition finds nothing of the
     // one before in the caches. Allocated, filled with numbers that are not zero (a known function
     // of array and index) and touched by the thread that uses them. The team must outlive this.
+    // With `blas`, that library computes what the nest does, called by each thread of the team for
+    // itself; RequestError: it cannot.
     LoopNest(Team& team, const NestSpec& spec, std::size_t copies, PagePolicy pages,
-             const MemorySource& memory, const StopCheck& stop = {});
+             const MemorySource& memory, const StopCheck& stop = {},
+             std::shared_ptr<const Blas> blas = nullptr);
     ~LoopNest();
 
     // Every thread executes the nest `repetitions` times, each stamped, going on with the next set.

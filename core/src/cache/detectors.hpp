@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "memgauge/cache_model.hpp"
 
@@ -24,6 +25,7 @@ struct Steps {
     bool begun = false;
 };
 
+class Moves;
 class Steadiness;
 
 class Detectors {
@@ -53,6 +55,11 @@ public:
     void skip(std::span<const StridedAccess> references, std::uint64_t count,
               const Steadiness& steadiness);
 
+    // Whether they find of accesses to come what those found then, of accesses that lay where the
+    // moves come from. And as if those were made so many times.
+    [[nodiscard]] bool have_moved(const Detectors& before, const Moves& moves) const;
+    void move(const Moves& moves, std::uint64_t times);
+
     [[nodiscard]] const Steps& steps(unsigned stream) const { return steps_[stream]; }
 
     [[nodiscard]] bool strided_under_way() const {
@@ -71,6 +78,8 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<StoreStream> live_streams() const;
+    [[nodiscard]] std::uint64_t since_strided() const;
     void step(const CacheAccess& access);
     StoreStream& continued(std::uint64_t address);
 

@@ -2,6 +2,7 @@
 
 #include "cache/levels/hierarchy.hpp"
 #include "cache/packed/caches.hpp"
+#include "cache/simulation_moves.hpp"
 #include "cache/simulation_walk.hpp"
 
 namespace memgauge::cache {

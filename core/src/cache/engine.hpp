@@ -22,11 +22,18 @@ struct Nest {
     std::span<const StridedAccess> after;
 };
 
+class Moves;
+
 class Engine {
 public:
     virtual ~Engine() = default;
     virtual void access(unsigned core, std::span<const CacheAccess> accesses) = 0;
     virtual void walk(unsigned core, const Nest& nest) = 0;
+    // See CacheModel::mark. Whether what is held is what was held then, moved so, and may be moved
+    // so many times more; and as if what was done since were done so many times more.
+    virtual bool mark() = 0;
+    [[nodiscard]] virtual bool can_repeat(const Moves& moves, std::uint64_t times) const = 0;
+    virtual void repeat(const Moves& moves, std::uint64_t times) = 0;
     virtual void write_back_all() = 0;
     // Adds what this part counted.
     virtual void add_to(CacheCounts& counts) = 0;

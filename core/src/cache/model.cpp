@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "cache/engine.hpp"
 #include "cache/levels/geometry.hpp"
+#include "cache/loops/moves.hpp"
 #include "cache/workers.hpp"
 #include "memgauge/cache_model.hpp"
 
@@ -175,6 +179,34 @@ void CacheModel::walk(unsigned core, std::span<const StridedAccess> references,
     state_->parts.each([core, outer, count, own = OwnNest(nest)](cache::Engine& part) {
         part.walk(core, {own.references, own.outer_strides, outer, count, own.after});
     });
+}
+
+std::uint64_t CacheModel::bytes_around_sets() const {
+    if (!cache::is_one_core_lru(state_->machine, state_->levels)) return 0;
+    std::uint64_t sets = 1;
+    for (const CacheLevel& level : state_->levels) {
+        sets = std::lcm(sets, std::uint64_t{cache::sets_of(level, state_->machine)});
+        if (sets >= address_end) return 0;
+    }
+    const std::uint64_t bytes = sets * state_->machine.line_bytes;
+    return bytes < address_end ? bytes : 0;
+}
+
+bool CacheModel::mark() {
+    bool all = true;
+    for (cache::Engine* part : state_->parts.settled()) all &= part->mark();
+    return all;
+}
+
+bool CacheModel::repeat(std::span<const MovingMemory> memories, std::uint64_t times) {
+    const auto moves = cache::Moves::of(memories, state_->machine, bytes_around_sets());
+    if (!moves) return false;
+    const std::vector<cache::Engine*> parts = state_->parts.settled();
+    const bool all = std::ranges::all_of(
+        parts, [&](const cache::Engine* part) { return part->can_repeat(*moves, times); });
+    if (!all) return false;
+    for (cache::Engine* part : parts) part->repeat(*moves, times);
+    return true;
 }
 
 void CacheModel::write_back_all() {

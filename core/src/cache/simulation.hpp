@@ -33,6 +33,9 @@ public:
         }
     }
     void walk(unsigned core, const Nest& nest) override;
+    bool mark() override;
+    [[nodiscard]] bool can_repeat(const Moves& moves, std::uint64_t times) const override;
+    void repeat(const Moves& moves, std::uint64_t times) override;
     void write_back_all() override { caches_.write_back_all(); }
     void add_to(CacheCounts& counts) override;
     void reset_counts() override;
@@ -113,6 +116,14 @@ private:
     Snapshots of_inner_;
     Snapshots of_outer_;
     SetsOfLines<Caches> of_pass_;
+    // See CacheModel::mark.
+    struct Marked {
+        Snapshot all;
+        std::vector<std::uint64_t> counts;
+        Detectors detectors;
+        bool done = false;
+    };
+    Marked marked_;
     Attempts attempts_;
     std::uint64_t skipped_ = 0;
 };
@@ -247,6 +258,7 @@ void Simulation<Caches>::reset_counts() {
     pieces_.fill(0);
     for (auto& level : caches_.levels()) level.counts() = {};
     caches_.memory() = {};
+    marked_.done = false;
 }
 
 template <class Caches>

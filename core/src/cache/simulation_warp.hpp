@@ -265,7 +265,7 @@ void Simulation<Caches>::warp(Walked& loop, std::uint64_t left, const Period& pe
         }
         snapshots.some.take(caches_);
         run(period.steps);
-        if (!snapshots.some.is_now(caches_, period.lines)) {
+        if (!snapshots.some.is_now(caches_, ByLines{period.lines})) {
             looks.looked_at_some();
             continue;
         }
@@ -273,7 +273,7 @@ void Simulation<Caches>::warp(Walked& loop, std::uint64_t left, const Period& pe
         loop.remember();
         const std::vector<std::uint64_t> counts = counted();
         run(period.steps);
-        if (loop.went_on(period.lines) && snapshots.all.is_now(caches_, period.lines)) {
+        if (loop.went_on(period.lines) && snapshots.all.is_now(caches_, ByLines{period.lines})) {
             skip(loop, period, left / period.steps, counts, snapshots.all);
             return loop.run(left % period.steps);
         }
@@ -287,7 +287,7 @@ template <class Walked>
 void Simulation<Caches>::skip(Walked& loop, const Period& period, std::uint64_t periods,
                               const std::vector<std::uint64_t>& counts, const Snapshot& snapshot) {
     loop.skip(period, periods);
-    snapshot.put(caches_, static_cast<std::int64_t>(periods + 1) * period.lines);
+    snapshot.put(caches_, ByLines{static_cast<std::int64_t>(periods + 1) * period.lines});
     count_again(counts, periods);
     skipped_ += periods * period.steps;
 }

@@ -185,7 +185,14 @@ void Device::wait(cuda::Stream stream, const StopCheck& stop) const {
         if (now - begin < milliseconds(1)) continue;
         if (stop && now - asked >= milliseconds(20)) {
             asked = now;
-            if (stop()) {
+            bool is_wished = false;
+            try {
+                is_wished = stop();
+            } catch (...) {
+                check(calls().stream_synchronize(stream), "cuStreamSynchronize");
+                throw;
+            }
+            if (is_wished) {
                 check(calls().stream_synchronize(stream), "cuStreamSynchronize");
                 throw Interrupted();
             }

@@ -95,8 +95,9 @@ static_assert(static_cast<int>(Body::copy) == 0 && static_cast<int>(Body::scale)
 
 NestSpec checked(const NestSpec& spec, std::size_t copies) {
     const std::string name = "loop nest " + std::string(to_string(spec.kind));
-    if (spec.store_prefetch) {
-        throw RequestError(name + ": a GPU prefetches no stores; leave store_prefetch out");
+    if (spec.store_prefetch || spec.load_prefetch) {
+        throw RequestError(
+            name + ": a GPU prefetches nothing; leave store_prefetch and load_prefetch out");
     }
     if (copies == 0) {
         throw RequestError(name +

@@ -65,7 +65,7 @@ public:
 
     // The two innermost loops.
     void rows(const Loops& loops, const Offsets& offsets) {
-        if (nest_.store_prefetch) {
+        if (nest_.prefetches()) {
             for (std::size_t j = 0; j < loops.trips[row_loop]; ++j) row(loops, offsets, j);
             return;
         }
@@ -92,24 +92,25 @@ public:
     // The innermost loop in trip j of the one around it.
     void row(const Loops& loops, const Offsets& offsets, std::size_t j) {
         const References references = references_at(loops, offsets, j);
-        const PrefetchRhythm rhythm = prefetch_rhythm(nest_, loops.references[nest_.written()]);
-        if (nest_.body != Body::dot) {
-            nest_.store_prefetch ? prefetched(references, loops.trips[innermost], rhythm)
-                                 : walk(references, loops.trips[innermost]);
-            return;
-        }
+        const bool is_dot = nest_.body == Body::dot;
         const CacheAccess& stored = references[nest_.written()].first;
-        if (nest_.store_prefetch && j % rhythm.period == 0) {
-            one(prefetch_of(stored, rhythm.ahead * nest_.element_bytes));
+        if (is_dot && nest_.store_prefetch) {
+            const PrefetchRhythm rhythm = prefetch_rhythm(nest_, loops.references[nest_.written()]);
+            if (j % rhythm.period == 0) prefetch_sum(stored, rhythm);
         }
-        walk(references, loops.trips[innermost]);
-        one(stored);
+        if (is_dot ? nest_.load_prefetch : nest_.prefetches()) {
+            prefetched(references, loops.trips[innermost], prefetches_of(nest_, loops));
+        } else {
+            walk(references, loops.trips[innermost]);
+        }
+        if (is_dot) one(stored);
     }
 
 private:
     static constexpr std::size_t row_loop = innermost - 1;
-    static constexpr std::size_t most_unrolled =
-        1 + prefetch_line_bytes / sizeof(double) * most_references;
+    static constexpr std::size_t most_trips = prefetch_line_bytes / sizeof(double);
+    // Each with a prefetch near and one far.
+    static constexpr std::size_t most_unrolled = 3 * most_trips * most_references;
     using References = std::array<StridedAccess, most_references>;
 
     [[nodiscard]] References references_at(const Loops& loops, const Offsets& offsets,
@@ -138,10 +139,16 @@ private:
     }
 
     // Of one byte, so that it concerns one sector only, however the arrays are aligned.
-    [[nodiscard]] CacheAccess prefetch_of(const CacheAccess& stored,
-                                          std::size_t ahead_bytes) const {
-        return {stored.address + ahead_bytes, 1, AccessKind::store_prefetch,
-                static_cast<std::uint8_t>(nest_.references)};
+    [[nodiscard]] CacheAccess prefetch_of(const CacheAccess& access,
+                                          std::uint64_t ahead_bytes) const {
+        const std::size_t is_load = access.kind == AccessKind::load ? 1 + access.stream : 0;
+        return {access.address + ahead_bytes, 1, AccessKind::store_prefetch,
+                static_cast<std::uint8_t>(nest_.references + is_load)};
+    }
+
+    void prefetch_sum(const CacheAccess& stored, const PrefetchRhythm& rhythm) {
+        one(prefetch_of(stored, rhythm.ahead * nest_.element_bytes));
+        if (rhythm.far != 0) one(prefetch_of(stored, rhythm.far * nest_.element_bytes));
     }
 
     void one(const CacheAccess& access) {
@@ -159,35 +166,43 @@ private:
         }
     }
 
-    // In groups that begin with a prefetch: all trips of a group side by side, and a walk over the
-    // groups; then what is left of one.
-    void prefetched(References references, std::size_t count, const PrefetchRhythm& rhythm) {
-        std::size_t groups = count / rhythm.period;
+    // In groups that begin with their prefetches: all trips of a group side by side, and a walk
+    // over the groups; then what is left of one.
+    void prefetched(References references, std::size_t count, const Prefetches& ahead) {
+        std::size_t groups = count / ahead.group;
         while (groups > 0) {
-            const std::size_t at_once = polling_.at_once() / ((in_loop_ + 1) * rhythm.period);
+            const std::size_t at_once = polling_.at_once() / (3 * in_loop_ * ahead.group);
             const std::size_t some = std::clamp<std::size_t>(at_once, 1, groups);
-            walk_groups(references, rhythm, rhythm.period, some);
-            move(references, some * rhythm.period);
+            walk_groups(references, ahead, ahead.group, some);
+            move(references, some * ahead.group);
             groups -= some;
         }
-        const std::size_t left = count % rhythm.period;
-        if (left > 0) walk_groups(references, rhythm, left, 1);
+        const std::size_t left = count % ahead.group;
+        if (left > 0) walk_groups(references, ahead, left, 1);
     }
 
-    void walk_groups(const References& references, const PrefetchRhythm& rhythm, std::size_t trips,
+    void walk_groups(const References& references, const Prefetches& ahead, std::size_t trips,
                      std::size_t groups) {
         std::array<StridedAccess, most_unrolled> unrolled{};
-        const auto period = static_cast<std::int64_t>(rhythm.period);
-        const StridedAccess& stored = references[nest_.written()];
-        const auto ahead = static_cast<std::size_t>(stored.stride) * rhythm.ahead;
+        const auto group = static_cast<std::int64_t>(ahead.group);
         std::size_t used = 0;
-        unrolled[used++] = {prefetch_of(stored.first, ahead), stored.stride * period};
+        const auto add = [&](const CacheAccess& access, std::int64_t stride) {
+            unrolled[used++] = {access, stride * group};
+        };
+        for (std::size_t i = 0; i < in_loop_; ++i) {
+            const auto& [first, stride] = references[i];
+            const auto step = static_cast<std::uint64_t>(stride);
+            const PrefetchRhythm& rhythm = ahead.of[i];
+            for (std::size_t trip = 0; rhythm.period != 0 && trip < trips; trip += rhythm.period) {
+                add(prefetch_of(first, (trip + rhythm.ahead) * step), stride);
+                if (rhythm.far != 0) add(prefetch_of(first, (trip + rhythm.far) * step), stride);
+            }
+        }
         for (std::size_t trip = 0; trip < trips; ++trip) {
             for (std::size_t i = 0; i < in_loop_; ++i) {
-                StridedAccess reference = references[i];
-                reference.first.address += trip * static_cast<std::uint64_t>(reference.stride);
-                reference.stride *= period;
-                unrolled[used++] = reference;
+                CacheAccess access = references[i].first;
+                access.address += trip * static_cast<std::uint64_t>(references[i].stride);
+                add(access, references[i].stride);
             }
         }
         model_.walk(core_, std::span(unrolled).first(used), groups);

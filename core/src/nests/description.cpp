@@ -147,6 +147,14 @@ Nest loops_of(const NestSpec& spec) {
     return {};
 }
 
+// 64 bytes hold a power of two of elements, and of a stride between two powers as many as of the
+// larger one.
+PrefetchRhythm rhythm_in(const Nest& nest, const Reference& reference, std::size_t loop) noexcept {
+    const std::size_t step_bytes = reference.strides[loop] * nest.element_bytes;
+    const std::size_t period = std::max<std::size_t>(1, prefetch_line_bytes / step_bytes);
+    return {period, period * nest.prefetch_lines, period * nest.prefetch_far_lines};
+}
+
 }  // namespace
 
 std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array, std::size_t piece_bytes) {
@@ -169,6 +177,9 @@ Nest describe(const NestSpec& spec) {
     Nest nest = loops_of(spec);
     if (spec.shape.tile != 0) nest = tiled(nest, spec.shape.tile);
     nest.store_prefetch = spec.store_prefetch;
+    nest.load_prefetch = spec.load_prefetch;
+    nest.prefetch_lines = spec.prefetch_lines;
+    nest.prefetch_far_lines = spec.prefetch_far_lines;
     return nest;
 }
 
@@ -198,7 +209,7 @@ Loops joined(const Loops& loops, std::size_t references) noexcept {
 
 Nest as_run(const Nest& nest) noexcept {
     Nest found = nest;
-    if (nest.body == Body::dot || nest.store_prefetch) return found;
+    if (nest.body == Body::dot || nest.prefetches()) return found;
     for (std::size_t part = 0; part < nest.part_count; ++part) {
         found.parts[part] = joined(nest.parts[part], nest.references);
     }
@@ -206,10 +217,20 @@ Nest as_run(const Nest& nest) noexcept {
 }
 
 PrefetchRhythm prefetch_rhythm(const Nest& nest, const Reference& stored) noexcept {
-    const std::size_t loop = nest.body == Body::dot ? innermost - 1 : innermost;
-    const std::size_t step_bytes = stored.strides[loop] * nest.element_bytes;
-    const std::size_t period = std::max<std::size_t>(1, prefetch_line_bytes / step_bytes);
-    return {period, period * prefetch_lines_ahead};
+    return rhythm_in(nest, stored, nest.body == Body::dot ? innermost - 1 : innermost);
+}
+
+Prefetches prefetches_of(const Nest& nest, const Loops& loops) noexcept {
+    Prefetches found;
+    for (std::size_t i = 0; i < nest.references; ++i) {
+        const bool is_store = i == nest.written();
+        if (is_store && nest.body == Body::dot) continue;  // around the innermost loop
+        if (!(is_store ? nest.store_prefetch : nest.load_prefetch)) continue;
+        found.of[i] = rhythm_in(nest, loops.references[i], innermost);
+        // All periods are powers of two, so that each divides the largest.
+        found.group = std::max(found.group, found.of[i].period);
+    }
+    return found;
 }
 
 }  // namespace memgauge::nests

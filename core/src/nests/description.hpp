@@ -38,11 +38,19 @@ struct Nest {
     std::size_t element_bytes = 8;
     std::size_t references = 0;
     bool store_prefetch = false;
+    bool load_prefetch = false;
+    std::size_t prefetch_lines = prefetch_lines_ahead;
+    std::size_t prefetch_far_lines = 0;
     // One after the other; capped GEMV ends with the rows left over.
     std::array<Loops, 2> parts{};
     std::size_t part_count = 1;
 
     [[nodiscard]] std::size_t written() const noexcept { return references - 1; }
+    [[nodiscard]] bool prefetches() const noexcept { return store_prefetch || load_prefetch; }
+    // More than stores, once.
+    [[nodiscard]] bool prefetches_more() const noexcept {
+        return load_prefetch || (store_prefetch && prefetch_far_lines != 0);
+    }
 };
 
 // RequestError as arrays_of.
@@ -63,12 +71,21 @@ std::uint64_t walked_bytes(const NestSpec& spec, const NestArray& array, std::si
 // Rows of A that exist.
 std::size_t rows_of_a(const NestShape& shape) noexcept;
 
-// Of the stream of stores: a prefetch goes before every `period`th store and concerns the one
-// `ahead` later. For dot, whose stores are in the loop around the innermost one, as well.
+// Of one reference: a prefetch goes before every `period`th trip and concerns the one `ahead`
+// later, and another the one `far` later, unless 0. Period 0: it is not prefetched.
 struct PrefetchRhythm {
-    std::size_t period;
-    std::size_t ahead;
+    std::size_t period = 0;
+    std::size_t ahead = 0;
+    std::size_t far = 0;
 };
+// Of the stream of stores. For dot, whose stores are in the loop around the innermost one, as well.
 PrefetchRhythm prefetch_rhythm(const Nest& nest, const Reference& stored) noexcept;
+
+// Of the innermost loop, in groups of so many trips.
+struct Prefetches {
+    std::array<PrefetchRhythm, most_references> of;
+    std::size_t group = 1;
+};
+Prefetches prefetches_of(const Nest& nest, const Loops& loops) noexcept;
 
 }  // namespace memgauge::nests

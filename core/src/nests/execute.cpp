@@ -11,6 +11,10 @@ namespace memgauge {
 namespace nests {
 
 void run(const Nest& nest, const InMemory& arrays, const Team* team) noexcept {
+    if (nest.prefetches_more()) {
+        run_prefetching(nest, arrays, team);
+        return;
+    }
     run(nest, arrays, [team] { return team != nullptr && team->stop_requested(); });
 }
 

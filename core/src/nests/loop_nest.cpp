@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/arrays/ramp.hpp"
+#include "memgauge/blas.hpp"
 #include "memgauge/clock.hpp"
 #include "memgauge/counters/modelled.hpp"
 #include "nests/contents.hpp"
@@ -73,14 +74,20 @@ Booked booked_of(const NestSpec& spec, const std::vector<NestArray>& arrays) {
 
 class NestJob final : public Job {
 public:
-    NestJob(const Team& team, const Nest& nest, const Booked& booked, std::vector<InMemory> sets)
-        : team_(team), nest_(nest), booked_(booked), sets_(std::move(sets)) {}
+    NestJob(const Team& team, const NestSpec& spec, const Nest& nest, const Blas* blas,
+            const Booked& booked, std::vector<InMemory> sets)
+        : team_(team),
+          spec_(spec),
+          nest_(nest),
+          blas_(blas),
+          booked_(booked),
+          sets_(std::move(sets)) {}
 
     void run(ThreadSlice& slice) noexcept override {
         const Clock& clock = Clock::instance();
         for (const InMemory& set : sets_) {
             const Ticks begin = clock.now();
-            nests::run(nest_, set, &team_);
+            execute(set);
             slice.iterations.push_back({begin, clock.now()});
         }
         KnownTraffic::instance().add(sets_.size() * booked_.read_bytes,
@@ -89,8 +96,18 @@ public:
     [[nodiscard]] std::size_t iterations() const noexcept override { return sets_.size(); }
 
 private:
+    void execute(const InMemory& set) const noexcept {
+        if (blas_ == nullptr) {
+            nests::run(nest_, set, &team_);
+        } else if (!team_.stop_requested()) {
+            blas_->run(spec_, set.begins);
+        }
+    }
+
     const Team& team_;
+    const NestSpec& spec_;
     const Nest& nest_;
+    const Blas* blas_;
     const Booked& booked_;
     std::vector<InMemory> sets_;  // in turn
 };
@@ -99,14 +116,16 @@ private:
 
 struct LoopNest::State {
     State(Team& owner, const NestSpec& asked, std::size_t sets, PagePolicy pages,
-          const MemorySource& memory, const StopCheck& stop)
+          const MemorySource& memory, const StopCheck& stop, std::shared_ptr<const Blas> library)
         : team(owner),
           spec(asked),
+          blas(std::move(library)),
           nest(nests::describe(asked)),
           arrays(arrays_of(asked)),
           booked(booked_of(asked, arrays)),
           layout(lay_out(arrays)),
           copies(sets) {
+        if (blas != nullptr) Blas::check(spec);
         const std::size_t bytes = bytes_of_sets(spec, layout, copies);
         for (std::size_t rank = 0; rank < team.size(); ++rank) {
             buffers.emplace_back(BufferRequest{.bytes = bytes, .pages = pages, .memory = memory},
@@ -136,12 +155,13 @@ struct LoopNest::State {
         sets.reserve(repetitions);
         for (std::size_t i = 0; i < repetitions; ++i)
             sets.push_back(set(rank, (next + i) % copies));
-        return {team, nest, booked, std::move(sets)};
+        return {team, spec, nest, blas.get(), booked, std::move(sets)};
     }
     [[nodiscard]] std::size_t used() const noexcept { return std::min(copies, executed); }
 
     Team& team;
     NestSpec spec;
+    std::shared_ptr<const Blas> blas;
     Nest nest;
     std::vector<NestArray> arrays;
     Booked booked;
@@ -153,8 +173,9 @@ struct LoopNest::State {
 };
 
 LoopNest::LoopNest(Team& team, const NestSpec& spec, std::size_t copies, PagePolicy pages,
-                   const MemorySource& memory, const StopCheck& stop)
-    : state_(std::make_unique<State>(team, spec, copies, pages, memory, stop)) {
+                   const MemorySource& memory, const StopCheck& stop,
+                   std::shared_ptr<const Blas> blas)
+    : state_(std::make_unique<State>(team, spec, copies, pages, memory, stop, std::move(blas))) {
     team.parallel([this](std::size_t rank) { state_->fill(rank); }, stop);
 }
 

@@ -27,7 +27,17 @@ struct InMemory {
             reinterpret_cast<std::uintptr_t>(to) + offset * sizeof(Element);
         __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
     }
+    template <class Element>
+    static void prefetch_for_load(const Element* from, std::size_t offset) noexcept {
+        const std::uintptr_t address =
+            reinterpret_cast<std::uintptr_t>(from) + offset * sizeof(Element);
+        __builtin_prefetch(reinterpret_cast<const void*>(address), 0);
+    }
 };
+
+// Of nests that prefetch more than stores, once; in a file of its own, so that the code of the
+// others stays as it is.
+void run_prefetching(const Nest& nest, const InMemory& arrays, const Team* team) noexcept;
 
 // With a team, what is left is given up when it is asked to stop.
 void run(const Nest& nest, const InMemory& arrays, const Team* team = nullptr) noexcept;

@@ -99,6 +99,22 @@ void check_trips(const NestSpec& spec) {
                        ": more than 2^58 trips never end; give smaller extents");
 }
 
+void check_prefetch(const NestSpec& spec) {
+    const std::string name = "loop nest " + std::string(kind_of(spec).name);
+    constexpr std::size_t most_lines = std::size_t{1} << 24;
+    if (spec.prefetch_lines == 0 || spec.prefetch_lines > most_lines ||
+        spec.prefetch_far_lines > most_lines) {
+        throw RequestError(name + ": prefetch " + std::to_string(spec.prefetch_lines) + " and " +
+                           std::to_string(spec.prefetch_far_lines) +
+                           " lines ahead; give 1 to 2^24, and 0 for no far prefetch");
+    }
+    if (spec.prefetch_far_lines != 0 && spec.prefetch_far_lines <= spec.prefetch_lines) {
+        throw RequestError(name + ": a far prefetch " + std::to_string(spec.prefetch_far_lines) +
+                           " lines ahead is no farther than the near one, " +
+                           std::to_string(spec.prefetch_lines) + "; give more, or 0");
+    }
+}
+
 // Of extents; RequestError where more than most_bytes.
 std::size_t product(const NestSpec& spec, std::size_t element_bytes,
                     std::initializer_list<std::size_t> extents) {
@@ -172,6 +188,7 @@ std::vector<NestKind> nest_kinds() {
 std::vector<NestArray> arrays_of(const NestSpec& spec) {
     check_extents(spec);
     check_trips(spec);
+    check_prefetch(spec);
     const Kind& kind = kind_of(spec);
     const auto bytes = bytes_of(spec);
     const std::size_t element_bytes = spec.kind >= NestKind::s1cf_first ? 16 : 8;

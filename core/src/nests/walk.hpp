@@ -8,6 +8,9 @@
 
 namespace memgauge::nests {
 
+// The loop around the two innermost ones.
+inline constexpr std::size_t around_rows = innermost - 2;
+
 // Elements from an array's begin.
 using Offsets = std::array<std::size_t, most_references>;
 
@@ -19,6 +22,17 @@ public:
     // Of the part that is under way.
     [[nodiscard]] const Loops& loops() const noexcept { return nest_->parts[part_]; }
     [[nodiscard]] const Offsets& offsets() const noexcept { return offsets_; }
+
+    // Trips that the loop around the two innermost ones has yet to make after this one.
+    [[nodiscard]] std::size_t trips_left() const noexcept {
+        return loops().trips[around_rows] - trip_[around_rows] - 1;
+    }
+    [[nodiscard]] std::size_t trip() const noexcept { return trip_[around_rows]; }
+    // As if so many of them were made.
+    void skip(std::size_t trips) noexcept {
+        trip_[around_rows] += trips;
+        move(around_rows, trips);
+    }
 
     void advance() noexcept {
         for (std::size_t loop = innermost - 1; loop-- > 0;) {

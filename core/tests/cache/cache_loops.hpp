@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cache/cache_reference.hpp"
@@ -98,6 +99,31 @@ inline StoreStreams random_store_streams(Dice& dice) {
             .gap = static_cast<unsigned>(dice.below(20)),
             .strided = static_cast<unsigned>(dice.below(5)),
             .window = static_cast<unsigned>(dice.below(40))};
+}
+
+// Up to three levels; one machine in so many has store streams.
+inline CacheMachine random_small_machine(Dice& dice, unsigned parts, unsigned with_streams) {
+    CacheMachine machine;
+    machine.name = "random";
+    machine.line_bytes = dice.one_of<std::size_t>({32, 64, 128});
+    machine.sector_bytes = machine.line_bytes / dice.one_of<std::size_t>({1, 1, 2, 4});
+    const std::size_t levels = 1 + dice.below(3);
+    for (std::size_t l = 0; l < levels; ++l) {
+        CacheLevel level;
+        level.name = "L" + std::to_string(l + 1);
+        level.ways = dice.one_of<std::size_t>({1, 2, 3, 4, 8, 20, 40});
+        const std::size_t sets = parts * dice.one_of<std::size_t>({1, 2, 2, 3, 4}) << l;
+        level.bytes = sets * level.ways * machine.line_bytes;
+        if (l > 0) {
+            level.inclusion =
+                dice.one_of({Inclusion::non_inclusive, Inclusion::inclusive, Inclusion::exclusive});
+        }
+        machine.levels.push_back(level);
+    }
+    if (dice.one_in(with_streams)) {
+        machine.store_streams = random_store_streams(dice);
+    }
+    return machine;
 }
 
 struct Tried {

@@ -57,6 +57,13 @@ void carry_out(cache::Engine& engine, const Deed& deed) {
         case Deed::What::walk:
             return engine.walk(
                 0, {deed.references, deed.outer_strides, deed.outer, deed.count, deed.after});
+        case Deed::What::periods:
+            for (std::uint64_t i = 0; i < deed.periods; ++i) {
+                const Deed walk = walk_of(deed, i);
+                engine.walk(
+                    0, {walk.references, walk.outer_strides, walk.outer, walk.count, walk.after});
+            }
+            return;
         case Deed::What::write_back_all:
             return engine.write_back_all();
         case Deed::What::reset_counts:

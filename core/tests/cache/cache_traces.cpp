@@ -24,6 +24,7 @@ public:
         return static_cast<Number>(least + static_cast<Number>(draw_(width)));
     }
     bool one_in(unsigned many) { return draw_(many) == 0; }
+    std::uint64_t below(std::uint64_t end) { return draw_(end); }
     template <typename Value>
     Value among(std::initializer_list<Value> values) {
         return *(values.begin() + of<std::ptrdiff_t>(0, std::ssize(values) - 1));
@@ -195,6 +196,37 @@ Deed long_walk(Dice& dice, const Ground& ground, const CacheMachine& machine, un
     return walk;
 }
 
+MovingMemory memory_of(const Deed& deed, const StridedAccess& one, std::int64_t shift,
+                       std::initializer_list<std::int64_t> ways) {
+    auto least = static_cast<std::int64_t>(one.first.address);
+    std::int64_t most = least + one.first.bytes;
+    const auto reach = [&](std::int64_t way) {
+        least += std::min<std::int64_t>(way, 0);
+        most += std::max<std::int64_t>(way, 0);
+    };
+    for (const std::int64_t way : ways) reach(way);
+    reach(static_cast<std::int64_t>(deed.periods - 1) * shift);
+    return {static_cast<std::uint64_t>(least), static_cast<std::uint64_t>(most - least), shift,
+            one.first.stream, one.first.kind == AccessKind::store};
+}
+
+std::vector<MovingMemory> memories_of(const Deed& deed) {
+    const auto count = static_cast<std::int64_t>(deed.count) - 1;
+    const auto outer = static_cast<std::int64_t>(deed.outer) - 1;
+    std::vector<MovingMemory> memories;
+    for (std::size_t r = 0; r < deed.references.size(); ++r) {
+        const StridedAccess& one = deed.references[r];
+        memories.push_back(memory_of(deed, one, deed.shifts[r],
+                                     {count * one.stride, outer * deed.outer_strides[r]}));
+    }
+    for (std::size_t r = 0; r < deed.after.size(); ++r) {
+        const StridedAccess& one = deed.after[r];
+        const std::int64_t shift = deed.shifts[deed.references.size() + r];
+        memories.push_back(memory_of(deed, one, shift, {outer * one.stride}));
+    }
+    return memories;
+}
+
 // Whether all accesses lie at addresses that there are.
 bool lies_within(const CacheAccess& first, std::initializer_list<std::int64_t> ways) {
     std::int64_t least = static_cast<std::int64_t>(first.address);
@@ -227,6 +259,10 @@ bool is_possible(const Deed& deed) {
 Deed any_deed(Dice& dice, const Ground& ground, const CacheMachine& machine) {
     Deed deed;
     deed.core = dice.of(0U, machine.cores - 1);
+    if (dice.one_in(60)) {
+        const std::uint64_t around = CacheModel{machine}.bytes_around_sets();
+        return random_periods([&](std::uint64_t below) { return dice.below(below); }, around, 12);
+    }
     if (dice.one_in(60)) {
         return long_walk(dice, ground, machine, deed.core);
     }
@@ -297,6 +333,13 @@ void write(std::ostream& out, const Deed& deed) {
                 out << "    " << access << '\n';
             }
             return;
+        case Deed::What::periods:
+            out << deed.periods << " periods, shifts";
+            for (const std::int64_t shift : deed.shifts) {
+                out << ' ' << shift;
+            }
+            out << ": ";
+            [[fallthrough]];
         case Deed::What::walk:
             out << "core " << deed.core << " walk " << deed.outer << " x " << deed.count
                 << " outer strides";
@@ -311,6 +354,67 @@ void write(std::ostream& out, const Deed& deed) {
 }
 
 }  // namespace
+
+Deed random_periods(const Draw& draw, std::uint64_t around, std::uint64_t most_periods) {
+    Dice dice{draw};
+    Deed deed;
+    deed.what = Deed::What::periods;
+    deed.count = dice.of<std::uint64_t>(1, 40);
+    deed.outer = dice.of<std::uint64_t>(1, 4);
+    deed.periods = dice.of<std::uint64_t>(1, most_periods);
+    const auto lines = static_cast<std::int64_t>(around == 0 ? 4096 : around);
+    const std::int64_t of_stores = lines * dice.of(0, 2);
+    const auto add = [&](std::uint8_t stream) {
+        constexpr std::uint64_t begin = 1U << 28U, apart = 1U << 26U;
+        StridedAccess one;
+        one.first.address = begin + stream * apart + dice.below(2000) * 8;
+        one.first.bytes = dice.among({8U, 8U, 8U, 4U, 16U});
+        one.first.kind = dice.among(
+            {AccessKind::load, AccessKind::load, AccessKind::store, AccessKind::store_prefetch});
+        one.first.stream = stream;
+        if (dice.one_in(12)) one.first.address += 3;
+        one.stride = dice.among({std::int64_t{8}, std::int64_t{8}, std::int64_t{-8},
+                                 std::int64_t{128}, std::int64_t{24}, std::int64_t{0}, lines});
+        const bool stored = one.first.kind == AccessKind::store && !dice.one_in(8);
+        deed.shifts.push_back(stored ? of_stores : lines * dice.of(-1, 2));
+        return one;
+    };
+    const auto references = dice.of<std::uint8_t>(1, 4);
+    for (std::uint8_t r = 0; r < references; ++r) {
+        deed.references.push_back(add(r));
+        deed.outer_strides.push_back(dice.among(
+            {std::int64_t{0}, std::int64_t{8}, std::int64_t{-64}, std::int64_t{320}, lines}));
+    }
+    if (dice.one_in(2)) deed.after.push_back(add(references));
+    // Seldom what is not so.
+    if (dice.one_in(10)) deed.shifts.front() += dice.among({8, 64, 1024});
+    return deed;
+}
+
+Deed walk_of(const Deed& deed, std::uint64_t period) {
+    Deed walk = deed;
+    const auto move = [&](std::vector<StridedAccess>& all, std::size_t first) {
+        for (std::size_t r = 0; r < all.size(); ++r) {
+            all[r].first.address += period * static_cast<std::uint64_t>(deed.shifts[first + r]);
+        }
+    };
+    move(walk.references, 0);
+    move(walk.after, walk.references.size());
+    return walk;
+}
+
+std::uint64_t carry_out_periods(CacheModel& model, const Deed& deed) {
+    const std::vector<MovingMemory> memories = memories_of(deed);
+    for (std::uint64_t i = 0; i < deed.periods; ++i) {
+        const Deed walk = walk_of(deed, i);
+        model.walk(walk.core, walk.references, walk.outer_strides, walk.outer, walk.count,
+                   walk.after);
+        const std::uint64_t left = deed.periods - 1 - i;
+        if (left > 0 && model.repeat(memories, left)) return left;
+        model.mark();
+    }
+    return 0;
+}
 
 Trace random_trace(std::uint64_t seed) {
     std::mt19937_64 engine{seed};
@@ -385,6 +489,9 @@ void carry_out(CacheModel& model, const Deed& deed) {
         case Deed::What::walk:
             return model.walk(deed.core, deed.references, deed.outer_strides, deed.outer,
                               deed.count, deed.after);
+        case Deed::What::periods:
+            carry_out_periods(model, deed);
+            return;
         case Deed::What::write_back_all:
             return model.write_back_all();
         case Deed::What::reset_counts:
@@ -402,6 +509,13 @@ void carry_out(PlainCaches& plain, const Deed& deed) {
         case Deed::What::walk:
             return plain.walk(deed.core, deed.references, deed.outer_strides, deed.outer,
                               deed.count, deed.after);
+        case Deed::What::periods:
+            for (std::uint64_t i = 0; i < deed.periods; ++i) {
+                const Deed walk = walk_of(deed, i);
+                plain.walk(walk.core, walk.references, walk.outer_strides, walk.outer, walk.count,
+                           walk.after);
+            }
+            return;
         case Deed::What::write_back_all:
             return plain.write_back_all();
         case Deed::What::reset_counts:

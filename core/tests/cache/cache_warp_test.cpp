@@ -16,27 +16,7 @@ namespace {
 using namespace test;
 
 CacheMachine random_machine(Dice& dice, unsigned parts) {
-    CacheMachine machine;
-    machine.name = "random";
-    machine.line_bytes = dice.one_of<std::size_t>({32, 64, 128});
-    machine.sector_bytes = machine.line_bytes / dice.one_of<std::size_t>({1, 1, 2, 4});
-    const std::size_t levels = 1 + dice.below(3);
-    for (std::size_t l = 0; l < levels; ++l) {
-        CacheLevel level;
-        level.name = "L" + std::to_string(l + 1);
-        level.ways = dice.one_of<std::size_t>({1, 2, 3, 4, 8, 20, 40});
-        const std::size_t sets = parts * dice.one_of<std::size_t>({1, 2, 2, 3, 4}) << l;
-        level.bytes = sets * level.ways * machine.line_bytes;
-        if (l > 0) {
-            level.inclusion =
-                dice.one_of({Inclusion::non_inclusive, Inclusion::inclusive, Inclusion::exclusive});
-        }
-        machine.levels.push_back(level);
-    }
-    if (dice.one_in(3)) {
-        machine.store_streams = random_store_streams(dice);
-    }
-    return machine;
+    return random_small_machine(dice, parts, 3);
 }
 
 StridedAccess random_reference(Dice& dice, std::uint8_t stream, std::int64_t stride) {

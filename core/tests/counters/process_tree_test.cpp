@@ -5,17 +5,21 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,9 +32,13 @@
 using memgauge::CounterRefused;
 using memgauge::CounterSource;
 using memgauge::open_process_tree;
+using memgauge::perf_refusal;
+using memgauge::PerfEvent;
 using memgauge::process_figures;
 using memgauge::ProcessFigure;
 using memgauge::ProcessTreeRequest;
+using memgauge::ThreadLedger;
+using memgauge::ThreadUse;
 using memgauge::test::Forked;
 using memgauge::test::leave_descriptors;
 using memgauge::test::most_faults_a_page;
@@ -354,6 +362,80 @@ TEST_CASE("threads and their switches") {
     child.await();
     const Figures after = known(*source);
     CHECK(after[voluntary_switches].value() >= during[voluntary_switches].value());
+}
+
+TEST_CASE("events are counted for each thread that was found, to its end") {
+    const PerfEvent faults{.type = PERF_TYPE_SOFTWARE,
+                           .config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+                           .exclude_kernel = true,
+                           .exclude_hv = true};
+    const PerfEvent nonsense{.type = 0x7fff'fff0};
+    const Forked child([](const Steps& steps) {
+        steps.stop_here();
+        std::vector<std::thread> threads;
+        for (std::size_t i = 1; i <= 3; ++i) {
+            threads.emplace_back([&steps, i] {
+                steps.stop_here();
+                touch_pages(i * 2000);
+            });
+        }
+        for (auto& thread : threads) thread.join();
+        steps.stop_here();
+    });
+    child.await();
+    if (const int refusal = perf_refusal(faults, {.pid = child.pid()}); refusal != 0) {
+        MESSAGE("skipped: perf_event_open: " << std::string(std::strerror(refusal)));
+        return;
+    }
+    ProcessTreeRequest asked = request(child.pid());
+    asked.ledger = std::make_shared<ThreadLedger>(std::vector{faults, nonsense});
+    const auto source = open_process_tree(asked);
+    static_cast<void>(known(*source));
+    child.go_on();
+    child.await(3);
+    static_cast<void>(known(*source));  // finds the three
+    child.go_on(3);
+    child.await();
+    static_cast<void>(known(*source));
+    std::vector<std::uint64_t> counted;
+    for (const ThreadUse& use : asked.ledger->threads()) {
+        CHECK_FALSE(use.counts[1].has_value());
+        CHECK_FALSE(use.counts[2].has_value());
+        REQUIRE(use.counts[0].has_value());
+        CHECK(use.counts[0]->running_ns == use.counts[0]->enabled_ns);
+        if (use.tid != use.pid) counted.push_back(use.counts[0]->value);
+    }
+    // A sanitizer has a thread of its own, which touches little.
+    REQUIRE(counted.size() >= 3);
+    std::ranges::sort(counted, std::greater{});
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t touched = (3 - i) * 2000;
+        CHECK(counted[i] >= touched);
+        CHECK(counted[i] < touched * most_faults_a_page + few_faults);
+    }
+}
+
+TEST_CASE("threads are followed where no descriptor is left for their events") {
+    Forked child([](const Steps& steps) {
+        steps.stop_here();
+        steps.stop_here();
+    });
+    child.await();
+    const PerfEvent faults{.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MIN};
+    Forked watcher([pid = child.pid(), faults](const Steps&) {
+        leave_descriptors(20);
+        ProcessTreeRequest asked = request(pid);
+        asked.ledger = std::make_shared<ThreadLedger>(std::vector<PerfEvent>(24, faults));
+        const auto source = open_process_tree(asked);
+        const bool is_known = Figures(*source)[processes].has_value();
+        const auto threads = asked.ledger->threads();
+        const bool is_any_counted = std::ranges::any_of(
+            threads, [](const ThreadUse& use) { return use.counts[0].has_value(); });
+        _exit(is_known && !threads.empty() && !is_any_counted ? 0 : 1);
+    });
+    watcher.wait();
+    CHECK(watcher.exit_code() == 0);
+    CHECK_THROWS_AS(ThreadLedger(std::vector<PerfEvent>(25, faults)), memgauge::RequestError);
 }
 
 TEST_CASE("a tree that has ended keeps its sums and holds nothing") {

@@ -9,7 +9,8 @@ and stores of a piece, streaming ones where asked for only, and no fence, which 
 pipeline after each piece. For every plain loop: no streaming store, and vectors as wide as those
 that its file was compiled for. For every kernel: no call, so that no loop has become memcpy. For
 every instruction-set file: no function outside its own namespace, which the linker might pick for
-code that runs on lesser processors.
+code that runs on lesser processors. And loop nests that prefetch loads really do: a compiler may
+take a loop of prefetches for one without effects.
 """
 
 import re
@@ -40,6 +41,9 @@ TRANSLATED = re.compile(r"::translated_(\w+)<(float|double), \(memgauge::Access\
 STANDARD = re.compile(
     r"kernels::(?P<isa>standard_\w+)::standard_(?P<operation>\w+)<(float|double)>\("
 )
+PREFETCHING_NEST = re.compile(r"nests::run_prefetching\(|nests::run_prefetching<|Running<.*\)2>::")
+LEAST_PREFETCHES = 8
+"""Of loads and of stores: of each of the body's references, near and far, at least."""
 MEMBER = re.compile(r"(?:isa_|(?=standard_))(\w+)\.cpp\.o:")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(\S+)\s*(.*)$")
@@ -55,6 +59,9 @@ class Processor(NamedTuple):
     fence: str
     near: str
     far: str
+    load_ahead: str
+    """What a compiler makes of a prefetch for loads; binutils write one in several ways."""
+    store_ahead: str
     call: str
     loads_per_vector: dict[str, int]
     """Registers that one vector of an instruction set takes; 1 where not named."""
@@ -69,6 +76,8 @@ X86 = Processor(
     fence=r"sfence",
     near=r"prefetchnta ",
     far=r"prefetcht1 ",
+    load_ahead=r"prefetcht0 ",
+    store_ahead=r"prefetch(t0|w) ",
     call=r"call",
     loads_per_vector={},
 )
@@ -79,6 +88,8 @@ AARCH64 = Processor(
     fence=r"dmb\s+ishst",
     near=r"prfm pldl1strm",
     far=r"prfm pldl2keep",
+    load_ahead=r"prfm pldl1keep",
+    store_ahead=r"prfm pstl1keep",
     call=r"blr? ",
     loads_per_vector={"neon": 2},
     registers=r"(ldn?p|stn?p) q",
@@ -90,6 +101,8 @@ PPC64LE = Processor(
     fence=r"lwsync",
     near=r"dcbtt ",
     far=r"dcbt(ct)? ",
+    load_ahead=r"dcbt(ct)? ",
+    store_ahead=r"dcbtst(ct)? ",
     call=r"bl ",
     loads_per_vector={"vsx": 2},
 )
@@ -257,7 +270,11 @@ def main(objdump: str, name: str, library: str) -> None:
     kernels: dict[str, int] = {}
     traffic: dict[str, int] = {}
     faults = []
+    ahead = {"loads": 0, "stores": 0}
     for function in functions(objdump, library):
+        if PREFETCHING_NEST.search(function.name):
+            ahead["loads"] += function.count(processor.load_ahead)
+            ahead["stores"] += function.count(processor.store_ahead)
         kind = TUNED.search(function.name) or STANDARD.search(function.name)
         if kind:
             kernels[kind["isa"]] = kernels.get(kind["isa"], 0) + 1
@@ -265,6 +282,7 @@ def main(objdump: str, name: str, library: str) -> None:
             traffic[found["isa"]] = traffic.get(found["isa"], 0) + 1
         faults += [f"{function.name}: {fault}" for fault in faults_of(function, processor)]
     sys.stdout.write(f"kernels looked at: {kernels}, of traffic: {traffic}\n")
+    sys.stdout.write(f"prefetches in loop nests that prefetch loads: {ahead}\n")
     for isa in (name for name in kernels if not name.startswith("standard_")):
         stores = ["temporal"] if isa == "generic" else ["temporal", "streaming"]
         if traffic.get(isa, 0) != sum(TRAFFIC_KERNELS[store] for store in stores):
@@ -272,6 +290,9 @@ def main(objdump: str, name: str, library: str) -> None:
     plain = [count for isa, count in kernels.items() if isa.startswith("standard_")]
     if not plain or min(plain) < 2 * len(OPERATIONS) or len(kernels) < 3:
         faults.append(f"kernels are missing from {library}")
+    for what, count in ahead.items():
+        if count < LEAST_PREFETCHES:
+            faults.append(f"only {count} prefetches for {what} in loop nests that prefetch loads")
     if faults:
         raise SystemExit("\n".join([*faults[:40], f"{len(faults)} faults"]))
 

@@ -41,6 +41,7 @@ def seeds() -> Iterator[bytes]:
 _EXAMPLES = (
     "64MiB", "60s", "1%", "0-3,8", "node:1", "interleave:0=3,1=1", "2x4", "file:/mnt/a:b", "1.5e9",
     "10m", "64:2048:64", "100Hz", "dram:node:2", "7", "", "-1", "9" * 40, "1e308", "32K", "gemm",
+    "76.8GB/s",
 )  # fmt: skip
 
 
@@ -64,6 +65,11 @@ def _bytes(text: str) -> None:
     _shown(units.format_bytes(size))
     cache = nearest(size, size % 33, 64)
     assert cache.bytes % (cache.ways * 64) == 0
+
+
+def _bandwidth(text: str) -> None:
+    bytes_per_s = units.parse_bandwidth(text, FLAG)
+    assert 0 < bytes_per_s < math.inf
 
 
 def _duration(text: str) -> None:
@@ -150,6 +156,7 @@ def _rate(text: str) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "bytes": _bytes,
     "duration": _duration,
+    "bandwidth": _bandwidth,
     "share": _share,
     "count": lambda text: units.parse_count(text, FLAG, 0, 100),
     "counts": _counts,

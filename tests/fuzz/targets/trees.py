@@ -45,6 +45,8 @@ _COUNTERS: trees.Files = {
     "/sys/class/hwmon/hwmon0/name": "power_meter\n",
     "/sys/class/hwmon/hwmon0/power1_average": "90000000\n",
     "/sys/class/hwmon/hwmon0/power1_label": "board\n",
+    "/sys/devices/platform/AMDI0097:00/ddr_utilised_bw_input": "17\n",
+    "/sys/devices/platform/AMDI0097:00/firmware_node/uid": "ID00\n",
     "/sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data": "12\n",
     "/sys/class/infiniband/mlx5_0/ports/1/link_layer": "InfiniBand\n",
     "/sys/class/net/eth0/statistics/rx_bytes": "1\n",

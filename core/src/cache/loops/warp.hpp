@@ -43,6 +43,22 @@ struct Period {
 // None where a period is longer than an area of line numbers: then areas may be left out.
 std::optional<Period> period_of(std::int64_t stride, std::size_t line_bytes, unsigned parts);
 
+inline std::size_t moved_set(std::size_t set, std::int64_t lines, std::size_t sets) {
+    const auto count = static_cast<std::int64_t>(sets);
+    return static_cast<std::size_t>((static_cast<std::int64_t>(set) + lines % count + count) %
+                                    count);
+}
+
+// How a Snapshot is moved: what is held, and into which set.
+struct ByLines {
+    std::int64_t lines = 0;
+
+    Held operator()(Held held) const { return held + static_cast<Held>(lines) * held_line; }
+    [[nodiscard]] std::size_t set(std::size_t set, std::size_t sets) const {
+        return moved_set(set, lines, sets);
+    }
+};
+
 // What some sets of all levels hold.
 class Snapshot {
 public:
@@ -57,12 +73,15 @@ public:
 
     template <class Caches>
     void take(const Caches& caches);
-    // Whether the caches now hold what they held, moved by so many lines.
-    template <class Caches>
-    [[nodiscard]] bool is_now(const Caches& caches, std::int64_t lines) const;
+    // Whether the caches now hold what they held, moved so.
+    template <class Caches, class Move>
+    [[nodiscard]] bool is_now(const Caches& caches, const Move& move) const;
     // Makes the caches hold that.
-    template <class Caches>
-    void put(Caches& caches, std::int64_t lines) const;
+    template <class Caches, class Move>
+    void put(Caches& caches, const Move& move) const;
+    // Whether no line moved so is that.
+    template <class Move>
+    [[nodiscard]] bool is_without(Held held, const Move& move) const;
 
 private:
     struct OfLevel {
@@ -74,10 +93,10 @@ private:
 
     template <class Caches>
     void choose(const Caches& caches, Part part, std::size_t between);
-    // `visit(level's number, set, ways, held, lines moved)` for each set chosen, from the last
+    // `visit(level's number, set, what it held)`, moved so, for each set chosen, from the last
     // level on, until it is false.
-    template <class Visit>
-    bool each_moved(std::int64_t lines, const Visit& visit) const;
+    template <class Move, class Visit>
+    bool each_moved(const Move& move, const Visit& visit) const;
 
     std::vector<OfLevel> levels_;
 };
@@ -104,12 +123,6 @@ private:
     double lines_ = 0;
     double next_ = 0;
 };
-
-inline std::size_t moved_set(std::size_t set, std::int64_t lines, std::size_t sets) {
-    const auto count = static_cast<std::int64_t>(sets);
-    return static_cast<std::size_t>((static_cast<std::int64_t>(set) + lines % count + count) %
-                                    count);
-}
 
 template <class Caches>
 void Snapshot::choose(const Caches& caches, Part part, std::size_t between) {
@@ -152,41 +165,48 @@ void Snapshot::take(const Caches& caches) {
     }
 }
 
-template <class Visit>
-bool Snapshot::each_moved(std::int64_t lines, const Visit& visit) const {
+template <class Move, class Visit>
+bool Snapshot::each_moved(const Move& move, const Visit& visit) const {
     std::vector<Held> moved;
     for (std::size_t l = levels_.size(); l-- > 0;) {
         const OfLevel& level = levels_[l];
         moved.resize(level.ways);
         const Held* from = level.held.data();
-        const Held by = static_cast<Held>(lines) * held_line;
         for (const std::size_t set : level.chosen) {
             for (Held& held : moved) {
-                held = *from == none_held ? none_held : *from + by;
+                held = *from == none_held ? none_held : move(*from);
                 ++from;
             }
-            if (!visit(l, moved_set(set, lines, level.sets), moved)) return false;
+            if (!visit(l, move.set(set, level.sets), moved)) return false;
         }
     }
     return true;
 }
 
-template <class Caches>
-bool Snapshot::is_now(const Caches& caches, std::int64_t lines) const {
+template <class Caches, class Move>
+bool Snapshot::is_now(const Caches& caches, const Move& move) const {
     std::vector<Held> now;
-    return each_moved(lines, [&](std::size_t l, std::size_t set, const std::vector<Held>& moved) {
+    return each_moved(move, [&](std::size_t l, std::size_t set, const std::vector<Held>& moved) {
         now.resize(moved.size());
         caches.list_lines(l, set, now.data());
         return now == moved;
     });
 }
 
-template <class Caches>
-void Snapshot::put(Caches& caches, std::int64_t lines) const {
-    each_moved(lines, [&](std::size_t l, std::size_t set, const std::vector<Held>& moved) {
+template <class Caches, class Move>
+void Snapshot::put(Caches& caches, const Move& move) const {
+    each_moved(move, [&](std::size_t l, std::size_t set, const std::vector<Held>& moved) {
         caches.hold(l, set, moved.data());
         return true;
     });
+}
+
+template <class Move>
+bool Snapshot::is_without(Held held, const Move& move) const {
+    return each_moved(
+        move, [&](std::size_t /*level*/, std::size_t /*set*/, const std::vector<Held>& moved) {
+            return std::ranges::find(moved, held) == moved.end();
+        });
 }
 
 }  // namespace memgauge::cache

@@ -69,6 +69,13 @@ std::string_view read_text(const Descriptor& file, std::span<char> into) noexcep
     return {into.data(), filled};
 }
 
+void take_status(KnownThread& thread, const Switches& switches, std::string_view text) noexcept {
+    thread.switches = switches;
+    const std::string_view name = parse_name(text).substr(0, thread.name.size() - 1);
+    thread.name.fill(0);
+    std::ranges::copy(name, thread.name.begin());
+}
+
 ProcessTable::ProcessTable(const ProcessTreeRequest& request)
     : procfs_(open(request.procfs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       wants_threads_(request.switches),
@@ -180,12 +187,22 @@ void ProcessTable::add_thread(std::size_t index, int tid) noexcept {
     }
     Descriptor file = open_at(processes_[index].tasks, path("%d/status", tid), 0);
     if (!file) return note_failure(errno, all_threads_);
-    const auto switches = parse_switches(read_text(file, text_));
+    const std::string_view status = read_text(file, text_);
+    const auto switches = parse_switches(status);
     if (!switches) return;  // ended meanwhile
-    threads_.push_back({.tid = tid,
-                        .pid = processes_[index].pid,
-                        .status_file = std::move(file),
-                        .switches = *switches});
+    KnownThread thread;
+    thread.tid = tid;
+    thread.pid = processes_[index].pid;
+    thread.status_file = std::move(file);
+    take_status(thread, *switches, status);
+    thread.schedstat_file = open_at(processes_[index].tasks, path("%d/schedstat", tid), 0);
+    if (thread.schedstat_file) {
+        thread.times =
+            parse_schedstat(read_text(thread.schedstat_file, text_)).value_or(SchedTimes{});
+    } else {
+        note_failure(errno == ENOENT ? 0 : errno, all_threads_);
+    }
+    threads_.push_back(std::move(thread));
 }
 
 void ProcessTable::add_child(int pid, int parent) noexcept {

@@ -3,9 +3,11 @@
 // files kept open. A kept-open file of procfs stays that of its process: when that has ended
 // reading it fails, even where another process has its number by then.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,8 +41,18 @@ struct KnownThread {
     int tid = 0;
     int pid = 0;
     Descriptor status_file;
+    Descriptor schedstat_file;
     Switches switches;
+    SchedTimes times;
+    std::array<char, 64> name{};
+    enum class Entry : std::uint8_t { none, made, refused } entry = Entry::none;
+    std::size_t place = 0;  // of its entry in the ledger
+    // Of the ledger's events; null: that one could not be opened. Empty: none was tried.
+    std::vector<std::unique_ptr<CounterSource>> counters;
 };
+
+// Takes what its status says.
+void take_status(KnownThread& thread, const Switches& switches, std::string_view text) noexcept;
 
 // What a small file of procfs says now; empty where it can no longer be read.
 std::string_view read_text(const Descriptor& file, std::span<char> into) noexcept;

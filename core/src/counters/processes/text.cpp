@@ -85,6 +85,27 @@ std::optional<Switches> parse_switches(std::string_view text) noexcept {
     return Switches{.voluntary = *voluntary, .involuntary = *involuntary};
 }
 
+std::optional<SchedTimes> parse_schedstat(std::string_view text) noexcept {
+    SchedTimes times;
+    if (!take_number(text, times.cpu_ns) || !take_number(text, times.run_delay_ns)) {
+        return std::nullopt;
+    }
+    return times;
+}
+
+std::optional<std::uint64_t> parse_peak_bytes(std::string_view text) noexcept {
+    constexpr std::uint64_t kib = 1024;
+    const auto peak = named(text, "VmHWM:");
+    return peak ? std::optional(*peak * kib) : std::nullopt;
+}
+
+std::string_view parse_name(std::string_view text) noexcept {
+    constexpr std::string_view begins = "Name:\t";
+    if (!text.starts_with(begins)) return {};
+    text.remove_prefix(begins.size());
+    return text.substr(0, text.find('\n'));
+}
+
 std::optional<int> take_id(std::string_view& text) noexcept {
     int id = 0;
     if (!take_number(text, id) || id <= 0) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
-// What /proc/PID/stat, statm, io and /proc/PID/task/TID/status say, parsed without allocating.
-// proc_pid_stat(5), proc_pid_io(5), proc_pid_status(5).
+// What /proc/PID/stat, statm, io and /proc/PID/task/TID/status and schedstat say, parsed without
+// allocating. proc_pid_stat(5), proc_pid_io(5), proc_pid_status(5).
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +48,20 @@ struct Switches {
     std::uint64_t involuntary = 0;
 };
 std::optional<Switches> parse_switches(std::string_view text) noexcept;
+
+// Time that a thread ran, and that it could have run but waited for a processor
+// (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat).
+struct SchedTimes {
+    std::uint64_t cpu_ns = 0;
+    std::uint64_t run_delay_ns = 0;
+};
+std::optional<SchedTimes> parse_schedstat(std::string_view text) noexcept;
+
+// Of status: largest resident size so far (VmHWM), which kernel threads and zombies lack.
+std::optional<std::uint64_t> parse_peak_bytes(std::string_view text) noexcept;
+
+// Of status: the thread's name, in the kernel's escapes.
+std::string_view parse_name(std::string_view text) noexcept;
 
 // Takes the next decimal number of a list off the text; nothing at its end.
 std::optional<int> take_id(std::string_view& text) noexcept;

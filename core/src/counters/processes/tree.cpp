@@ -1,11 +1,17 @@
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <exception>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "counters/processes/account.hpp"
@@ -41,6 +47,31 @@ bool has_cpu_clock(const ProcessTreeRequest& request) {
     return length > 0 && std::to_string(getpid()) == self.data() && cpu_ns_of(request.pid);
 }
 
+// Descriptors that counters of threads may take, so that processes found later have theirs.
+std::size_t descriptors_for_counters() noexcept {
+    constexpr rlim_t most = 1U << 16U;
+    rlimit limit{};
+    const Descriptor next(eventfd(0, EFD_CLOEXEC));
+    if (!next || getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    return std::min<rlim_t>(limit.rlim_cur - static_cast<rlim_t>(next.get()), most) / 2;
+}
+
+std::unique_ptr<CounterSource> opened_or_null(const PerfEvent& event, int tid) noexcept {
+    try {
+        return open_perf_single(event, {.pid = tid});
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+}
+
+std::optional<ThreadCount> count_of(CounterSource& counter) noexcept {
+    std::array<std::uint64_t, 3> values{};
+    std::array<std::uint8_t, 3> present{};
+    counter.read({values, present});
+    if (present[0] == 0 || present[1] == 0 || present[2] == 0) return std::nullopt;
+    return ThreadCount{.value = values[2], .enabled_ns = values[0], .running_ns = values[1]};
+}
+
 bool is_alive(const KnownProcess& process) noexcept {
     return process.stat.state != 'Z' && process.stat.state != 'X';
 }
@@ -59,6 +90,8 @@ public:
           discovered_(Clock::instance().now()),
           discovery_share_(request.discovery_share),
           soonest_(discovery_share_ > 0 ? 0 : discovery_interval_),
+          ledger_(request.ledger),
+          free_descriptors_(descriptors_for_counters()),
           text_(proc_text_bytes) {}
 
     [[nodiscard]] std::size_t slots() const noexcept override { return process_figures; }
@@ -157,17 +190,80 @@ private:
         for (KnownThread& thread : table_.threads()) {
             const KnownProcess* process = table_.find(thread.pid);
             if (process != nullptr && !process->gone && process->skipped) continue;
-            const auto switches = parse_switches(read_text(thread.status_file, text_));
+            const std::string_view status = read_text(thread.status_file, text_);
+            const auto switches = parse_switches(status);
             if (switches) {
-                thread.switches = *switches;
+                take_status(thread, *switches, status);
+                take_peak(thread, status);
+                take_times(thread);
+                enter(thread);
             } else {
                 departed_switches_.voluntary += thread.switches.voluntary;
                 departed_switches_.involuntary += thread.switches.involuntary;
+                departed_delay_ns_ += thread.times.run_delay_ns;
+                enter(thread);
+                close_counters(thread);
                 thread.status_file.close();
                 all_alive = false;
             }
         }
         if (!all_alive) table_.forget_ended_threads();
+    }
+
+    void take_times(KnownThread& thread) noexcept {
+        if (!thread.schedstat_file) return;
+        const auto times = parse_schedstat(read_text(thread.schedstat_file, text_));
+        if (times) thread.times = *times;
+        // Without the account the file says 0 of everything.
+        has_delays_ = has_delays_ || thread.times.cpu_ns > 0;
+    }
+
+    // Threads of one process share it: that of the first stands for it.
+    void take_peak(const KnownThread& thread, std::string_view status) noexcept {
+        if (ledger_ == nullptr || thread.tid != thread.pid) return;
+        const auto peak = parse_peak_bytes(status);
+        if (!peak) return;
+        if (thread.pid == root_ && first_peak_ == 0) first_peak_ = *peak;
+        ledger_->add_peak(*peak, thread.pid == root_ && *peak == first_peak_);
+    }
+
+    void open_counters(KnownThread& thread) noexcept {
+        const std::vector<PerfEvent>& events = ledger_->events();
+        if (events.empty() || events.size() > free_descriptors_) return;
+        try {
+            thread.counters.reserve(events.size());
+        } catch (const std::exception&) {
+            return;
+        }
+        for (const PerfEvent& event : events) {
+            thread.counters.push_back(opened_or_null(event, thread.tid));
+        }
+        free_descriptors_ -= events.size();
+    }
+
+    void close_counters(KnownThread& thread) noexcept {
+        free_descriptors_ += thread.counters.size();
+        thread.counters.clear();
+    }
+
+    void enter(KnownThread& thread) noexcept {
+        if (ledger_ == nullptr || thread.entry == KnownThread::Entry::refused) return;
+        if (thread.entry == KnownThread::Entry::none) open_counters(thread);
+        ThreadUse use{.pid = thread.pid,
+                      .tid = thread.tid,
+                      .name = thread.name,
+                      .cpu_ns = thread.times.cpu_ns,
+                      .run_delay_ns = thread.times.run_delay_ns,
+                      .voluntary_switches = thread.switches.voluntary,
+                      .involuntary_switches = thread.switches.involuntary,
+                      .counts = {}};
+        for (std::size_t at = 0; at < thread.counters.size(); ++at) {
+            if (thread.counters[at]) use.counts[at] = count_of(*thread.counters[at]);
+        }
+        if (thread.entry == KnownThread::Entry::made) return ledger_->update(thread.place, use);
+        const auto place = ledger_->add(use);
+        thread.entry = place ? KnownThread::Entry::made : KnownThread::Entry::refused;
+        thread.place = place.value_or(0);
     }
 
     void deliver(SlotSpan into) noexcept {
@@ -196,6 +292,10 @@ private:
         }
         put(into, ProcessFigure::voluntary_switches, total.voluntary);
         put(into, ProcessFigure::involuntary_switches, total.involuntary);
+        if (!has_delays_) return;
+        std::uint64_t delay_ns = departed_delay_ns_;
+        for (const KnownThread& thread : table_.threads()) delay_ns += thread.times.run_delay_ns;
+        put(into, ProcessFigure::run_delay_ns, delay_ns);
     }
 
     void deliver_gauges(SlotSpan into) noexcept {
@@ -225,6 +325,9 @@ private:
     int root_;
     TreeUse departed_;
     Switches departed_switches_;
+    std::uint64_t departed_delay_ns_ = 0;
+    std::uint64_t first_peak_ = 0;
+    bool has_delays_ = false;
     std::array<std::uint64_t, process_figures> floor_{};
     std::uint64_t ns_per_tick_;
     std::uint64_t page_bytes_;
@@ -235,6 +338,8 @@ private:
     Ticks discovered_;
     double discovery_share_;
     Ticks soonest_;
+    std::shared_ptr<ThreadLedger> ledger_;
+    std::size_t free_descriptors_;
     std::vector<char> text_;
 };
 
@@ -242,10 +347,61 @@ private:
 
 std::string_view to_string(ProcessFigure figure) noexcept {
     static constexpr std::array<std::string_view, process_figures> names{
-        "user_time_ns",         "system_time_ns", "cpu_time_ns", "minor_faults",
-        "major_faults",         "read_bytes",     "write_bytes", "voluntary_switches",
-        "involuntary_switches", "resident_bytes", "threads",     "processes"};
+        "user_time_ns", "system_time_ns",     "cpu_time_ns",
+        "minor_faults", "major_faults",       "read_bytes",
+        "write_bytes",  "voluntary_switches", "involuntary_switches",
+        "run_delay_ns", "resident_bytes",     "threads",
+        "processes"};
     return names[static_cast<std::size_t>(figure)];
+}
+
+ThreadLedger::ThreadLedger(std::vector<PerfEvent> events) : events_(std::move(events)) {
+    if (events_.size() > most_thread_events) {
+        throw RequestError("cannot count " + std::to_string(events_.size()) +
+                           " events by thread; give at most " + std::to_string(most_thread_events));
+    }
+    threads_.reserve(most_threads);
+}
+
+std::optional<std::size_t> ThreadLedger::add(const ThreadUse& use) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (threads_.size() == most_threads) {
+        ++left_out_;
+        return std::nullopt;
+    }
+    threads_.push_back(use);
+    return threads_.size() - 1;
+}
+
+void ThreadLedger::update(std::size_t place, const ThreadUse& use) noexcept {
+    const std::scoped_lock lock(mutex_);
+    threads_[place] = use;
+}
+
+void ThreadLedger::add_peak(std::uint64_t bytes, bool is_first) noexcept {
+    const std::scoped_lock lock(mutex_);
+    std::uint64_t& peak = is_first ? first_peak_bytes_ : later_peak_bytes_;
+    peak = std::max(peak, bytes);
+}
+
+std::vector<ThreadUse> ThreadLedger::threads() const {
+    const std::scoped_lock lock(mutex_);
+    return threads_;
+}
+
+std::size_t ThreadLedger::left_out() const {
+    const std::scoped_lock lock(mutex_);
+    return left_out_;
+}
+
+std::uint64_t ThreadLedger::first_peak_bytes() const {
+    const std::scoped_lock lock(mutex_);
+    return first_peak_bytes_;
+}
+
+std::uint64_t ThreadLedger::later_peak_bytes() const {
+    const std::scoped_lock lock(mutex_);
+    return later_peak_bytes_;
 }
 
 std::unique_ptr<CounterSource> open_process_tree(const ProcessTreeRequest& request) {

@@ -6,7 +6,8 @@
  * Regions may nest and overlap; each begin is closed by the next end of the same name on the same
  * thread. Any thread may mark, also in a process forked from the profiled one. Where nothing
  * profiles the program (MEMGAUGE_MARKS is not set) a call costs a few ns and does nothing; else it
- * is one write(2) of a short line, a few microseconds. A mark that cannot be written is left out:
+ * is one write(2) of a short line, with the processor time that its thread has used, a few
+ * microseconds. A mark that cannot be written is left out:
  * marking never fails, blocks, or changes errno.
  *
  * Names: UTF-8, 200 bytes are kept; control characters become '_'.
