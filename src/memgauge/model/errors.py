@@ -12,6 +12,8 @@ class ExitCode(IntEnum):
     VALIDATION_FAILED = 3
     SLOWER = 4
     """`compare --fail-if-slower` found a slower figure."""
+    NOT_VERIFIED = 5
+    """`counters verify` did not verify every event."""
     PROFILE_FAILED = 125
     """`profile` failed before the command was started, or `simulate` failed;"""
     NOT_EXECUTABLE = 126
@@ -50,6 +52,10 @@ class NotPossibleHere(RequestError):
 
 class DoesNotFit(RequestError):
     """The usable memory is too small for the request; a survey continues without it."""
+
+
+class OutOfTime(RequestError):
+    """A call took longer than the time that there was for it, and was ended."""
 
 
 class CounterRefused(RequestError):

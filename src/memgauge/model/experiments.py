@@ -34,6 +34,8 @@ class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     in_survey: bool = True
     """Whether a survey runs it. Its command and its function of the API then follow from its
     parameters; all others have a file `commands/NAME.py`."""
+    has_program: bool = False
+    """Whether its command ends with that of a program, before which its options stand."""
     shares_page: str | None = None
     """The experiment whose page in docs/ describes it too."""
 
@@ -168,6 +170,15 @@ _KNOWN = (
         host="host:Traffic",
         gpu="gpu:GpuNestTraffic",
         in_survey=False,
+    ),
+    Descriptor(
+        name="diagnose",
+        title="Diagnosis of a program",
+        summary="What limits a program, and what would help: measured by pressure and variants.",
+        question="Is the program limited by memory, by what of it, and what would help?",
+        host="host:Diagnose",
+        in_survey=False,
+        has_program=True,
     ),
     Descriptor(
         name="profile",

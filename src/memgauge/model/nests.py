@@ -28,6 +28,9 @@ REAL_BYTES, COMPLEX_BYTES = 8, 16
 STUDY_GRID = Grid(2, 4)
 """Grid of ranks that the study measured on: the default of re-sorting routines."""
 
+BLAS_KERNELS = ("gemv", "gemm")
+"""Nests that do what a routine of a BLAS library does."""
+
 Extents = dict[str, int]
 """Names of extents in the core's `NestSpec`, in elements:"""
 EXTENTS = ("m", "n", "cap", "stride", "planes", "rows", "cols", "x", "y")

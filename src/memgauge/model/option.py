@@ -15,7 +15,7 @@ import msgspec
 
 from memgauge.model import units
 from memgauge.model.errors import RequestError
-from memgauge.model.text import is_system_text, quoted
+from memgauge.model.text import did_you_mean, is_system_text, quoted
 
 Group = Literal["what", "where", "effort", "output"]
 """Topics of options in --help: what to measure, where, how long and precisely, and the output."""
@@ -258,7 +258,8 @@ def _each(parse: Callable[[str, str], Any]) -> Callable[[str, str], tuple[Any, .
 
 def _chosen(name: str, flag: str, choices: Sequence[str]) -> str:
     if name not in choices:
-        raise RequestError(f"{flag} {quoted(name)} is not known; choose from {', '.join(choices)}")
+        meant = f"{did_you_mean(name, choices, alike=0.6)} choose from {', '.join(choices)}"
+        raise RequestError(f"{flag} {quoted(name)} is not known; {meant.lstrip()}")
     return name
 
 

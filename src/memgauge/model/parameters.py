@@ -27,10 +27,12 @@ from memgauge.model.memory import MAX_NODE, MemoryPlacement, memory_option
 from memgauge.model.option import (
     Option,
     choice_option,
+    choices_option,
     counts_option,
     directory_option,
     duration_option,
     grouped,
+    list_text,
     share_option,
     switch_option,
 )
@@ -129,6 +131,15 @@ _cpus_option = msgspec.structs.replace(
     group="where",
 )
 _pages_option = grouped(choice_option("page size that backs the arrays", PAGE_POLICIES), "where")
+_page_kinds = choices_option(
+    "page sizes that back the arrays; several are compared in the same rounds", PAGE_POLICIES
+)
+page_kinds_option = msgspec.structs.replace(
+    _page_kinds,
+    parse=lambda text, flag: list_text(_page_kinds.parse(text, flag)),
+)
+"""Several page policies; the native value is their text, so that it can replace that of one."""
+
 _nodes_option = counts_option(
     "NUMA nodes whose CPUs are used, such as 0 or 0,2-3", 0, MAX_NODE, automatic="all"
 )
@@ -185,6 +196,11 @@ class CommonParameters(Parameters, frozen=True, kw_only=True):
     def memories(self) -> tuple[MemoryPlacement, ...]:
         """All memories that are used, each once."""
         return (self.memory,)
+
+    @property
+    def page_kinds(self) -> tuple[str, ...]:
+        """All page policies that are used, each once; only some experiments take several."""
+        return tuple(self.pages.split(","))
 
     @property
     def is_fine(self) -> bool:
@@ -250,6 +266,21 @@ class RunOptions(Parameters, frozen=True, kw_only=True):
     json: Annotated[
         bool, grouped(switch_option("print one JSON document and nothing else"), "output")
     ] = False
+    peak_bytes_per_s: Annotated[
+        float | None,
+        grouped(
+            Option(
+                help="theoretical bandwidth of the memory, of which shares are given, such as "
+                "76.8GB/s",
+                metavar="RATE",
+                parse=units.parse_bandwidth,
+                write=lambda rate: f"{rate / 1e9:.12g}GB/s",
+                flag="--peak",
+                automatic="by the firmware, readable by root",
+            ),
+            "where",
+        ),
+    ] = None
     remember: Annotated[
         bool,
         grouped(

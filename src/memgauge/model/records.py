@@ -18,7 +18,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from memgauge.model.cache_machine import CacheMachine
-from memgauge.model.counting.events import Counter
+from memgauge.model.counting.events import Counter, Quantity, Scale
+from memgauge.model.counting.partial import PartialSum
 from memgauge.model.system import System
 
 FORMAT_VERSION = 2
@@ -61,6 +62,27 @@ class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
     """By key of the headline, in the unit of the headline."""
 
 
+class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rank of a job a run is of, and where that ran."""
+
+    rank: Count
+    ranks: Count | None
+    """Of the whole job; None if its launcher does not state it."""
+    launcher: str
+    """Such as `mpirun of Open MPI`."""
+    hostname: str
+    boot: str
+    """Digest of the boot it ran under; ranks of one host name and boot are on one node, and share
+    its clock. Empty if unknown."""
+    leads: bool
+    """Whether this run holds what is counted of the whole node; of several ranks on a node one
+    does."""
+    at_ns: Nanoseconds
+    """On the run's clock, when"""
+    wall_ns: Nanoseconds
+    """the system's wall clock showed this, in ns since 1970: aligns ranks of different nodes."""
+
+
 class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     """First record of a run, and again of each resumption."""
 
@@ -81,6 +103,8 @@ class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     resumed: bool = False
     earlier: list[EarlierRun] = []
     """Runs that were known when this one began, oldest first; see docs/earlier_runs.md."""
+    rank: RankPlace | None = None
+    """None: not the run of a rank."""
 
 
 class Point(Record, frozen=True, kw_only=True, tag="point"):
@@ -100,9 +124,10 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     accesses: Count = 0
     """Dependent loads of one iteration; latency only."""
     threads: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)] = 1
-    role: Literal["slice", "pass", "counted"] = "slice"
+    role: Literal["slice", "pass", "counted", "run"] = "slice"
     """slice: short pieces sampled round-robin. pass: whole walks of all arrays, as STREAM times.
-    counted: walks repeated for long enough that counters read around them measure their traffic."""
+    counted: walks repeated for long enough that counters read around them measure their traffic.
+    run: a program from start to end, or a reference loop just before and after it."""
     work: Literal["fixed", "counted", "window"] = "fixed"
     """fixed: every iteration does the same work. counted: each sample's threads record how many
     bytes they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those
@@ -155,6 +180,8 @@ class CounterSet(Record, frozen=True, kw_only=True, tag="counters"):
     of: list[Counter]
     notes: list[str] = []
     """Notes on fallbacks at opening, and on events that could not be opened."""
+    partial: list[PartialSum] = []
+    """Sums over its counters that lack controllers; the notes say it too."""
     refused: dict[str, str] = {}
     """Requested events that could not be opened, with the reasons."""
 
@@ -185,6 +212,60 @@ class Lane(Record, frozen=True, kw_only=True, tag="lane"):
     """Requested interval between samples."""
 
 
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kernel hands to who waits for a process (wait4(2), getrusage(2)).
+
+    Of the process and those of its descendants that were waited for. These are the figures of
+    `/usr/bin/time -v`.
+    """
+
+    user_s: Seconds
+    system_s: Seconds
+    peak_resident_bytes: Count
+    """The largest resident size of one process. The kernel does not forget what the process was
+    before its first instruction, see `peak_floor_bytes`."""
+    minor_faults: Count
+    major_faults: Count
+    voluntary_switches: Count
+    involuntary_switches: Count
+
+
+class CountedByThread(msgspec.Struct, frozen=True, kw_only=True):
+    """An event that was counted for each thread."""
+
+    event: str
+    quantity: Quantity
+    unit: str
+    scale: Scale
+    """Units for one raw count."""
+
+
+class ThreadCount(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """What an event came to in one thread."""
+
+    value: Count
+    """Raw."""
+    enabled_ns: Count
+    running_ns: Count
+    """Less than enabled: it took turns with others, and the whole is an estimate."""
+
+
+class ThreadUse(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """What one thread used, up to its last reading."""
+
+    pid: Count
+    tid: Count
+    name: str
+    cpu_ns: Count
+    run_delay_ns: Count
+    """Time for which it could have run and waited for a processor."""
+    voluntary_switches: Count
+    involuntary_switches: Count
+    counts: list[ThreadCount | None] = []
+    """Of each event of the process's `thread_events`, since the thread was found; None: it could
+    not be opened or read."""
+
+
 class Process(Record, frozen=True, kw_only=True, tag="process"):
     """The program that was profiled."""
 
@@ -202,6 +283,19 @@ class Process(Record, frozen=True, kw_only=True, tag="process"):
     exit_code: Integer | None = None
     signal: Count | None = None
     """Signal that ended it."""
+    usage: Usage | None = None
+    """None: not a child, or not waited for."""
+    peak_floor_bytes: Count | None = None
+    """Resident size of its process before its first instruction, when it was a copy of memgauge's:
+    the kernel reports no smaller peak. None: not known."""
+    seen_peak_bytes: Count | None = None
+    """The largest peak (VmHWM) of one of its processes that was read while it ran: at least so much
+    was resident."""
+    threads: list[ThreadUse] = []
+    """Those that were seen while they ran; those with most processor time, where there are many."""
+    thread_events: list[CountedByThread] = []
+    """What was counted for each thread."""
+    threads_left_out: Count = 0
 
 
 class Region(Record, frozen=True, kw_only=True, tag="region"):
@@ -213,6 +307,8 @@ class Region(Record, frozen=True, kw_only=True, tag="region"):
     begin_ns: Nanoseconds
     end_ns: Nanoseconds | None = None
     """None: never ended."""
+    cpu_ns: Count | None = None
+    """Processor time that its thread used in it; None: not known."""
 
 
 class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True):
@@ -242,6 +338,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     """Counters around exactly the timed part; None if none were requested."""
     idle: RegionReading | None = None
     """The same counters over a similar time just before, in which the team slept."""
+    printed: list[Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]] = []
+    """Numbers that a program under diagnosis printed, one for each iteration; smaller is faster.
+    Empty: none was asked for."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):
@@ -252,10 +351,17 @@ class Environment(Record, frozen=True, kw_only=True, tag="environment"):
     steal_s: float | None
     """CPU time taken by the hypervisor, summed over CPUs; None if the kernel does not report it."""
     others_s: float | None
-    """CPU time of everything except this process."""
+    """CPU time of everything except this process, and of a profile except the program."""
     load_1min: float | None
     frequency_khz: Count | None
     """Mean of the CPUs used."""
+    cpu_pressure_s: float | None = None
+    """Time in which some task waited for a processor, anywhere on the machine (PSI, Linux,
+    Documentation/accounting/psi.rst); None: the kernel does not report it."""
+    memory_pressure_s: float | None = None
+    """for memory: for reclaim, refaults and swap,"""
+    io_pressure_s: float | None = None
+    """and for input or output."""
 
 
 class ArrayCheck(msgspec.Struct, frozen=True, kw_only=True):

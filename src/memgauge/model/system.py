@@ -123,6 +123,63 @@ class HugePagePool(msgspec.Struct, frozen=True, kw_only=True):
     reserved: int
 
 
+EccState = Literal["on", "off", "parity", "mixed"]
+"""on: errors are corrected. parity: they are detected only. mixed: not alike for all memory."""
+
+
+class MemoryController(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory controller, as its EDAC driver reports it; what it does not report is None."""
+
+    name: str
+    """`mc0`."""
+    driver: str | None = None
+    """The driver's name for it, such as `Skylake Socket#0 IMC#0`."""
+    bytes: int | None = None
+    corrected_errors: int | None = None
+    """Since boot, or since the counters were reset; as is the next."""
+    uncorrected_errors: int | None = None
+    seconds_counted: int | None = None
+
+
+class MemoryModule(msgspec.Struct, frozen=True, kw_only=True):
+    """A populated place for memory; what the source does not report is None."""
+
+    place: str
+    """`dimm0`; `rank0` and `csrow0` where the driver knows ranks or rows of chips only."""
+    controller: str | None = None
+    location: str | None = None
+    """`channel 0 slot 0`."""
+    channel: str | None = None
+    """Within its controller, or with its socket where the firmware names both."""
+    label: str | None = None
+    """Of the board's silk screen."""
+    bytes: int | None = None
+    type: str | None = None
+    """`Registered-DDR5`."""
+    device_width: str | None = None
+    """`x4`."""
+    transfers_per_s: float | None = None
+    ecc_mode: str | None = None
+    """As EDAC names it, such as `SECDED`, `S4ECD4ED` or `None`."""
+    corrected_errors: int | None = None
+    uncorrected_errors: int | None = None
+
+
+class MemoryHardware(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory controllers and modules."""
+
+    source: Literal["edac", "firmware"]
+    """edac: what the controllers have in effect. firmware: what SMBIOS states."""
+    ecc: EccState | None = None
+    """None: not known of all memory."""
+    ecc_names: list[str] = []
+    """Of the firmware: `single-bit`, `multi-bit`, `none`."""
+    controllers: list[MemoryController] = []
+    modules: list[MemoryModule] = []
+    channels: int | None = None
+    """With a module; None: not known of all modules."""
+
+
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
     """Something a measurement may need, whether it is available, and the remedy if it is not."""
 
@@ -139,6 +196,9 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     """Digest of the properties that identify the kind of machine; no serial numbers."""
     architecture: str
     cpu_model: str
+    cpu_signature: str | None = None
+    """As /proc/cpuinfo has it: `AuthenticAMD 25 17 1` (vendor, family, model, stepping) or `0x41
+    0xd0c` (implementer, part); None: neither, several kinds, or a run of an earlier version."""
     kernel: str
     virtualisation: str | None
     """Hypervisor or container; None if neither was detected."""
@@ -158,7 +218,12 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     isas: list[str]
     """Instruction sets the kernels can use, best first."""
     theoretical_bandwidth_bytes_per_s: float | None = None
-    """From the memory's data sheet if the firmware reports it (readable by root only)."""
+    """From the memory's data sheet if the firmware reports it (readable by root only), or as the
+    user gave it."""
+    peak_is_given: bool = False
+    """Whether that is the user's (`--peak`)."""
+    memory_hardware: MemoryHardware | None = None
+    """Controllers, modules and ECC; None: not readable, or a run of an earlier version."""
     capabilities: list[Capability] = []
     tiers: list[Tier] = []
     """The first is the DRAM of the nodes with CPUs; empty in runs of earlier versions."""

@@ -44,6 +44,17 @@ class Terminated(KeyboardInterrupt):
         return shell_exit_code(None, self.signal_number)
 
 
+def interruption_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The interruption that an error was made of; None: it is an error of its own.
+
+    Python 3.11 turns whatever leaves a `__set_name__`, as while a module is imported, into an error
+    with that as its cause.
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
+
+
 @contextmanager
 def unwinding() -> Iterator[None]:
     """Let Ctrl-C raise `Interrupted`, and the signals that would end the process `Terminated`.
@@ -62,6 +73,7 @@ def unwinding() -> Iterator[None]:
         return
     usual = (signal.SIG_DFL, signal.default_int_handler, leave)
     raising = _Raising()
+    _RAISING.append(raising)
     before: dict[int, Any] = {}
     usual_hook = sys.unraisablehook
 
@@ -81,6 +93,21 @@ def unwinding() -> Iterator[None]:
         for taken, handler in before.items():
             signal.signal(taken, handler)
         sys.unraisablehook = usual_hook
+        _RAISING.remove(raising)
+
+
+def heed() -> None:
+    """Raise for a signal that came before and did not unwind, at a step that none may precede.
+
+    C code can drop an exception without a word, such as one that is raised while a dictionary
+    compares two keys. Where this is called, the exception of a signal inside the same `unwinding`
+    would have unwound otherwise.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C or an ending signal had come, and was dropped.
+    """
+    if threading.current_thread() is threading.main_thread() and _RAISING:
+        _RAISING[-1].heed()
 
 
 @contextmanager
@@ -107,6 +134,10 @@ def deferred() -> Iterator[None]:
             signal.raise_signal(held[0])
 
 
+_RAISING: list[_Raising] = []
+"""Of the contexts of `unwinding`, the innermost last."""
+
+
 class _Raising:
     """A handler that raises, unless its previous exception is still propagating."""
 
@@ -114,13 +145,20 @@ class _Raising:
         self._raised: weakref.ref[KeyboardInterrupt] | None = None
         self._number: int = signal.SIGINT
         self._repeated = False
+        self._came = False
+
+    def heed(self) -> None:
+        """Raise again what was raised for a signal."""
+        if self._came:
+            self._raise(_error_for(self._number))
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         del frame
         if self._raised is None or self._raised() is None:
             self._repeated = False
             self._number = number
-            self._raise(Interrupted() if number == signal.SIGINT else Terminated(number))
+            self._came = True
+            self._raise(_error_for(number))
         elif self._repeated:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
@@ -152,3 +190,7 @@ class _Raising:
 def _send_later(thread_id: int, number: int) -> None:
     time.sleep(_CALLBACK_S)
     signal.pthread_kill(thread_id, number)
+
+
+def _error_for(number: int) -> KeyboardInterrupt:
+    return Interrupted() if number == signal.SIGINT else Terminated(number)

@@ -66,6 +66,25 @@ def parse_duration(text: str, option: str) -> float:
     return _nonzero_float(value, text, option)
 
 
+_BANDWIDTH = re.compile(
+    r"([0-9]{1,9}(?:\.[0-9]{0,15})?(?:[eE][+-]?[0-9]{1,2})?) ?(MB|GB|TB)/s", re.ASCII
+)
+_BANDWIDTH_UNITS = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
+
+
+def parse_bandwidth(text: str, option: str) -> float:
+    """Bytes a second of a rate such as `76.8GB/s`; raises RequestError.
+
+    Args:
+        text: A number above 0 with MB/s, GB/s or TB/s, which are powers of 1000.
+        option: What error messages call it.
+    """
+    found = _BANDWIDTH.fullmatch(text.strip())
+    if found is None or float(found[1]) <= 0:
+        raise RequestError(f"{option} {quoted(text)} is no rate; write one such as 76.8GB/s")
+    return float(found[1]) * _BANDWIDTH_UNITS[found[2]]
+
+
 def parse_share(text: str, option: str) -> float:
     """A share such as `1%` or `0.01`; above 0 and below 1."""
     units = {"": Fraction(1), "%": Fraction(1, 100)}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.memory_hardware import memory_hardware_line
 from memgauge.model.system import Capability
 from memgauge.system.environment.frequency import boost_enabled
 from memgauge.system.environment.privileges import privilege_capabilities
@@ -17,6 +18,7 @@ from memgauge.system.tree import whole_number
 if TYPE_CHECKING:
     from memgauge.model.system import HugePagePool, System
     from memgauge.system.environment.data_sheet import DataSheet
+    from memgauge.system.environment.memory_modules import Found
     from memgauge.system.environment.virtualisation import Virtualisation
     from memgauge.system.native import Isas
     from memgauge.system.tree import Tree
@@ -25,8 +27,19 @@ _PAGE_NAMES = {size: name for name, size in EXPLICIT_PAGE_BYTES.items()}
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
+class FirmwareFacts(NamedTuple):
+    """What is known of the memory's hardware."""
+
+    sheet: DataSheet
+    modules: Found
+
+
 def find_capabilities(
-    tree: Tree, system: System, virtualisation: Virtualisation, isas: Isas, sheet: DataSheet
+    tree: Tree,
+    system: System,
+    virtualisation: Virtualisation,
+    isas: Isas,
+    firmware: FirmwareFacts,
 ) -> list[Capability]:
     """All capabilities, those of memory first.
 
@@ -35,8 +48,9 @@ def find_capabilities(
         system: The machine as detected so far; its own capabilities are still empty.
         virtualisation: Hypervisor and container, if any.
         isas: Instruction sets of the native core, or why there is no core.
-        sheet: Theoretical bandwidth, or why it is unknown.
+        firmware: Theoretical bandwidth and memory modules, or why they are unknown.
     """
+    sheet = firmware.sheet
     return [
         _native_core(isas),
         *_huge_pages(system),
@@ -50,6 +64,7 @@ def find_capabilities(
             detail=sheet.detail,
             remedy=sheet.remedy,
         ),
+        _modules(firmware.modules),
         _all_cpus(system),
         _cpu_quota(tree),
         _smt(system),
@@ -134,6 +149,16 @@ def _memory_limit(tree: Tree, system: System) -> Capability:
         available=free,
         detail=f"{gib(system.available_bytes)} of {gib(system.memory_bytes)} ({origin})",
         remedy=None if free or tightest is None else "raise that limit for larger arrays",
+    )
+
+
+def _modules(found: Found) -> Capability:
+    hardware = found.hardware
+    return Capability(
+        name="memory modules and ECC",
+        available=hardware is not None,
+        detail=found.reason if hardware is None else memory_hardware_line(hardware),
+        remedy=found.remedy,
     )
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memgauge.model.system import System
-from memgauge.system.capabilities import find_capabilities
+from memgauge.system.capabilities import FirmwareFacts, find_capabilities
 from memgauge.system.environment.contradictions import topology_contradictions
 from memgauge.system.environment.data_sheet import read_data_sheet
 from memgauge.system.environment.frequency import governor
-from memgauge.system.environment.processor import processor_name
+from memgauge.system.environment.memory_modules import read_memory_hardware
+from memgauge.system.environment.processor import read_processor
 from memgauge.system.environment.virtualisation import read_virtualisation
 from memgauge.system.limits.memory import available_bytes
 from memgauge.system.memory.pages import base_page_bytes, read_huge_page_pools, thp_mode
@@ -43,15 +44,19 @@ def detect(root: Path = ROOT) -> System:
     caches = read_caches(tree, online)
     virtualisation = read_virtualisation(tree)
     sheet = read_data_sheet(tree, virtualisation, len({cpu.socket for cpu in topology.cpus}))
+    modules = read_memory_hardware(tree, virtualisation)
     isas = load_isas()
-    name = processor_name(tree, architecture)
+    processor = read_processor(tree, architecture)
     memory_bytes = total_memory_bytes(tree)
-    memory = read_tiers(tree, topology.nodes, topology.cpus, name)
+    memory = read_tiers(tree, topology.nodes, topology.cpus, processor.name)
     own_bytes = memory_bytes - memory.device_bytes
     system = System(
-        machine_id=machine_id(architecture, name, topology.cpus, caches.caches, own_bytes),
+        machine_id=machine_id(
+            architecture, processor.name, topology.cpus, caches.caches, own_bytes
+        ),
         architecture=architecture,
-        cpu_model=name,
+        cpu_model=processor.name,
+        cpu_signature=processor.signature,
         kernel=tree.text("/proc/sys/kernel/osrelease") or platform.release(),
         virtualisation=virtualisation.label,
         cpus=topology.cpus,
@@ -66,13 +71,16 @@ def detect(root: Path = ROOT) -> System:
         governor=governor(tree, online),
         isas=isas.names,
         theoretical_bandwidth_bytes_per_s=sheet.bytes_per_s,
+        memory_hardware=modules.hardware,
         topology_notes=topology.notes + caches.notes,
         tiers=memory.tiers,
         allowed_nodes=memory.allowed_nodes,
         demotion=memory.demotion,
     )
     notes = system.topology_notes + topology_contradictions(system, virtualisation)
-    capabilities = find_capabilities(tree, system, virtualisation, isas, sheet)
+    capabilities = find_capabilities(
+        tree, system, virtualisation, isas, FirmwareFacts(sheet=sheet, modules=modules)
+    )
     return msgspec.structs.replace(system, topology_notes=notes, capabilities=capabilities)
 
 

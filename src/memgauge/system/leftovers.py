@@ -64,4 +64,4 @@ def _huge_pages() -> Cleaned:
         returned = reservation.return_left()
     except MemgaugeError as error:
         return Cleaned(str(error), forget=False, failed=True)
-    return Cleaned(returned.message if returned else None, forget=False)
+    return Cleaned("; ".join(one.message for one in returned) or None, forget=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,6 +53,28 @@ def core_compiler() -> str | None:
         return str(import_module("memgauge._core").compiler)
     except ImportError:
         return None
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """End what the core does for this thread in this context when the time is over.
+
+    Args:
+        seconds: From now on; what never looks for signals takes longer nevertheless.
+
+    Raises:
+        OutOfTime: it took longer; what was allocated until then is freed.
+    """
+    try:
+        core = import_module("memgauge._core")
+    except ImportError:
+        yield
+        return
+    core.end_long_calls_in(seconds)
+    try:
+        yield
+    finally:
+        core.end_long_calls_in(None)
 
 
 def refusal(name: str, error: ImportError) -> RequestError | None:

@@ -11,7 +11,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from memgauge.model.termination import Interrupted, Terminated, unwinding
+from memgauge.model.termination import (
+    Interrupted,
+    Terminated,
+    heed,
+    interruption_behind,
+    unwinding,
+)
 
 ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 
@@ -100,6 +106,23 @@ def test_other_errors_that_callbacks_drop_are_reported_as_before(
     assert sys.unraisablehook is hook
 
 
+@pytest.mark.parametrize("number", ALL)
+def test_a_signal_whose_exception_was_dropped_raises_where_it_is_heeded(
+    number: signal.Signals,
+) -> None:
+    with unwinding():
+        heed()
+        with pytest.raises(KeyboardInterrupt):  # stands for C code that drops it
+            signal.raise_signal(number)
+        with pytest.raises(KeyboardInterrupt) as heeded:
+            heed()
+    expected = Interrupted if number == signal.SIGINT else Terminated
+    assert type(heeded.value) is expected
+    heed()
+    with unwinding():
+        heed()
+
+
 def test_a_third_signal_ends_the_process_at_once() -> None:
     program = (
         "import signal\n"
@@ -126,3 +149,16 @@ def test_what_is_ignored_stays_ignored() -> None:
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_an_interruption_is_found_behind_what_python_made_of_it() -> None:
+    class Named:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise Terminated(signal.SIGTERM)
+
+    with pytest.raises((RuntimeError, Terminated)) as made:
+        type("Owner", (), {"name": Named()})
+    found = interruption_behind(made.value)
+    assert isinstance(found, Terminated)
+    assert found.signal_number == signal.SIGTERM
+    assert interruption_behind(RuntimeError("of its own")) is None

@@ -6,7 +6,7 @@ from tests.unit.system.trees import CPUS, MACHINES, Files, guest, hybrid, plant,
 
 from memgauge.model.system import System
 from memgauge.system.detect import detect
-from memgauge.system.environment.processor import processor_name
+from memgauge.system.environment.processor import read_processor
 
 
 def found(root: Path, files: Files) -> System:
@@ -59,7 +59,7 @@ def test_the_machine_id_forgives_what_another_kernel_keeps_of_the_memory(tmp_pat
 
 def test_names_of_processors(tmp_path: Path) -> None:
     def name(cpuinfo: str, architecture: str) -> str:
-        return processor_name(plant(tmp_path, {"/proc/cpuinfo": cpuinfo}), architecture)
+        return read_processor(plant(tmp_path, {"/proc/cpuinfo": cpuinfo}), architecture).name
 
     arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: {}\n"
     assert name(x86("Xeon  Example"), "x86_64") == "Xeon Example"

@@ -113,10 +113,10 @@ def test_a_kind_of_a_later_memgauge_is_named(tmp_path: Path) -> None:
 
 def test_reserved_huge_pages_are_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     done = Warning(code="huge-pages-returned", message="they were returned")
-    monkeypatch.setattr(reservation, "return_left", lambda: done)
+    monkeypatch.setattr(reservation, "return_left", lambda: [done])
     assert leftovers.clean() == ["they were returned"]
 
-    def refuse() -> Warning | None:
+    def refuse() -> list[Warning]:
         raise RequestError("--clean: cannot be written")
 
     monkeypatch.setattr(reservation, "return_left", refuse)

@@ -53,7 +53,7 @@ BACK_ENDS: dict[str, Entry] = {
         "perf.back_end",
         "PerfBackEnd",
         memory_of="host",
-        components=("software", "energy"),
+        components=("software", "core", "caches", "tlb", "flops", "energy"),
         overlaps=True,
         per_process=True,
         has_terms=True,
@@ -62,6 +62,10 @@ BACK_ENDS: dict[str, Entry] = {
     "pcp": Entry("pcp.back_end", "Pcp", memory_of="host", highest_rate_hz=10.0, unprivileged=True),
     # One interrupt for each last-level cache.
     "resctrl": Entry("files.resctrl", "Resctrl", memory_of="host", highest_rate_hz=50.0),
+    # Each reading is a message to the socket's management unit, of up to a millisecond.
+    "hsmp": Entry(
+        "files.hsmp", "Hsmp", components=("memory",), highest_rate_hz=10.0, unprivileged=True
+    ),
     "powercap": Entry("files.powercap", "Powercap", components=("energy",), overlaps=True),
     # Sensors are often behind a slow bus.
     "hwmon": Entry("files.hwmon", "Hwmon", components=("energy",), highest_rate_hz=10.0),

@@ -15,7 +15,10 @@ NONE = "none"
 """No counters, even where some would be used by default."""
 WHOLE = tuple(name for name, one in BACK_ENDS.items() if one.means_all)
 """Back ends whose name alone stands for all of their events."""
-_BARE = (AUTOMATIC, NONE, *WHOLE)
+ROUTES = tuple(name for name, one in BACK_ENDS.items() if one.memory_of)
+"""Back ends whose name alone stands for memory traffic by this route, as `AUTOMATIC` would count it
+if there were no other."""
+_BARE = (AUTOMATIC, NONE, *WHOLE, *ROUTES)
 # A comma ends an event where a word, or a back end and its colon, follows: fields of a raw
 # encoding, as in `perf:uncore_imc/event=0x4,umask=0x3/`, hold neither.
 _BETWEEN = re.compile(rf",\s*(?=(?:{'|'.join(_BARE)})\s*(?:,|$)|[a-z]+:|$)")
@@ -31,7 +34,7 @@ def events_option(help: str, *, automatic: str | None = None) -> Option:  # noqa
     """A list of events; native value `tuple[str, ...]`."""
     return Option(
         help=help,
-        metavar="auto|EVENT,...",
+        metavar="auto|ROUTE|EVENT,...",
         parse=_parse,
         write=list_text,
         repeatable=True,
@@ -43,7 +46,8 @@ def _parse(text: str, flag: str) -> tuple[str, ...]:
     found = split_events(text)
     if not found:
         raise RequestError(
-            f"{flag} names no event; write {AUTOMATIC}, or events such as perf:cycles"
+            f"{flag} names no event; write {AUTOMATIC}, a route such as {ROUTES[0]}, or events "
+            "such as perf:cycles"
         )
     if NONE in found and len(found) > 1:
         raise RequestError(
@@ -54,7 +58,8 @@ def _parse(text: str, flag: str) -> tuple[str, ...]:
         named = back_end and colon and rest and not event.endswith(",")
         if event not in _BARE and not named:
             raise RequestError(
-                f"{flag} {quoted(event)} is not of the form BACKEND:EVENT; write {AUTOMATIC}, or "
-                "an event that 'memgauge counters' lists"
+                f"{flag} {quoted(event)} is not of the form BACKEND:EVENT; write {AUTOMATIC}, a "
+                f"route to memory traffic ({', '.join(ROUTES)}), or an event that 'memgauge "
+                "counters' lists"
             )
     return found

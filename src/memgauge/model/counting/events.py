@@ -27,14 +27,17 @@ Quantity = Literal[
     "received_bytes",
     "sent_bytes",
     "used_bytes",
+    "bandwidth",
     "energy",
     "power",
     "frequency",
     "temperature",
     "utilisation",
     "time",
+    "run_delay",
     "cycles",
     "instructions",
+    "flops",
     "cache_loads",
     "cache_misses",
     "tlb_loads",
@@ -46,9 +49,14 @@ Quantity = Literal[
     "count",
 ]
 """What is counted. traffic_bytes: reads and writes together, where they cannot be distinguished.
-read_bytes and write_bytes are always those of memory."""
+read_bytes and write_bytes are always those of memory. bandwidth: bytes a second of memory as
+hardware itself samples them, a level that is no count. run_delay: time for which threads could have
+run and waited for a processor. flops: floating-point operations, of a vector one for each element
+and of a fused multiply-add two."""
 
 MEMORY_TRAFFIC: frozenset[Quantity] = frozenset({"read_bytes", "write_bytes", "traffic_bytes"})
+MAIN_MEMORY = (None, "dram", "beyond L3")
+"""The kinds of traffic (`Event.traffic`) that loads and stores of ordinary memory cause."""
 _SPLIT: frozenset[Quantity] = frozenset({"read_bytes", "write_bytes"})
 
 Domain = Literal["memory", "core", "process", "energy", "gpu", "network", "software"]
@@ -179,8 +187,17 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
     """The raw value after which it wraps to zero; None for 64 bits."""
     route: str
     """How it is read: `group`, `single descriptor`, `kept-open file`, `daemon`, `library`."""
+    encoding: str | None = None
+    """The request to the kernel or daemon, as of its event; None in records of older versions."""
+    calibration: Scale | None = None
+    """Factor found by `counters verify` that is contained in `scale`; None if none is."""
     verdict: EventVerdict | None = None
     """Verdict on this event on this machine and kernel; None if never verified."""
+
+    @property
+    def documented_scale(self) -> float:
+        """Units for one raw count without the calibration."""
+        return self.scale if self.calibration is None else self.scale / self.calibration
 
     @property
     def slots(self) -> list[int]:
@@ -189,14 +206,31 @@ class Counter(msgspec.Struct, frozen=True, kw_only=True):
         return [self.slot, *(slot for slot in beside if slot is not None)]
 
 
-VerdictWord = Literal["verified", "mis-scaled", "partial", "dead", "noisy", "absent"]
+VerdictWord = Literal["verified", "mis-scaled", "partial", "faulty", "dead", "noisy", "absent"]
+
+Fault = Literal[
+    "both directions",
+    "swapped directions",
+    "swapped sockets",
+    "listed twice",
+    "all sockets everywhere",
+    "wraps",
+    "stops",
+    "one socket",
+]
+"""What is wrong, where it has a name. both directions: counts reads and writes. swapped directions:
+reads and writes are exchanged. swapped sockets: each socket counts another's traffic. listed twice:
+two counters count the same traffic. all sockets everywhere: the counters of each socket count the
+traffic of the whole machine. wraps: the share that is counted depends on the bytes moved. stops: it
+counts up to some moment or amount only. one socket: right on some sockets and wrong on others."""
 
 
 class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict of `counters verify` on one event, with its evidence.
 
     verified: counts known traffic within its interval. mis-scaled: proportional, by a wrong factor.
-    partial: some sockets or controllers miss traffic that must reach them. dead: zero under load.
+    partial: some sockets or controllers miss traffic that must reach them. faulty: counts in a way
+    that no factor corrects, see `fault`. dead: zero under load.
     noisy: too much traffic of other programs for a verdict. absent: could not be opened or read.
     """
 
@@ -210,8 +244,14 @@ class EventVerdict(msgspec.Struct, frozen=True, kw_only=True):
     ratio_high: float | None = None
     factor: float | None = None
     """For a mis-scaled event: the nearest known wrong factor, by which to divide."""
+    fault: Fault | None = None
+    """The name of what is wrong, if it has one."""
     missing: list[str] = []
     """For a partial event: the instances that count nothing."""
+    encoding: str | None = None
+    """The encoding that the verdict is on, and"""
+    scale: Scale | None = None
+    """the units for one raw count that it was made at. Both None if an older version kept it."""
     machine: str
     kernel: str
     gpu: str | None = None

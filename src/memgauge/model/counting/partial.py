@@ -1,17 +1,26 @@
-"""Notes of a counter set which state that a sum lacks controllers.
-
-A record has no field for them: the form of the note tells them apart.
-"""
+"""What a sum of counters lacks: controllers that the machine lists and that are not counted."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from typing import Annotated
 
-COUNTED = "controllers counted"
-_PARTIAL = re.compile(rf"\d+ of \d+ {COUNTED}: ")
+import msgspec
 
 
-def partial_sums(notes: Iterable[str]) -> list[str]:
-    """Those notes, each once, which state how many controllers are in a sum."""
-    return list(dict.fromkeys(note for note in notes if _PARTIAL.match(note)))
+class PartialSum(msgspec.Struct, frozen=True, kw_only=True):
+    """A sum over the controllers of one kind that lacks some of them."""
+
+    counted: Annotated[int, msgspec.Meta(ge=0)]
+    """Controllers in the sum,"""
+    listed: Annotated[int, msgspec.Meta(ge=1)]
+    """of so many that the machine lists."""
+    left_out: dict[str, str]
+    """Why each of the others is not counted, as a clause, by name."""
+    text: str
+    """The same as a line for a reader, with what to do."""
+
+
+def once(sums: Iterable[PartialSum]) -> list[PartialSum]:
+    """Each once: several events of one kind of controller state the same."""
+    return list({one.text: one for one in sums}.values())

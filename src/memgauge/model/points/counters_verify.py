@@ -10,7 +10,7 @@ class VerifyRequested(Facts, frozen=True, kw_only=True):
     """A load of known traffic, and who makes it."""
 
     load: str = ""
-    """One of `memgauge.model.loads`."""
+    """One of `memgauge.model.loads`, or kind and size of a loop nest."""
     cpu_node: int | None = None
     """Whose CPUs make it; None: a GPU does."""
     memory_node: int | None = None
@@ -20,6 +20,10 @@ class VerifyRequested(Facts, frozen=True, kw_only=True):
     writes: int | None = None
     memory: str = ""
     pages: str = ""
+    kernel: str = ""
+    """Of a loop nest that is a load: its kind,"""
+    size: int | None = None
+    """and its size N."""
 
 
 class VerifyActual(TrafficMemory, frozen=True, kw_only=True):
@@ -28,3 +32,7 @@ class VerifyActual(TrafficMemory, frozen=True, kw_only=True):
     cpus: str = ""
     issued_bytes: int | None = None
     """By all threads, or by the GPU, in one region."""
+    repetitions: int | None = None
+    """Of a loop nest: executions of one region,"""
+    copies: int | None = None
+    """and the sets of arrays that are used in turn."""

@@ -19,3 +19,5 @@ class JobRequested(Facts, frozen=True, kw_only=True):
     scaling: str = ""
     device: str = ""
     tile: str = ""
+    nests: str = ""
+    """How re-sorts 1 and 3 are written; empty in records of earlier versions: fused."""

@@ -26,6 +26,8 @@ class AnyActual(Facts, frozen=True, kw_only=True):
     gpu_uuid: str = ""
     timed_by: str = ""
     """device...: a GPU stamps the time itself."""
+    passes: int | None = None
+    """So many whole walks are timed; None: not decided by the experiment."""
     regions: int | None = None
     """So many counted regions suffice, however few repetitions they hold. 0: the point is not
     measured at all. None: not decided by the experiment."""

@@ -27,6 +27,8 @@ class StreamRequested(Facts, frozen=True, kw_only=True):
     """translated; missing: direct."""
     store: str = ""
     """Missing: as the variant stores."""
+    prefetch: str = ""
+    """Near and far distance, such as `512` or `512:4KiB`; missing: as the variant prefetches."""
 
 
 class StreamActual(Backing, frozen=True, kw_only=True):
@@ -57,6 +59,10 @@ class StreamActual(Backing, frozen=True, kw_only=True):
     """Parts of a thread's block that are walked side by side."""
     prefetch_near_bytes: int | None = None
     prefetch_far_bytes: int | None = None
+    passes: int | None = None
+    """Requested walks over the whole arrays, of the role `pass`; missing: the usual number."""
+    regions: int | None = None
+    """Requested regions with counters, of the role `counted`; missing: the usual number."""
     threads_per_block: int | None = None
     blocks_per_multiprocessor: int | None = None
     """0: one block for each tile."""

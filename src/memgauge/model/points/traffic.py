@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from memgauge.model.nests import EXTENTS, Extents
 from memgauge.model.points.facts import Facts
 from memgauge.model.points.shared import Backing
+from memgauge.model.units import format_bytes
+
+_FILE = re.compile(r"(?:lib)?(.+?)(?:\.so(?:\.[0-9.]+)?)?")
+
+
+def library_label(name: str) -> str:
+    """What a requested BLAS library is called: its name, or that of its file.
+
+    Args:
+        name: A name such as `openblas`, or the path of a file such as `/opt/lib/libblis.so.4`.
+    """
+    found = _FILE.fullmatch(name.rpartition("/")[2])
+    return found[1] if found else name
 
 
 class TrafficRequested(Facts, frozen=True, kw_only=True):
@@ -20,12 +35,34 @@ class TrafficRequested(Facts, frozen=True, kw_only=True):
     cap: int | None = None
     """Rows and columns of GEMV's matrix at most."""
     store_prefetch: bool | None = None
+    blas: str = ""
+    """The BLAS library that computes it, as `library_label` calls it; empty: the loop nest does."""
+    load_prefetch: bool | None = None
+    """None: loads are not prefetched."""
+    prefetch_near_bytes: int | None = None
+    """How far ahead; None: nothing is prefetched, or, in runs of earlier versions, 512."""
+    prefetch_far_bytes: int | None = None
+    """Of a second prefetch each; None: there is none."""
+
     machines: str = ""
     """Those whose caches are simulated, between commas; `none` where there are none."""
     repetitions: str = ""
     """auto, study, or a number."""
     memory: str = ""
     pages: str = ""
+
+    @property
+    def prefetch_text(self) -> str:
+        """Such as `loads and stores prefetched 512 B ahead`; empty: nothing is prefetched."""
+        kinds = ["loads"] * (self.load_prefetch is True) + ["stores"] * (
+            self.store_prefetch is True
+        )
+        if not kinds:
+            return ""
+        near, far = self.prefetch_near_bytes, self.prefetch_far_bytes
+        distances = [format_bytes(one) for one in (near, far) if one is not None]
+        ahead = f" {' and '.join(distances)} ahead" if distances else ""
+        return f"{' and '.join(kinds)} prefetched{ahead}"
 
 
 class NestExtents(Facts, frozen=True, kw_only=True):
@@ -78,10 +115,19 @@ class TrafficActual(Backing, frozen=True, kw_only=True):
     """Machines, between commas, of which a part is simulated and its figures multiplied."""
     not_counted: str = ""
     """Why there are no counters. Recorded of a group's first point."""
+    blas_version: str = ""
+    """Of the BLAS library, in its own words."""
+    blas_file: str = ""
+    """That was loaded, links followed."""
+    blas_threads: int | None = None
+    """Of one call, as the library reports them; None: it does not tell, and started none when it
+    was tried."""
     left_out: str = ""
     """Why the size is not measured."""
     regions: int | None = None
     """That are enough; 0: the size is not measured."""
+    regions_requested: int | None = None
+    """None: as many as the time allows."""
     copies: int | None = None
     """Sets of its arrays that are used in turn."""
     copies_wanted: int | None = None

@@ -1,7 +1,8 @@
 """Converts the marks of a profiled program to regions.
 
-A mark is one line: `B` or `E`, CLOCK_MONOTONIC_RAW in ns, process, thread, name. See
-memgauge/region.h.
+A mark is one line: `b` or `e`, CLOCK_MONOTONIC_RAW in ns, process, thread, processor time of the
+thread in ns, name. See memgauge/region.h. Programs built with an earlier library write `B` or `E`,
+without the processor time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MOST_REGIONS = 200_000
 """Most regions that are kept; a program that marks more gets a warning."""
 _LONGEST_LINE = 512
 
-_MARK = re.compile(rb"([BE]) (\d{1,19}) (\d{1,10}) (\d{1,10}) ([^\n]{1,200})\n")
+_MARK = re.compile(rb"([BE]) (\d{1,19}) (\d{1,10}) (\d{1,10})() ([^\n]{1,200})\n")
+_WITH_TIME = re.compile(rb"([be]) (\d{1,19}) (\d{1,10}) (\d{1,10}) (\d{1,19}) ([^\n]{1,200})\n")
 
 Open = tuple[int, int, str]
 """Process, thread and name, which match an end to its begin."""
@@ -43,29 +45,38 @@ class Marks(msgspec.Struct, frozen=True):
 def regions_of(lines: Iterable[bytes], to_run_ns: Callable[[int], int]) -> Marks:
     """Each end closes the latest begin of its name on its thread."""
     made: list[Region] = []
-    opened: dict[Open, list[int]] = {}
+    opened: dict[Open, list[tuple[int, int | None]]] = {}
     wrong = unopened = beyond = 0
     for line in lines:
-        mark = _MARK.fullmatch(line)
+        mark = _WITH_TIME.fullmatch(line) or _MARK.fullmatch(line)
         if mark is None:
             wrong += 1
             continue
-        kind, stamp, pid, tid, name = mark.groups()
+        kind, stamp, pid, tid, cpu, name = mark.groups()
         at_ns = max(0, to_run_ns(int(stamp)))
+        cpu_ns = int(cpu) if cpu else None
         key = (int(pid), int(tid), plain(name.decode("utf-8", "replace")))
-        if kind == b"E":
+        if kind in {b"E", b"e"}:
             if not opened.get(key):
                 unopened += 1
             else:
-                index = opened[key].pop()
-                made[index] = msgspec.structs.replace(made[index], end_ns=at_ns)
+                index, before_ns = opened[key].pop()
+                made[index] = msgspec.structs.replace(
+                    made[index], end_ns=at_ns, cpu_ns=_between(before_ns, cpu_ns)
+                )
         elif len(made) == MOST_REGIONS:
             beyond += 1
         else:
-            opened.setdefault(key, []).append(len(made))
+            opened.setdefault(key, []).append((len(made), cpu_ns))
             made.append(Region(name=key[2], pid=key[0], tid=key[1], begin_ns=at_ns))
     made.sort(key=lambda region: region.begin_ns)
     return Marks(made, list(_warnings(wrong, unopened, beyond)))
+
+
+def _between(before_ns: int | None, after_ns: int | None) -> int | None:
+    if before_ns is None or after_ns is None or after_ns < before_ns:
+        return None
+    return after_ns - before_ns
 
 
 def _warnings(wrong: int, unopened: int, beyond: int) -> Iterable[Warning]:

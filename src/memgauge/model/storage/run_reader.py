@@ -14,6 +14,7 @@ from memgauge.model.storage.cluster import NODES_NAME, is_cluster
 from memgauge.model.storage.codec import MAX_LINE_BYTES, TOO_LONG, LineDecoder
 from memgauge.model.storage.files import open_file
 from memgauge.model.storage.marks import MARKS_NAME, lines_of, regions_of
+from memgauge.model.storage.profile_job import is_profile_job, rank_directory
 from memgauge.model.text import shown
 
 RECORDS_NAME = "records.jsonl"
@@ -71,6 +72,11 @@ def open_records(path: Path) -> BinaryIO:
                 f"such as those below {shown(path.parent / NODES_NAME)}, or render all with "
                 "'memgauge "
                 "report'"
+            ) from None
+        if is_profile_job(path.parent):
+            raise RunFileError(
+                f"{shown(path.parent)}: a job of several ranks; give the run of one, such as "
+                f"{shown(rank_directory(path.parent, 0))}, or render all with 'memgauge report'"
             ) from None
         raise RunFileError(
             f"{shown(path)}: no such file; give the directory of a run or its {RECORDS_NAME}"

@@ -63,7 +63,7 @@ class RunWriter:
         """Append the records; on return, the kernel has accepted all of them.
 
         If this fails, the lines that were written completely are kept, and only an `end` is
-        accepted afterwards.
+        accepted afterwards, which is not written where no line was kept.
 
         Raises:
             SystemFailure: the disk is full or failing; the message states what was kept.
@@ -73,6 +73,8 @@ class RunWriter:
         ending = all(isinstance(record, RunEnd) for record in records)
         if self._closed or self._over or (self._failed and not ending):
             raise SystemFailure(f"{shown(self.path)}: the run has ended; resume it to add records")
+        if self._failed and os.fstat(self._fd).st_size == 0:
+            return  # an `end` alone is no run
         data = self._encode(records)
         self._append(data, ends=bool(records) and isinstance(records[-1], RunEnd))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memgauge.system.environment.virtualisation import Virtualisation
     from memgauge.system.tree import Tree
 
-_ENTRIES = "/sys/firmware/dmi/entries"
+ENTRIES = "/sys/firmware/dmi/entries"
 _CHANNEL = re.compile(r"^(?P<socket>.*?)[ _-]*channel[ _-]*(?P<channel>[a-z0-9]+?)(?![a-z0-9])")
 _WIDTHS = (8, 16, 32, 64, 128)
 
@@ -50,10 +50,10 @@ def read_data_sheet(tree: Tree, virtualisation: Virtualisation, sockets: int) ->
         return DataSheet(
             None, "unknown: a virtual machine's firmware describes virtual memory modules"
         )
-    entries = [name for name in tree.names(_ENTRIES) if name.startswith("17-")]
+    entries = [name for name in tree.names(ENTRIES) if name.startswith("17-")]
     if not entries:
         return DataSheet(None, "unknown: this system does not provide the firmware's memory table")
-    raws = [tree.raw(f"{_ENTRIES}/{name}/raw") for name in entries]
+    raws = [tree.raw(f"{ENTRIES}/{name}/raw") for name in entries]
     if any(raw is None for raw in raws):
         return DataSheet(None, "unknown: only root may read the memory table", "run as root once")
     modules = [module for raw in raws if (module := parse_module(raw or b"")) is not None]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from memgauge.system.tree import Tree
 
@@ -27,9 +29,22 @@ _ARM_PARTS = {
 }
 
 
-def processor_name(tree: Tree, architecture: str) -> str:
-    """Name from /proc/cpuinfo, several joined by ` + `; `unknown ARCHITECTURE` where not known."""
+class Processor(msgspec.Struct, frozen=True):
+    """What the processor calls itself."""
+
+    name: str
+    """Several joined by ` + `; `unknown ARCHITECTURE` where not known."""
+    signature: str | None
+    """Vendor, family, model and stepping, or implementer and part; None: not known, or several."""
+
+
+def read_processor(tree: Tree, architecture: str) -> Processor:
+    """Name and signature from /proc/cpuinfo, which takes long to read on a machine of many CPUs."""
     text = tree.text("/proc/cpuinfo") or ""
+    return Processor(_name(text, architecture), _signature(text))
+
+
+def _name(text: str, architecture: str) -> str:
     for key in ("model name", "cpu", "cpu model"):
         names = _values(text, key)
         if names:
@@ -38,6 +53,18 @@ def processor_name(tree: Tree, architecture: str) -> str:
     if implementers and parts:
         return " + ".join(_arm_name(implementers[0], part) for part in parts)
     return f"unknown {architecture}"
+
+
+def _signature(text: str) -> str | None:
+    arm = _only_values(text, "CPU implementer", "CPU part")
+    x86 = _only_values(text, "vendor_id", "cpu family", "model", "stepping")
+    return x86 or (arm and arm.lower())
+
+
+def _only_values(text: str, *keys: str) -> str | None:
+    """Values of all keys; None where one has none, or several."""
+    found = [_values(text, key) for key in keys]
+    return " ".join(values[0] for values in found) if all(len(v) == 1 for v in found) else None
 
 
 def _arm_name(implementer: str, part: str) -> str:

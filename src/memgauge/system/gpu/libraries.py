@@ -6,7 +6,6 @@ the driver alone. Nothing is loaded here, except where only the dynamic loader c
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import sys
@@ -16,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from memgauge.model.errors import RequestError
+from memgauge.system.loader import is_loadable
 
 DRIVER = "libcuda.so.1"
 INSTALL = "pip install 'memgauge[cuda]', or set CUDA_HOME to a CUDA toolkit"
@@ -83,7 +83,7 @@ def _found(library: str, driver: str) -> str | None:
         (str(path) if path else None)
         or _by_pathfinder(library)
         or next((str(file) for file in _lying(library, driver) if file.is_file()), None)
-        or next((name for name in names if _loads(name)), None)
+        or next((name for name in names if is_loadable(name)), None)
     )
 
 
@@ -139,11 +139,3 @@ def _installed() -> Iterator[Path]:
     yield from (Path("/usr/lib64"), Path(f"/usr/lib/{_MULTIARCH.get(machine, machine)}-linux-gnu"))
     for home in [Path("/usr/local/cuda"), *sorted(Path("/usr/local").glob("cuda-*"), reverse=True)]:
         yield from _of_toolkit(home)
-
-
-def _loads(name: str) -> bool:
-    try:
-        ctypes.CDLL(name)
-    except OSError:
-        return False
-    return True

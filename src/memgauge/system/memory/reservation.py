@@ -26,7 +26,7 @@ from memgauge.model.storage.user_directories import required_state_directory, st
 from memgauge.model.termination import deferred, unwinding
 from memgauge.model.units import format_bytes
 from memgauge.system.limits.memory import require_memory
-from memgauge.system.memory.pages import HUGE_PAGE_DIRECTORY
+from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES, HUGE_PAGE_DIRECTORY
 from memgauge.system.owner import boot_id
 from memgauge.system.tree import Tree
 
@@ -94,39 +94,37 @@ class Pool:
             os.close(descriptor)
 
 
-def left_behind(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
-    """Describe what a killed run left reserved and how to return it; None if there is nothing.
+def left_behind(tree: Tree | None = None, directory: Path | None = None) -> list[Warning]:
+    """Describe what killed runs left reserved and how to return it, for each size of pages.
 
     A state file of an earlier boot, or of pages that are gone, is removed.
     """
     tree = tree or Tree()
-    with _left_file(directory) as found:
-        if found is None:
-            return None
-        path, descriptor = found
+    warnings: list[Warning] = []
+    for path, descriptor in _left_files(directory):
         state = _read(descriptor)
         pages = _left(state, tree)
         if state is None or not pages:
             path.unlink(missing_ok=True)
-            return None
-        return _warning(state, pages, tree)
+        else:
+            warnings.append(_warning(state, pages, tree))
+    return warnings
 
 
-def return_left(tree: Tree | None = None, directory: Path | None = None) -> Warning | None:
-    """Return the pages that a killed run left reserved; a description, or None if there were none.
+def return_left(tree: Tree | None = None, directory: Path | None = None) -> list[Warning]:
+    """Return the pages that killed runs left reserved; a description for each size of pages.
 
     Raises:
         RequestError: this process may not change the pool.
     """
     tree = tree or Tree()
-    with _left_file(directory) as found:
-        if found is None:
-            return None
-        path, descriptor = found
+    returned: list[Warning] = []
+    for path, descriptor in _left_files(directory):
         with deferred():
-            returned = _return_left(descriptor, tree, CLEAN)
+            done = _return_left(descriptor, tree, CLEAN)
             path.unlink(missing_ok=True)
-            return returned
+            returned += [done] if done else []
+    return returned
 
 
 @contextmanager
@@ -169,7 +167,7 @@ class _Reservation:
         self._wanted = wanted
         self._tree = tree
         self._pool = Pool(wanted.page_bytes, tree)
-        self._path = _path(directory)
+        self._path = _path(directory, wanted.page_bytes)
         self._descriptor: int | None = None
         self._added = 0
 
@@ -291,26 +289,33 @@ def _resize(pool: Pool, pages: int, refused: Callable[[OSError], Exception]) -> 
         raise refused(error) from error
 
 
-@contextmanager
-def _left_file(directory: Path | None) -> Iterator[tuple[Path, int] | None]:
-    """The state file of a killed run, locked; None if there is none of this user."""
+def _left_files(directory: Path | None) -> Iterator[tuple[Path, int]]:
+    """The state files of killed runs of this user, each locked while it is looked at."""
     place = directory or state_directory()
-    path = None if place is None else _path(place)
-    descriptor = None
-    with suppress(OSError):  # no such file, or not ours
-        descriptor = None if path is None else _lock(path, os.O_RDWR)
-    if path is None or descriptor is None:
-        yield None
-        return
-    try:
-        yield path, descriptor
-    finally:
-        os.close(descriptor)
+    for path in _paths(place) if place is not None else ():
+        descriptor = None
+        with suppress(OSError):  # no such file, or not ours
+            descriptor = _lock(path, os.O_RDWR)
+        if descriptor is None:
+            continue
+        try:
+            yield path, descriptor
+        finally:
+            os.close(descriptor)
 
 
-def _path(directory: Path) -> Path:
-    """One file per machine, because clusters share home directories."""
-    return directory / f"huge-pages-{platform.node() or 'localhost'}.json"
+def _paths(directory: Path) -> list[Path]:
+    return [_path(directory, page_bytes) for page_bytes in EXPLICIT_PAGE_BYTES.values()]
+
+
+def _path(directory: Path, page_bytes: int) -> Path:
+    """One file per machine, because clusters share home directories, and per size of pages.
+
+    That of the usual size has the name that earlier versions gave to any; it holds the size.
+    """
+    usual = page_bytes == EXPLICIT_PAGE_BYTES["2m"]
+    size = "" if usual else f"-{page_bytes >> 10}kB"
+    return directory / f"huge-pages-{platform.node() or 'localhost'}{size}.json"
 
 
 def _lock(path: Path, flags: int) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import select
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ from memgauge.model.errors import (
     RequestError,
     SystemFailure,
 )
+from memgauge.model.records import Usage
 from memgauge.model.text import quoted
 from memgauge.system.native import load_core
 from memgauge.system.tree import ROOT, Tree, whole_number
@@ -73,6 +75,9 @@ class Program:
         self.pid: int = self._held.pid
         self._ended: Ended | None = None
         self._reaped = False
+        self._usage: Usage | None = None
+        self.peak_floor_bytes = resident_peak(self.pid)
+        """The largest resident size of its process before the program, a copy of this one."""
         self._descriptor = _pidfd(self.pid)
 
     def start(self) -> None:
@@ -88,7 +93,7 @@ class Program:
     def wait(self, timeout_s: float) -> Ended | None:
         """How it ended; None: it still runs after so long.
 
-        Its resource usage can be read until `reap_orphans` or `close` is called.
+        Its files in procfs can be read until `usage`, `reap_orphans` or `close` is called.
         """
         if self._ended is None and _sleep_until_end(self._descriptor, timeout_s, self._look):
             self._look()
@@ -101,19 +106,24 @@ class Program:
         """
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status, used = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
                 return 0
             if pid == 0:
                 return len(children_of(os.getpid()) - {self.pid})
             if pid == self.pid:
-                self._ended, self._reaped = _ended(status), True
+                self._ended, self._reaped, self._usage = _ended(status), True, _usage(used)
+
+    def usage(self) -> Usage | None:
+        """What the kernel accounts to it, once it has ended; its process is gone then."""
+        if self._ended is not None and not self._reaped:
+            *_, used = os.wait4(self.pid, 0)
+            self._reaped, self._usage = True, _usage(used)
+        return self._usage
 
     def close(self) -> None:
         """Release the program; one that was never started is ended."""
-        if self._ended is not None and not self._reaped:
-            os.waitpid(self.pid, 0)
-            self._reaped = True
+        self.usage()
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -139,7 +149,7 @@ class Attached:
     def __init__(self, pid: int, root: Path = ROOT) -> None:
         self.pid = pid
         self._tree = Tree(root)
-        self._began = _start_time(self._tree, pid)
+        self._began = start_ticks_of(pid, self._tree)
         if self._began is None:
             raise RequestError(
                 f"--pid {pid}: no such process is running; 'ps' lists running processes"
@@ -167,7 +177,7 @@ class Attached:
             self._descriptor = None
 
     def _look(self) -> bool:
-        return _start_time(self._tree, self.pid) != self._began
+        return start_ticks_of(self.pid, self._tree) != self._began
 
     def _check(self) -> None:
         status = self._tree.text(f"/proc/{self.pid}/status") or ""
@@ -276,9 +286,21 @@ def tree_of(pid: int, root: Path = ROOT) -> list[int]:
     return found
 
 
+def parent_of(pid: int, tree: Tree) -> int | None:
+    """The parent of a process; None if there is no such process."""
+    fields = _stat(tree, pid)
+    return whole_number(fields[1]) if len(fields) > 1 else None
+
+
+def start_ticks_of(pid: int, tree: Tree) -> str | None:
+    """Start time in ticks since boot, which distinguishes reused numbers; None if it has ended."""
+    fields = _stat(tree, pid)
+    return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
+
+
 def lives(pid: int, root: Path = ROOT) -> bool:
     """Whether a process exists and is not a zombie."""
-    return _start_time(Tree(root), pid) is not None
+    return start_ticks_of(pid, Tree(root)) is not None
 
 
 def send(number: int, processes: Iterable[int]) -> None:
@@ -308,12 +330,6 @@ def _stat(tree: Tree, pid: int) -> list[str]:
     return (tree.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
 
 
-def _start_time(tree: Tree, pid: int) -> str | None:
-    """Start time in ticks since boot, which distinguishes reused numbers; None if it has ended."""
-    fields = _stat(tree, pid)
-    return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
-
-
 def _pidfd(pid: int) -> int | None:
     try:
         return os.pidfd_open(pid)
@@ -335,6 +351,26 @@ def _sleep_until_end(descriptor: int | None, timeout_s: float, look: Callable[[]
             return False
         time.sleep(min(left_s, _POLL_S))
     return True
+
+
+def resident_peak(pid: int, root: Path = ROOT) -> int | None:
+    """The largest resident size so far of a process, in bytes; None: not known."""
+    status = Tree(root).text(f"/proc/{pid}/status") or ""
+    lines = (line.split() for line in status.splitlines() if line.startswith("VmHWM:"))
+    known = [whole_number(words[1]) for words in lines if len(words) > 1]
+    return known[0] * 1024 if known and known[0] is not None else None
+
+
+def _usage(used: resource.struct_rusage) -> Usage:
+    return Usage(
+        user_s=max(0.0, used.ru_utime),
+        system_s=max(0.0, used.ru_stime),
+        peak_resident_bytes=used.ru_maxrss * 1024,
+        minor_faults=used.ru_minflt,
+        major_faults=used.ru_majflt,
+        voluntary_switches=used.ru_nvcsw,
+        involuntary_switches=used.ru_nivcsw,
+    )
 
 
 def _told(found: os.waitid_result) -> Ended:

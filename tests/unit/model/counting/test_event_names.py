@@ -15,6 +15,8 @@ RAW = "perf:uncore_imc/event=0x4,umask=0x3/"
     [
         ("auto", ("auto",)),
         ("modelled", ("modelled",)),
+        ("pcp,perf", ("pcp", "perf")),
+        (f"perf,{RAW},pcp", ("perf", RAW, "pcp")),
         ("perf:cycles,perf:instructions", ("perf:cycles", "perf:instructions")),
         (f"{RAW}, perf:cycles", (RAW, "perf:cycles")),
         (f"perf:cycles,{RAW},auto", ("perf:cycles", RAW, "auto")),

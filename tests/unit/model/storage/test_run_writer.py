@@ -160,6 +160,15 @@ def test_a_record_out_of_place_is_not_written_and_the_run_can_be_ended(tmp_path:
     assert read_run(tmp_path).end == FAILED
 
 
+def test_an_end_alone_is_not_written(tmp_path: Path) -> None:
+    """Where the first record was refused there is no run to end."""
+    with RunWriter(tmp_path / "run") as writer:
+        with pytest.raises(MemgaugeError, match="Point"):
+            writer.write([build.triad()])
+        writer.write([FAILED])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:7]))

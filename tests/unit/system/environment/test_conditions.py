@@ -8,7 +8,11 @@ from tests.unit.system.trees import CPUS, Files, guest, plant, xeon
 
 from memgauge.model.errors import SystemFailure
 from memgauge.system.environment.clock import clock_record, stamp_clock
-from memgauge.system.environment.conditions import EnvironmentMonitor, parse_cpu_times
+from memgauge.system.environment.conditions import (
+    EnvironmentMonitor,
+    parse_cpu_times,
+    parse_pressure,
+)
 from memgauge.system.environment.software import software_versions
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -41,6 +45,26 @@ def test_differences_since_the_last_sample(tmp_path: Path, monkeypatch: pytest.M
         second = watched.sample()
         assert second.steal_s == 0.0
         assert second.others_s == 0.0  # less than nothing is the rounding to ticks
+
+
+def test_a_programs_time_is_not_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memgauge.system.environment.conditions.time.process_time", lambda: 0.0)
+    with monitor(tmp_path, xeon() | stat(100, 0, 0, 0, 0, 0, 0), []) as watched:
+        plant(tmp_path, stat(200, 0, 0, 0, 0, 0, 0))
+        assert watched.sample(40 * TICK_S).others_s == pytest.approx(60 * TICK_S)
+        plant(tmp_path, stat(300, 0, 0, 0, 0, 0, 0))
+        assert watched.sample(None).others_s is None
+
+
+def test_pressure_is_the_time_in_which_some_task_waited(tmp_path: Path) -> None:
+    line = "some avg10=1.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 total=0\n"
+    before = xeon() | stat(1) | {"/proc/pressure/cpu": line.format(2_000_000)}
+    with monitor(tmp_path, before, []) as watched:
+        plant(tmp_path, {"/proc/pressure/cpu": line.format(2_250_000)})
+        sample = watched.sample()
+    assert sample.cpu_pressure_s == pytest.approx(0.25)
+    assert (sample.memory_pressure_s, sample.io_pressure_s) == (None, None)
+    assert [parse_pressure(text) for text in (b"", b"some total=x", b"full total=1")] == [None] * 3
 
 
 def test_counters_that_step_back_are_no_time(tmp_path: Path) -> None:
@@ -78,8 +102,11 @@ def test_what_is_hidden_is_none(tmp_path: Path) -> None:
 
 
 def test_closing_frees_all_files_and_may_be_repeated(tmp_path: Path) -> None:
+    """Of pressures none is kept open."""
     before = len(list(Path("/proc/self/fd").iterdir()))
-    watched = monitor(tmp_path, xeon(), [0, 1])
+    line = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n"
+    pressures = {f"/proc/pressure/{name}": line for name in ("cpu", "memory", "io")}
+    watched = monitor(tmp_path, xeon() | pressures, [0, 1])
     assert len(list(Path("/proc/self/fd").iterdir())) == before + 2
     watched.close()
     watched.close()

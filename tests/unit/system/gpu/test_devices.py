@@ -224,7 +224,7 @@ def test_detection_starts_no_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def never(*_: object) -> None:
         raise AssertionError("a library was loaded")
 
-    monkeypatch.setattr("memgauge.system.gpu.libraries.ctypes.CDLL", never)
+    monkeypatch.setattr("memgauge.system.loader.ctypes.CDLL", never)
     monkeypatch.setattr("memgauge.system.gpu.libraries.import_module", never)
     assert with_gpu(tmp_path).tiers[-1].kind == "gpu"
 

@@ -20,7 +20,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(gpu_libraries, "_installed", lambda: iter(()))
-    monkeypatch.setattr(gpu_libraries, "_loads", lambda _: False)
+    monkeypatch.setattr(gpu_libraries, "is_loadable", lambda _: False)
     monkeypatch.setattr(gpu_libraries, "import_module", _missing)
 
 
@@ -113,5 +113,5 @@ def test_nvidias_own_finder_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_last_of_all_the_dynamic_loader_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_libraries, "_loads", lambda name: name.endswith(".12"))
+    monkeypatch.setattr(gpu_libraries, "is_loadable", lambda name: name.endswith(".12"))
     assert nvrtc_file("13.0") == "libnvrtc.so.12"

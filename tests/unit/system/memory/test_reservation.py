@@ -249,17 +249,16 @@ def test_a_second_run_does_not_reserve_beside_the_first(tree: Tree, states: Path
 
 
 def test_nothing_left_is_said_of_a_run_that_lives_or_ended(tree: Tree, states: Path) -> None:
-    assert left_behind(tree, states) is None
+    assert left_behind(tree, states) == []
     with reserved(FOUR, tree, states):
-        assert left_behind(tree, states) is None
-    assert left_behind(tree, states) is None
+        assert left_behind(tree, states) == []
+    assert left_behind(tree, states) == []
 
 
 def test_what_a_killed_run_left_is_said_until_it_is_returned(tree: Tree, states: Path) -> None:
     killed(tree, states)
     for _ in range(2):
-        warning = left_behind(tree, states)
-        assert warning is not None
+        (warning,) = left_behind(tree, states)
         assert warning.code == "huge-pages-left"
         assert (
             f"(process {os.getpid()}) left 4 huge pages of 2 MiB reserved, 8 MiB" in warning.message
@@ -267,7 +266,7 @@ def test_what_a_killed_run_left_is_said_until_it_is_returned(tree: Tree, states:
         assert warning.remedy is not None
         assert warning.remedy.startswith(f"as root: echo 3 > {POOL}/nr_hugepages")
     Pool(2 * MIB, tree).resize(3)
-    assert left_behind(tree, states) is None
+    assert left_behind(tree, states) == []
     assert list(states.iterdir()) == []
 
 
@@ -283,19 +282,17 @@ def test_the_next_run_that_reserves_returns_it_first(tree: Tree, states: Path) -
 def test_never_more_is_called_left_than_is_still_there(tree: Tree, states: Path) -> None:
     killed(tree, states)
     Pool(2 * MIB, tree).resize(5)
-    warning = left_behind(tree, states)
-    assert warning is not None
+    (warning,) = left_behind(tree, states)
     assert "left 2 huge pages" in warning.message
     Pool(2 * MIB, tree).resize(50)
-    warning = left_behind(tree, states)
-    assert warning is not None
+    (warning,) = left_behind(tree, states)
     assert "left 4 huge pages" in warning.message
 
 
 def test_a_state_file_of_another_boot_is_removed(tree: Tree, states: Path) -> None:
     killed(tree, states)
     tree.path(BOOT).write_text("boot-2\n", encoding="utf-8")
-    assert left_behind(tree, states) is None
+    assert left_behind(tree, states) == []
     assert list(states.iterdir()) == []
     assert total(tree) == 7
 
@@ -307,7 +304,7 @@ def test_a_torn_state_file_means_that_nothing_was_reserved(
     killed(tree, states)
     (path,) = states.iterdir()
     path.write_text(text, encoding="utf-8")
-    assert left_behind(tree, states) is None
+    assert left_behind(tree, states) == []
     with reserved(FOUR, tree, states):
         assert total(tree) == 11
 
@@ -317,8 +314,8 @@ def test_a_fifo_in_the_place_of_the_state_file_is_left_alone(tree: Tree, states:
     (path,) = states.iterdir()
     path.unlink()
     os.mkfifo(path)
-    assert left_behind(tree, states) is None
-    assert return_left(tree, states) is None
+    assert left_behind(tree, states) == []
+    assert return_left(tree, states) == []
     with (
         pytest.raises(SystemFailure, match="cannot record the reservation: it is not a regular"),
         reserved(FOUR, tree, states),
@@ -394,9 +391,34 @@ def test_for_real_a_kill_is_noticed_and_made_good(pool: Pool, tmp_path: Path) ->
     before = pool.total()
     with program(tmp_path) as running:
         running.kill()
-    warning = left_behind(directory=tmp_path / "memgauge")
-    assert warning is not None
+    (warning,) = left_behind(directory=tmp_path / "memgauge")
     assert f"(process {running.pid}) left {pool.total() - before} huge pages" in warning.message
     with reserved(FOUR, directory=tmp_path / "memgauge") as notes:
         assert notes[0].code == "huge-pages-returned"
     assert pool.total() == before
+
+
+def test_pages_of_two_sizes_are_reserved_and_left_and_returned_each_for_itself(
+    tree: Tree, states: Path
+) -> None:
+    large = "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"
+    tree.path(large).parent.mkdir(parents=True)
+    tree.path(large).write_text("1\n", encoding="utf-8")
+    two = PagesWanted(page_bytes=1 << 30, bytes=2 << 30)
+    with reserved(two, tree, states), reserved(FOUR, tree, states):
+        assert (Pool(1 << 30, tree).total(), total(tree)) == (3, 7)
+        texts = {path: path.read_text(encoding="utf-8") for path in states.iterdir()}
+        assert len(texts) == 2
+        assert left_behind(tree, states) == []
+    assert (Pool(1 << 30, tree).total(), total(tree)) == (1, 3)
+    assert list(states.iterdir()) == []
+    for path, text in texts.items():  # as if the run had been killed
+        path.write_text(text, encoding="utf-8")
+    Pool(1 << 30, tree).resize(3)
+    Pool(2 * MIB, tree).resize(7)
+    said = [warning.message for warning in left_behind(tree, states)]
+    assert len(said) == 2
+    assert any("left 2 huge pages of 1 GiB" in one for one in said)
+    assert any("left 4 huge pages of 2 MiB" in one for one in said)
+    assert len(return_left(tree, states)) == 2
+    assert (Pool(1 << 30, tree).total(), total(tree)) == (1, 3)

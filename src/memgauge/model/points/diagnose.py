@@ -1,0 +1,64 @@
+"""What `diagnose` records about its points."""
+
+from __future__ import annotations
+
+from memgauge.model.points.facts import Facts
+from memgauge.model.points.shared import Backing
+
+PROGRAM = "program"
+LATENCY = "latency"
+BANDWIDTH = "bandwidth"
+CACHED = "cached"
+REFERENCES = (LATENCY, BANDWIDTH, CACHED)
+
+COMPUTE = "compute"
+"""The treatment that pressure is compared with: the generators only calculate."""
+COMPUTE_AGAIN = "compute again"
+WRITE = "write"
+READ = "read"
+CACHE = "cache"
+AS_IT_IS = "as it is"
+"""The treatment that variants are compared with."""
+AS_IT_IS_AGAIN = "as it is again"
+
+
+def point_name(subject: str, treatment: str) -> str:
+    """Name of the point of the program, or of a reference, under a treatment."""
+    return f"diagnose/{subject}/{treatment}"
+
+
+class DiagnoseRequested(Facts, frozen=True, kw_only=True):
+    """A program, or one of the references, under one treatment."""
+
+    subject: str = ""
+    """program, or of the references latency, bandwidth or cached."""
+    treatment: str = ""
+    kind: str = ""
+    """pressure: generators run on other CPUs. variant: the program is started otherwise."""
+    baseline: str = ""
+    """The treatment that this one is compared with; empty: it is a baseline itself."""
+    change: str = ""
+    """Of a variant: what is different, as a user would write it."""
+
+
+class DiagnoseActual(Backing, frozen=True, kw_only=True):
+    """Where it ran, and beside what."""
+
+    cpus: str = ""
+    """Of the program, or of the thread of a reference."""
+    pressure_cpus: str = ""
+    """Of the generators; empty: there were none."""
+    pressure_bytes: int | None = None
+    """Memory that each generator walks over; 0: arithmetic only."""
+    passes: int | None = None
+    """Rounds wanted."""
+    runs_in_a_pass: int | None = None
+    """How often the program runs in each pass."""
+    first_run_ns: int | None = None
+    """Time of the first run, which is in no figure."""
+    footprint_bytes: int | None = None
+    """Memory of a reference."""
+    llc_bytes: int | None = None
+    """Of the last-level cache in front of the program's first CPU; None: the system hides it."""
+    same_cache: bool | None = None
+    """Whether the topology says that program and generators share a last-level cache."""
