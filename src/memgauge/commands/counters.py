@@ -100,6 +100,7 @@ def command(
         chosen,
         known.of,
         tree=str(host.sysfs) if host.is_substituted else None,
+        calibration=host.calibration,
         notes=[
             *([known.note] if known.note else []),
             *(f"{one.name}: {note}" for one in chosen for note in one.notes),

@@ -9,13 +9,12 @@ import click
 from memgauge.commands.shared.experiment import experiment_command
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import given, requested
-from memgauge.experiments.counters_compare.host import CountersCompareParameters
-from memgauge.experiments.counters_verify.host import LoadParameters
+from memgauge.experiments.counters_compare.host import CompareLoads, CountersCompareParameters
 from memgauge.experiments.registry import load
 from memgauge.model.parameters import RunOptions, build
 
 
-@experiment_command("counters_compare", LoadParameters)
+@experiment_command("counters_compare", CompareLoads)
 @click.argument("one", metavar="BACKEND")
 @click.argument("other", metavar="BACKEND")
 def command(one: str, other: str, **values: Any) -> int:
@@ -24,6 +23,6 @@ def command(one: str, other: str, **values: Any) -> int:
     For example, 'memgauge counters compare perf pcp' shows whether the route without
     privileges is as accurate as the direct one.
     """
-    loads = given(LoadParameters, values)
+    loads = given(CompareLoads, values)
     parameters = build(CountersCompareParameters, back_ends=f"{one},{other}", **loads)
     return measure([(load("counters_compare"), parameters)], requested(RunOptions, values))

@@ -14,6 +14,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.model.counting.events import Counter, Event, State
+from memgauge.model.counting.partial import PartialSum
 from memgauge.model.errors import UnknownEvent
 from memgauge.model.text import did_you_mean, quoted
 
@@ -31,6 +32,13 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What would change it: a privilege, a daemon, a mount, a package."""
 
 
+class ThreadEvent(msgspec.Struct, frozen=True):
+    """An event that can be counted for one thread."""
+
+    event: Event
+    native: _core.PerfEvent
+
+
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """What counters are bound to, where an event can be bound at all.
 
@@ -43,6 +51,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """Kernel thread identifiers, such as a team's `thread_ids()`."""
     inherit: bool = False
     """Count what the processes start from now on too."""
+    by_thread: Sequence[ThreadEvent] = ()
+    """What is counted for each thread of the processes, by the back end that follows these."""
 
 
 MACHINE = Target()
@@ -56,6 +66,10 @@ class Opened(msgspec.Struct, kw_only=True):
     """Slots count through `sources` in their order, from 0."""
     notes: list[str] = []
     """What was fallen back to, or left out, and why, in words."""
+    partial: list[PartialSum] = []
+    """Sums that lack controllers; the notes say it too."""
+    ledgers: list[_core.ThreadLedger] = []
+    """Of each process tree that is followed: its threads and peak of resident memory."""
     close: Callable[[], None] = lambda: None
     """Frees what the sources themselves do not."""
 
@@ -88,6 +102,10 @@ class BackEnd(ABC):
                 limit would change it. Nothing stays open.
             RequestError: one needs a process or thread and none is given.
         """
+
+    def by_thread(self, events: Sequence[Event]) -> list[ThreadEvent]:  # noqa: ARG002
+        """Those of its events that can be counted for one thread, without what it starts."""
+        return []
 
     def notes(self) -> list[str]:
         """What is there but malformed, and what therefore cannot be counted; a line each."""
@@ -129,6 +147,7 @@ def counter_of(event: Event, instance: str, *, slot: int, route: str, **further:
         "unit": event.unit,
         "scale": event.scale,
         "scale_source": event.scale_source,
+        "encoding": event.encoding,
         "gauge": event.gauge,
         "traffic": event.traffic,
         "way": event.way,

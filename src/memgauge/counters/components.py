@@ -9,7 +9,6 @@ a thread costs more than reading a dozen counters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 import msgspec
 
@@ -33,11 +32,15 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     """Those it takes; empty: all of its domain that may be chosen automatically."""
     apart: bool = False
     """Whether each back end counts what no other does, so that each one's absence is reported."""
+    own: bool = False
+    """Whether it is of the program alone, and not of the whole machine or of a control group."""
+    by_request: bool = False
+    """Whether it is watched only where it is named: beside others it would share their hardware."""
 
 
 COMPONENTS = (
-    Component(name="memory", events=(AUTOMATIC,)),
-    Component(name="process", domain="process"),
+    Component(name="memory", domain="memory", events=(AUTOMATIC,)),
+    Component(name="process", domain="process", own=True),
     Component(
         name="software",
         events=(
@@ -46,6 +49,42 @@ COMPONENTS = (
             "perf:cpu-migrations",
             "perf:task-clock",
         ),
+        own=True,
+    ),
+    Component(
+        name="core",
+        events=(
+            "perf:cycles",
+            "perf:instructions",
+            "perf:branches",
+            "perf:branch-misses",
+            "perf:cache-references",
+            "perf:cache-misses",
+        ),
+        own=True,
+    ),
+    Component(
+        name="caches",
+        events=(
+            "perf:l1d-loads",
+            "perf:l1d-load-misses",
+            "perf:llc-loads",
+            "perf:llc-load-misses",
+        ),
+        by_request=True,
+        own=True,
+    ),
+    Component(
+        name="tlb",
+        events=("perf:dtlb-loads", "perf:dtlb-load-misses", "perf:page-walks"),
+        by_request=True,
+        own=True,
+    ),
+    Component(
+        name="flops",
+        events=("perf:flops", *(f"perf:flops-{elements}" for elements in (1, 2, 4, 8, 16))),
+        by_request=True,
+        own=True,
     ),
     Component(name="network", domain="network"),
     Component(name="energy", domain="energy"),
@@ -53,6 +92,9 @@ COMPONENTS = (
     Component(name="cgroup", events=("cgroup:memory.current",)),
 )
 NAMES = tuple(component.name for component in COMPONENTS)
+OF_PROGRAM = frozenset(component.name for component in COMPONENTS if component.own)
+USUAL = tuple(component.name for component in COMPONENTS if not component.by_request)
+"""Those that are watched where none is chosen."""
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +143,7 @@ def plan_components(names: Iterable[str], rate_hz: float, host: Host) -> Plan:
     for component in COMPONENTS:
         if component.name in wanted:
             events, missing = _events_of(component, host)
+            events.sort(key=lambda event: event.back_end)
             plan.lanes.extend(_lanes(component.name, events, rate_hz))
             plan.missing.extend(missing)
     return Plan(lanes=_shared(plan.lanes), missing=plan.missing)
@@ -137,6 +180,27 @@ def plan_events(texts: Sequence[str], rate_hz: float, host: Host) -> Plan:
     return Plan(lanes=_lanes(BY_NAME, [*found.values()], rate_hz), missing=missing)
 
 
+def of_program(plan: Plan) -> Plan:
+    """The events of a plan that count the program alone, and not what other programs do too."""
+    lanes = [lane for lane in map(_own_part, plan.lanes) if lane.events]
+    return Plan(lanes=lanes, missing=plan.missing)
+
+
+def _own_part(lane: LanePlan) -> LanePlan:
+    return msgspec.structs.replace(
+        lane,
+        events=[event for event in lane.events if _is_own(event)],
+        parts=[part for part in map(_own_part, lane.parts) if part.events],
+    )
+
+
+def _is_own(event: Event) -> bool:
+    back_end = BACK_ENDS[event.back_end]
+    if back_end.per_process:
+        return event.domain in {"core", "software"}
+    return event.scope == "process" and not back_end.has_other_processes
+
+
 def _absent(text: str, host: Host) -> Probe | None:
     """What the back end of an event says of itself, where it is absent."""
     name = text.partition(":")[0]
@@ -145,9 +209,9 @@ def _absent(text: str, host: Host) -> Probe | None:
 
 
 def _lanes(component: str, events: Sequence[Event], rate_hz: float) -> list[LanePlan]:
-    """One for each back end."""
-    ordered = sorted(events, key=lambda event: event.back_end)
-    parts = [(name, list(part)) for name, part in groupby(ordered, lambda one: one.back_end)]
+    """One for each back end, in the order of their events: the first that was named is first."""
+    names = dict.fromkeys(event.back_end for event in events)
+    parts = [(name, [one for one in events if one.back_end == name]) for name in names]
     return [
         LanePlan(
             name=component if len(parts) == 1 else f"{component}-{back_end}",
@@ -204,7 +268,17 @@ def _memory(component: Component, host: Host) -> tuple[list[Event], list[Missing
     try:
         return find([AUTOMATIC], host), []
     except CounterRefused as error:
-        return [], [Missing(component=component.name, reason=str(error))]
+        return _sampled(component, host), [Missing(component=component.name, reason=str(error))]
+
+
+def _sampled(component: Component, host: Host) -> list[Event]:
+    """Rates that hardware samples by itself, where its counters may not be read."""
+    return [
+        event
+        for name in of_component(component.name)
+        for event in load(name, host).events()
+        if event.automatic and event.state == "ready" and event.domain == component.domain
+    ]
 
 
 def _belongs(event: Event, component: Component) -> bool:

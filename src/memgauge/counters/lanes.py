@@ -13,7 +13,7 @@ from memgauge.counters.base import Target
 from memgauge.counters.components import LanePlan
 from memgauge.counters.host import Host
 from memgauge.counters.opening import opened
-from memgauge.model.records import CounterSet, Lane
+from memgauge.model.records import CounterSet, Lane, ThreadCount, ThreadUse
 
 NS_PER_S = 1_000_000_000
 
@@ -25,6 +25,52 @@ class RunningLane(msgspec.Struct, frozen=True, kw_only=True):
     counters: CounterSet
     record: Lane
     native: _core.Lane
+    ledgers: list[_core.ThreadLedger] = []
+    """Of each process tree that is followed."""
+    by_thread: int = 0
+    """Events that are counted for each of its threads."""
+
+
+class TreeUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process tree used by thread, and how much was resident."""
+
+    threads: list[ThreadUse]
+    left_out: int
+    """Threads that there was no room for."""
+    first_peak_bytes: int
+    """Largest resident size of the root for as long as it stayed what it was first; 0: none."""
+    later_peak_bytes: int
+    """Of any other process, and of the root since; 0: none."""
+
+
+def trees_of(lane: RunningLane) -> list[TreeUse]:
+    """What each process tree that the lane follows used, up to its last reading."""
+    return [
+        TreeUse(
+            threads=[_thread(one, lane.by_thread) for one in ledger.threads()],
+            left_out=ledger.left_out,
+            first_peak_bytes=ledger.first_peak_bytes,
+            later_peak_bytes=ledger.later_peak_bytes,
+        )
+        for ledger in lane.ledgers
+    ]
+
+
+def _thread(one: _core.ThreadUse, events: int) -> ThreadUse:
+    counts = [one.count(at) for at in range(events)]
+    return ThreadUse(
+        pid=one.pid,
+        tid=one.tid,
+        name=one.name.decode("utf-8", "replace"),
+        cpu_ns=one.cpu_ns,
+        run_delay_ns=one.run_delay_ns,
+        voluntary_switches=one.voluntary_switches,
+        involuntary_switches=one.involuntary_switches,
+        counts=[
+            found and ThreadCount(value=found[0], enabled_ns=found[1], running_ns=found[2])
+            for found in counts
+        ],
+    )
 
 
 @contextmanager
@@ -55,6 +101,13 @@ def sampled(
             cpu=cpu,
         )
         try:
-            yield RunningLane(plan=plan, counters=counters.set, record=record, native=native)
+            yield RunningLane(
+                plan=plan,
+                counters=counters.set,
+                record=record,
+                native=native,
+                ledgers=counters.ledgers,
+                by_thread=len(target.by_thread),
+            )
         finally:
             native.stop()

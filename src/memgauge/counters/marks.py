@@ -1,9 +1,9 @@
 """Marks of regions: `with memgauge.region("solve"):` for `memgauge profile` to draw.
 
 The same lines as the C header `memgauge/region.h` writes: `MEMGAUGE_MARKS` names a file that each
-process opens for appending, and each mark is one write of `B` or `E`, CLOCK_MONOTONIC_RAW in ns,
-process, thread and name. Where nothing profiles the program a mark does nothing. A mark that cannot
-be written is left out: marking never fails.
+process opens for appending, and each mark is one write of `b` or `e`, CLOCK_MONOTONIC_RAW in ns,
+process, thread, the thread's processor time in ns and name. Where nothing profiles the program a
+mark does nothing. A mark that cannot be written is left out: marking never fails.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def region(name: str) -> Iterator[None]:
 
 def begin(name: str) -> None:
     """Mark where a region begins."""
-    _mark("B", name)
+    _mark("b", name)
 
 
 def end(name: str) -> None:
     """Mark where the latest region of that name on this thread ends."""
-    _mark("E", name)
+    _mark("e", name)
 
 
 def enabled() -> bool:
@@ -57,8 +57,9 @@ def _mark(kind: str, name: str) -> None:
     descriptor = _descriptor()
     if descriptor < 0:
         return
+    cpu_ns = time.clock_gettime_ns(time.CLOCK_THREAD_CPUTIME_ID)
     stamp_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-    head = f"{kind} {stamp_ns} {os.getpid()} {threading.get_native_id()} "
+    head = f"{kind} {stamp_ns} {os.getpid()} {threading.get_native_id()} {cpu_ns} "
     with contextlib.suppress(OSError):
         os.write(descriptor, head.encode() + kept_name(name) + b"\n")
 

@@ -8,19 +8,19 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, BackEnd, Opened, Target
+from memgauge.counters.base import MACHINE, Opened, Target, ThreadEvent
+from memgauge.counters.choice import memory_choice, route_events
 from memgauge.counters.host import Host, this_host
 from memgauge.counters.registry import load
 from memgauge.counters.verdicts import with_verdicts
-from memgauge.model.counting.back_ends import BACK_ENDS, GPU_MEMORY_ORDER, MEMORY_ORDER
-from memgauge.model.counting.event_names import AUTOMATIC, WHOLE, split_events
-from memgauge.model.counting.events import MEMORY_TRAFFIC, Counter, Event, added_up, gpu_traffic
-from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
+from memgauge.model.counting.back_ends import BACK_ENDS
+from memgauge.model.counting.event_names import AUTOMATIC, ROUTES, WHOLE, split_events
+from memgauge.model.counting.events import Counter, Event
+from memgauge.model.counting.partial import once
+from memgauge.model.errors import RequestError, UnknownEvent
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.records import CounterSet
 from memgauge.model.text import did_you_mean, quoted
-
-NONE_KNOWN = "the machine shows no counter of memory traffic, as most virtual ones do not"
 
 
 class OpenCounters(msgspec.Struct, kw_only=True):
@@ -28,6 +28,8 @@ class OpenCounters(msgspec.Struct, kw_only=True):
 
     reader: _core.Reader
     set: CounterSet
+    ledgers: list[_core.ThreadLedger] = []
+    """Of each process tree that is followed."""
 
 
 def find(
@@ -37,15 +39,16 @@ def find(
 
     Args:
         texts: Events such as `perf:cycles`, or comma-separated lists of them. `auto` means memory
-            traffic, and the bare name of some back ends means all of their events.
+            traffic, the bare name of a route such as `perf` or `pcp` means memory traffic by that
+            route, and that of `modelled` all of its events.
         host: Machine whose counters are looked for; None means this one.
         placement: GPU memory whose traffic `auto` means; for host memory or None, that of the host.
 
     Raises:
         UnknownEvent: one that no back end knows; the message names the nearest.
         RequestError: one malformed.
-        CounterRefused: `auto`, and no back end can count memory traffic; the message says which
-            privilege or daemon would change it.
+        CounterRefused: `auto` or a route, and no back end, or not this one, can count memory
+            traffic; the message says which privilege or daemon would change it.
     """
     where = host or this_host()
     found: dict[str, Event] = {}
@@ -58,7 +61,9 @@ def find(
 
 def _meant(text: str, host: Host, placement: MemoryPlacement | None) -> list[Event]:
     if text == AUTOMATIC:
-        return memory_events(host, placement)
+        return memory_choice(host, placement).events
+    if text in ROUTES:
+        return route_events(text, host, placement)
     return load(text, host).events() if text in WHOLE else _named(text, host)
 
 
@@ -67,7 +72,8 @@ def _named(text: str, host: Host) -> list[Event]:
     if not colon or not rest:
         known = ", ".join(BACK_ENDS)
         raise RequestError(
-            f"event {quoted(text)}: is not of the form BACKEND:EVENT; back ends are {known}; "
+            f"event {quoted(text)}: is not of the form BACKEND:EVENT; back ends are {known}; the "
+            f"name alone of {', '.join(ROUTES)} means memory traffic by that route; "
             "'memgauge counters' lists the events"
         )
     if back_end not in BACK_ENDS:
@@ -76,64 +82,20 @@ def _named(text: str, host: Host) -> list[Event]:
     return load(back_end, host).find(rest)
 
 
-def memory_events(host: Host, placement: MemoryPlacement | None = None) -> list[Event]:
-    """The events of memory traffic of the first back end, by `MEMORY_ORDER`, that can open them.
+def by_thread(events: Sequence[Event], host: Host) -> list[ThreadEvent]:
+    """Those events that can be counted for one thread, up to as many as a ledger of threads takes.
 
-    Those of a GPU's memory where `placement` is one's.
+    Args:
+        events: Events of this machine.
+        host: The machine.
     """
-    if placement is not None and placement.is_gpu:
-        return _gpu_memory_events(host, gpu_traffic(str(placement)))
-    refusals = []
-    for name in MEMORY_ORDER:
-        back_end = load(name, host)
-        known = back_end.events() if back_end.probe().state != "absent" else []
-        traffic = [event for event in known if event.quantity in MEMORY_TRAFFIC]
-        ready = preferred([event for event in traffic if event.state == "ready"])
-        if ready:
-            return ready
-        refusals.append(why_none(back_end, traffic))
-    raise CounterRefused(f"no counter of memory traffic can be opened; {'; '.join(refusals)}")
-
-
-def _gpu_memory_events(host: Host, traffic: str) -> list[Event]:
-    refusals = []
-    for name in GPU_MEMORY_ORDER:
-        back_end = load(name, host)
-        known = back_end.events() if back_end.probe().state != "absent" else []
-        mine = [e for e in known if e.quantity in MEMORY_TRAFFIC and e.traffic == traffic]
-        ready = preferred([event for event in mine if event.state == "ready"])
-        if ready:
-            return ready
-        refusals.append(why_none(back_end, mine))
-    raise CounterRefused(f"no counter of the GPU's memory can be opened; {'; '.join(refusals)}")
-
-
-def preferred(events: Sequence[Event]) -> list[Event]:
-    """Without those that would count the same traffic twice, or that `auto` may not choose.
-
-    Sources contradict each other on some ways to count (certainty `conflict`): such a way is left
-    out where another counts both directions of the same traffic.
-    """
-    automatic = [event for event in events if event.automatic]
-    disputed = {
-        (one.traffic, one.way or one.name) for one in automatic if one.certainty == "conflict"
-    }
-    others = [one for one in automatic if (one.traffic, one.way or one.name) not in disputed]
-    whole = {one.traffic for one in others if _counts_both(others, one.traffic)}
-    return added_up([one for one in automatic if one.traffic not in whole or one in others])
-
-
-def _counts_both(events: Sequence[Event], traffic: str | None) -> bool:
-    """Whether reads and writes of some traffic are counted, together or apart."""
-    counted = {one.quantity for one in events if one.traffic == traffic}
-    return "traffic_bytes" in counted or {"read_bytes", "write_bytes"} <= counted
-
-
-def why_none(back_end: BackEnd, events: Sequence[Event] = ()) -> str:
-    """Why a back end counts no memory traffic here, and in brackets what would change it."""
-    why = next((event for event in events if event.reason), None) or back_end.probe()
-    remedy = f" ({why.remedy})" if why.remedy else ""
-    return f"{back_end.name}: {why.reason or NONE_KNOWN}{remedy}"
+    back_ends = dict.fromkeys(event.back_end for event in events)
+    found = [
+        one
+        for name in back_ends
+        for one in load(name, host).by_thread([event for event in events if event.back_end == name])
+    ]
+    return found[: _core.MOST_THREAD_EVENTS]
 
 
 @contextmanager
@@ -168,6 +130,7 @@ def opened(
         yield OpenCounters(
             reader=_core.Reader([*first, *(s for part in parts for s in part.sources)]),
             set=with_verdicts(joined(parts, name), where),
+            ledgers=[ledger for part in parts for ledger in part.ledgers],
         )
 
 
@@ -179,7 +142,8 @@ def joined(parts: Sequence[Opened], name: str) -> CounterSet:
         counters += [_moved(counter, first) for counter in part.counters]
         first += sum(source.slots for source in part.sources)
     notes = [note for part in parts for note in part.notes]
-    return CounterSet(counters=name, slots=first, of=counters, notes=notes)
+    partial = once(one for part in parts for one in part.partial)
+    return CounterSet(counters=name, slots=first, of=counters, notes=notes, partial=partial)
 
 
 def _moved(counter: Counter, by: int) -> Counter:

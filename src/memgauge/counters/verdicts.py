@@ -18,12 +18,20 @@ from pathlib import Path
 import msgspec
 
 from memgauge.counters.host import Host, this_host
-from memgauge.model.counting.events import Counter, EventVerdict
+from memgauge.model.counting.calibration import (
+    CALIBRATION_VARIABLE,
+    calibrated_text,
+    calibration_of,
+    factor_text,
+    verdict_on,
+)
+from memgauge.model.counting.events import MEMORY_TRAFFIC, Counter, EventVerdict
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import CounterSet
 from memgauge.model.storage.codec import UNREADABLE
 from memgauge.model.storage.files import read_file, replace_file
 from memgauge.model.storage.user_directories import required_state_directory, state_directory
+from memgauge.model.text import few
 from memgauge.system.gpu.devices import driver_version
 from memgauge.system.tree import Tree
 
@@ -31,6 +39,7 @@ FORMAT = 1
 MOST_BYTES = 16 << 20
 """Of a file: more than all events of the largest machine need."""
 DIRECTORY = "verdicts"
+_MOST_NAMED = 3
 
 
 class KeptVerdicts(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,20 +97,30 @@ def kept(place: Place) -> KeptVerdicts:
     """What was kept; nothing, and a note why, where the file cannot be used. Never raises."""
     try:
         content = read_file(place.path, MOST_BYTES)
-    except (FileNotFoundError, SystemFailure):
+    except FileNotFoundError:
+        return KeptVerdicts(of={}, note=_of_other_kernels(place))
+    except SystemFailure:
         return KeptVerdicts(of={})
     except OSError as error:
         return _unusable(place, error.strerror or "cannot be read")
+    file = _decoded(content, place)
+    if isinstance(file, str):
+        return _unusable(place, file)
+    mine = [one for one in file.verdicts if one.gpu is None or one.driver == place.driver]
+    return KeptVerdicts(of={verdict.event: verdict for verdict in mine})
+
+
+def _decoded(content: bytes, place: Place) -> _File | str:
+    """The file; or why it cannot be used."""
     try:
         file = msgspec.json.decode(content, type=_File)
     except UNREADABLE:
-        return _unusable(place, "is not whole")
+        return "is not whole"
     if file.format != FORMAT:
-        return _unusable(place, f"has format {file.format}, which this version does not know")
+        return f"has format {file.format}, which this version does not know"
     if (file.machine, file.kernel) != (place.machine, place.kernel):
-        return _unusable(place, "is of another machine or kernel")
-    mine = [one for one in file.verdicts if one.gpu is None or one.driver == place.driver]
-    return KeptVerdicts(of={verdict.event: verdict for verdict in mine})
+        return "is of another machine or kernel"
+    return file
 
 
 def keep(place: Place, verdicts: Iterable[EventVerdict]) -> Path:
@@ -134,23 +153,74 @@ def kept_here(host: Host | None = None) -> KeptVerdicts:
 
 
 def with_verdicts(made: CounterSet, host: Host) -> CounterSet:
-    """The counters, each with what verification said of its event."""
+    """The counters, each with what verification said of its event, and calibrated if that holds.
+
+    Notes state each factor that is applied, each that could be, and each verdict that was kept of
+    another encoding or scale than the event has now.
+    """
     known = kept_here(host)
-    stamped = [
-        msgspec.structs.replace(counter, verdict=_of(known.of.get(counter.event), counter))
-        for counter in made.of
-    ]
-    notes = [*made.notes, *([known.note] if known.note else [])]
-    return msgspec.structs.replace(made, of=stamped, notes=notes)
+    notes: dict[str, None] = {}
+    stamped = []
+    for counter in made.of:
+        verdict, why_not = verdict_on(known.of, counter, [counter.instance])
+        factor = calibration_of(verdict, host.calibration)
+        if why_not is not None:
+            notes[f"{counter.event}: {why_not}"] = None
+        if verdict is not None and (note := _calibration_note(verdict, factor)):
+            notes[f"{counter.event}: {note}"] = None
+        stamped.append(_calibrated(msgspec.structs.replace(counter, verdict=verdict), factor))
+    concerns_memory = any(counter.quantity in MEMORY_TRAFFIC for counter in made.of)
+    own = [known.note] if known.note and concerns_memory else []
+    return msgspec.structs.replace(made, of=stamped, notes=[*made.notes, *own, *notes])
 
 
-def _of(verdict: EventVerdict | None, counter: Counter) -> EventVerdict | None:
-    return verdict if verdict is not None and verdict.holds_at([counter.instance]) else None
+def _calibrated(counter: Counter, factor: float | None) -> Counter:
+    if factor is None or counter.verdict is None:
+        return counter
+    found = f"{calibrated_text(factor)} by counters verify of {counter.verdict.made_at[:10]}"
+    return msgspec.structs.replace(
+        counter,
+        scale=counter.scale * factor,
+        calibration=factor,
+        scale_source="; ".join(filter(None, [counter.scale_source, found])),
+    )
+
+
+def _calibration_note(verdict: EventVerdict, factor: float | None) -> str | None:
+    """What was done about a wrong scale, and how to have it otherwise."""
+    if factor is not None:
+        return (
+            f"{calibrated_text(factor)}, as counters verify found on {verdict.made_at[:10]}; "
+            f"{CALIBRATION_VARIABLE}=none switches it off"
+        )
+    possible = calibration_of(verdict, "any")
+    if possible is None:
+        return None
+    known = calibration_of(verdict, "known") is not None
+    cause = "a known cause" if known else "no known cause"
+    return (
+        f"found mis-scaled on {verdict.made_at[:10]}, by {cause}: no factor is applied "
+        f"({CALIBRATION_VARIABLE}={'known' if known else 'any'} applies x{factor_text(possible)})"
+    )
 
 
 def _unusable(place: Place, why: str) -> KeptVerdicts:
     note = f"{place.path}: {why}: no verdict stands beside the counters; verify them again"
     return KeptVerdicts(of={}, note=note)
+
+
+def _of_other_kernels(place: Place) -> str | None:
+    """That verdicts were kept of this machine under other kernels only."""
+    try:
+        found = sorted(one.stem for one in place.path.parent.glob("*.json"))
+    except OSError:
+        return None
+    if not found:
+        return None
+    return (
+        f"verdicts on counters were kept under kernel {few(found, _MOST_NAMED)}, not under "
+        f"{place.kernel}: none of them is used; verify again"
+    )
 
 
 def _plain(text: str) -> str:

@@ -28,6 +28,8 @@ class Here:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.faults: dict[str, str | None] = {}
+        """Of the last verification, by event."""
         self.sysfs = directory / "tree" / "sys"
 
     def run(
@@ -59,13 +61,13 @@ class Here:
         )
         if "no two system calls here" in done.stderr:
             pytest.skip(done.stderr.strip())
-        assert done.returncode == 0, done.stderr
-        assert "Verification of counters" in done.stdout
+        assert "Verification of counters" in done.stdout, done.stderr
         [kept] = self.directory.glob("state/memgauge/verdicts/*/*.json")
-        return {
-            one["event"]: (one["verdict"], one["evidence"])
-            for one in json.loads(kept.read_bytes())["verdicts"]
-        }
+        found = json.loads(kept.read_bytes())["verdicts"]
+        good = all(one["verdict"] == "verified" for one in found)
+        assert done.returncode == (0 if good else 5), done.stderr
+        self.faults = {one["event"]: one["fault"] for one in found}
+        return {one["event"]: (one["verdict"], one["evidence"]) for one in found}
 
 
 @pytest.fixture
@@ -110,6 +112,41 @@ def test_a_silent_socket_and_a_dead_counter_are_found_and_stand_beside_the_event
     assert "dead" not in here.run(["memgauge", "counters", "--back-end", "perf"]).stdout
 
 
+@pytest.mark.parametrize(
+    ("settings", "fault", "says"),
+    [
+        ({"swapped": True}, "swapped directions", "its directions are swapped"),
+        ({"twice": True, "idle_calls": 7}, "listed twice", "count the same even while idle"),
+        ({"wraps_at": 0.8}, "wraps", "depends on the bytes moved"),
+        ({"stops_after": 90}, "stops", "and then nothing: it stopped"),
+        ({"factors": {"1": 2.0}}, "one socket", "of socket 1"),
+        ({"silent": ["read_bytes", "write_bytes"], "silent_cpus": [1]}, "one socket", "socket 1"),
+    ],
+)
+def test_faults_are_named(here: Here, settings: dict[str, Any], fault: str, says: str) -> None:
+    found = here.verify("intel_server", **settings)
+    assert set(here.faults.values()) == {fault}, found
+    assert all(says in evidence for _, evidence in found.values()), found
+
+
+def test_auto_leaves_a_way_that_was_found_mis_scaled_for_a_verified_one(here: Here) -> None:
+    """POWER9's units of channels, which count in another unit than the tables state."""
+    settings = Settings(
+        tree="power9_both", root=str(here.directory / "tree"), wrong={"nest_mba": 1 / 64}
+    )
+    plant(settings)
+    explain = ["memgauge", "counters", "explain", "auto"]
+    before = here.run(explain, sysfs=True).stdout
+    assert "dram is counted by mba, unverified" in before
+    here.verify("power9_both", wrong={"nest_mba": 1 / 64})
+    after = here.run(explain, sysfs=True).stdout
+    assert "dram is counted by mcs, found verified on" in after
+    assert "not by mba, found mis-scaled on" in " ".join(after.split())
+    assert "perf:nest_mba" not in after
+    one = here.run([*explain[:3], "perf:nest_mba_imc/PM_MBA_READ_BYTES/"], sysfs=True).stdout
+    assert "calibrated x64: a count is taken as" in " ".join(one.split())
+
+
 def test_traffic_of_others_is_taken_off(here: Here) -> None:
     found = here.verify("intel_server", idle_calls=30)  # a busy machine shifts how long each lasts
     assert {verdict for verdict, _ in found.values()} == {"verified"}, found
@@ -149,7 +186,7 @@ def test_without_counters_one_line_names_each_back_end(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["verify", "--back-ends", "nvml"], "choose from perf, pcp, resctrl"),
-        (["verify", "--events", "perf"], "is not of the form BACKEND:EVENT"),
+        (["verify", "--events", "cycles"], "is not of the form BACKEND:EVENT"),
         (["compare", "perf", "nvml"], "choose from perf, pcp, resctrl"),
         (["compare", "perf", "perf"], "exactly two back ends are needed"),
         (["compare", "perf"], "missing argument"),

@@ -13,7 +13,7 @@ from tests.pcp_daemons.perfevent import agent_of, perfevent_daemon, switched_off
 from tests.pcp_daemons.pmcd import Pmcd
 
 from memgauge.counters.base import Opened
-from memgauge.counters.opening import preferred
+from memgauge.counters.choice import preferred
 from memgauge.counters.pcp.back_end import Pcp
 from memgauge.counters.perf.back_end import PerfBackEnd
 from memgauge.model.counting.events import Counter

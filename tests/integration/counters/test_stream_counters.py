@@ -62,7 +62,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
             place = place_of(tree.host_as_we_are)
             keep(place, [_verdict(place, verified)])
 
-        settings = {"kernel": "add", "variant": "standard", "threads": "1", "counters": "auto"}
+        settings: dict[str, Any] = {
+            "kernel": "add",
+            "variant": "standard",
+            "threads": "1",
+            "counters": "auto",
+        }
         with fed(tree, feed, monkeypatch):
             result = memgauge.stream(
                 **(settings | options),

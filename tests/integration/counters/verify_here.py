@@ -39,12 +39,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the tree is planted."""
     scales: dict[str, float] = {}
     """By what factor the tree lies, by quantity."""
+    wrong: dict[str, float] = {}
+    """By what factor the events of PMUs lie, by how the names of these begin."""
     silent_cpus: list[int] = []
     """Whose counters are not fed, of"""
     silent: list[str] = []
     """these quantities."""
     idle_calls: int = 0
     """Of others, in every region and every idle time."""
+    swapped: bool = False
+    """Whether reads are counted as writes, and writes as reads."""
+    twice: bool = False
+    """Whether every counter of a socket counts all of its traffic, as if each was the only one."""
+    wraps_at: float | None = None
+    """Share of the bytes of the largest region, modulo which regions are counted."""
+    stops_after: int | None = None
+    """Regions and idle times after which nothing is counted any more."""
+    factors: dict[int, float] = {}
+    """By CPU, which stands for its socket."""
     scaled: bool = True
     """Whether the tree says what a call is worth; else a count is what the platform's is."""
 
@@ -55,6 +67,8 @@ class Feeding:
     def __init__(self, settings: Settings, tree: tracepoints.CountingTree) -> None:
         self._settings = settings
         self._tree = tree
+        self._regions = 0
+        self._most: dict[str, int] = {}
         known = load("perf", this_host()).events()
         self.events = {e.quantity: e for e in known if e.quantity in WAYS}
 
@@ -64,14 +78,29 @@ class Feeding:
             "read_bytes": moved.read_bytes + moved.allocate_bytes,
             "write_bytes": moved.write_bytes,
         }
+        if self._settings.swapped:
+            due = dict(zip(due, reversed(due.values()), strict=True))
+        self._regions += 1
+        if self._regions > (self._settings.stops_after or self._regions):
+            return
         for quantity, event in self.events.items():
             cpu, places = _places(event, moved.place.memory_node)
             calls = self._settings.idle_calls
             silent = quantity in self._settings.silent and cpu in self._settings.silent_cpus
             if not silent:
-                calls += round(due[quantity] / CALL_BYTES / places)
+                share = self._settings.factors.get(cpu, 1.0) / (
+                    1 if self._settings.twice else places
+                )
+                calls += round(self._counted(quantity, due[quantity]) * share / CALL_BYTES)
             make = self._tree.read if quantity == "read_bytes" else self._tree.write
             make(calls, cpu)
+
+    def _counted(self, quantity: str, due: int) -> int:
+        """Bytes of a region, with the wraps that were asked for."""
+        self._most.setdefault(quantity, due)
+        self._most[quantity] = max(due, self._most[quantity])
+        share = self._settings.wraps_at
+        return due % max(1, int(self._most[quantity] * share)) if share else due
 
 
 def _places(event: Event, socket: int) -> tuple[int, int]:
@@ -93,18 +122,29 @@ def plant(settings: Settings) -> tracepoints.CountingTree:
             text = event.read_text(encoding="ascii")
             write = f"{tree.writes.id:#x}" in text and tree.reads.id != tree.writes.id
             factor = settings.scales.get("write_bytes" if write else "read_bytes", 1.0)
+            pmu = events.parent.name
+            for start, by in settings.wrong.items():
+                factor *= by if pmu.startswith(start) else 1.0
             for suffix, line in (("scale", f"{CALL_BYTES * factor / 2**20!r}"), ("unit", "MiB")):
                 (events / f"{event.name}.{suffix}").write_text(f"{line}\n", encoding="ascii")
     return tree
 
 
-_Traffic = _core.Traffic
+_Traffic, _LoopNest = _core.Traffic, _core.LoopNest
 
 
 def _unbound(team: _core.Team, bytes: int, **options: object) -> _core.Traffic:
     """Memory of made-up nodes is taken wherever it is."""
     options.pop("memory", None)
     return _Traffic(team, bytes, **options)  # type: ignore[arg-type]
+
+
+def _unbound_nest(
+    team: _core.Team, spec: _core.NestSpec, copies: int, **options: object
+) -> _core.LoopNest:
+    """The same of loop nests."""
+    options.pop("memory", None)
+    return _LoopNest(team, spec, copies, **options)  # type: ignore[arg-type]
 
 
 def run(settings: Settings, arguments: list[str]) -> int:
@@ -115,6 +155,7 @@ def run(settings: Settings, arguments: list[str]) -> int:
     CountersVerify.stimulus = CountersCompare.stimulus = feeding
     api.system = two_nodes
     _core.Traffic = _unbound  # type: ignore[assignment,misc]
+    _core.LoopNest = _unbound_nest  # type: ignore[assignment,misc]
     with tracepoints.alone():
         return main(arguments)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import msgspec
 import pytest
 
 from memgauge.counters import components, opening, registry
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
-from memgauge.counters.components import plan_components, plan_events
+from memgauge.counters.components import OF_PROGRAM, of_program, plan_components, plan_events
 from memgauge.counters.host import Host
 from memgauge.model.counting.events import Domain, Event, State
 
@@ -187,6 +188,18 @@ def test_named_events_are_put_into_lanes_by_back_end(serve: list[Event]) -> None
     serve += [event("net:eth0/rx", "network"), event("proc:cpu_time", "process")]
     plan = plan_events(["proc:cpu_time", "net:eth0/rx"], 100.0, Host())
     assert [(lane.name, lane.component) for lane in plan.lanes] == [
-        ("counters-net", "counters"),
         ("counters-proc", "counters"),
-    ]
+        ("counters-net", "counters"),
+    ], "in the order in which they were named"
+
+
+def test_ranks_beside_the_first_of_a_node_count_their_program_alone(serve: list[Event]) -> None:
+    own = [event("perf:cycles", "core"), event("perf:page-faults", "software")]
+    tree = msgspec.structs.replace(event("proc:cpu_time", "process"), scope="process")
+    group = msgspec.structs.replace(event("cgroup:memory.current", "process"), scope="process")
+    whole = [event("perf:uncore_imc/read/", "memory"), event("net:eth0/rx", "network")]
+    serve += [*own, tree, group, *whole]
+    plan = plan_events([one.name for one in serve], 100.0, Host())
+    kept = [one for lane in of_program(plan).lanes for one in lane.events]
+    assert {one.name for one in kept} == {one.name for one in [*own, tree]}
+    assert {"process", "software", "core", "caches", "tlb", "flops"} == OF_PROGRAM

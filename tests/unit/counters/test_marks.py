@@ -28,7 +28,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lines(path: Path) -> list[Mark]:
     found = []
     for line in path.read_text().splitlines():
-        kind, stamp, pid, tid, name = line.split(" ", 4)
+        kind, stamp, pid, tid, cpu_ns, name = line.split(" ", 5)
+        assert 0 < int(cpu_ns) <= time.clock_gettime_ns(time.CLOCK_PROCESS_CPUTIME_ID)
         found.append((kind, int(stamp), int(pid), int(tid), name))
     return found
 
@@ -40,10 +41,10 @@ def test_a_region_leaves_its_begin_and_its_end(kept: Path) -> None:
     late = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     found = lines(kept)
     assert [(kind, name) for kind, *_, name in found] == [
-        ("B", "outer phase"),
-        ("B", "inner"),
-        ("E", "inner"),
-        ("E", "outer phase"),
+        ("b", "outer phase"),
+        ("b", "inner"),
+        ("e", "inner"),
+        ("e", "outer phase"),
     ]
     stamps = [early, *(stamp for _, stamp, *_ in found), late]
     assert stamps == sorted(stamps)
@@ -53,7 +54,7 @@ def test_a_region_leaves_its_begin_and_its_end(kept: Path) -> None:
 def test_a_region_that_raises_ends(kept: Path) -> None:
     with pytest.raises(ValueError, match="oops"), memgauge.region("work"):
         raise ValueError("oops")
-    assert [kind for kind, *_ in lines(kept)] == ["B", "E"]
+    assert [kind for kind, *_ in lines(kept)] == ["b", "e"]
 
 
 def test_nothing_happens_where_nobody_profiles(

@@ -34,6 +34,10 @@ def test_a_component_asks_first_what_may_be_read_most_often() -> None:
     assert {name: of_component(name) for name in NAMES if name != "memory"} == {
         "process": ["proc"],
         "software": ["perf"],
+        "core": ["perf"],
+        "caches": ["perf"],
+        "tlb": ["perf"],
+        "flops": ["perf"],
         "network": ["net", "infiniband"],
         "energy": ["perf", "powercap", "hwmon"],
         "gpu": ["cupti", "nvml"],

@@ -43,6 +43,7 @@ def counters() -> CounterSet:
         unit="B",
         scale=64.0,
         scale_source="test",
+        encoding="event=0x04",
         instance="uncore_imc_0@cpu0",
         slot=0,
         route="group",
@@ -91,7 +92,11 @@ def test_newer_verdicts_replace_older_ones_of_the_same_event_only() -> None:
 def test_verdicts_hold_for_one_machine_and_kernel(other: Place) -> None:
     keep(PLACE, [verdict()])
     assert kept(other).of == {}
-    assert kept(other).note is None
+    note = kept(other).note
+    if other.machine == PLACE.machine:
+        assert f"not under {other.kernel}" in (note or "")
+    else:
+        assert note is None
 
 
 @pytest.mark.parametrize(
@@ -148,6 +153,39 @@ def test_counters_are_stamped_when_opened() -> None:
     stamped = with_verdicts(counters(), host).of[0].verdict
     assert stamped is not None
     assert stamped.factor == 64.0
+
+
+def test_a_known_factor_is_applied_marked_and_noted() -> None:
+    host = Host()
+    made = verdict(word="mis-scaled", factor=64.0, ratio=63.0, encoding="event=0x04", scale=64.0)
+    keep(place_of(host), [made])
+    stamped = with_verdicts(counters(), host)
+    (counter,) = stamped.of
+    assert (counter.scale, counter.calibration, counter.documented_scale) == (1.0, 1 / 64, 64.0)
+    assert counter.scale_source == "test; calibrated x1/64 by counters verify of 2026-01-02"
+    assert any("MEMGAUGE_CALIBRATION=none switches it off" in note for note in stamped.notes)
+
+    off = with_verdicts(counters(), Host(calibration="none"))
+    assert (off.of[0].scale, off.of[0].calibration) == (64.0, None)
+    assert any("no factor is applied" in note for note in off.notes)
+
+
+def test_a_factor_of_no_known_cause_waits_for_a_request() -> None:
+    made = verdict(word="mis-scaled", ratio=1.6, encoding="event=0x04", scale=64.0)
+    keep(place_of(Host()), [made])
+    stamped = with_verdicts(counters(), Host())
+    assert stamped.of[0].calibration is None
+    assert any("any applies x1/1.6" in note for note in stamped.notes)
+    requested = with_verdicts(counters(), Host(calibration="any")).of[0]
+    assert requested.scale == pytest.approx(40.0)
+
+
+def test_a_factor_found_at_another_encoding_is_not_applied_and_said() -> None:
+    made = verdict(word="mis-scaled", factor=64.0, encoding="event=0x05", scale=64.0)
+    keep(place_of(Host()), [made])
+    stamped = with_verdicts(counters(), Host(calibration="any"))
+    assert (stamped.of[0].verdict, stamped.of[0].scale) == (None, 64.0)
+    assert any("not applied; verify it again" in note for note in stamped.notes)
 
 
 def test_names_of_files_do_not_leave_the_directory() -> None:

@@ -149,6 +149,17 @@ def bytes_of_regions(
     ]
 
 
+def rates_of_regions(
+    found: HardwareBandwidth, quantities: Sequence[Quantity]
+) -> list[float | None]:
+    """Bytes a second that all counters of these quantities saw in each region, in their order.
+
+    None for a region in which one could not be read, and for all where there is no such counter.
+    """
+    rate = _rate_of(found, quantities)
+    return [rate(region) for region in found.counts.regions]
+
+
 def idle_rate(found: HardwareBandwidth, quantities: Sequence[Quantity]) -> Estimate | None:
     """Bytes a second that the same counters saw of others; None where they could not be read."""
     return _over(found.counts.idle, _rate_of(found, quantities))

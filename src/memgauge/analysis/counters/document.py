@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from memgauge.analysis.counters.bandwidth import (
@@ -13,9 +15,11 @@ from memgauge.analysis.counters.bandwidth import (
     Traffic,
 )
 from memgauge.analysis.counters.gpu import ratio_of
+from memgauge.analysis.counters.routes import ratio_to_first
 from memgauge.analysis.counters.verdicts import allocation_share
 from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.document_figure import Figure, figure
+from memgauge.model.counting.calibration import calibrations_of
 from memgauge.model.counting.events import Basis
 
 
@@ -44,6 +48,8 @@ class PlaceFigures(msgspec.Struct, frozen=True, kw_only=True):
     traffic: TrafficFigures
     trust: str
     """What verification said of its counters."""
+    calibrations: list[float]
+    """Factors that verification found and that are contained in the figures; empty: none are."""
 
 
 class SocketFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,12 +92,26 @@ class HardwareFigures(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[str]
     """Counters that could not be read; in no sum."""
     trust: str
+    calibrations: list[float]
+    """As of each place."""
     notes: list[str]
+    first_route: str | None = None
+    """Back end that was named before this one and counted the same regions; None: none was,"""
+    hardware_to_first_route: Figure | None = None
+    """and what this one counted over that, reads and writes together."""
 
 
-def hardware_figures(found: HardwareBandwidth) -> HardwareFigures:
-    """One kernel as data."""
+def hardware_figures(
+    found: HardwareBandwidth, every: Sequence[HardwareBandwidth] = ()
+) -> HardwareFigures:
+    """One kernel as data.
+
+    Args:
+        found: The kernel by one route.
+        every: All kernels by all routes, among which other routes to this one are looked for.
+    """
     counts = found.counts
+    beside = ratio_to_first(found, every)
     return HardwareFigures(
         kernel=counts.kernel.name,
         memory=counts.kernel.gpu or None,
@@ -114,7 +134,10 @@ def hardware_figures(found: HardwareBandwidth) -> HardwareFigures:
         set_aside=counts.set_aside,
         missing=found.missing,
         trust=trust_in(counts.counters),
+        calibrations=calibrations_of(counts.counters),
         notes=counts.notes,
+        first_route=beside.first if beside else None,
+        hardware_to_first_route=figure(beside.ratio) if beside else None,
     )
 
 
@@ -145,4 +168,5 @@ def _place(place: Place) -> PlaceFigures:
         count_of_both=place.traffic.both_raw,
         traffic=_traffic(place.traffic),
         trust=trust_in(place.counters),
+        calibrations=calibrations_of(place.counters),
     )

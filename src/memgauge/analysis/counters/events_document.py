@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.model.counting.calibration import Calibration, calibration_of, verdict_on
 from memgauge.model.counting.events import BackEndState, Event, EventVerdict, State
 
 COUNTERS_VERSION = 1
@@ -18,6 +19,10 @@ class ListedEvent(msgspec.Struct, frozen=True, kw_only=True):
     event: Event
     verdict: EventVerdict | None
     """None: never verified here."""
+    calibration: float | None = None
+    """Factor by which the scale is multiplied when the event is opened; None: by none."""
+    note: str | None = None
+    """Why a verdict that was kept under its name is not on this event."""
 
 
 class ListedBackEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +53,7 @@ def counters_document(
     *,
     tree: str | None,
     notes: Sequence[str] = (),
+    calibration: Calibration = "known",
 ) -> CountersDocument:
     """Everything the list shows and more: each event with its encoding, source and pitfalls.
 
@@ -55,6 +61,7 @@ def counters_document(
         states: Back ends in the order of the document, each with the events to list.
         verdicts: What verification said on this machine and kernel, by name of event.
         tree: Directory that stood in for /sys; None: this machine's own.
+        calibration: Which factors are applied to events when they are opened.
         notes: Why there are no verdicts, where those kept cannot be used, and what is malformed.
     """
     return CountersDocument(
@@ -69,16 +76,16 @@ def counters_document(
                 state=one.state,
                 reason=one.reason,
                 remedy=one.remedy,
-                events=[
-                    ListedEvent(event=event, verdict=_verdict(event, verdicts))
-                    for event in one.events
-                ],
+                events=[_listed(event, verdicts, calibration) for event in one.events],
             )
             for one in states
         ],
     )
 
 
-def _verdict(event: Event, verdicts: Mapping[str, EventVerdict]) -> EventVerdict | None:
-    found = verdicts.get(event.name)
-    return found if found is not None and found.holds_at(event.instances) else None
+def _listed(
+    event: Event, verdicts: Mapping[str, EventVerdict], calibration: Calibration
+) -> ListedEvent:
+    verdict, note = verdict_on(verdicts, event, event.instances)
+    factor = calibration_of(verdict, calibration)
+    return ListedEvent(event=event, verdict=verdict, calibration=factor, note=note)

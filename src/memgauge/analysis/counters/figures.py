@@ -13,6 +13,7 @@ import msgspec
 from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.speeds import elapsed_ns, page_faults
+from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, added_up, gpu_traffic
 from memgauge.model.counting.readings import Counted, counted
 from memgauge.model.points.counted import CountedActual, CountedRequested
@@ -27,7 +28,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     """What was repeated, and the bytes of one repetition by the program's own loads and stores."""
 
     name: str
-    """Such as `add, standard, 2 threads`."""
+    """Such as `add, standard, 2 threads`, with the calibration of its counters if they have one."""
     elements: int
     read_bytes: int
     write_bytes: int
@@ -77,6 +78,14 @@ class HardwareCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Of the run; None: published."""
     set_aside: int = 0
     """Regions left out: a thread was switched out, or a page had gone away."""
+    is_one_of_several: bool = False
+    """Whether other back ends counted the same regions on the same basis."""
+
+    @property
+    def title(self) -> str:
+        """The kernel's name, with the back end where several counted the same regions."""
+        by = f", by {self.back_end}" if self.is_one_of_several else ""
+        return f"{self.kernel.name}{by}"
 
 
 @once
@@ -106,6 +115,7 @@ def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[Hard
     clean = [sample for sample in read if not _is_disturbed(sample, kernel, page_bytes)]
     of_memory = [counter for counter in made.of if reaches(counter, kernel)]
     routes = dict.fromkeys((counter.back_end, counter.basis) for counter in of_memory)
+    bases = [basis for _, basis in routes]
     entries = []
     for back_end, basis in routes:
         known = [
@@ -114,9 +124,11 @@ def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[Hard
             if (counter.back_end, counter.basis) == (back_end, basis)
         ]
         counters = added_up(known)
+        marks = calibration_marks(counters)
+        name = ", ".join(filter(None, [kernel.name, marks]))
         entries.append(
             HardwareCounts(
-                kernel=kernel,
+                kernel=msgspec.structs.replace(kernel, name=name),
                 back_end=back_end,
                 basis=basis,
                 counters=counters,
@@ -125,6 +137,7 @@ def counts_of_point(point: Point, kernel: Kernel, figures: Figures) -> list[Hard
                 notes=[*made.notes, *_left_out(known, counters)],
                 point=point,
                 set_aside=len(read) - len(clean),
+                is_one_of_several=bases.count(basis) > 1,
             )
         )
     return entries

@@ -22,11 +22,12 @@ from memgauge.analysis.counters.bandwidth import (
     idle_rate,
 )
 from memgauge.analysis.counters.verdicts import IDLE_NOISE, nearest_factor
-from memgauge.analysis.counters_verify.messages import factor_text, trust_in
+from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.figures.run import stacked
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import bounds, has_interval, sustained
+from memgauge.analysis.statistics.intervals import bounds, has_interval, stated, sustained
+from memgauge.model.counting.calibration import factor_text
 from memgauge.model.counting.events import Quantity
 from memgauge.model.units import format_count
 
@@ -106,7 +107,7 @@ def _row(found: HardwareBandwidth) -> list[Cell]:
         _short(found),
         middle(found.software, RATE),
         middle(found.hardware.total, RATE),
-        shown(found.ratio),
+        stated(found.ratio),
         middle(ratio_of(found, READS)),
         middle(ratio_of(found, WRITES)),
         {"agrees": "yes", "open": "not known"}.get(agreement(found), "no"),
@@ -132,18 +133,15 @@ def _title(every: Sequence[HardwareBandwidth], name: str) -> str:
 
 def _short(found: HardwareBandwidth) -> str:
     """The kernel without the GPU, where that is named beside."""
-    kernel = found.counts.kernel
-    return kernel.name.removesuffix(f", {kernel.gpu}")
+    counts = found.counts
+    if counts.is_one_of_several:
+        return counts.title
+    return counts.kernel.name.removesuffix(f", {counts.kernel.gpu}")
 
 
 def middle(estimate: Estimate | None, unit: float = 1.0) -> float | None:
     """In a unit, without its interval, which documents hold."""
     return None if estimate is None else estimate.value * unit
-
-
-def shown(estimate: Estimate | None) -> Cell:
-    """Without an interval where there is none, as of a single region."""
-    return estimate if estimate is None or has_interval(estimate) else estimate.value
 
 
 def chart(every: Sequence[HardwareBandwidth], name: str, source: str) -> Chart:
@@ -195,7 +193,7 @@ def verdicts(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
 
 
 def _silent(mine: Sequence[HardwareBandwidth], word: str) -> Verdict:
-    names = "; ".join(found.counts.kernel.name for found in mine)
+    names = "; ".join(found.counts.title for found in mine)
     if word == "nothing":
         text = f"No region could be counted whole of: {names}."
         return Verdict(level="problem", text=text, remedy="see which counters are missing")
@@ -238,7 +236,7 @@ def _apart(known: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
 def _beyond(found: HardwareBandwidth) -> Verdict:
     """A kernel whose bytes memory did not move within 2%, with what may make it."""
     low, high = bounds(found.ratio) if found.ratio is not None else (0.0, 0.0)
-    name = found.counts.kernel.name
+    name = found.counts.title
     if agreement(found) == "open":
         ends = f"{low:.4f} to {high:.4f} times" if has_interval(found.ratio) else "too few regions"
         text = (

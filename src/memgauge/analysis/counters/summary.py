@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memgauge.analysis.counters import gpu as hardware_gpu
 from memgauge.analysis.counters.bandwidth import HardwareBandwidth
+from memgauge.analysis.counters.routes import route_verdicts
 from memgauge.analysis.counters.verdicts import (
     IDLE_NOISE,
     allocation_share,
@@ -32,7 +33,7 @@ def verdicts(every: Sequence[HardwareBandwidth]) -> list[Verdict]:
         made += explain(measured[0])
     elif measured:
         made += _together(measured)
-    return [*made, *notes(every)]
+    return [*made, *route_verdicts(every), *notes(every)]
 
 
 def _modelled(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
@@ -47,7 +48,7 @@ def _modelled(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
 
 def _together(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     known = [found for found in every if found.ratio is not None and found.ratio.value]
-    lacking = [found.counts.kernel.name for found in every if found.ratio is None]
+    lacking = [found.counts.title for found in every if found.ratio is None]
     if lacking:
         text = f"No region could be counted whole of: {'; '.join(lacking)}."
         yield Verdict(level="problem", text=text, remedy="see which counters are missing")
@@ -68,7 +69,7 @@ def _traffic(found: HardwareBandwidth) -> float:
 
 def _ratios(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     reported = sorted(
-        (found.ratio.value, found.counts.kernel.name) for found in every if found.ratio is not None
+        (found.ratio.value, found.counts.title) for found in every if found.ratio is not None
     )
     if not reported:
         return
@@ -86,7 +87,7 @@ def _allocations(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     for found in every:
         what, share = allocation_text(found), allocation_share(found)
         if what and share is not None:
-            name = f"{found.counts.kernel.name} ({100 * share.value:.0f}%)"
+            name = f"{found.counts.title} ({100 * share.value:.0f}%)"
             alike.setdefault(what, []).append(name)
     for what, names in alike.items():
         text = f"{what[:1].upper()}{what[1:]}: {'; '.join(names)}. In brackets, how many lines "
@@ -95,9 +96,7 @@ def _allocations(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
 
 def _updates(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     beyond_own = [
-        f"{found.counts.kernel.name} ({beyond})"
-        for found in every
-        if (beyond := excess_writes(found))
+        f"{found.counts.title} ({beyond})" for found in every if (beyond := excess_writes(found))
     ]
     if beyond_own:
         text = (
@@ -119,7 +118,7 @@ def _idle(every: Sequence[HardwareBandwidth]) -> Iterator[Verdict]:
     share, found = max(shares, key=lambda one: one[0])
     text = (
         f"While the team slept, the same counters saw up to {megabytes(found.hardware.idle)}, "
-        f"{100 * share:.2g}% of {found.counts.kernel.name}. It is not subtracted in the tables."
+        f"{100 * share:.2g}% of {found.counts.title}. It is not subtracted in the tables."
     )
     if share > IDLE_NOISE:
         yield Verdict(level="warning", text=text, remedy="stop other programs, and measure again")
@@ -133,7 +132,7 @@ def _alike(
     """Verdicts that differ in the kernel's name only become one."""
     grouped: dict[str, tuple[Verdict, list[str]]] = {}
     for found in every:
-        name = found.counts.kernel.name
+        name = found.counts.title
         for verdict in of(found):
             rest = verdict.text.removeprefix(f"{name}: ")
             grouped.setdefault(rest, (verdict, []))[1].append(name)

@@ -14,9 +14,11 @@ from memgauge.analysis.counters.bandwidth import (
     Traffic,
     bytes_per_repetition,
 )
+from memgauge.analysis.counters.routes import route_tables
 from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.figures.run import scaled, stacked
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Table
+from memgauge.analysis.statistics.intervals import stated
 from memgauge.model.counting.events import Basis
 
 QUESTION = "How many bytes does memory itself move for those that the program counts?"
@@ -39,7 +41,7 @@ def tables(every: Sequence[HardwareBandwidth]) -> list[Table]:
         on_gpu = [found for found in mine if found.counts.kernel.gpu]
         if on_gpu:
             made.append(hardware_gpu.table(on_gpu, name, _on_gpu(source)))
-    return made
+    return [*made, *route_tables(every)]
 
 
 def _tables(mine: Sequence[HardwareBandwidth], name: str, source: str) -> list[Table]:
@@ -98,12 +100,12 @@ def _kernel_row(found: HardwareBandwidth) -> list[Cell]:
     total = bytes_per_repetition(found, (READS, WRITES, BOTH))
     apart = reads is not None and writes is not None and writes.value > 0
     return [
-        found.counts.kernel.name,
-        hardware_gpu.shown(scaled(found.software, RATE)),
-        hardware_gpu.shown(scaled(found.allocated, RATE)),
-        hardware_gpu.shown(scaled(found.hardware.total, RATE)),
-        hardware_gpu.shown(found.ratio),
-        hardware_gpu.shown(found.ratio_allocated),
+        found.counts.title,
+        stated(scaled(found.software, RATE)),
+        stated(scaled(found.allocated, RATE)),
+        stated(scaled(found.hardware.total, RATE)),
+        stated(found.ratio),
+        stated(found.ratio_allocated),
         reads.value / writes.value if apart and reads and writes else None,
         total.value / found.counts.kernel.elements if total else None,
         hardware_gpu.middle(found.hardware.idle, RATE),
@@ -157,7 +159,7 @@ def _sockets(every: Sequence[HardwareBandwidth], name: str) -> Table:
         ],
         rows=[
             [
-                found.counts.kernel.name,
+                found.counts.title,
                 "not known" if socket.socket is None else str(socket.socket),
                 len(socket.places),
                 *_traffic_cells(socket.traffic, found.hardware),
@@ -188,7 +190,7 @@ def _places(every: Sequence[HardwareBandwidth], name: str) -> Table:
         ],
         rows=[
             [
-                found.counts.kernel.name,
+                found.counts.title,
                 place.name,
                 "not known" if place.socket is None else str(place.socket),
                 place.traffic.read_raw,
@@ -233,10 +235,10 @@ def _parts(found: HardwareBandwidth, name: str) -> list[tuple[str, str, float]]:
         for part, bytes_ in parts:
             if bytes_:
                 rate = software.value * bytes_ / kernel.counted_bytes
-                rows.append((f"{kernel.name}: {bar}", part, rate * RATE))
+                rows.append((f"{found.counts.title}: {bar}", part, rate * RATE))
     for socket in found.sockets:
         where = "" if socket.socket is None else f", socket {socket.socket}"
         for way, estimate in socket.traffic.by_direction:
             rate = estimate.value * RATE
-            rows.append((f"{kernel.name}: {name}", f"{name} {way}{where}", rate))
+            rows.append((f"{found.counts.title}: {name}", f"{name} {way}{where}", rate))
     return rows

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from memgauge.analysis.counters_verify.messages import NEVER, verdict_text
 from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.section import Level, Verdict
+from memgauge.model.counting.calibration import CALIBRATION_VARIABLE, calibrated_text, factor_text
 from memgauge.model.counting.events import MEMORY_TRAFFIC, EventVerdict
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 
+_BAD = frozenset({"mis-scaled", "faulty", "partial", "dead"})
 VERIFY = "memgauge counters verify"
 
 
@@ -21,15 +23,19 @@ def counter_verdicts(run: Run) -> Iterator[Verdict]:
     """
     if run.points_of("counters_verify"):
         return
-    events = {
-        plain(counter.event): counter.verdict
+    counters = {
+        plain(counter.event): counter
         for made in run.counters.values()
         for counter in made.of
         if counter.quantity in MEMORY_TRAFFIC and counter.basis == "measured" and not counter.gauge
     }
+    events = {event: counter.verdict for event, counter in counters.items()}
     known = {event: verdict for event, verdict in events.items() if verdict is not None}
     for event, verdict in known.items():
-        if verdict.verdict != "verified":
+        factor = counters[event].calibration
+        if factor is not None:
+            yield _calibrated(event, factor, verdict)
+        elif verdict.verdict != "verified":
             yield _doubt(event, verdict, _remedy(run))
     unknown = [event for event in events if event not in known]
     if unknown:
@@ -47,11 +53,21 @@ def _remedy(run: Run) -> str:
     return f"{VERIFY} --memory {on_gpu}" if on_gpu else VERIFY
 
 
+def _calibrated(event: str, factor: float, verdict: EventVerdict) -> Verdict:
+    text = (
+        f"Figures here rest on {event}, {calibrated_text(factor)}: its scale was multiplied by "
+        f"{factor_text(factor)}, for it was found mis-scaled on {plain(verdict.made_at[:10])}: "
+        f"{plain(verdict.evidence).removesuffix('.')}."
+    )
+    remedy = f"to have it without the factor, measure with {CALIBRATION_VARIABLE}=none"
+    return Verdict(level="note", text=text, remedy=remedy)
+
+
 def _doubt(event: str, verdict: EventVerdict, verify: str) -> Verdict:
     text = (
         f"Figures here rest on {event}, which was found {plain(verdict_text(verdict))} on "
         f"{plain(verdict.made_at[:10])}: {plain(verdict.evidence).removesuffix('.')}."
     )
     remedy = f"choose another event, or verify it again: {verify}"
-    level: Level = "problem" if verdict.verdict in {"mis-scaled", "partial", "dead"} else "warning"
+    level: Level = "problem" if verdict.verdict in _BAD else "warning"
     return Verdict(level=level, text=text, remedy=remedy)

@@ -20,11 +20,11 @@ from memgauge.analysis.counters.bandwidth import (
     bytes_per_repetition,
     idle_rate,
 )
-from memgauge.analysis.counters_verify.messages import factor_text
 from memgauge.analysis.counters_verify.rules import SIGNATURES
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import bounds
+from memgauge.model.counting.calibration import factor_text
 from memgauge.model.counting.events import Quantity
 from memgauge.model.units import format_count
 
@@ -65,7 +65,7 @@ def megabytes(estimate: Estimate | None) -> str:
 
 
 def _nothing(found: HardwareBandwidth) -> Verdict:
-    text = f"{found.counts.kernel.name}: no region could be counted whole."
+    text = f"{found.counts.title}: no region could be counted whole."
     return Verdict(level="problem", text=text, remedy="see which counters are missing")
 
 
@@ -73,7 +73,7 @@ def dead(found: HardwareBandwidth) -> Iterator[Verdict]:
     """Counters that stand still while the program surely moves bytes."""
     if found.ratio is not None and not found.ratio.value:
         text = (
-            f"{found.counts.kernel.name}: the counters counted nothing while the program moved "
+            f"{found.counts.title}: the counters counted nothing while the program moved "
             f"{megabytes(found.software)}: they are dead, or see other memory than this."
         )
         yield Verdict(level="problem", text=text, remedy="run 'memgauge counters verify'")
@@ -84,8 +84,8 @@ def _summary(found: HardwareBandwidth) -> Verdict:
     kernel = found.counts.kernel
     times = "unknown" if ratio is None else f"{ratio.value:.4f} times as much"
     text = (
-        f"{kernel.name}: memory moved {megabytes(found.hardware.total)} by its counters where the "
-        f"program counts {megabytes(found.software)}: {times}"
+        f"{found.counts.title}: memory moved {megabytes(found.hardware.total)} by its counters "
+        f"where the program counts {megabytes(found.software)}: {times}"
     )
     if allocated is not None and kernel.allocated_bytes != kernel.counted_bytes:
         text += f", and {allocated.value:.4f} times as much as with write-allocate"
@@ -94,21 +94,20 @@ def _summary(found: HardwareBandwidth) -> Verdict:
 
 def scale(found: HardwareBandwidth) -> Iterator[Verdict]:
     """A ratio that looks like a wrong scale, or like counters that are not all there."""
-    kernel = found.counts.kernel
     if found.ratio is None or found.ratio_allocated is None:
         return
     factor = nearest_factor(found)
     if factor is not None:
         text = (
-            f"{kernel.name}: the ratio is that of counters mis-scaled by "
+            f"{found.counts.title}: the ratio is that of counters mis-scaled by "
             f"{factor_text(factor)}, a known fault of some; or so much of the traffic is seen."
         )
         yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
         return
     if found.ratio.value < SHORT and found.ratio_allocated.value < SHORT:
         text = (
-            f"{kernel.name}: the counters see less than the program surely moves: some controllers "
-            f"are missing, a cache keeps part of the arrays, or the scale is wrong."
+            f"{found.counts.title}: the counters see less than the program surely moves: some "
+            f"controllers are missing, a cache keeps part of the arrays, or the scale is wrong."
         )
         yield Verdict(level="warning", text=text, remedy="run 'memgauge counters verify'")
 
@@ -132,7 +131,7 @@ def _allocation(found: HardwareBandwidth) -> Iterator[Verdict]:
     """Whether lines were read before they were written."""
     what = allocation_text(found)
     if what:
-        text = f"{found.counts.kernel.name}: {what}{_detail(found)}."
+        text = f"{found.counts.title}: {what}{_detail(found)}."
         yield Verdict(level="note", text=text)
 
 
@@ -214,7 +213,7 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
     beyond = excess_writes(found)
     if beyond:
         text = (
-            f"{kernel.name}: memory wrote {beyond} more than the kernel "
+            f"{found.counts.title}: memory wrote {beyond} more than the kernel "
             f"does{_taken_off(found, WRITES)}: directory or ECC updates, page tables, or other "
             f"programs."
         )
@@ -228,7 +227,7 @@ def _excess(found: HardwareBandwidth) -> Iterator[Verdict]:
     if bounds(reads)[0] > (1 + EXCESS) * expected + EXCESS * kernel.counted_bytes:
         beyond = _beyond(reads, expected, kernel.counted_bytes)
         text = (
-            f"{kernel.name}: memory read {beyond} more than the kernel"
+            f"{found.counts.title}: memory read {beyond} more than the kernel"
             f"{' with write-allocate' if first else ''} asks "
             f"for{_taken_off(found, READS)}: prefetches beyond the arrays, page walks, partial "
             f"writes (ECC), or other programs."
@@ -263,7 +262,7 @@ def _beyond(moved: Estimate, expected: int, counted: int) -> str:
 
 def _idle(found: HardwareBandwidth) -> Iterator[Verdict]:
     idle, total = found.hardware.idle, found.hardware.total
-    name = found.counts.kernel.name
+    name = found.counts.title
     if not found.counts.idle:
         if found.counts.published:
             text = f"{name}: no idle traffic was published; that of others is in these figures."
@@ -297,7 +296,7 @@ def balance(found: HardwareBandwidth) -> Iterator[Verdict]:
         f"{100 * share:.1f}% on socket {one.socket} ({format_count(len(one.places), 'place')})"
         for one, share in zip(known, shares, strict=True)
     )
-    name = found.counts.kernel.name
+    name = found.counts.title
     yield Verdict(level="note", text=f"{name}: the traffic is divided into {listed}.")
     busiest = known[max(range(len(shares)), key=shares.__getitem__)]
     yield from _lacking(found, busiest)
@@ -314,7 +313,7 @@ def _lacking(found: HardwareBandwidth, busiest: Socket) -> Iterator[Verdict]:
         return
     elsewhere = 100 * (1 - alone.value / own)
     text = (
-        f"{kernel.name}: socket {busiest.socket} alone wrote {megabytes(alone)} of the "
+        f"{found.counts.title}: socket {busiest.socket} alone wrote {megabytes(alone)} of the "
         f"{own / 1e6:.2f} MB/s that the kernel stores: {elsewhere:.1f}% of that went elsewhere, as "
         f"where some of its pages lie on another socket."
     )
@@ -323,7 +322,7 @@ def _lacking(found: HardwareBandwidth, busiest: Socket) -> Iterator[Verdict]:
 
 def faults(found: HardwareBandwidth) -> Iterator[Verdict]:
     """What is to be known of the counters themselves."""
-    name, counts = found.counts.kernel.name, found.counts
+    name, counts = found.counts.title, found.counts
     if found.missing:
         text = f"{name}: not in any sum, for they could not be read: {', '.join(found.missing)}."
         yield Verdict(level="problem", text=text)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from memgauge.analysis.counters_verify.faults import agrees
 from memgauge.analysis.counters_verify.figures import EventSeries, event_series
-from memgauge.analysis.counters_verify.messages import factor_text
-from memgauge.analysis.counters_verify.rules import agrees, signature
+from memgauge.analysis.counters_verify.rules import signature
 from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.section import (
     Axis,
@@ -25,8 +25,9 @@ from memgauge.analysis.section import (
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import LEAST_ROUNDS, paired
 from memgauge.model.counting.back_ends import entry_of
+from memgauge.model.counting.calibration import factor_text
 from memgauge.model.counting.events import Counter
-from memgauge.model.loads import NON_TEMPORAL, READ, TEMPORAL
+from memgauge.model.loads import LOADS, NON_TEMPORAL, READ, TEMPORAL
 from memgauge.model.run import Run
 
 NAME = "counters_compare"
@@ -90,7 +91,8 @@ def rows_of(run: Run) -> list[Row]:
         pair = [_of(events, route, quantity) for route in (one, other)]
         if not all(pair):
             continue
-        loads = [load for load in _LOADS[quantity] if any(s.under(load) for s in pair[0])]
+        known = [*_LOADS[quantity], *_nests(pair[0])]
+        loads = [load for load in known if any(s.under(load) for s in pair[0])]
         everything = _pairs(pair, loads)
         rows.append(_row(quantity, "all loads", None, everything))
         rows += [_row(quantity, load, None, _pairs(pair, [load])) for load in loads]
@@ -100,6 +102,12 @@ def rows_of(run: Run) -> list[Row]:
             for socket in _sockets(pair)
         ]
     return rows
+
+
+def _nests(events: Sequence[EventSeries]) -> list[str]:
+    """Loop nests that were run as loads, in their order: all move bytes both ways."""
+    names = (series.where.load for one in events for series in one.of)
+    return list(dict.fromkeys(name for name in names if name not in LOADS))
 
 
 def _of(events: Sequence[EventSeries], route: str, quantity: str) -> list[EventSeries]:
@@ -178,6 +186,33 @@ def _verdicts(rows: Sequence[Row], routes: tuple[str, str]) -> Iterator[Verdict]
     for row in rows:
         if row.load == "all loads":
             yield _verdict(row, routes)
+    yield from _of_nests(rows, routes)
+
+
+def _of_nests(rows: Sequence[Row], routes: tuple[str, str]) -> Iterator[Verdict]:
+    """Whether the routes agree around each size of each loop nest: one line a quantity."""
+    one, other = (_route(name) for name in routes)
+    for quantity, what in _NAMES.items():
+        mine = [row for row in rows if row.quantity == quantity and _is_nest(row)]
+        judged = [(row, row.ratio) for row in mine if row.ratio is not None]
+        if not judged:
+            continue
+        apart = [
+            (row, ratio) for row, ratio in judged if ratio.low > 1 + CLOSE or ratio.high < 1 - CLOSE
+        ]
+        if not apart:
+            worst = max(max(abs(r.low - 1), abs(r.high - 1)) for _, r in judged)
+            loads = "; ".join(row.load for row, _ in judged)
+            text = (
+                f"Of {what} of loop nests, {other} agrees with {one} within {worst:.2%}: {loads}."
+            )
+            yield Verdict(level="good" if worst <= CLOSE else "note", text=text)
+        for row, ratio in apart:
+            yield Verdict(level="problem", text=_differ(f"{what} of {row.load}", one, other, ratio))
+
+
+def _is_nest(row: Row) -> bool:
+    return row.socket is None and row.load not in {*LOADS, "all loads", IDLE}
 
 
 def _verdict(row: Row, routes: tuple[str, str]) -> Verdict:

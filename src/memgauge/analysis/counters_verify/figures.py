@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -49,6 +49,8 @@ class RoundCount(msgspec.Struct, frozen=True, kw_only=True):
     idle: Mapping[str, float]
     """In the idle time beside it, for as long as the region took."""
     region_s: float
+    went_back: Collection[str] = ()
+    """Counters whose raw value decreased, without a known wrap and without a restart."""
 
     def beyond_idle(self, names: Sequence[str]) -> float | None:
         """Bytes of these counters, idle traffic subtracted; None where one could not be read."""
@@ -195,6 +197,7 @@ def _series(run: Run, point: Point, made: CounterSet, counters: Sequence[Counter
                     loaded={name: value for name, (value, _) in loaded.items()},
                     idle={name: value * region_ns / idle_ns for name, (value, _) in idle.items()},
                     region_s=region_ns * 1e-9,
+                    went_back=[c.name for c in counters if _decreased(c, sample.reading)],
                 )
             )
     return Series(
@@ -203,6 +206,15 @@ def _series(run: Run, point: Point, made: CounterSet, counters: Sequence[Counter
         rounds=rounds,
         is_estimate=is_estimate,
     )
+
+
+def _decreased(counter: Counter, reading: RegionReading) -> bool:
+    early, late = reading.before[counter.slot], reading.after[counter.slot]
+    slot = counter.generation_slot
+    restarted = slot is not None and reading.before[slot] != reading.after[slot]
+    if early is None or late is None or counter.wraps_at is not None:
+        return False
+    return late < early and not restarted
 
 
 def _bytes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.counting.calibration import calibration_marks, factor_text
 from memgauge.model.counting.events import Counter, EventVerdict
 
 NEVER = "never verified"
@@ -12,34 +13,43 @@ NEVER = "never verified"
 
 def verdict_text(counter: Counter | EventVerdict | None) -> str:
     """What stands beside a figure of the counter: its verdict, or that there is none."""
-    verdict = counter.verdict if isinstance(counter, Counter) else counter
-    if verdict is None:
+    if isinstance(counter, Counter):
+        calibrated = counter.calibration is not None
+        return calibration_marks([counter]) if calibrated else verdict_text(counter.verdict)
+    if counter is None:
         return NEVER
-    if verdict.verdict == "mis-scaled":
+    return f"{counter.verdict}{_particulars(counter)}"
+
+
+def _particulars(verdict: EventVerdict) -> str:
+    if verdict.verdict == "mis-scaled" and verdict.fault != "one socket":
         by = factor_text(verdict.factor) if verdict.factor is not None else _value(verdict.ratio)
-        return f"mis-scaled by {by}" if by else "mis-scaled"
+        return f" by {by}" if by else ""
     if verdict.verdict == "partial" and verdict.missing:
-        return f"partial: nothing from {', '.join(verdict.missing)}"
+        return f": nothing from {', '.join(verdict.missing)}"
     if verdict.verdict == "verified" and verdict.ratio is not None:
-        return f"verified: {_value(verdict.ratio)}{_bounds(verdict)} of known traffic"
-    return verdict.verdict
+        return f": {_value(verdict.ratio)}{_bounds(verdict)} of known traffic"
+    return f": {verdict.fault}" if verdict.fault else ""
 
 
 def trust_in(counters: Iterable[Counter]) -> str:
-    """What verification found of counters that make one figure: the worst of it, in brief."""
-    verdicts = [counter.verdict for counter in counters]
-    for word in ("dead", "absent", "mis-scaled", "partial", "noisy"):
+    """What verification found of counters that make one figure: the worst of it, in brief.
+
+    A calibration that is contained in the figure is always named.
+    """
+    every = list(counters)
+    marks = calibration_marks(every)
+    verdicts = [counter.verdict for counter in every if counter.calibration is None]
+    for word in ("dead", "absent", "faulty", "mis-scaled", "partial", "noisy"):
         worst = next((one for one in verdicts if one is not None and one.verdict == word), None)
         if worst is not None:
-            return verdict_text(worst) if word == "mis-scaled" else word
+            found = verdict_text(worst) if word in {"faulty", "mis-scaled"} else word
+            return ", ".join(filter(None, [found, marks]))
+    if marks:
+        return marks if None not in verdicts else f"{marks}, in part {NEVER}"
     if None not in verdicts:
         return "verified"
     return "in part verified" if any(verdicts) else NEVER
-
-
-def factor_text(factor: float) -> str:
-    """Such as 64 or 1/8."""
-    return f"{factor:g}" if factor >= 1 else f"1/{1 / factor:g}"
 
 
 def ratio_text(ratio: Estimate) -> str:

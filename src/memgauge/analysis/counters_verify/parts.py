@@ -16,6 +16,10 @@ SILENT = 0.1
 that controllers of one socket get comparable shares of each node's traffic."""
 
 
+MOST = 5.0
+"""Counted over known bytes, above which the best one is wrong, and no measure of the others."""
+
+
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What of an event is silent."""
 
@@ -29,6 +33,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether all of a socket is silent."""
     rest: Estimate | None
     """Counted over known bytes of the loads that are counted, where whole sockets are silent."""
+    elsewhere: bool = False
+    """Whether traffic of a socket is counted on another one."""
     notes: list[str] = []
 
 
@@ -53,7 +59,7 @@ def parts_of(
         peers: Other events, which may count where this one is silent.
     """
     ratios = {id(load): load.ratio(event.names) for load in loads}
-    most = max((ratio.value for ratio in ratios.values() if ratio), default=0.0)
+    most = max((ratio.low for ratio in ratios.values() if ratio), default=0.0)
     unseen = [load for load in loads if _is_silent(ratios[id(load)], most)]
     seen = [load for load in loads if load not in unseen]
     found = list(_silences(event, seen))
@@ -66,13 +72,14 @@ def parts_of(
         is_short=bool(unseen) or elsewhere or missed,
         whole_places=bool(unseen) or elsewhere,
         rest=next((ratios[id(load)] for load in seen), None),
+        elsewhere=elsewhere,
         notes=["their socket's traffic is counted on another socket's"] if elsewhere else [],
     )
 
 
 def _is_silent(ratio: Estimate | None, most: float) -> bool:
-    """Clearly less than a tenth of what the best one counts."""
-    return ratio is not None and most > 0 and ratio.high < SILENT * most
+    """Clearly less than a tenth of what the best one surely counts."""
+    return ratio is not None and most > 0 and ratio.high < SILENT * min(most, MOST)
 
 
 def _names_there(event: EventSeries, load: Series) -> list[str]:
@@ -106,13 +113,22 @@ def _silences(event: EventSeries, loads: Sequence[Series]) -> Iterator[_Silence]
 def _silence(event: EventSeries, near: Sequence[Series], names: Sequence[str]) -> _Silence:
     peaks = {name: _peak(near, name) for name in names}
     whole = max((r.value for load in near if (r := load.ratio(event.names))), default=0.0)
-    most = max((peak.value for peak in peaks.values() if peak), default=0.0)
-    if most < SILENT * whole / len(event.counters):
+    most = max((peak.low for peak in peaks.values() if peak), default=0.0)
+    if len(names) < len(event.counters) and _is_elsewhere(near, names):
         return _Silence(names=list(names), is_elsewhere=True)
     silent = [name for name, peak in peaks.items() if _is_silent(peak, most)]
     share = 1 - len(silent) / len(names)
     nearer = whole > 0 and abs(math.log(whole / share)) < abs(math.log(whole))
     return _Silence(names=silent, is_missed=bool(silent) and nearer and whole < 1)
+
+
+def _is_elsewhere(near: Sequence[Series], names: Sequence[str]) -> bool:
+    """Whether loads are surely counted, but surely not on their own socket."""
+    all_counted = _peak(near, None)
+    own = [load.ratio(names) for load in near]
+    if all_counted is None or all_counted.low < all_counted.value / 2 or None in own:
+        return False
+    return all(_is_silent(ratio, all_counted.value) for ratio in own)
 
 
 def _count_there(event: EventSeries, peers: Sequence[EventSeries], names: Sequence[str]) -> bool:

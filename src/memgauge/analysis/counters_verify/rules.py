@@ -12,27 +12,30 @@ from typing import Any
 
 import msgspec
 
+from memgauge.analysis.counters_verify.faults import (
+    NOTHING,
+    OTHER_WAY,
+    TOLERANCE,
+    WIDE,
+    NamedFault,
+    agrees,
+    depends_on_bytes,
+    everywhere,
+    listed_twice,
+    one_socket,
+    pooled,
+    stopped,
+    swapped_directions,
+    went_back,
+)
 from memgauge.analysis.counters_verify.figures import EventSeries, Series
-from memgauge.analysis.counters_verify.messages import factor_text, ratio_text, share_text
+from memgauge.analysis.counters_verify.messages import ratio_text, share_text
 from memgauge.analysis.counters_verify.parts import Parts, parts_of
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.paired import LEAST_ROUNDS, paired
-from memgauge.model.counting.events import EventVerdict, VerdictWord
+from memgauge.analysis.statistics.paired import LEAST_ROUNDS
+from memgauge.model.counting.calibration import factor_text
+from memgauge.model.counting.events import EventVerdict, Fault, VerdictWord
 from memgauge.model.loads import COPY, NON_TEMPORAL, READ, TEMPORAL, WRITE
-
-TOLERANCE = 0.15
-"""What a good counter may differ by: lines that a cache of the fourth part of the buffer keeps are
-not read again, and prefetch beyond the buffer, page walks and directory updates are counted too."""
-
-NOTHING = 0.1
-"""Below this share of the load, with an interval that holds zero, an event counts nothing of it."""
-
-OTHER_WAY = 0.5
-"""Of traffic in the other direction: above it an event does not count what it is named for."""
-
-WIDE = 0.25
-"""Half of an interval over its value, above which no wrong factor can be distinguished from
-noise."""
 
 SIGNATURES: dict[float, str] = {
     2.0: "two channels, or two requests of half a line, counted for one (LIKWID issues 527, 531)",
@@ -62,6 +65,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str
     ratio: Estimate | None = None
     factor: float | None = None
+    fault: Fault | None = None
     missing: list[str] = []
 
 
@@ -84,6 +88,7 @@ def verdict_of(finding: Finding, event: str, *, machine: str, kernel: str, at: s
         ratio_low=ratio.low if ratio else None,
         ratio_high=ratio.high if ratio else None,
         factor=finding.factor,
+        fault=finding.fault,
         missing=finding.missing,
         machine=machine,
         kernel=kernel,
@@ -106,41 +111,83 @@ def judge(event: EventSeries, peers: Sequence[EventSeries] = ()) -> Finding:
     """The verdict on one event that was opened; `peers` are others that were."""
     loads = judged_loads(event)
     overall = pooled(loads, event.names)
+    back = went_back(loads)
     if overall is None:
-        return _without_ratio(event, loads)
-    parts = parts_of(event, loads, peers)
+        return _without_ratio(event, loads) if back is None else _faulty(back, event, loads, None)
+    fault = stopped(event, loads) or back or _swapped(event, overall)
+    if fault is not None:
+        return _faulty(fault, event, loads, overall)
+    return _judged(event, loads, overall, parts_of(event, loads, peers))
+
+
+def _judged(
+    event: EventSeries, loads: Sequence[Series], overall: Estimate, parts: Parts
+) -> Finding:
+    """The verdict on an event that counts its own direction, for as long as it is open."""
     evidence = _Evidence(event, loads, overall, parts)
     if _is_dead(event, loads, overall):
         return Finding(verdict="dead", evidence=evidence.dead(), ratio=overall)
     if parts.is_short:
         return _partial(overall, parts, evidence)
-    return _scaled(overall, evidence, also=_other_way(event))
+    fault = depends_on_bytes(event, loads)
+    if fault is not None:
+        return _faulty(fault, event, loads, overall)
+    fault = (
+        everywhere(event, loads) or listed_twice(event, loads, overall) or one_socket(event, loads)
+    )
+    if fault is not None:
+        return _off(fault, event, loads, overall)
+    return _scaled(overall, evidence, also=_other_way(event, overall))
 
 
-def pooled(loads: Sequence[Series], names: Sequence[str]) -> Estimate | None:
-    """Counted over known bytes of all loads of a round together."""
-    rounds: dict[int, list[tuple[float, int]]] = {}
-    for load in loads:
-        for count in load.rounds:
-            beyond = count.beyond_idle(names)
-            if beyond is not None and load.known(count):
-                rounds.setdefault(count.round, []).append((beyond, load.known(count)))
-    whole = [pairs for pairs in rounds.values() if len(pairs) == len(loads)]
-    return paired([sum(b for b, _ in pairs) / sum(k for _, k in pairs) for pairs in whole])
+def _faulty(
+    fault: NamedFault, event: EventSeries, loads: Sequence[Series], overall: Estimate | None
+) -> Finding:
+    """What no factor corrects."""
+    return Finding(
+        verdict="faulty",
+        evidence=_together(event, loads, [fault.evidence]),
+        ratio=overall,
+        fault=fault.fault,
+        missing=[event.shown(name) for name in fault.names],
+    )
+
+
+def _off(
+    fault: NamedFault, event: EventSeries, loads: Sequence[Series], overall: Estimate
+) -> Finding:
+    """What counts in proportion, by a factor whose cause was recognised, or by several factors."""
+    share = f"counted {ratio_text(overall)} of the known bytes"
+    return Finding(
+        verdict="mis-scaled",
+        evidence=_together(event, loads, [share, fault.evidence]),
+        ratio=overall,
+        factor=fault.factor,
+        fault=fault.fault,
+    )
+
+
+def _together(event: EventSeries, loads: Sequence[Series], parts: Sequence[str]) -> str:
+    words = [part for part in parts if part]
+    if len(event.events) > 1:
+        words.append(f"judged together, as they add up: {', '.join(event.events)}")
+    if any(load.is_estimate for load in loads):
+        words.append("estimated: the counter shared its hardware and counted part of the time")
+    return "; ".join(words)
+
+
+def _swapped(event: EventSeries, overall: Estimate) -> NamedFault | None:
+    name, other = _other_direction(event)
+    return swapped_directions(overall, other, counts=name) if name else None
 
 
 def signature(ratio: Estimate) -> float | None:
     """The one known wrong factor that the interval agrees with; None: none, or several."""
     near = [s for s in SIGNATURES if agrees(ratio, s)]
-    if not near or ratio.high - ratio.low > 2 * WIDE * ratio.value:
+    if not near or ratio.high - ratio.low > 2 * TOLERANCE * ratio.value:
         return None
     nearest = min(near, key=lambda s: abs(math.log(ratio.value / s)))
     return nearest if agrees(Estimate(ratio.value, ratio.value, ratio.value), nearest) else None
-
-
-def agrees(ratio: Estimate, factor: float) -> bool:
-    """Whether the interval reaches into what a counter off by `factor` may show."""
-    return ratio.low <= factor * (1 + TOLERANCE) and ratio.high >= factor * (1 - TOLERANCE)
 
 
 def _without_ratio(event: EventSeries, loads: Sequence[Series]) -> Finding:
@@ -174,8 +221,15 @@ def _partial(overall: Estimate, parts: Parts, evidence: _Evidence) -> Finding:
         evidence=evidence.partial(rest, factor),
         ratio=overall,
         factor=factor,
+        fault=_place_fault(parts),
         missing=evidence.shown(),
     )
+
+
+def _place_fault(parts: Parts) -> Fault | None:
+    if parts.elsewhere:
+        return "swapped sockets"
+    return "one socket" if parts.whole_places else None
 
 
 def _scaled(overall: Estimate, evidence: _Evidence, also: str | None) -> Finding:
@@ -185,26 +239,38 @@ def _scaled(overall: Estimate, evidence: _Evidence, also: str | None) -> Finding
         if half_width > TOLERANCE:
             return Finding(verdict="noisy", evidence=evidence.noisy(), **common)
         if also is not None:
-            return Finding(verdict="mis-scaled", evidence=evidence.with_other(also), **common)
+            return _both(evidence, also, common)
         return Finding(verdict="verified", evidence=evidence.verified(), **common)
     if overall.value <= 0 or half_width > WIDE * overall.value:
         return Finding(verdict="noisy", evidence=evidence.noisy(), **common)
+    if also is not None:
+        return _both(evidence, also, common)
     factor = signature(overall)
     return Finding(verdict="mis-scaled", evidence=evidence.scaled(factor), factor=factor, **common)
 
 
-def _other_way(event: EventSeries) -> str | None:
+def _both(evidence: _Evidence, also: str, common: dict[str, Any]) -> Finding:
+    fault: Fault = "both directions"
+    return Finding(verdict="faulty", evidence=evidence.with_other(also), fault=fault, **common)
+
+
+def _other_way(event: EventSeries, own: Estimate) -> str | None:
     """That an event of one direction counts the other one too, as part of a sentence."""
-    if event.quantity == "traffic_bytes":
+    name, found = _other_direction(event)
+    if found is None or found.low < OTHER_WAY * own.value:
         return None
+    return f"it counts {name} too: {ratio_text(found)} of them, where none are due"
+
+
+def _other_direction(event: EventSeries) -> tuple[str, Estimate | None]:
+    """The name of the other direction, and what is counted of it; empty where there is none."""
+    if event.quantity == "traffic_bytes":
+        return "", None
     if event.quantity == "read_bytes":
         name, loads = "writes", event.under(NON_TEMPORAL) or event.under(WRITE)
     else:
         name, loads = "reads", event.under(READ)
-    found = pooled(loads, event.names)
-    if found is None or found.low < OTHER_WAY:
-        return None
-    return f"it counts {name} too: {ratio_text(found)} of them, where none are due"
+    return name, pooled(loads, event.names)
 
 
 class _Evidence:
@@ -246,8 +312,7 @@ class _Evidence:
         most = max(self._overall.high, 0.0)
         zero = all(load.counts_nothing(self._event.names) for load in self._loads)
         counted = "zero" if zero else f"at most {share_text(most)}, which idle traffic explains,"
-        other = _other_way(self._event)
-        return self._text([f"counted {counted} of {self._known()}", other or ""])
+        return self._text([f"counted {counted} of {self._known()}"])
 
     def partial(self, rest: Estimate | None, factor: float | None) -> str:
         names = ", ".join(self._silent())
@@ -307,9 +372,4 @@ class _Evidence:
         return [f"ordinary writes cause {kind} ({share_text(seen)} of them is read first)"]
 
     def _text(self, parts: Sequence[str]) -> str:
-        words = [part for part in parts if part]
-        if len(self._event.events) > 1:
-            words.append(f"judged together, as they add up: {', '.join(self._event.events)}")
-        if any(load.is_estimate for load in self._loads):
-            words.append("estimated: the counter shared its hardware and counted part of the time")
-        return "; ".join(words)
+        return _together(self._event, self._loads, parts)

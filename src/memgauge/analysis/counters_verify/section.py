@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
+from memgauge.analysis.counters_verify.faults import pooled
 from memgauge.analysis.counters_verify.figures import EventSeries, Where, event_series
-from memgauge.analysis.counters_verify.rules import Finding, judge, judged_loads, pooled, verdict_of
+from memgauge.analysis.counters_verify.rules import Finding, judge, judged_loads, verdict_of
 from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.section import (
@@ -25,6 +27,7 @@ from memgauge.analysis.section import (
 )
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.counting.back_ends import entry_of
+from memgauge.model.counting.calibration import CALIBRATION_VARIABLE, calibrated_text
 from memgauge.model.counting.events import EventVerdict, VerdictWord
 from memgauge.model.loads import LOADS
 from memgauge.model.points.gpu import GpuDevice
@@ -38,7 +41,8 @@ _LOADS_OF_GPUS = "Of copies, those of the event's direction. A GPU reads nothing
 
 _LEVELS: dict[VerdictWord, tuple[Level, str | None]] = {
     "verified": ("good", None),
-    "mis-scaled": ("problem", "do not use it unscaled; report it to who maintains the scale"),
+    "mis-scaled": ("problem", None),
+    "faulty": ("problem", "do not use it, by any factor: another event or back end may count"),
     "partial": ("problem", "sums of it are too small; take one that sees all controllers"),
     "dead": ("problem", "do not use it: another event or back end may count"),
     "noisy": ("warning", "repeat it while the machine is idle"),
@@ -84,11 +88,22 @@ def event_verdicts(run: Run) -> list[EventVerdict]:
                 kernel=start.system.kernel,
                 at=start.started_at,
             ),
+            **_subject(one),
             gpu=_gpu(run, one),
             instance=one.series.counters[0].instance if one.series and _gpu(run, one) else None,
         )
         for one in judged_events(run)
     ]
+
+
+def _subject(one: Judged) -> dict[str, Any]:
+    """The encoding that the verdict is on, and the scale, where all places have the same."""
+    mine = [c for c in one.series.counters if c.event == one.event] if one.series else []
+    scales = {counter.documented_scale for counter in mine}
+    return {
+        "encoding": mine[0].encoding if mine else None,
+        "scale": scales.pop() if len(scales) == 1 else None,
+    }
 
 
 def _gpu(run: Run, one: Judged) -> str | None:
@@ -123,9 +138,25 @@ def _summary(found: Sequence[Judged]) -> Iterator[Verdict]:
 
 
 def _verdict(one: Judged) -> Verdict:
-    level, remedy = _LEVELS[one.finding.verdict]
-    text = f"{one.event} is {one.finding.verdict}: {one.finding.evidence}."
+    finding = one.finding
+    level, remedy = _LEVELS[finding.verdict]
+    word = f"{finding.verdict} ({finding.fault})" if finding.fault else finding.verdict
+    text = f"{one.event} is {word}: {finding.evidence}."
+    if finding.verdict == "mis-scaled":
+        remedy = _correction(finding)
     return Verdict(level=level, text=text, remedy=remedy)
+
+
+def _correction(finding: Finding) -> str:
+    """What becomes of a wrong scale in later runs."""
+    report = "report it to who maintains the scale"
+    if finding.factor is not None:
+        mark = calibrated_text(1 / finding.factor)
+        return f"later runs have it {mark}, unless {CALIBRATION_VARIABLE}=none; {report}"
+    if finding.fault is None and finding.ratio is not None and finding.ratio.value > 0:
+        mark = calibrated_text(1 / finding.ratio.value)
+        return f"do not use it unscaled; {CALIBRATION_VARIABLE}=any has it {mark}; {report}"
+    return f"do not use it unscaled; {report}"
 
 
 def _verdict_table(found: Sequence[Judged]) -> Table:
@@ -135,6 +166,7 @@ def _verdict_table(found: Sequence[Judged]) -> Table:
         columns=[
             Column(title="event"),
             Column(title="verdict"),
+            Column(title="fault", narrow=False),
             Column(title="ratio", digits=3),
             Column(title="while idle", unit="GB/s", digits=3),
             Column(title="places", narrow=False),
@@ -151,11 +183,12 @@ def _verdict_table(found: Sequence[Judged]) -> Table:
 def _verdict_row(one: Judged) -> list[Cell]:
     counted = one.series
     if counted is None:
-        return [one.event, one.finding.verdict, None, None, None, None, None]
+        return [one.event, one.finding.verdict, *[None] * 6]
     missing = ", ".join(one.finding.missing) or None
     return [
         one.event,
         one.finding.verdict,
+        one.finding.fault,
         one.finding.ratio,
         _idle(counted),
         len(counted.counters),

@@ -34,6 +34,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     scale: float = 1.0
     gauge: bool = False
     domain: Domain = "process"
+    by_thread: bool = False
+    """Whether files of each thread are read for it."""
     pitfalls: tuple[str, ...] = (_ORPHANS,)
 
 
@@ -102,6 +104,7 @@ FIGURES = (
         slot="voluntary_switches",
         quantity="context_switches",
         meaning="context switches because a thread waited",
+        by_thread=True,
         pitfalls=(_SWITCHES,),
     ),
     Figure(
@@ -109,7 +112,18 @@ FIGURES = (
         slot="involuntary_switches",
         quantity="context_switches",
         meaning="context switches because others ran in a thread's place",
+        by_thread=True,
         pitfalls=(_SWITCHES,),
+    ),
+    Figure(
+        name="run_delay",
+        slot="run_delay_ns",
+        quantity="run_delay",
+        meaning="time for which threads could have run and waited for a processor",
+        unit="s",
+        scale=1e-9,
+        by_thread=True,
+        pitfalls=("added up by the kernel when a wait ends", _SWITCHES),
     ),
     Figure(
         name="threads",
@@ -181,11 +195,13 @@ class Proc(BackEnd):
         if not target.pids:
             raise RequestError(f"{names}: counts a process; give one (--pid, or a command to run)")
         figures = [_BY_NAME[event.name.partition(":")[2]] for event in events]
-        switches = any(figure.quantity == "context_switches" for figure in figures)
+        switches = any(figure.by_thread for figure in figures)
         slots = _core.process_tree_slots()
         made = Opened(sources=[], counters=[], notes=nested(target.pids, Tree(self.host.procfs)))
         for number, pid in enumerate(dict.fromkeys(target.pids)):
-            made.sources.append(self._source(names, pid, switches=switches))
+            ledger = _core.ThreadLedger([one.native for one in target.by_thread])
+            made.ledgers.append(ledger)
+            made.sources.append(self._source(names, pid, ledger, switches=switches))
             made.counters += [
                 counter_of(
                     event,
@@ -197,9 +213,13 @@ class Proc(BackEnd):
             ]
         return made
 
-    def _source(self, names: str, pid: int, *, switches: bool) -> _core.CounterSource:
+    def _source(
+        self, names: str, pid: int, ledger: _core.ThreadLedger, *, switches: bool
+    ) -> _core.CounterSource:
         try:
-            return _core.open_process_tree(pid, procfs=str(self.host.procfs), switches=switches)
+            return _core.open_process_tree(
+                pid, procfs=str(self.host.procfs), switches=switches, ledger=ledger
+            )
         except CounterRefused as error:
             raise CounterRefused(f"{names}: {error}") from error
 

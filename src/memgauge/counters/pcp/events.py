@@ -17,8 +17,9 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.host import Host
 from memgauge.counters.pcp.units import fraction_bits, unit_of
-from memgauge.counters.perf.data import Family, KnownEvent, Processor, families, processor_of
+from memgauge.counters.perf.data import Family, KnownEvent, Processor, families
 from memgauge.counters.perf.pmu import Pmu, packages, pmu_names, read_pmu
+from memgauge.counters.perf.processor import processor_of
 from memgauge.counters.perf.scale import Worth, certainty_of, worth
 from memgauge.counters.perf.sockets import Layout, sockets_of
 from memgauge.model.counting.events import Event, State

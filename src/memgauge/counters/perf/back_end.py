@@ -11,18 +11,21 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from memgauge import _core
-from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
+from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, ThreadEvent
 from memgauge.counters.host import Host
 from memgauge.counters.perf.access import MACHINE as MACHINE_LEVEL
 from memgauge.counters.perf.access import OWN
 from memgauge.counters.perf.catalogue import Catalogue
+from memgauge.counters.perf.core_events import native
 from memgauge.counters.perf.data import families
 from memgauge.counters.perf.generic import SOFTWARE
 from memgauge.counters.perf.opening import MovedAway, Options, Session, Wanted, counters_of
 from memgauge.counters.perf.places import Place, Resolved
+from memgauge.counters.perf.processor import lost_without_model
 from memgauge.counters.perf.resolve import listed, resolve
 from memgauge.counters.perf.targets import bound, threads_of
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
+from memgauge.model.counting.partial import once
 
 _DUMMY = 9
 """PERF_COUNT_SW_DUMMY: counts nothing, and is the cheapest to ask for."""
@@ -34,6 +37,10 @@ _LOAD_DRIVER = (
 _UNSIZED_REMEDY = (
     "read and write a known number of bytes, with nothing else running, and compare the counts of "
     "its events ('memgauge counters' lists those that have names) with it"
+)
+_DECLARED_REMEDY = (
+    "run 'memgauge counters verify', and name the events that are verified with --counters: 'auto' "
+    "does not choose them"
 )
 _DOUBTS = {
     "derived": "follows from its source but was confirmed by none",
@@ -68,6 +75,10 @@ class PerfBackEnd(BackEnd):
             return Probe(state="refused", reason=access.reason(), remedy=access.remedy(level))
         event = _core.PerfEvent(SOFTWARE, _DUMMY, exclude_kernel=True)
         answer = _answered(_core.perf_refusal(event, pid=0))
+        if answer.state == "ready" and not shows_traffic and self._catalogue.declared:
+            return Probe(
+                state="ready", reason=_declared(self._catalogue.declared), remedy=_DECLARED_REMEDY
+            )
         if answer.state == "ready" and not shows_traffic:
             return Probe(state="ready", reason=self._no_controller(), remedy=_LOAD_DRIVER)
         if answer.state == "ready" and unsized and not self._counts_bytes():
@@ -105,7 +116,7 @@ class PerfBackEnd(BackEnd):
             if not any(f"{name} is left out" in note for note in known)
         ]
         malformed = [note for pmu in catalogue.pmus.values() for note in pmu.notes]
-        return list(dict.fromkeys([*known, *unusable, *malformed]))
+        return list(dict.fromkeys([*lost_without_model(catalogue), *known, *unusable, *malformed]))
 
     def find(self, text: str) -> list[Event]:
         """Names that are listed, single PMUs, raw encodings and tracepoints."""
@@ -150,7 +161,18 @@ class PerfBackEnd(BackEnd):
             sources=[piece.source for piece in session.pieces],
             counters=counters_of(session.pieces),
             notes=notes,
+            partial=once(one.partial for one in found if one.partial is not None),
         )
+
+    def by_thread(self, events: Sequence[Event]) -> list[ThreadEvent]:
+        """As `BackEnd.by_thread`: without those that each type of core counts in its own way."""
+        user_only = not self._catalogue.access.kernel
+        found = []
+        for event in events:
+            places = [place for place in self._resolved(event).places if place.bindable]
+            if places and len({(place.type, place.words) for place in places}) == 1:
+                found.append(ThreadEvent(event, native(places[0], user_only=user_only)))
+        return found
 
     def _resolved(self, event: Event) -> Resolved:
         return resolve(self._catalogue, event.name.removeprefix(f"{self.name}:"))
@@ -179,6 +201,7 @@ class PerfBackEnd(BackEnd):
         ]
         if self.host.is_substituted:
             notes.append(f"PMUs are those of {self.host.sysfs}, not of this machine")
+            notes += lost_without_model(self._catalogue)
         return list(dict.fromkeys(notes))
 
 
@@ -191,6 +214,12 @@ def _unsized(pmus: Sequence[str]) -> str:
         else "is a memory controller's PMU that is"
     )
     return f"{pmus[0]}{more} {are} not sized in the tables: verify {'them' if more else 'it'}"
+
+
+def _declared(pmus: Sequence[str]) -> str:
+    """That bytes are declared, of what no table describes."""
+    more = f" and {len(pmus) - 1} more" if len(pmus) > 1 else ""
+    return f"{pmus[0]}{more}: not in the tables; the kernel declares its bytes: verify them"
 
 
 def _answered(refusal: int) -> Probe:

@@ -18,8 +18,8 @@ from memgauge.counters.perf.data import (
     Processor,
     families,
     is_any_of,
-    processor_of,
 )
+from memgauge.counters.perf.declared import declares_bytes
 from memgauge.counters.perf.encoding import (
     Term,
     Words,
@@ -41,9 +41,11 @@ from memgauge.counters.perf.pmu import (
     read_pmu,
     why_unusable,
 )
+from memgauge.counters.perf.processor import processor_of
 from memgauge.counters.perf.scale import Worth, certainty_of, worth
-from memgauge.counters.perf.sockets import ADDRESSED, Layout, sockets_of
+from memgauge.counters.perf.sockets import ADDRESSED, Layout, nth_socket, sockets_of
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
+from memgauge.model.counting.partial import PartialSum
 from memgauge.model.errors import RequestError
 from memgauge.model.text import few
 
@@ -134,6 +136,11 @@ class Catalogue:
             if name not in sized and any(one.number(name) is not None for one in mine)
         ]
 
+    @cached_property
+    def declared(self) -> list[str]:
+        """PMUs that no table knows, whose bytes of memory the kernel declares."""
+        return [name for name, pmu in self.pmus.items() if declares_bytes(pmu)]
+
     def members(self, family: Family) -> list[Pmu]:
         """The PMUs of a family, in natural order."""
         names = [name for name, pmu in self.pmus.items() if family.has(pmu, self.processor)]
@@ -175,13 +182,14 @@ class Catalogue:
             places,
             name or f"perf:{family.name}/{known.listed or known.name}/",
         )
-        notes = self._notes(family, pmus, places, left)
+        partial = self._partial(family, pmus, places, left)
+        notes = self._notes(family, pmus, places, left, partial)
         notes += _oddities(coded, known)
         if left and not places:
             first, why = next(iter(left.items()))
             event = msgspec.structs.replace(event, reason=f"{first}: {why}")
         event = msgspec.structs.replace(event, pitfalls=[*event.pitfalls, *notes])
-        return Resolved(event=event, places=places, notes=notes)
+        return Resolved(event=event, places=places, notes=notes, partial=partial)
 
     def _counted(
         self, family: Family, known: KnownEvent, coded: Sequence[Coded], left: dict[str, str]
@@ -208,6 +216,7 @@ class Catalogue:
         pmus: Sequence[Pmu],
         places: Sequence[Place],
         left: dict[str, str],
+        partial: PartialSum | None,
     ) -> list[str]:
         """What is left out of the sum over these PMUs, and what may be."""
         members = self.members(family)
@@ -218,12 +227,28 @@ class Catalogue:
         alone = [f"{name} is left out, {why}" for name, why in missing.items()]
         if len(pmus) < len(members):
             return [*notes, *alone]
-        missing |= {name: self.unusable[name] for name in lost}
         listed = [*(pmu.name for pmu in members), *lost]
         summed = [pmu for pmu in members if pmu.name in counted]
-        notes += left_out(missing, len(counted), len(listed)) if len(listed) > 1 else alone
+        if len(listed) == 1:
+            notes += alone
+        elif partial is not None:
+            notes.append(partial.text)
         notes += offline(summed, self.online)
         return [*notes, *doubts(family, listed, summed, places, self.layout)]
+
+    def _partial(
+        self, family: Family, pmus: Sequence[Pmu], places: Sequence[Place], left: dict[str, str]
+    ) -> PartialSum | None:
+        """What the sum over a family's PMUs lacks; None of some of them, or of a single one."""
+        members = self.members(family)
+        lost = [name for name in self.unusable if family.number(name) is not None]
+        total = len(members) + len(lost)
+        if len(pmus) < len(members) or total < 2:
+            return None
+        counted = {place.pmu for place in places}
+        missing = {name: why for name, why in left.items() if name not in counted}
+        missing |= {name: self.unusable[name] for name in lost}
+        return left_out(missing, len(counted), total)
 
     def _sockets(self, family: Family) -> dict[str, int | None]:
         """Of each PMU of the family, where the rule is not about the CPU it is opened on."""
@@ -310,7 +335,7 @@ class Catalogue:
                         label=" ".join(part for part in (label, chip) if part),
                         terms=filling.terms,
                         published=published,
-                        socket=_nth(self.layout, filling.socket_index),
+                        socket=nth_socket(self.layout, filling.socket_index),
                     )
 
     def _terms(
@@ -397,11 +422,6 @@ def one_channel(known: KnownEvent, channel: int) -> KnownEvent:
     ]
     name = known.name.replace("{channel}", str(channel))
     return msgspec.structs.replace(known, name=name, listed=None, channels=1, encodings=encodings)
-
-
-def _nth(layout: Layout, index: int | None) -> int | None:
-    known = layout.sockets
-    return known[index] if index is not None and index < len(known) else None
 
 
 def _encoding(coded: Sequence[Coded], places: Sequence[Place]) -> str:

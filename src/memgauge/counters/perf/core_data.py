@@ -28,6 +28,8 @@ class CoreEvent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     name: str
     quantity: Quantity
+    scale: float = 1.0
+    """Of the quantity, for one raw count."""
     published: list[str] = []
     """Names under which PMUs of cores publish it."""
     published_meaning: str = ""

@@ -103,7 +103,7 @@ def encoded(catalogue: Catalogue, event: CoreEvent) -> Resolved | None:
     Without any PMU of a core it is absent, so that the list says why; None where PMUs are here and
     none is known to count it, or nothing is known of this processor.
     """
-    value = Worth(quantity=event.quantity, unit="", scale=1.0, source=_SOURCE)
+    value = Worth(quantity=event.quantity, unit="", scale=event.scale, source=_SOURCE)
     coded = [one for pmu in cores(catalogue) if (one := _coded(catalogue, event, pmu))]
     places = []
     for one in coded:

@@ -15,11 +15,9 @@ from importlib import resources
 
 import msgspec
 
-from memgauge.counters.host import Host
 from memgauge.counters.perf.pmu import Pmu
 from memgauge.counters.perf.sockets import SocketRule
 from memgauge.model.counting.events import Certainty, Domain, Quantity, Scope
-from memgauge.system.tree import Tree
 
 
 class Encoding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,17 +174,6 @@ def is_any_of(processor: Processor | None, cpus: Sequence[str]) -> bool:
     return processor is not None and any(
         one.holds(*processor) for name in cpus for one in processors()[name]
     )
-
-
-def processor_of(host: Host) -> Processor | None:
-    """Of x86; None elsewhere, and where the PMUs of another machine stand in for this one's."""
-    if host.is_substituted and host.procfs == Host().procfs:
-        return None
-    fields = Tree(host.procfs).fields("/cpuinfo")
-    try:
-        return fields["vendor_id"], int(fields["cpu family"]), int(fields["model"])
-    except (KeyError, ValueError):
-        return None
 
 
 def read_table(name: str) -> dict[str, object]:

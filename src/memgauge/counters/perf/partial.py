@@ -12,7 +12,7 @@ from memgauge.counters.perf.data import Family
 from memgauge.counters.perf.places import Place
 from memgauge.counters.perf.pmu import Pmu, natural
 from memgauge.counters.perf.sockets import Layout
-from memgauge.model.counting.partial import COUNTED
+from memgauge.model.counting.partial import PartialSum
 
 _KERNEL_TYPES = 6
 """PERF_TYPE_MAX: types below it are the kernel's own, and stand for no single PMU."""
@@ -47,8 +47,8 @@ def fault(pmu: Pmu, members: Sequence[Pmu], every: Sequence[Pmu], online: Sequen
     return ""
 
 
-def left_out(left: Mapping[str, str], counted: int, total: int) -> list[str]:
-    """One line about PMUs that are in no place of a sum; none where all are.
+def left_out(left: Mapping[str, str], counted: int, total: int) -> PartialSum | None:
+    """What a sum lacks, by PMUs that are in no place of it; None where all are.
 
     Args:
         left: Why each is left out, as a clause, by name.
@@ -56,12 +56,13 @@ def left_out(left: Mapping[str, str], counted: int, total: int) -> list[str]:
         total: Number of PMUs that the kernel lists of the family.
     """
     if not left:
-        return []
+        return None
     said = [f"{name} is left out, {why}" for name, why in list(left.items())[:_MOST_NAMED]]
     if len(left) > _MOST_NAMED:
         said.append(f"left out too: {', '.join(list(left)[_MOST_NAMED:])}")
     lacks = "the sum lacks their traffic" if len(left) > 1 else "the sum lacks its traffic"
-    return [f"{counted} of {total} {COUNTED}: {'; '.join(said)}; {lacks}: {_LOOK}"]
+    text = f"{counted} of {total} controllers counted: {'; '.join(said)}; {lacks}: {_LOOK}"
+    return PartialSum(counted=counted, listed=total, left_out=dict(left), text=text)
 
 
 def doubts(

@@ -7,6 +7,7 @@ import msgspec
 from memgauge.counters.perf.encoding import Words
 from memgauge.counters.perf.scale import Worth
 from memgauge.model.counting.events import Event
+from memgauge.model.counting.partial import PartialSum
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,3 +41,5 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     event: Event
     places: list[Place]
     notes: list[str] = []
+    partial: PartialSum | None = None
+    """What the sum over the places lacks; None: nothing that is known."""

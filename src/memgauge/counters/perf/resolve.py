@@ -21,6 +21,7 @@ from memgauge.counters.perf.core_events import (
     tracepoint,
 )
 from memgauge.counters.perf.data import KnownEvent, families
+from memgauge.counters.perf.declared import declared_bytes
 from memgauge.counters.perf.encoding import (
     Requested,
     Term,
@@ -222,7 +223,7 @@ def _raw_places(
     catalogue: Catalogue, pmu: Pmu, filling: Filling, published: PublishedEvent | None, name: str
 ) -> list[Place]:
     words = encode(filling.terms, pmu.fields, f"event {quoted(name)} on {pmu.name}")
-    value = worth(published, None)
+    value = declared_bytes(pmu, published, worth(published, None))
     core = pmu.name in {one.name for one in cores(catalogue)}
     if core or pmu.name in _PER_CPU:
         return on_each_cpu(catalogue, pmu, pmu.type, words, value)

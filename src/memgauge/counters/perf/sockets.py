@@ -54,7 +54,7 @@ def sockets_of(
     if rule == "associated":
         return [_package_of_first(pmu.associated_cpus, layout) for pmu in pmus]
     if rule == "number":
-        return [_nth(layout, whole_number(number)) for number in numbers]
+        return [nth_socket(layout, whole_number(number)) for number in numbers]
     if rule == "address":
         return _by_address([whole_number(number, 16) for number in numbers], layout)
     if rule == "die":
@@ -70,7 +70,7 @@ def _package_of_first(cpus: Sequence[int] | None, layout: Layout) -> int | None:
     return layout.package_of.get(cpus[0]) if cpus else None
 
 
-def _nth(layout: Layout, index: int | None) -> int | None:
+def nth_socket(layout: Layout, index: int | None) -> int | None:
     """The package number of the n-th socket."""
     known = layout.sockets
     return known[index] if index is not None and index < len(known) else None
@@ -84,10 +84,10 @@ def _by_address(addresses: Sequence[int | None], layout: Layout) -> list[int | N
         return [layout.sockets[0] if sockets == 1 else None for _ in addresses]
     shares = equal_shares(addresses, sockets)
     if shares is not None:
-        return [_nth(layout, share) for share in shares]
+        return [nth_socket(layout, share) for share in shares]
     firsts = _after_gaps(known, sockets)
     return [
-        _nth(layout, sum(first <= address for first in firsts) - 1)
+        nth_socket(layout, sum(first <= address for first in firsts) - 1)
         for address in addresses
         if address is not None
     ]
@@ -107,4 +107,4 @@ def _by_die(dies: Sequence[int | None], layout: Layout, per_socket: int | None) 
     if not known or not share or len(known) != share * sockets:
         only = layout.sockets[0] if sockets == 1 else None
         return [only for _ in dies]
-    return [None if die is None else _nth(layout, known.index(die) // share) for die in dies]
+    return [None if die is None else nth_socket(layout, known.index(die) // share) for die in dies]

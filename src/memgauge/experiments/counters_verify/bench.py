@@ -26,6 +26,10 @@ from memgauge.model.records import CounterSet, Point, Sample, Validation
 STEP_BYTES = 1 << 20
 """What a thread or a GPU issues is a multiple of this."""
 
+SMALLER = 0.6
+"""Bytes of every other region over those of the others. Not a half: of two regions of which one
+moves twice the bytes of the other, a counter that wraps may show the same share."""
+
 IDLE = "idle"
 
 
@@ -44,19 +48,28 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 Stimulus = Callable[[Moved], None]
 
 
+class Amount(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a load issues in one region."""
+
+    run: Callable[[], _core.Slice]
+    """Issues its bytes once, after its lead-in."""
+    moved: Moved | None = None
+    """For a stimulus; None of a GPU, which has none."""
+
+
 class Load(msgspec.Struct, frozen=True, kw_only=True):
     """What a point does."""
 
     worker: Worker
-    run: Callable[[], _core.Slice]
-    """Issues its bytes once, after its lead-in."""
-    memory: _core.Traffic | _core.GpuTraffic
+    amounts: Sequence[Amount]
+    """Take turns, so that a share that depends on the bytes moved is seen."""
+    memory: _core.Traffic | _core.GpuTraffic | _core.LoopNest
     subject: str
     """Which memory that is."""
-    moved: Moved | None = None
-    """For a stimulus; None of a GPU, which has none."""
     turn: int = 0
     """Which group of counters is read around it."""
+    lead_in: Callable[[], object] = lambda: None
+    """What is done between the idle time and the opening reading, where `run` has none of it."""
 
 
 def bytes_for(run: Callable[[int], _core.Slice], lead_in_bytes: int, seconds: float) -> int:
@@ -73,6 +86,12 @@ def bytes_for(run: Callable[[int], _core.Slice], lead_in_bytes: int, seconds: fl
     issued = taken.threads[0].read_bytes + taken.threads[0].write_bytes
     steps = -(-int(issued * seconds * 1e9 / took_ns) // STEP_BYTES)
     return max(1, steps) * STEP_BYTES
+
+
+def amounts_of(bytes_: int) -> list[int]:
+    """What a thread issues in turn: all bytes, and fewer where it stays a multiple of a step."""
+    smaller = int(bytes_ * SMALLER) // STEP_BYTES * STEP_BYTES
+    return [bytes_, smaller] if smaller else [bytes_]
 
 
 def in_turns(point: Point, load: Load, turns: int) -> Iterator[tuple[Point, Load]]:
@@ -157,17 +176,21 @@ class CountersVerifyBench(Bench):
         self._turns = turns
         self._experiment = experiment
         self._idle_s = idle_s
+        self._passes = dict.fromkeys(self._loads, 0)
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """Rest, then load, with the counters read around both."""
         load = self._loads[point]
+        amount = load.amounts[self._passes[point] % len(load.amounts)]
+        self._passes[point] += 1
         with self._turns.turn(load.turn) as counters:
             reads = TeamCounters(team=load.worker, counters=counters)
-            if load.moved is not None:
-                self._turns.expect(Moved(load=IDLE, place=load.moved.place))
+            if amount.moved is not None:
+                self._turns.expect(Moved(load=IDLE, place=amount.moved.place))
             idle = reads.idle(self._idle_s)
-            self._turns.expect(load.moved)
-            taken, reading = reads.around(load.run)
+            load.lead_in()
+            self._turns.expect(amount.moved)
+            taken, reading = reads.around(amount.run)
         sample = to_sample(point, round_, taken)
         return [msgspec.structs.replace(sample, reading=reading, idle=idle)]
 

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.counters.choice import why_none
 from memgauge.counters.host import Host
-from memgauge.counters.opening import find, opened, why_none
+from memgauge.counters.opening import find, opened
 from memgauge.counters.registry import load
 from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.counting.event_names import WHOLE
-from memgauge.model.counting.events import MEMORY_TRAFFIC, Event
+from memgauge.model.counting.events import MAIN_MEMORY, MEMORY_TRAFFIC, Event
 from memgauge.model.errors import CounterRefused, RequestError
-
-MAIN_MEMORY = (None, "dram", "beyond L3")
-"""What the loads reach: events of other memories and of links would count nothing of them."""
 
 
 class Openable(msgspec.Struct, kw_only=True):

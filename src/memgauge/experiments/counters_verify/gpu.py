@@ -27,6 +27,7 @@ from memgauge import _core
 from memgauge.counters.host import this_host
 from memgauge.experiments.counters_verify.bench import (
     STEP_BYTES,
+    Amount,
     CountersVerifyBench,
     Load,
     Turns,
@@ -236,7 +237,7 @@ def _prepared(
         issued = VerifyActual(issued_bytes=bytes_)
         load = Load(
             worker=gpu,
-            run=partial(run, bytes_),
+            amounts=[Amount(run=partial(run, bytes_))],
             memory=traffic,
             subject=format_bytes(traffic.bytes),
         )

@@ -30,11 +30,13 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.host import Host, this_host
 from memgauge.experiments.counters_verify.bench import (
+    Amount,
     CountersVerifyBench,
     Load,
     Moved,
     Stimulus,
     Turns,
+    amounts_of,
     bytes_for,
     in_turns,
 )
@@ -229,18 +231,30 @@ class CountersVerify(Experiment):
             memories: Not used: the memory of each place is bound to its own node.
         """
         del memories  # every node is loaded by itself
-        host = this_host()
+        host = msgspec.structs.replace(this_host(), calibration="none")
         found = self.events(parameters, host)
         turns = Turns(found.turns, self.name, host, type(self).stimulus)
         with ExitStack() as stack:
             stack.enter_context(turns.ready(found.refused))
             loads = [
                 in_turn
-                for planned in group.places
-                for point, load in _prepared(stack, planned, parameters)
+                for point, load in self.prepared(stack, group, parameters)
                 for in_turn in in_turns(point, load, len(found.turns))
             ]
             yield CountersVerifyBench(loads, turns, self.name, parameters.region_s)
+
+    def prepared(
+        self, stack: ExitStack, group: VerifyGroup, parameters: LoadParameters
+    ) -> Iterator[tuple[Point, Load]]:
+        """Each load with its memory allocated, and with what one region of it issues.
+
+        Args:
+            stack: Frees the memory.
+            group: One that `plan` returned.
+            parameters: What `group` was planned with.
+        """
+        for planned in group.places:
+            yield from _prepared(stack, planned, parameters)
 
     def events(self, parameters: Any, host: Host) -> Openable:
         """What to open; raises CounterRefused where nothing can be."""
@@ -311,9 +325,11 @@ def _prepared(
         issued = VerifyActual(issued_bytes=bytes_ * len(place.cpus))
         load = Load(
             worker=team,
-            run=partial(run, bytes_),
+            amounts=[
+                Amount(run=partial(run, each), moved=one.moved(place, each))
+                for each in amounts_of(bytes_)
+            ],
             memory=traffic,
             subject=place.name,
-            moved=one.moved(place, bytes_),
         )
         yield one.point.with_actual(facts | issued.recorded()), load

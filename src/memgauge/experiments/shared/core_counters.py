@@ -7,7 +7,7 @@ core types each type has counters of its own, of which only those of the thread'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import msgspec
 
@@ -26,12 +26,24 @@ EVENTS = (
     "perf:dtlb-load-misses",
     "perf:page-walks",
 )
-"""What `auto` means here: opened where they can be, and left out where not."""
+"""What `auto` means unless an experiment has others."""
 
 COUNTERS_OPTION = events_option(
     "core counters to read around what is timed: cache and TLB misses if they can be "
     "opened (auto), none, or named ones"
 )
+
+
+class Automatic(msgspec.Struct, frozen=True):
+    """What `auto` means: opened where it can be, and left out, with the reason, where not."""
+
+    events: tuple[str, ...] = EVENTS
+    beside: tuple[str, ...] = ()
+    """Of PMUs beside the cores, which count for all cores that share them: without a word where
+    the processor has no such PMU."""
+
+
+USUAL = Automatic()
 
 
 class CoreCounters(msgspec.Struct, kw_only=True):
@@ -53,15 +65,16 @@ def counted_call(
 
 @contextmanager
 def core_counters(
-    team: _core.Team, requested: Sequence[str], *, name: str
+    team: _core.Team, requested: Sequence[str], *, name: str, automatic: Automatic = USUAL
 ) -> Iterator[CoreCounters | None]:
     """Open core counters for a team's thread; yields None if none are requested.
 
     Args:
         team: Team of one thread, the only one that is counted.
-        requested: Names of events. `none` alone: no counters; `auto` alone: those of `EVENTS` that
-            can be opened.
+        requested: Names of events. `none` alone: no counters; `auto` alone: those of `automatic`
+            that can be opened.
         name: Name of the counter set, unique in the run.
+        automatic: What `auto` means.
 
     Raises:
         CounterRefused, UnknownEvent: of counters requested by name.
@@ -73,31 +86,32 @@ def core_counters(
         with team_counters(team, find(requested), name=name) as opened:
             yield CoreCounters(set=opened.set, opened=opened)
         return
-    with _automatic(team, name) as found:
+    with _automatic(team, name, automatic) as found:
         yield found
 
 
 @contextmanager
-def _automatic(team: _core.Team, name: str) -> Iterator[CoreCounters]:
-    ready, refused = _openable()
+def _automatic(team: _core.Team, name: str, automatic: Automatic) -> Iterator[CoreCounters]:
+    ready, refused = _openable(automatic)
     events = [event for event in ready if _counted_by(event, ready) is None]
-    if not events:
+    own = [event for event in events if event.name not in automatic.beside]
+    with ExitStack() as stack:
+        # What lies beside the cores needs more rights: without it the cores are still counted.
+        for some in (events, own) if own and len(own) < len(events) else (events,):
+            if not some:
+                break
+            try:
+                opened = stack.enter_context(team_counters(team, some, name=name))
+            except CounterRefused as error:
+                left = [event for event in some if some is own or event not in own]
+                refused |= dict.fromkeys((event.name for event in left or some), str(error))
+                continue
+            made = msgspec.structs.replace(
+                _with_twins(opened.set, ready), refused={**opened.set.refused, **refused}
+            )
+            yield CoreCounters(set=made, opened=opened)
+            return
         yield CoreCounters(set=_without(name, refused))
-        return
-    trial = team_counters(team, events, name=name)
-    try:
-        opened = trial.__enter__()
-    except CounterRefused as error:
-        refused |= dict.fromkeys((event.name for event in events), str(error))
-        yield CoreCounters(set=_without(name, refused))
-        return
-    try:
-        made = msgspec.structs.replace(
-            _with_twins(opened.set, ready), refused={**opened.set.refused, **refused}
-        )
-        yield CoreCounters(set=made, opened=opened)
-    finally:
-        trial.__exit__(None, None, None)
 
 
 def _counted_by(event: Event, ready: Sequence[Event]) -> Event | None:
@@ -132,14 +146,16 @@ def _without(name: str, refused: dict[str, str]) -> CounterSet:
     return CounterSet(counters=name, slots=0, of=[], refused=refused)
 
 
-def _openable() -> tuple[list[Event], dict[str, str]]:
+def _openable(automatic: Automatic) -> tuple[list[Event], dict[str, str]]:
     """Events that are ready, and why the others are not."""
     ready: list[Event] = []
     refused: dict[str, str] = {}
-    for text in EVENTS:
+    for text in (*automatic.events, *automatic.beside):
         try:
             found = find([text])
         except UnknownEvent:
+            if text in automatic.beside:
+                continue
             refused[text] = "no PMU of a core publishes it, and no encoding is known here"
             continue
         for event in found:

@@ -129,8 +129,8 @@ def test_counters_that_could_not_be_opened_are_said_once() -> None:
     known = core_counts.verdict(of_run, "misses")
     assert known is not None
     assert known.text == (
-        "No counters of the core were read (the processor shows no counters): misses are "
-        "modelled, not counted."
+        "No counters of the core were read: perf:llc-loads, perf:llc-load-misses (the processor "
+        "shows no counters). Misses are modelled, not counted."
     )
     assert core_counts.verdict(of_run, "pages") is None
     assert core_counts.core_counts(of_run, "misses") == []

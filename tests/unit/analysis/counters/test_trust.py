@@ -7,7 +7,8 @@ import pytest
 from tests.unit.analysis.counters_verify.runs import Machine, event_of, records
 
 from memgauge.analysis.counters.trust import counter_verdicts
-from memgauge.analysis.counters_verify.messages import verdict_text
+from memgauge.analysis.counters_verify.messages import trust_in, verdict_text
+from memgauge.analysis.profile.tracks import tracks_of
 from memgauge.analysis.report.run import analyse_run
 from memgauge.model.counting.events import EventVerdict, Quantity, VerdictWord
 from memgauge.model.records import AnyRecord, CounterSet, Point
@@ -61,6 +62,24 @@ def test_what_was_verified_says_its_ratio_and_what_was_not_says_how_to() -> None
 def test_the_report_of_a_later_run_holds_it() -> None:
     texts = [verdict.text for verdict in analyse_run(later_run("dead")).verdicts]
     assert any("was found dead" in text for text in texts)
+
+
+def test_a_calibration_stands_in_every_name_of_a_figure() -> None:
+    """In the verdict on the run, in the table's column and in the track of a timeline."""
+    run = later_run("mis-scaled", factor=64.0)
+    [made] = run.counters.values()
+    of = [msgspec.structs.replace(one, scale=1.0, calibration=1 / 64) for one in made.of]
+    run.counters[made.counters] = msgspec.structs.replace(made, of=of)
+    [said] = counter_verdicts(run)
+    assert f"{event_of(READ)}, calibrated x1/64" in said.text
+    assert "MEMGAUGE_CALIBRATION=none" in (said.remedy or "")
+    assert trust_in(of) == "calibrated x1/64"
+    dead = msgspec.convert({**msgspec.to_builtins(of[0].verdict), "verdict": "dead"}, EventVerdict)
+    beside = msgspec.structs.replace(of[0], calibration=None, verdict=dead)
+    assert trust_in([*of, beside]) == "dead, calibrated x1/64"
+    tracks = tracks_of(run.counters[made.counters])
+    assert tracks
+    assert all(track.name.endswith("calibrated x1/64") for track in tracks)
 
 
 def test_a_run_that_verifies_says_it_itself() -> None:

@@ -24,6 +24,10 @@ from memgauge.model.system import Cpu, Node, System
 GIB = 1 << 30
 REGION_NS = 50_000_000
 LOAD_BYTES = 1 << 30
+SMALLER = 0.6
+"""Of the bytes of every other round."""
+WRAP = 1 << 25
+"""Lines at which a counter wraps visibly."""
 LOADS = ("read", "write-temporal", "write-non-temporal")
 
 
@@ -37,6 +41,23 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """Sockets that have no instance at all."""
     swapped: bool = False
     """Sockets take each other's traffic."""
+    other_way_only: bool = False
+    """Reads are counted as writes, and writes as reads."""
+    twins: frozenset[str] = frozenset()
+    """Instances of one socket that count what the first of them counts."""
+    wraps_at: int | None = None
+    """Counts of a region are known modulo this, in bytes."""
+    limit: int | None = None
+    """Bytes of a region beyond which nothing is counted."""
+    stops_in_round: int | None = None
+    stops: frozenset[str] | None = None
+    """Instances that stop; None: all."""
+    socket_factors: tuple[float, ...] = ()
+    """By socket, beside `factor`."""
+    everywhere: bool = False
+    """Each socket counts the traffic of all."""
+    goes_back: bool = False
+    """A wrap shows as a value that decreases."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,12 +202,15 @@ class _Clock:
         self._faults = faults
         self._rng = rng
         self._now_ns = 1000
+        self._round = 0
         self._raw = [10_000 * n for n in range(2 + len(counters))]
 
     def sample(self, load: str, cpu: int, memory: int, round_: int) -> Sample:
+        self._round = round_
         idle = self._region(0, 0, memory)
-        reads = LOAD_BYTES if load == "read" else 0
-        writes = LOAD_BYTES - reads
+        amount = LOAD_BYTES if round_ % 2 == 0 else int(LOAD_BYTES * SMALLER)
+        reads = amount if load == "read" else 0
+        writes = amount - reads
         begin = self._now_ns + 10
         kept = 1 - self._machine.cached_share * self._rng.random()
         beside = 1 + self._machine.overhead * self._rng.random()
@@ -214,8 +238,17 @@ class _Clock:
         self._now_ns += REGION_NS
         self._raw[0] += REGION_NS
         self._raw[1] += round(REGION_NS * self._machine.running_share)
+        counts = {
+            counter.name: self._count(counter, reads, writes, memory) for counter in self._counters
+        }
         for index, counter in enumerate(self._counters):
-            self._raw[2 + index] += self._count(counter, reads, writes, memory)
+            fault = self._faults.get(counter.quantity, GOOD)
+            first = min(fault.twins, default="")
+            is_twin = counter.instance in fault.twins
+            source = f"{counter.event}@{first}" if is_twin else counter.name
+            self._raw[2 + index] += counts[source]
+            if fault.goes_back and self._raw[2 + index] > WRAP:
+                self._raw[2 + index] -= WRAP
         return RegionReading(
             counters="counters_verify",
             before_ns=(before_ns, before_ns),
@@ -226,18 +259,31 @@ class _Clock:
 
     def _count(self, counter: Counter, reads: float, writes: float, memory: int) -> int:
         machine, fault = self._machine, self._faults.get(counter.quantity, GOOD)
-        if counter.instance in fault.silent:
+        if counter.instance in fault.silent or self._has_stopped(counter, fault):
             return 0
         others = machine.idle_gb_per_s * REGION_NS / 2 / (machine.sockets * machine.controllers)
         mine = max(0.0, others * self._rng.gauss(1, machine.noise))
         socket = 1 - (counter.socket or 0) if fault.swapped else counter.socket
-        if socket == memory:
+        if socket == memory or fault.everywhere:
             due = {"read_bytes": reads, "write_bytes": writes, "traffic_bytes": reads + writes}
             moved = due[counter.quantity]
             if fault.counts_other_way:
                 moved = reads + writes
+            if fault.other_way_only:
+                moved = writes if counter.quantity == "read_bytes" else reads
             mine += moved / machine.controllers * self._rng.gauss(1, 0.002)
+        if fault.socket_factors:
+            mine *= fault.socket_factors[counter.socket or 0]
+        if fault.wraps_at is not None:
+            mine %= fault.wraps_at / machine.controllers
+        if fault.limit is not None:
+            mine = min(mine, fault.limit / machine.controllers)
         return round(mine * fault.factor * machine.running_share / 64)
+
+    def _has_stopped(self, counter: Counter, fault: Fault) -> bool:
+        if fault.stops_in_round is None or self._round < fault.stops_in_round:
+            return False
+        return fault.stops is None or counter.instance in fault.stops
 
 
 Injected = Callable[[], dict[Quantity, Fault]]

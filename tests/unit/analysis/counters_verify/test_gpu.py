@@ -142,7 +142,7 @@ def test_counters_that_count_all_are_verified_on_copies_too() -> None:
     [
         (Faulty(factor=1 / 32), "mis-scaled", "32-byte beats not scaled"),
         (Faulty(factor=0), "dead", "counted zero of the known bytes read"),
-        (Faulty(counts_writes=True), "mis-scaled", "it counts writes too"),
+        (Faulty(counts_writes=True), "faulty", "it counts writes too"),
     ],
 )
 def test_faults_are_named(fault: Faulty, word: str, said: str) -> None:

@@ -218,3 +218,47 @@ def test_without_procfs_it_is_absent(tmp_path: Path) -> None:
 def test_an_unknown_figure_is_told_with_the_nearest() -> None:
     with pytest.raises(UnknownEvent, match="did you mean proc:cpu_time"):
         Proc(Host()).find("cpu_tme")
+
+
+@pytest.fixture
+def rival(process: Process) -> Iterator[None]:
+    """Another program that wants the one CPU on which the first may run."""
+    cpu = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(process.pid, {cpu})
+    with subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) as popen:
+        os.sched_setaffinity(popen.pid, {cpu})
+        try:
+            yield
+        finally:
+            popen.kill()
+
+
+@pytest.mark.usefixtures("rival")
+def test_waiting_for_a_processor_is_no_idleness(process: Process) -> None:
+    opened = follow(process, "run_delay")
+    process.tell("burn")
+    if opened.between(f"proc:run_delay@pid {process.pid}", opened.read(), opened.read()) is None:
+        pytest.skip("the kernel keeps no account of it (CONFIG_SCHED_INFO)")
+    assert difference(opened, process, "run_delay", lambda: process.tell("burn")) >= 0.02
+
+
+def test_each_thread_is_in_the_ledger_and_the_peak_of_the_held_process_is_not(
+    process: Process,
+) -> None:
+    figures = [Proc(Host())._event(one) for one in FIGURES]
+    opened = Proc(Host()).open(figures, Target(pids=[process.pid]))
+    (ledger,) = opened.ledgers
+    reader = _core.Reader(opened.sources)
+    reader.read()
+    first = ledger.first_peak_bytes
+    assert first > 0
+    process.tell("touch")
+    process.tell("burn")
+    reader.read()
+    assert ledger.later_peak_bytes >= first + 0.9 * PAGES * PAGE_BYTES
+    assert ledger.first_peak_bytes == first
+    (thread,) = ledger.threads()
+    assert (thread.pid, thread.tid) == (process.pid, process.pid)
+    assert thread.cpu_ns >= 190_000_000 or thread.cpu_ns == 0  # 0: no CONFIG_SCHED_INFO
+    assert thread.name
+    assert ledger.left_out == 0

@@ -8,9 +8,9 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.counters.small_files import opening, plant
 
+from memgauge.counters.choice import memory_choice
 from memgauge.counters.files.resctrl import Resctrl
 from memgauge.counters.host import Host
-from memgauge.counters.opening import memory_events
 from memgauge.model.errors import CounterRefused, RequestError, UnknownEvent
 
 ROOT = "/sys/fs/resctrl"
@@ -172,5 +172,5 @@ def test_memory_traffic_of_the_machine_falls_back_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host: Host = plant(tmp_path, MACHINE | monitored("mon_groups/job"))
-    monkeypatch.setattr("memgauge.counters.opening.MEMORY_ORDER", ("resctrl",))
-    assert [event.name for event in memory_events(host)] == ["resctrl:mbm_total_bytes"]
+    monkeypatch.setattr("memgauge.counters.choice.MEMORY_ORDER", ("resctrl",))
+    assert [event.name for event in memory_choice(host).events] == ["resctrl:mbm_total_bytes"]

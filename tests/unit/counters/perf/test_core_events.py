@@ -14,6 +14,7 @@ from tests.counters_trees.cores import (
 from tests.counters_trees.sysfs import FakePmu, amd, intel, plant
 
 from memgauge.analysis.counters.events_document import counters_document
+from memgauge.counters.components import plan_components
 from memgauge.counters.perf.back_end import PerfBackEnd
 from memgauge.counters.perf.catalogue import Catalogue
 from memgauge.counters.perf.core_data import core_table
@@ -209,3 +210,71 @@ def test_a_processor_and_its_pmu_have_one_encoding_of_an_event() -> None:
             }
             assert not seen & mine
             seen |= mine
+
+
+@pytest.mark.parametrize(
+    ("family", "model", "umask"),
+    [(23, 1, 0xFF), (23, 49, 0xFF), (25, 1, 0xFF), (25, 17, 0x1F), (26, 2, 0x0F)],
+)
+def test_zen_counts_floating_point_operations(
+    family: int, model: int, umask: int, tmp_path: Path
+) -> None:
+    event = resolve(
+        Catalogue(one_core_type(tmp_path, amd(family, model), AMD_CORE).host), "flops"
+    ).event
+    assert event.encoding == f"type=4, config={umask << 8 | 0x03:#x}"
+    assert (event.quantity, event.scale) == ("flops", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "umasks"),
+    [
+        (79, {1: 0x03, 2: 0x04, 4: 0x18, 8: 0x20}),
+        (85, {1: 0x03, 2: 0x04, 4: 0x18, 8: 0x60, 16: 0x80}),
+        (143, {1: 0x03, 2: 0x04, 4: 0x18, 8: 0x60, 16: 0x80}),
+        (63, {}),
+    ],
+)
+def test_intel_counts_them_by_the_elements_of_an_instruction(
+    model: int, umasks: dict[int, int], tmp_path: Path
+) -> None:
+    """Every bit of the umask in one event alone, so that nothing is counted twice."""
+    catalogue = Catalogue(one_core_type(tmp_path, intel(model), INTEL_CORE).host)
+    found: dict[int, int] = {}
+    for elements in (1, 2, 4, 8, 16):
+        try:
+            one = resolve(catalogue, f"flops-{elements}")
+        except UnknownEvent:
+            continue
+        [config] = {place.words.config for place in one.places}
+        assert config & 0xFF == 0xC7
+        assert one.event.scale == elements
+        found[elements] = config >> 8
+    assert found == umasks
+    assert sum(found.values()) == (0xFF if model in {85, 143} else sum(umasks.values()))
+
+
+def test_hybrids_have_none_because_not_all_cores_count_them(tmp_path: Path) -> None:
+    with pytest.raises(UnknownEvent):
+        resolve(Catalogue(hybrid(tmp_path, intel(151)).host), "flops-2")
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "names"),
+    [
+        (amd(26, 2), ["perf:flops"]),
+        (intel(79), [f"perf:flops-{elements}" for elements in (1, 2, 4, 8)]),
+        (intel(143), [f"perf:flops-{elements}" for elements in (1, 2, 4, 8, 16)]),
+    ],
+)
+def test_the_component_of_a_profile_has_those_of_the_processor(
+    cpuinfo: str, names: list[str], tmp_path: Path
+) -> None:
+    host = one_core_type(tmp_path, cpuinfo, AMD_CORE if "AMD" in cpuinfo else INTEL_CORE).host
+    found = [event for event in PerfBackEnd(host).events() if event.quantity == "flops"]
+    assert [event.name for event in found] == names
+    plan = plan_components(["flops"], 10.0, host)
+    planned = [event.name for lane in plan.lanes for event in lane.events]
+    refused = [event for event in found if event.state != "ready"]
+    assert planned == [event.name for event in found if event.state == "ready"]
+    assert bool(plan.missing) == bool(refused)

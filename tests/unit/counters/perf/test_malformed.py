@@ -79,7 +79,9 @@ def notes_everywhere(tree: Tree) -> list[str]:
 
 @pytest.mark.parametrize("machine", ONE)
 def test_a_sound_tree_has_no_notes(machine: str, tmp_path: Path) -> None:
-    assert notes_everywhere(MACHINES[machine](tmp_path)) == []
+    tree = MACHINES[machine](tmp_path)
+    assert notes_everywhere(tree) == []
+    assert Catalogue(tree.host).known[0].partial is None
 
 
 @pytest.mark.parametrize("machine", ONE)
@@ -107,6 +109,12 @@ def test_a_controller_left_out_is_counted_and_named(
     note = notes_everywhere(tree)[0]
     assert note.startswith(f"{COUNTED[machine]}{pmu} is left out, {why}")
     assert "the sum lacks its traffic: look for the PMU in the kernel log" in note
+    lacks = Catalogue(tree.host).known[0].partial
+    assert lacks is not None
+    assert lacks.text == note
+    assert note.startswith(f"{lacks.counted} of {lacks.listed} controllers counted: ")
+    assert [*lacks.left_out] == [pmu]
+    assert lacks.left_out[pmu].startswith(why)
     assert all(place.pmu != pmu for place in Catalogue(tree.host).known[0].places)
 
 
@@ -188,10 +196,14 @@ def test_an_event_that_no_pmu_can_count_names_the_first_reason(tmp_path: Path) -
 def test_a_partial_sum_becomes_one_warning_of_the_run(tmp_path: Path) -> None:
     tree = MACHINES["broadwell"](tmp_path)
     put("type", "x")(tree)
-    found = Catalogue(tree.host).known[0].notes
-    sets = [CounterSet(counters=name, slots=0, of=[], notes=[*found, "other"]) for name in "ab"]
+    found = Catalogue(tree.host).known[0]
+    assert found.partial is not None
+    sets = [
+        CounterSet(counters=name, slots=0, of=[], notes=found.notes, partial=[found.partial])
+        for name in "ab"
+    ]
     (warning,) = partial_warnings(sets)
-    assert (warning.code, warning.message) == (LEFT_OUT, found[0])
+    assert (warning.code, warning.message) == (LEFT_OUT, found.notes[0])
 
 
 @pytest.mark.parametrize("text", ["uncore_imc/event=0x04,umask=0x03/", "uncore_imc/clockticks/"])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 from tests.counters_trees.machines import MACHINES
 
-from memgauge.counters.opening import preferred
+from memgauge.counters.choice import preferred
 from memgauge.counters.perf.catalogue import Catalogue
 from memgauge.counters.perf.data import families, is_any_of, processors
 from memgauge.counters.perf.encoding import Words, parse_terms
@@ -146,7 +146,7 @@ def test_every_event_says_what_must_be_known_of_it(machine: str, tmp_path: Path)
         assert all(said)
         assert event.certainty is not None
         assert event.state == "ready"
-        assert event.domain == "energy" or event.traffic
+        assert event.domain in {"energy", "core"} or event.traffic
         assert (event.certainty == "none") == (event.quantity == "count")
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.counters_trees.machines import MACHINES, broadwell
 from tests.counters_trees.sysfs import ALL_RIGHTS, NO_RIGHTS, Tree, intel, plant
 
-from memgauge.counters.opening import memory_events
+from memgauge.counters.choice import memory_choice
 from memgauge.counters.perf.access import Access, access
 from memgauge.counters.perf.back_end import PerfBackEnd
 from memgauge.counters.perf.encoding import Words
@@ -80,7 +80,7 @@ def test_controllers_say_which_privilege_is_missing(paranoid: int, tmp_path: Pat
     assert event.remedy is not None
     assert "sysctl kernel.perf_event_paranoid=0" in event.remedy
     with pytest.raises(CounterRefused, match=f"perf_event_paranoid is {paranoid}"):
-        memory_events(one.host)
+        memory_choice(one.host)
 
 
 @pytest.mark.parametrize("name", ["context-switches", "cpu-migrations", "sched:x"])
@@ -119,7 +119,7 @@ def test_a_kernel_without_perf_is_said(tmp_path: Path) -> None:
 def test_a_machine_without_controllers_is_said(tmp_path: Path) -> None:
     tree = plant(tmp_path, [], {0: [0]}, cpuinfo=intel(143), paranoid=-1)
     with pytest.raises(CounterRefused, match="no PMU of a memory controller is shown"):
-        memory_events(tree.host)
+        memory_choice(tree.host)
 
 
 def test_a_controller_that_is_not_sized_is_no_missing_one(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_controller_that_is_not_sized_is_no_missing_one(tmp_path: Path) -> Non
     (tree.procfs / "sys" / "kernel" / "perf_event_paranoid").write_text("-1\n")
     assert PerfBackEnd(tree.host).probe().reason == said
     with pytest.raises(CounterRefused, match=said) as refusal:
-        memory_events(tree.host)
+        memory_choice(tree.host)
     assert "virtual" not in str(refusal.value).partition("pcp:")[0]
 
 

@@ -40,6 +40,7 @@ def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Fault, **gi
         other(moved)
 
     monkeypatch.setattr(CountersCompare, "stimulus", both)
+    given = {"kernel": "gemm,gemv", "sizes": "32,64"} | given
     request = Request(
         experiments=[(CountersCompare(), build(CountersCompareParameters, region="2ms", **given))],
         budget_s=60,
@@ -62,6 +63,30 @@ def test_both_routes_are_read_around_the_same_regions(
     }
     assert ratios["read_bytes"] == pytest.approx(2, rel=0.01)
     assert ratios["write_bytes"] == pytest.approx(1, rel=0.01)
+
+
+def test_loop_nests_are_loads_too_by_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of(compared(tmp_path, monkeypatch, Fault(factor=2.0)))
+    sizes = {f"{kernel}, N = {size}" for kernel in ("gemm", "gemv") for size in (32, 64)}
+    for quantity, ratio in (("read_bytes", 2.0), ("write_bytes", 1.0)):
+        found = {r.load: r.ratio for r in rows if r.quantity == quantity and r.load in sizes}
+        assert set(found) == sizes
+        for one in found.values():
+            assert one is not None
+            assert one.value == pytest.approx(ratio, rel=0.01)
+
+
+def test_no_loop_nest_may_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = compared(tmp_path, monkeypatch, Fault(), kernel="none")
+    assert not [point for point in run.points.values() if "N = " in str(point.requested)]
+    with pytest.raises(RequestError, match="combines none with loop nests"):
+        compared(tmp_path, monkeypatch, Fault(), kernel="none,gemm")
+
+
+def test_a_nest_too_large_for_memory_is_refused() -> None:
+    parameters = build(CountersCompareParameters, kernel="gemm", sizes="200000")
+    with pytest.raises(RequestError, match="is the share of each load; give smaller sizes"):
+        CountersCompare().plan(parameters, a_machine(2))
 
 
 def test_a_route_that_cannot_be_opened_is_refused_with_its_reason(
