@@ -1,0 +1,1 @@
+"""Diagnoses of programs whose answers are known."""

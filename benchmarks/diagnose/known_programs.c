@@ -1,0 +1,177 @@
+/* Programs whose need of memory is known: what a diagnosis of them must find.
+ *
+ *     known_programs NAME WORK [BYTES [SHARE]]
+ *
+ * WORK scales the time, BYTES is the memory used, SHARE the part of the steps that chase pointers in
+ * a mixture. Set-up is not in the time printed, which is of the work alone. */
+
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { LINE_BYTES = 64, PAGE_BYTES = 4096 };
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t random_next(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void* memory(size_t bytes, int advice) {
+    void* found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED) {
+        perror("mmap");
+        exit(1);
+    }
+    madvise(found, bytes, advice);
+    return found;
+}
+
+/* One ring through all lines, in random order. */
+static void** ring(size_t bytes, int advice) {
+    const size_t lines = bytes / LINE_BYTES;
+    char* base = memory(bytes, advice);
+    uint32_t* order = malloc(lines * sizeof *order);
+    for (size_t i = 0; i < lines; ++i) order[i] = (uint32_t)i;
+    for (size_t i = lines - 1; i > 0; --i) {
+        const size_t other = random_next() % (i + 1);
+        const uint32_t kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (size_t i = 0; i < lines; ++i) {
+        *(void**)(base + (size_t)order[i] * LINE_BYTES) =
+            base + (size_t)order[(i + 1) % lines] * LINE_BYTES;
+    }
+    free(order);
+    return (void**)base;
+}
+
+static void** chase(void** at, size_t hops) {
+    for (size_t i = 0; i < hops; ++i) at = *at;
+    return at;
+}
+
+/* Dependent multiplications: nothing but time. */
+static uint64_t multiply(uint64_t value, size_t times) {
+    for (size_t i = 0; i < times; ++i) value = value * 6364136223846793005u + 1442695040888963407u;
+    return value;
+}
+
+static double triad(double* a, const double* b, const double* c, size_t elements, size_t passes) {
+    for (size_t pass = 0; pass < passes; ++pass) {
+        for (size_t i = 0; i < elements; ++i) a[i] = b[i] + 3.0 * c[i];
+        __asm__ volatile("" ::: "memory");
+    }
+    return a[elements / 2];
+}
+
+static void product_plain(double* c, const double* a, const double* b, size_t n) {
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < n; ++j) {
+            double sum = 0;
+            for (size_t k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
+            c[i * n + j] = sum;
+        }
+}
+
+static void product_blocked(double* c, const double* a, const double* b, size_t n) {
+    enum { BLOCK = 64 };
+    memset(c, 0, n * n * sizeof *c);
+    for (size_t kk = 0; kk < n; kk += BLOCK)
+        for (size_t jj = 0; jj < n; jj += BLOCK)
+            for (size_t i = 0; i < n; ++i)
+                for (size_t k = kk; k < kk + BLOCK && k < n; ++k) {
+                    const double factor = a[i * n + k];
+                    for (size_t j = jj; j < jj + BLOCK && j < n; ++j)
+                        c[i * n + j] += factor * b[k * n + j];
+                }
+}
+
+int main(int count, char** words) {
+    if (count < 3) {
+        fprintf(stderr, "known_programs NAME WORK [BYTES [SHARE]]\n");
+        return 2;
+    }
+    const char* name = words[1];
+    const size_t work = strtoull(words[2], NULL, 10);
+    const size_t bytes = count > 3 ? strtoull(words[3], NULL, 10) : (size_t)256 << 20;
+    const double share = count > 4 ? strtod(words[4], NULL) : 1.0;
+    double begin;
+    uint64_t result = 0;
+    if (!strcmp(name, "arithmetic")) {
+        begin = now_s();
+        result = multiply(1, work);
+    } else if (!strcmp(name, "chase") || !strcmp(name, "chase-4k")) {
+        void** at = ring(bytes, strcmp(name, "chase") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+        at = chase(at, bytes / LINE_BYTES / 8);
+        begin = now_s();
+        result = (uint64_t)(chase(at, work) != NULL);
+    } else if (!strcmp(name, "mixture")) {
+        /* SHARE of the work's time waits for memory: WORK units of about 100 ns each, of which the
+         * rest is multiplications; how long each part took is printed. */
+        void** at = ring(bytes, MADV_HUGEPAGE);
+        at = chase(at, bytes / LINE_BYTES / 8);
+        const size_t times = share < 1 ? (size_t)(100 * (1 - share) / share) : 0;
+        double waited_s = 0;
+        begin = now_s();
+        for (size_t done = 0; done < work; done += 1000) {
+            const double before_s = now_s();
+            at = chase(at, 1000);
+            waited_s += now_s() - before_s;
+            result ^= multiply(done, times * 1000);
+        }
+        const double took_s = now_s() - begin;
+        printf("share %.4f\n", waited_s / took_s);
+        result ^= (uint64_t)(at != NULL);
+    } else if (!strcmp(name, "triad")) {
+        const size_t elements = bytes / 3 / sizeof(double);
+        double* arrays = memory(bytes, MADV_HUGEPAGE);
+        for (size_t i = 0; i < 3 * elements; ++i) arrays[i] = 1.0;
+        begin = now_s();
+        result = (uint64_t)triad(arrays, arrays + elements, arrays + 2 * elements, elements, work);
+    } else if (!strcmp(name, "gather") || !strcmp(name, "gather-4k")) {
+        const uint64_t words64 = bytes / sizeof(uint64_t);
+        uint64_t* data = memory(bytes, strcmp(name, "gather") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+        for (uint64_t i = 0; i < words64; ++i) data[i] = i;
+        begin = now_s();
+        for (size_t i = 0; i < work; ++i) result += data[random_next() % words64];
+    } else if (!strcmp(name, "product") || !strcmp(name, "product-blocked")) {
+        size_t n = 1;
+        while (3 * (n + 1) * (n + 1) * sizeof(double) <= bytes) ++n;
+        double* arrays = memory(3 * n * n * sizeof(double), MADV_HUGEPAGE);
+        for (size_t i = 0; i < 3 * n * n; ++i) arrays[i] = 1.0;
+        begin = now_s();
+        for (size_t pass = 0; pass < work; ++pass)
+            (strcmp(name, "product") ? product_blocked : product_plain)(arrays, arrays + n * n,
+                                                                        arrays + 2 * n * n, n);
+        result = (uint64_t)arrays[n];
+    } else if (!strcmp(name, "phases")) {
+        void** at = ring(bytes, MADV_HUGEPAGE);
+        const size_t elements = bytes / 3 / sizeof(double);
+        double* arrays = memory(bytes, MADV_HUGEPAGE);
+        for (size_t i = 0; i < 3 * elements; ++i) arrays[i] = 1.0;
+        begin = now_s();
+        result = (uint64_t)(chase(at, work * 1000000) != NULL);
+        result += (uint64_t)triad(arrays, arrays + elements, arrays + 2 * elements, elements, work * 4);
+        result ^= multiply(1, work * 100000000);
+    } else {
+        fprintf(stderr, "no such program: %s\n", name);
+        return 2;
+    }
+    printf("time %.6f s, result %llu\n", now_s() - begin, (unsigned long long)result);
+    return 0;
+}

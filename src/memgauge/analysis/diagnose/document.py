@@ -1,0 +1,113 @@
+"""A diagnosis as plain data, for `--json`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memgauge.analysis.diagnose.figures import ModelledTraffic, Treated, diagnosis_of
+from memgauge.analysis.diagnose.judgement import Kind, judgement_of
+from memgauge.analysis.document_figure import Figure, figure
+from memgauge.analysis.figures.run import Figures
+
+
+class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What one treatment did, where program and generators were at one distance."""
+
+    name: str
+    kind: str
+    """pressure or variant."""
+    change: str | None
+    """What is different in a variant."""
+    baseline: str
+    """What all is over."""
+    regime: str | None
+    """None: one distance, or none is known."""
+    rounds: int
+    """That could be paired."""
+    slowdown: Figure | None
+    """Time of the program over that under the baseline."""
+    reference_slowdowns: dict[str, Figure | None]
+    """The same of the references: latency, bandwidth, cached."""
+    shares: dict[str, Figure | None]
+    """Share of the program's time for which it behaves like each reference; above 1: it is hurt
+    more."""
+
+
+class TrafficFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Simulated, not counted: of one run."""
+
+    basis: str
+    """`simulated`."""
+    read_bytes: int
+    write_bytes: int
+    run_s: float
+    """Measured."""
+    peak_gb_per_s: float | None
+    """Measured: of the bandwidth reference, write-allocate included."""
+    peak_share: float | None
+
+
+class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What limits a program, by pressure beside it; and what other ways to run it change."""
+
+    command: str
+    metric: str | None
+    """None: elapsed time."""
+    verdict: Kind
+    why: str
+    regime: str | None
+    latency_share: Figure | None
+    bandwidth_share: Figure | None
+    resolvable_share: float | None
+    """Least share by the latency reference that could be told from none."""
+    time: Figure | None
+    """Of one run without pressure of memory: seconds, or what was printed."""
+    treatments: list[TreatmentFigures]
+    traffic: TrafficFigures | None
+
+
+def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
+    """None: the run holds no diagnosis."""
+    found = diagnosis_of(figures)
+    if found is None:
+        return None
+    traffic = found.traffic
+    judgement = judgement_of(found)
+    return DiagnosisFigures(
+        command=found.command,
+        metric=found.metric,
+        verdict=judgement.kind,
+        why=judgement.why,
+        regime=judgement.regime or None,
+        latency_share=figure(judgement.latency_share),
+        bandwidth_share=figure(judgement.bandwidth_share),
+        resolvable_share=judgement.resolvable_share,
+        time=figure(found.program_time),
+        treatments=[_treatment(one) for one in found.treated],
+        traffic=_traffic(traffic) if traffic else None,
+    )
+
+
+def _traffic(traffic: ModelledTraffic) -> TrafficFigures:
+    return TrafficFigures(
+        basis="simulated",
+        read_bytes=traffic.read_bytes,
+        write_bytes=traffic.write_bytes,
+        run_s=traffic.run_s,
+        peak_gb_per_s=traffic.peak_gb_per_s,
+        peak_share=traffic.peak_share,
+    )
+
+
+def _treatment(one: Treated) -> TreatmentFigures:
+    return TreatmentFigures(
+        name=one.name,
+        kind=one.kind,
+        change=one.change or None,
+        baseline=one.baseline,
+        regime=one.regime or None,
+        rounds=one.rounds,
+        slowdown=figure(one.program),
+        reference_slowdowns={name: figure(value) for name, value in one.references.items()},
+        shares={name: figure(value) for name, value in one.shares.items()},
+    )

@@ -1,0 +1,302 @@
+"""Passes of a diagnosis, paired by round and by how near the cores were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
+
+import msgspec
+
+from memgauge.analysis.diagnose.shares import share, slowdown
+from memgauge.analysis.figures.regimes import Regimes, find_regimes, regime_kind
+from memgauge.analysis.figures.run import Figures, once
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.paired import paired
+from memgauge.model.points.diagnose import (
+    BANDWIDTH,
+    COMPUTE,
+    PROGRAM,
+    REFERENCES,
+    WRITE,
+    DiagnoseRequested,
+)
+from memgauge.model.records import Point, Sample
+from memgauge.model.run import Run
+
+NAME = "diagnose"
+MOVED = "moved"
+"""A pass in which the cores were at two distances, or at one that no regime has."""
+NEAR_ROUNDS = 2
+"""Rounds by which a pass and that of its baseline lie apart at most."""
+
+
+class Pass(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass: the program under one treatment, and the references there."""
+
+    round: int
+    regime: str
+    """Empty: not known, or there is one."""
+    program: float
+    """Time of one run in seconds, or what the program printed."""
+    references: dict[str, float] = {}
+    """Time of each reference for the same work, in ns: of a load, or of a GB."""
+
+
+class ModelledTraffic(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run moves by a simulation, beside what this machine can give; nothing is counted."""
+
+    read_bytes: int
+    write_bytes: int
+    run_s: float
+    """Median time of a whole run, measured beside arithmetic or as it is."""
+    peak_gb_per_s: float | None
+    """What the bandwidth reference moved beside arithmetic, write-allocate included."""
+
+    @property
+    def gb_per_s(self) -> float:
+        """Simulated bytes over measured time."""
+        return (self.read_bytes + self.write_bytes) / self.run_s * 1e-9
+
+    @property
+    def peak_share(self) -> float | None:
+        """Of what the bandwidth reference moved on the same CPU."""
+        return self.gb_per_s / self.peak_gb_per_s if self.peak_gb_per_s else None
+
+
+class Treated(msgspec.Struct, frozen=True, kw_only=True):
+    """What one treatment did, in the rounds and the regime in which its baseline was too."""
+
+    name: str
+    kind: str
+    baseline: str
+    change: str
+    regime: str
+    rounds: int
+    program: Estimate | None
+    """Slowdown of the program; None: too few rounds."""
+    references: dict[str, Estimate | None]
+    """Slowdown of each reference."""
+    shares: dict[str, Estimate | None]
+    """Share of the program's time by each reference."""
+    over: dict[str, Estimate | None]
+    """The program's slowdown over that of each reference."""
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """All that the passes of a run show."""
+
+    command: str
+    metric: str | None
+    treated: list[Treated]
+    """By treatment and regime; regimes with most rounds first."""
+    program_time: Estimate | None
+    """Of one run beside arithmetic, or as it is: seconds, or what was printed."""
+    reference_values: dict[str, tuple[float, float]]
+    """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""
+    traffic: ModelledTraffic | None
+    """None: not simulated."""
+
+    @property
+    def pressures(self) -> list[Treated]:
+        """Treatments by generators; empty: only other ways to start it were tried."""
+        return [one for one in self.treated if one.kind == "pressure"]
+
+    @property
+    def variants(self) -> list[Treated]:
+        """Other ways to start the program."""
+        return [one for one in self.treated if one.kind == "variant"]
+
+
+@once
+def diagnosis_of(figures: Figures) -> Diagnosis | None:
+    """The diagnosis of a run; None: it holds none."""
+    points = figures.run.points_of(NAME)
+    if not points:
+        return None
+    parameters = figures.run.start.parameters.get(NAME, {})
+    passes = passes_of(figures.run, points)
+    metric = parameters.get("metric")
+    requested = {
+        one.treatment: one
+        for point in points
+        if (one := DiagnoseRequested.of(point.requested)).subject == PROGRAM
+    }
+    if not requested:
+        return None  # no run of a program was declared
+    treated = [
+        found
+        for name, one in requested.items()
+        if one.baseline and one.baseline in passes
+        for found in treated_of(one, passes.get(name, []), passes[one.baseline])
+    ]
+    first = next(iter(requested))
+    times = [one.program for one in passes.get(first, [])]
+    return Diagnosis(
+        command=str(parameters.get("command") or ""),
+        metric=str(metric) if metric else None,
+        treated=treated,
+        program_time=paired(times) or (_lone(times) if times else None),
+        reference_values=_reference_values(figures.run, points),
+        traffic=_traffic(figures.run, points),
+    )
+
+
+def passes_of(run: Run, points: Iterable[Point]) -> dict[str, list[Pass]]:
+    """Passes by treatment, in order of rounds."""
+    subjects: dict[str, dict[str, str]] = {}
+    for point in points:
+        requested = DiagnoseRequested.of(point.requested)
+        subjects.setdefault(requested.treatment, {})[requested.subject] = point.point
+    samples = {
+        name: {sample.round: sample for sample in run.samples.get(name, [])}
+        for of in subjects.values()
+        for name in of.values()
+    }
+    regimes = find_regimes(sample.pingpong_ns for of in samples.values() for sample in of.values())
+    found: dict[str, list[Pass]] = {}
+    for treatment, of in subjects.items():
+        if PROGRAM not in of:
+            continue
+        found[treatment] = [
+            Pass(
+                round=round_,
+                regime=_regime(regimes, sample),
+                program=_time(sample),
+                references={
+                    subject: _mean_ns(samples[name][round_])
+                    for subject, name in of.items()
+                    if subject != PROGRAM and round_ in samples[name]
+                },
+            )
+            for round_, sample in sorted(samples[of[PROGRAM]].items())
+        ]
+    return found
+
+
+def _regime(regimes: Regimes, sample: Sample) -> str:
+    found = regimes.of(sample.pingpong_ns)
+    if sample.pingpong_ns is None:
+        return ""
+    return MOVED if found is None else regime_kind(found.name)
+
+
+def _time(sample: Sample) -> float:
+    if sample.printed:
+        return fmean(sample.printed)
+    return _mean_ns(sample) * 1e-9
+
+
+def _mean_ns(sample: Sample) -> float:
+    thread = sample.threads[0]
+    spans = zip(thread.begin_ns, thread.end_ns, strict=True)
+    return fmean(end - begin for begin, end in spans)
+
+
+def _lone(times: Sequence[float]) -> Estimate:
+    return Estimate(median(times), 0.0, float("inf"))
+
+
+def treated_of(
+    requested: DiagnoseRequested, passes: Sequence[Pass], baselines: Sequence[Pass]
+) -> list[Treated]:
+    """What a treatment did, in each regime; regimes with most pairs first.
+
+    Args:
+        requested: The treatment.
+        passes: Of it, in order of rounds.
+        baselines: Those of its baseline.
+    """
+    regimes = dict.fromkeys(one.regime for one in passes if one.regime != MOVED)
+    pairs = {
+        regime: matched(
+            [one for one in passes if one.regime == regime],
+            [one for one in baselines if one.regime == regime],
+        )
+        for regime in regimes
+    }
+    ordered = sorted(pairs.items(), key=lambda item: -len(item[1]))
+    return [_of_regime(requested, regime, found) for regime, found in ordered if found]
+
+
+def matched(passes: Sequence[Pass], baselines: Sequence[Pass]) -> list[tuple[Pass, Pass]]:
+    """Pairs of passes in near rounds, each used once: where cores move, few share a round.
+
+    Args:
+        passes: Of one treatment in one regime, in order of rounds.
+        baselines: Of its baseline in the same regime.
+    """
+    found, left = [], list(baselines)
+    for one in passes:
+        while left and left[0].round < one.round - NEAR_ROUNDS:
+            left.pop(0)
+        if left and left[0].round <= one.round + NEAR_ROUNDS:
+            found.append((one, left.pop(0)))
+    return found
+
+
+def _of_regime(
+    requested: DiagnoseRequested, regime: str, pairs: Sequence[tuple[Pass, Pass]]
+) -> Treated:
+    names = [
+        name
+        for name in REFERENCES
+        if all(name in one.references and name in base.references for one, base in pairs)
+    ]
+    rounds = [
+        (
+            one.program / base.program,
+            {name: one.references[name] / base.references[name] for name in names},
+        )
+        for one, base in pairs
+    ]
+    return Treated(
+        name=requested.treatment,
+        kind=requested.kind,
+        baseline=requested.baseline,
+        change=requested.change,
+        regime=regime,
+        rounds=len(pairs),
+        program=slowdown([program for program, _ in rounds]),
+        references={name: slowdown([of[name] for _, of in rounds]) for name in names},
+        shares={name: share([(program, of[name]) for program, of in rounds]) for name in names},
+        over={name: slowdown([program / of[name] for program, of in rounds]) for name in names},
+    )
+
+
+def _traffic(run: Run, points: Sequence[Point]) -> ModelledTraffic | None:
+    known = [one for point in points for one in run.simulated.get(point.point, {}).values()]
+    program = next(iter(points), None)
+    samples = run.samples.get(program.point, []) if program else []
+    if not known or not samples:
+        return None
+    peaks = [
+        point.bytes_moved / median(map(_mean_ns, taken))
+        for point in points
+        if (requested := DiagnoseRequested.of(point.requested)).subject == BANDWIDTH
+        and requested.treatment == COMPUTE
+        and (taken := run.samples.get(point.point, []))
+    ]
+    return ModelledTraffic(
+        read_bytes=known[-1].read_bytes,
+        write_bytes=known[-1].write_bytes,
+        run_s=median(map(_mean_ns, samples)) * 1e-9,
+        peak_gb_per_s=peaks[0] if peaks else None,
+    )
+
+
+def _reference_values(run: Run, points: Iterable[Point]) -> dict[str, tuple[float, float]]:
+    """Of latency and cached in ns a load, of bandwidth in GB/s: beside arithmetic, under writes."""
+    found: dict[str, dict[str, float]] = {}
+    for point in points:
+        requested = DiagnoseRequested.of(point.requested)
+        samples = run.samples.get(point.point, [])
+        if requested.subject == PROGRAM or not samples:
+            continue
+        ns = median(map(_mean_ns, samples))
+        value = ns / point.accesses if point.accesses else point.bytes_counted / ns
+        found.setdefault(requested.subject, {})[requested.treatment] = value
+    return {
+        subject: (values[COMPUTE], values[WRITE])
+        for subject, values in found.items()
+        if COMPUTE in values and WRITE in values
+    }

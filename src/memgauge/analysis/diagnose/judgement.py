@@ -1,0 +1,251 @@
+"""What limits the program: a rule over intervals, each of which must hold on its own.
+
+In this order: were there rounds enough, is the program's own time steady, did pressure reach
+memory; then whether pressure slows the program at all; whether it suffers from the loss of cache
+more than anything that waits for memory does; and whether it slows down like what uses bandwidth,
+or like what waits for memory. What two kinds of evidence say differently is said, not averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from memgauge.analysis.diagnose.figures import Diagnosis, Treated
+from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.points.diagnose import (
+    BANDWIDTH,
+    CACHE,
+    CACHED,
+    COMPUTE_AGAIN,
+    LATENCY,
+    READ,
+    WRITE,
+)
+
+Kind = Literal["bandwidth", "latency", "memory", "cache", "not memory", "cannot tell"]
+OF_MEMORY: frozenset[Kind] = frozenset({"bandwidth", "latency", "memory"})
+"""Verdicts that say that it waits for memory: shares of its time have a meaning."""
+
+STEADY = 0.02
+"""Two equal treatments that differ by more, at the nearer end of the interval, are not equal."""
+LEAST_DOSE = 1.20
+"""Slowdown of a reference under writes, at the lower end, from which on pressure can tell."""
+LEAST_CACHE_DOSE = 1.30
+"""The same of the cached reference, under pressure on the cache."""
+NOTHING = 1.05
+"""A program that slows down by less, at the upper end, is not limited by what was pressed."""
+SOMETHING = 1.03
+"""One that slows down by more, at the lower end, is."""
+CACHE_EXCESS = 1.05
+"""Slowdown over that of what waits for memory, under pressure on the cache, at the lower end: of
+what lives in the cache;"""
+NO_CACHE_EXCESS = 1.20
+"""and at the upper end: of what may be said to wait for memory."""
+BEYOND = 1.05
+"""Slowdown over that of what waits for memory, at the lower end, of what does not only wait."""
+MUCH_TRAFFIC = 0.25
+"""Share of the bandwidth at hand, from which on modelled traffic may limit a program."""
+LIKE_BANDWIDTH = 0.70
+"""Least share, by the bandwidth reference, of what is bound by bandwidth."""
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict on interference, with the figures that it rests on."""
+
+    kind: Kind
+    why: str
+    """A sentence."""
+    latency_share: Estimate | None = None
+    bandwidth_share: Estimate | None = None
+    resolvable_share: float | None = None
+    """The least share by the latency reference that these rounds could tell from none."""
+    regime: str = ""
+
+
+def judgement_of(diagnosis: Diagnosis) -> Judgement:
+    """The verdict on a whole diagnosis: interference and the modelled traffic together."""
+    traffic = diagnosis.traffic
+    return judge(diagnosis.treated, traffic.peak_share if traffic else None)
+
+
+def judge(treated: Sequence[Treated], traffic_share: float | None = None) -> Judgement:
+    """By the regime with most rounds in which anything can be told.
+
+    Args:
+        treated: What each treatment did, in each regime.
+        traffic_share: Modelled traffic over the bandwidth at hand; None: not known.
+    """
+    writes = [one for one in treated if one.name == WRITE]
+    if not writes:
+        return Judgement(kind="cannot tell", why="No pressure was applied.")
+    enough = [one for one in writes if one.rounds >= LEAST_ROUNDS]
+    if not enough:
+        most = max(one.rounds for one in writes)
+        return Judgement(
+            kind="cannot tell",
+            why=f"Only {most} rounds could be paired; {LEAST_ROUNDS} are needed.",
+        )
+    judged = [_in_regime(one.regime, treated, traffic_share) for one in enough]
+    return next((one for one in judged if one.kind != "cannot tell"), judged[0])
+
+
+def _in_regime(regime: str, treated: Sequence[Treated], traffic_share: float | None) -> Judgement:
+    of = {one.name: one for one in treated if one.regime == regime}
+    write = of[WRITE]
+    found = _Evidence(write, of.get(CACHE), of.get(READ), of.get(COMPUTE_AGAIN), traffic_share)
+    return msgspec.structs.replace(
+        found.judgement(),
+        regime=regime,
+        latency_share=write.shares.get(LATENCY),
+        bandwidth_share=write.shares.get(BANDWIDTH),
+        resolvable_share=_resolvable(write),
+    )
+
+
+def _resolvable(write: Treated) -> float | None:
+    """Half the width of the interval of the program's slowdown, as a share of the reference's."""
+    reference = write.references.get(LATENCY)
+    if write.program is None or reference is None or reference.value <= 1:
+        return None
+    return (write.program.high - write.program.low) / 2 / (reference.value - 1)
+
+
+class _Evidence:
+    """Of one regime."""
+
+    def __init__(
+        self,
+        write: Treated,
+        cache: Treated | None,
+        read: Treated | None,
+        again: Treated | None,
+        traffic_share: float | None,
+    ) -> None:
+        self._write = write
+        self._cache = cache
+        self._read = read
+        self._again = again
+        self._traffic_share = traffic_share
+
+    def judgement(self) -> Judgement:
+        """The first rule that applies."""
+        for rule in (self._unsteady, self._weak, self._nothing, self._of_cache, self._of_memory):
+            found = rule()
+            if found is not None:
+                return found
+        return Judgement(
+            kind="cannot tell",
+            why="Whether the program slows down under pressure lies within the noise: "
+            f"{_times(self._write.program)} under writes.",
+        )
+
+    def _unsteady(self) -> Judgement | None:
+        again = self._again.program if self._again else None
+        if again is not None and again.low <= 1 + STEADY and again.high >= 1 - STEADY:
+            return None
+        why = "The program's time is not steady: "
+        if again is None:
+            return Judgement(kind="cannot tell", why=f"{why}too few rounds show whether it is.")
+        return Judgement(
+            kind="cannot tell",
+            why=f"{why}the same treatment twice differs by {_times(again)}.",
+        )
+
+    def _weak(self) -> Judgement | None:
+        doses = [self._write.references.get(name) for name in (LATENCY, BANDWIDTH)]
+        if any(dose is not None and dose.low >= LEAST_DOSE for dose in doses):
+            return None
+        latency = self._write.references.get(LATENCY)
+        return Judgement(
+            kind="cannot tell",
+            why="The generators here have too little effect on memory to tell: latency "
+            f"{_times(latency)} under writes.",
+        )
+
+    def _nothing(self) -> Judgement | None:
+        """Not limited by memory, nor by the cache where its pressure could tell."""
+        program = self._write.program
+        if program is None or program.high >= NOTHING:
+            return None
+        for other in (self._cache, self._read):
+            if other is not None and (other.program is None or other.program.high >= NOTHING):
+                return None
+        share = self._write.shares.get(LATENCY)
+        most = f"at most {max(0.0, share.high):.0%}" if share else "little"
+        return Judgement(
+            kind="not memory",
+            why=f"Pressure does not slow it down: {_times(program)} under writes, so it waits for "
+            f"memory {most} of its time.",
+        )
+
+    def _of_cache(self) -> Judgement | None:
+        cache = self._cache
+        if cache is None or cache.program is None:
+            return None
+        cached = cache.references.get(CACHED)
+        if cached is None or cached.low < LEAST_CACHE_DOSE:
+            return None
+        excess = [cache.over.get(name) for name in (LATENCY, BANDWIDTH)]
+        if any(one is None or one.low < CACHE_EXCESS for one in excess):
+            return None
+        return Judgement(
+            kind="cache",
+            why=f"It takes {_times(cache.program)} where others use the shared cache, more than "
+            "anything that waits for memory does there: its data live in that cache.",
+        )
+
+    def _is_not_of_cache(self) -> bool:
+        """Whether pressure on the cache did no more to it than to what waits for memory."""
+        if self._cache is None:
+            return True
+        if CACHED not in self._cache.references:
+            return True  # no shared cache is known
+        over = [self._cache.over.get(name) for name in (LATENCY, BANDWIDTH)]
+        return any(one is not None and one.high < NO_CACHE_EXCESS for one in over)
+
+    def _of_memory(self) -> Judgement | None:
+        program = self._write.program
+        if program is None or program.low < SOMETHING:
+            return None
+        if not self._is_not_of_cache():
+            return Judgement(
+                kind="cannot tell",
+                why=f"It takes {_times(program)} under writes, but whether it waits for memory or "
+                "loses the shared cache lies within the noise.",
+            )
+        bandwidth = self._write.shares.get(BANDWIDTH)
+        over_latency = self._write.over.get(LATENCY)
+        is_beyond = over_latency is not None and over_latency.low > BEYOND
+        traffic = self._traffic_share
+        modelled = (
+            "" if traffic is None else f"; simulated, it moves {traffic:.0%} of the bandwidth"
+        )
+        if is_beyond and traffic is not None and traffic < MUCH_TRAFFIC:
+            return Judgement(
+                kind="memory",
+                why=f"It takes {_times(program)} under writes, more than what waits for each load"
+                f"{modelled}: the two contradict each other, so its kind cannot be told.",
+            )
+        if bandwidth is not None and bandwidth.low >= LIKE_BANDWIDTH and is_beyond:
+            return Judgement(
+                kind="bandwidth",
+                why=f"It takes {_times(program)} under writes, more than what waits for each load "
+                f"and like what streams{modelled}.",
+            )
+        if traffic is not None and traffic < MUCH_TRAFFIC:
+            return Judgement(
+                kind="latency",
+                why=f"It takes {_times(program)} under writes{modelled}: too little to be limited "
+                "by it.",
+            )
+        return Judgement(kind="memory", why=f"It takes {_times(program)} under writes{modelled}.")
+
+
+def _times(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "an unknown time"
+    return f"{estimate.value:.2f} times as long ({estimate.low:.2f} to {estimate.high:.2f})"

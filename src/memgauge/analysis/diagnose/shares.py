@@ -1,0 +1,66 @@
+"""From paired slowdowns to shares of time, with intervals that assume no distribution.
+
+Under pressure a program takes p times as long as beside arithmetic, in the same round, and a
+reference that does nothing but wait for memory r times as long. A program that waits for memory for
+a share s of its time, and for nothing else that pressure reaches, takes p = 1 + s (r - 1). So each
+round gives s = (p - 1) / (r - 1).
+
+Where errors of p and r are symmetric, p - 1 - s (r - 1) is symmetric about 0 at the true s in every
+round, whatever the pressure was in it: each round's s lies above the true one with probability 1/2,
+as often as p - 1 - s (r - 1) is above 0, as long as r is above 1. The interval between two order
+statistics of these s holds by the sign test (David and Nagaraja, Order Statistics, 3rd edition,
+7.1), and it holds the uncertainty of the reference too. A round in which the reference did not slow
+down tells nothing of s that is finite: it counts as a value beyond all others, on the side that its
+p - 1 is on, so that weak pressure widens the interval instead of moving it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.paired import paired
+
+LEAST_ROUNDS = 8
+"""Below it no share is given: six would do for an interval, of no use."""
+
+
+def slowdown(ratios: Sequence[float]) -> Estimate | None:
+    """Median with its 95% interval; None: too few rounds.
+
+    Args:
+        ratios: Time under a treatment over that under its baseline, of each round.
+    """
+    return None if len(ratios) < LEAST_ROUNDS else paired(ratios)
+
+
+def share(slowdowns: Sequence[tuple[float, float]]) -> Estimate | None:
+    """Share of time for which a program behaves like a reference; above 1 if it is hurt more.
+
+    Args:
+        slowdowns: (of the program, of the reference) of each round; 1 is no slowdown.
+
+    Returns:
+        None: too few rounds, or so weak a pressure that an end of the interval is not finite.
+    """
+    if len(slowdowns) < LEAST_ROUNDS:
+        return None
+    ordered = sorted(_of_round(program, reference) for program, reference in slowdowns)
+    found = _order_interval(ordered)
+    if found is None or not all(map(math.isfinite, found)):
+        return None
+    return Estimate(median(ordered), *found)
+
+
+def _of_round(program: float, reference: float) -> float:
+    if reference > 1:
+        return (program - 1) / (reference - 1)
+    return math.copysign(math.inf, program - 1)
+
+
+def _order_interval(ordered: Sequence[float]) -> tuple[float, float] | None:
+    """The two of the ordered values between which `paired` puts its interval."""
+    ranks = paired([float(place) for place in range(len(ordered))])
+    return None if ranks is None else (ordered[int(ranks.low)], ordered[int(ranks.high)])

@@ -1,0 +1,147 @@
+"""The diagnosis in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.diagnose.figures import Diagnosis, Treated
+from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
+from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
+from memgauge.analysis.section import Level, Verdict
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.points.diagnose import LATENCY
+
+KINDS: dict[Kind, str] = {
+    "bandwidth": "It is limited by memory bandwidth.",
+    "latency": "It is limited by memory latency.",
+    "memory": "It waits for memory, whether for its latency or its bandwidth cannot be told.",
+    "cache": "It depends on the shared cache.",
+    "not memory": "It is not limited by memory.",
+    "cannot tell": "What limits it cannot be told.",
+}
+MATTERS = 0.02
+"""A variant whose gain is not above this is no remedy."""
+
+
+def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
+    """What limits it, by how much, what would help, and what was not known."""
+    traffic = diagnosis.traffic
+    judgement = judgement_of(diagnosis)
+    if diagnosis.pressures:
+        level: Level = "warning" if judgement.kind == "cannot tell" else "note"
+        yield Verdict(
+            level=level,
+            text=verdict_words(judgement),
+            remedy=_remedy(judgement),
+        )
+        yield from _shares(judgement)
+        yield from _power(diagnosis, judgement)
+    if traffic is not None:
+        share = traffic.peak_share
+        of = "" if share is None else f", {share:.0%} of what one of its CPUs can stream"
+        yield Verdict(
+            level="note",
+            text=f"By a simulation of this machine's caches a run reads "
+            f"{traffic.read_bytes / 1e6:,.0f} MB and writes {traffic.write_bytes / 1e6:,.0f} MB: "
+            f"{traffic.gb_per_s:.2f} GB/s over its measured time{of}. Not counted.",
+        )
+    yield from _variants(diagnosis.variants)
+
+
+def verdict_words(judgement: Judgement) -> str:
+    """What limits it, and why."""
+    return f"{KINDS[judgement.kind]} {judgement.why}"
+
+
+def _remedy(judgement: Judgement) -> str | None:
+    if judgement.kind != "cannot tell":
+        return None
+    return (
+        "give more rounds (--budget, --rounds) on a quiet machine, and the generators CPUs of the "
+        "same last-level cache (--pressure-cpus)"
+    )
+
+
+def _shares(judgement: Judgement) -> Iterator[Verdict]:
+    if judgement.kind not in OF_MEMORY:
+        return
+    latency, bandwidth = judgement.latency_share, judgement.bandwidth_share
+    parts = []
+    if latency is not None and judgement.kind != "bandwidth":
+        parts.append(f"that waits for memory {share_words(latency)} of its time")
+    if bandwidth is not None:
+        parts.append(f"that streams {share_words(bandwidth)} of its time")
+    if parts:
+        yield Verdict(
+            level="note", text=f"Under writes it slows down like a program {', or '.join(parts)}."
+        )
+
+
+def _power(diagnosis: Diagnosis, judgement: Judgement) -> Iterator[Verdict]:
+    values = diagnosis.reference_values.get(LATENCY)
+    if values is None:
+        return
+    least = judgement.resolvable_share
+    told = "" if least is None else f"; shares below {least:.0%} cannot be told from none"
+    where = f", {judgement.regime}" if judgement.regime else ""
+    yield Verdict(
+        level="note",
+        text=f"Writes of the generators raise memory latency on the program's CPU from "
+        f"{values[0]:.0f} to {values[1]:.0f} ns{where}{told}.",
+        about="conditions",
+    )
+
+
+def _variants(variants: Sequence[Treated]) -> Iterator[Verdict]:
+    """Remedies, the largest gain first; then what harms, and what gains nothing."""
+    found = [one for one in variants if one.change]
+    helps = [one for one in found if is_faster(one.program)]
+    for one in sorted(helps, key=lambda one: gain(one.program), reverse=True):
+        yield Verdict(level="good", text=f"{one.name} ({one.change}): {_gained(one.program)}.")
+    harms = [one for one in found if is_slower(one.program)]
+    for one in harms:
+        yield Verdict(level="note", text=f"{one.name} ({one.change}): {_gained(one.program)}.")
+    untold = [one.name for one in found if one.rounds < LEAST_ROUNDS]
+    if untold:
+        yield Verdict(
+            level="note",
+            text=f"Too few rounds to tell what these change: {', '.join(untold)}.",
+            remedy="give more time with --budget",
+        )
+    nothing = [one.name for one in found if one.program and one not in helps and one not in harms]
+    if nothing:
+        yield Verdict(
+            level="note",
+            text=f"No gain above {MATTERS:.0%} was found of: {', '.join(nothing)}.",
+        )
+
+
+def is_faster(estimate: Estimate | None) -> bool:
+    """Whether the whole interval of time over the usual way lies below 1 by what matters."""
+    return estimate is not None and estimate.high < 1 - MATTERS
+
+
+def is_slower(estimate: Estimate | None) -> bool:
+    """Whether the whole interval lies above 1 by what matters."""
+    return estimate is not None and estimate.low > 1 + MATTERS
+
+
+def gain(estimate: Estimate | None) -> float:
+    """Time saved as a share; negative: time lost."""
+    return 0.0 if estimate is None else 1 - estimate.value
+
+
+def _gained(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "unknown"
+    low, high = sorted((1 - estimate.high, 1 - estimate.low))
+    value = gain(estimate)
+    if value >= 0:
+        return f"takes {value:.1%} less time ({low:.1%} to {high:.1%})"
+    return f"takes {-value:.1%} more time ({-high:.1%} to {-low:.1%})"
+
+
+def share_words(estimate: Estimate) -> str:
+    """Such as `72% (56% to 80%)`; below 0 is written as 0."""
+    low, high = max(0.0, estimate.low), max(0.0, estimate.high)
+    return f"{max(0.0, estimate.value):.0%} ({low:.0%} to {high:.0%})"

@@ -1,0 +1,299 @@
+"""Diagnosis: is a program limited by memory, by what of it, and what would help?
+
+Question: by how much does the program slow down when memory answers later, gives less, or keeps
+less of it in the cache; and what does another way to start it gain?
+
+Method: the program runs again and again, in rounds, each time under another treatment, in random
+order. Beside it, on CPUs that it does not use, generators apply a known pressure; reference loops
+on the program's own CPU, just before and after each run, tell what that pressure does to latency,
+bandwidth and cache there. The program's slowdown over that of a reference is the share of its time
+for which it behaves like the reference. Other ways to start it (huge pages, numbers of threads, the
+user's own) are compared with the usual way in the same rounds.
+Source: Eklov et al., Cache Pirating (ICPP 2011) and Bandwidth Bandit (CGO 2013); Casas and
+Bronevetsky, Active Measurement (IPDPS 2014); Mars et al., Bubble-Up (MICRO 2011).
+
+What would invalidate it: pressure that is too weak to tell (the references show it); virtual CPUs
+that the host moves within a run; a program that does something else each time it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import ClassVar
+
+import msgspec
+
+from memgauge import _core
+from memgauge.experiments.diagnose.generators import Generators
+from memgauge.experiments.diagnose.modelled_traffic import modelled
+from memgauge.experiments.diagnose.parameters import (
+    DEFAULT_ROUNDS,
+    DiagnoseParameters,
+)
+from memgauge.experiments.diagnose.places import Places, places
+from memgauge.experiments.diagnose.program_runs import OneRun, ProgramRuns
+from memgauge.experiments.diagnose.references import CACHED_HOPS, LATENCY_HOPS, References, joined
+from memgauge.experiments.diagnose.treatments import Treatment, pressures, variants
+from memgauge.experiments.shared.base import Bench, Experiment, Group
+from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.errors import NotPossibleHere, RequestError
+from memgauge.model.points.diagnose import (
+    BANDWIDTH,
+    CACHED,
+    LATENCY,
+    PROGRAM,
+    DiagnoseActual,
+    DiagnoseRequested,
+    point_name,
+)
+from memgauge.model.records import AnyRecord, Point, Sample, Scalar, ThreadSample
+from memgauge.model.system import System
+from memgauge.system.memory.sources import ORDINARY, Memories
+
+SHORT_RUN_S = 0.05
+"""A program that takes less is run several times in each pass,"""
+PASS_S = 0.1
+"""for about so long."""
+MOST_RUNS = 100
+
+
+class DiagnoseGroup(Group, frozen=True, kw_only=True):
+    """The program, under all treatments."""
+
+    places: Places
+    treatments: list[Treatment]
+
+
+class DiagnoseBench(Bench):
+    """Generators, references and the program."""
+
+    def __init__(
+        self,
+        points: list[Point],
+        treatments: Mapping[str, Treatment],
+        runs: ProgramRuns,
+        machinery: Machinery | None,
+        runs_in_a_pass: int,
+    ) -> None:
+        self.points = points
+        self._treatments = treatments
+        """By name of the program's point."""
+        self._runs = runs
+        self._machinery = machinery
+        self._runs_in_a_pass = runs_in_a_pass
+
+    def measure(self, point: str, round_: int) -> list[Sample]:
+        """The program once under one treatment, with the references before and after."""
+        treatment = self._treatments[point]
+        if treatment.pressure is None or self._machinery is None:
+            return [self._of_program(point, round_, treatment)]
+        return self._machinery.around(
+            treatment.name, round_, lambda: self._of_program(point, round_, treatment)
+        )
+
+    def _of_program(self, point: str, round_: int, treatment: Treatment) -> Sample:
+        taken = [self._runs.run(treatment) for _ in range(self._runs_in_a_pass)]
+        return _sample(point, round_, taken, self._runs.cpus[0])
+
+
+class Machinery:
+    """Generators with the references that show what they do."""
+
+    def __init__(self, group: DiagnoseGroup, stack: ExitStack) -> None:
+        cpu, cpus = group.places.program[0], group.places.pressure
+        self.references = References(cpu, group.places.llc_bytes, stack)
+        kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
+        self._generators = Generators(cpus, kinds, stack)
+        self._pair = _core.Team([cpu, cpus[0]])
+
+    def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
+        """The program under one kind of pressure, and the references there.
+
+        The distance of the cores is taken before and after: the larger of the two is recorded.
+
+        Args:
+            name: Of the treatment.
+            round_: Number of the round.
+            run: Runs the program.
+        """
+        points = {reference: point_name(reference, name) for reference in self.references.names}
+        near_ns = self._pair.pingpong_ns()
+        with self._generators.at_work(name):
+            before = self.references.take(points, round_)
+            program = run()
+            after = self.references.take(points, round_)
+        far_ns = self._pair.pingpong_ns()
+        known = [ns for ns in (near_ns, far_ns) if ns is not None]
+        pingpong_ns = max(known) if len(known) == 2 else None
+        samples = [program, *map(joined, before, after)]
+        return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
+
+
+class Diagnose(Experiment):
+    """The `diagnose` experiment."""
+
+    name: ClassVar[str] = "diagnose"
+    parameters: ClassVar[type[DiagnoseParameters]] = DiagnoseParameters
+
+    def plan(self, parameters: DiagnoseParameters, system: System) -> list[DiagnoseGroup]:
+        """One group: all treatments are compared in the same rounds."""
+        parameters.check()
+        if not parameters.words:
+            raise RequestError("diagnose: no command was given; write it after --")
+        where = places(parameters, system)
+        treatments: list[Treatment] = []
+        if "interference" in parameters.only and where.pressure:
+            treatments += pressures(where)
+        treatments += variants(parameters, where)
+        if not treatments:
+            raise NotPossibleHere(
+                "diagnose: no CPU is left to generate pressure, and there is nothing to compare; "
+                "give the program fewer with --program-cpus, or a variant with --try"
+            )
+        rounds = parameters.rounds or DEFAULT_ROUNDS
+        points = [
+            point
+            for treatment in treatments
+            for point in _points(treatment, where, rounds, references=[LATENCY, BANDWIDTH])
+        ]
+        memory = sum({one.pressure.bytes for one in treatments if one.pressure})
+        return [
+            DiagnoseGroup(
+                name=parameters.words[0],
+                points=points,
+                bytes=2 * memory * max(1, len(where.pressure)),
+                places=where,
+                treatments=treatments,
+            )
+        ]
+
+    @contextmanager
+    def open(
+        self,
+        group: DiagnoseGroup,
+        parameters: DiagnoseParameters,
+        memories: Memories = ORDINARY,
+    ) -> Iterator[Bench]:
+        """Run the program once, untimed by any figure, and prepare generators and references.
+
+        Args:
+            group: The treatments with their CPUs.
+            parameters: What `group` was planned with.
+            memories: Not used: the program's memory is its own.
+        """
+        del memories
+        runs = ProgramRuns(
+            parameters.words,
+            group.places.program,
+            metric=parameters.metric,
+            prepare=parameters.prepare,
+            same_output=parameters.same_output,
+        )
+        first = runs.run(Treatment(name="first run", kind="variant"))
+        first_s = (first.end_ns - first.begin_ns) * 1e-9
+        runs_in_a_pass = 1
+        if first_s < SHORT_RUN_S:
+            runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
+        with ExitStack() as stack:
+            has_pressure = any(one.pressure for one in group.treatments)
+            machinery = Machinery(group, stack) if has_pressure else None
+            facts = DiagnoseActual(
+                runs_in_a_pass=runs_in_a_pass, first_run_ns=first.end_ns - first.begin_ns
+            ).recorded()
+            references = machinery.references if machinery else None
+            rounds = parameters.rounds or DEFAULT_ROUNDS
+            points = []
+            for treatment in group.treatments:
+                names = references.names if references and treatment.pressure else []
+                made = _points(treatment, group.places, rounds, references=names)
+                points += [_opened(point, references, facts) for point in made]
+            leaders = {
+                point_name(PROGRAM, treatment.name): treatment for treatment in group.treatments
+            }
+            yield DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
+
+    def simulate(
+        self, points: Sequence[Point], parameters: DiagnoseParameters, system: System
+    ) -> Iterable[AnyRecord]:
+        """What one run would read and write by this machine's caches, once.
+
+        Args:
+            points: All points of the run.
+            parameters: What was asked; `command`, `only` and `simulate_s` are used.
+            system: Not used: the simulation finds the caches itself.
+        """
+        del system
+        if "traffic" not in parameters.only:
+            return []
+        program = next(
+            one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
+        )
+        return modelled(parameters.words, program, parameters.simulate_s)
+
+
+def _points(
+    treatment: Treatment, where: Places, rounds: int, *, references: Sequence[str]
+) -> list[Point]:
+    """The program's point, and those of the references in the same passes."""
+    program = point_name(PROGRAM, treatment.name)
+    found = []
+    for subject in (PROGRAM, *(references if treatment.pressure else ())):
+        requested = DiagnoseRequested(
+            subject=subject,
+            treatment=treatment.name,
+            kind=treatment.kind,
+            baseline=treatment.baseline,
+            change=treatment.change,
+        )
+        cpus = where.program if subject == PROGRAM else where.program[:1]
+        actual = DiagnoseActual(
+            cpus=format_cpu_list(cpus),
+            pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
+            pressure_bytes=treatment.pressure.bytes if treatment.pressure else None,
+            passes=rounds,
+            llc_bytes=where.llc_bytes,
+            same_cache=where.same_cache if treatment.pressure else None,
+        )
+        found.append(
+            Point(
+                point=point_name(subject, treatment.name),
+                experiment="diagnose",
+                quantity="bandwidth" if subject == BANDWIDTH else "latency",
+                requested=requested.recorded(),
+                actual=actual.recorded(),
+                accesses=_ACCESSES.get(subject, 0),
+                bytes_counted=1 if subject == BANDWIDTH else 0,
+                bytes_moved=1 if subject == BANDWIDTH else 0,
+                threads=1,
+                role="run",
+                work="fixed",
+                measured_with=None if subject == PROGRAM else program,
+            )
+        )
+    return found
+
+
+_ACCESSES = {PROGRAM: 1, LATENCY: LATENCY_HOPS, CACHED: CACHED_HOPS}
+
+
+def _opened(point: Point, references: References | None, facts: Mapping[str, Scalar]) -> Point:
+    subject = DiagnoseRequested.of(point.requested).subject
+    if subject == PROGRAM or references is None:
+        return point.with_actual(facts)
+    made = point.with_actual(references.facts[subject])
+    if subject != BANDWIDTH:
+        return made
+    return msgspec.structs.replace(
+        made, bytes_counted=references.bytes_counted, bytes_moved=references.bytes_moved
+    )
+
+
+def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sample:
+    thread = ThreadSample(
+        cpu=cpu,
+        begin_ns=[one.begin_ns for one in taken],
+        end_ns=[one.end_ns for one in taken],
+    )
+    printed = [one.printed for one in taken if one.printed is not None]
+    return Sample(point=point, round=round_, threads=[thread], printed=printed)

@@ -1,0 +1,96 @@
+"""What one run of the program would read from and write to memory, by the caches of this machine.
+
+`memgauge simulate` executes the program by valgrind, tens of times slower, in a process of its own,
+so that it can be ended when it takes too long.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import msgspec
+
+from memgauge.model.records import AnyRecord, Simulated, SimulatedLevel, SimulatedMachine, Warning
+from memgauge.model.simulated_program import SimulatedProgram
+from memgauge.system.programs.interpreter import isolated
+from memgauge.system.programs.program import find_program, send, tree_of
+
+REMEDY = "install valgrind, or give more time with --simulate-up-to"
+
+
+class _Document(msgspec.Struct):
+    program: SimulatedProgram
+
+
+def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]:
+    """Records of one simulated run; a warning where there is none.
+
+    Args:
+        words: The program's command line.
+        point: Name of the point that it is recorded with.
+        most_s: After so many seconds it is ended.
+    """
+    if find_program("valgrind") is None:
+        yield _not_simulated("valgrind is not installed")
+        return
+    running = subprocess.Popen(
+        isolated("memgauge", ["simulate", "--json", "--", *words]),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ,
+    )
+    try:
+        printed, _ = running.communicate(timeout=most_s)
+    except subprocess.TimeoutExpired:
+        yield _not_simulated(f"it takes longer than {most_s:g} s")
+        return
+    finally:
+        if running.poll() is None:
+            send(signal.SIGTERM, reversed(tree_of(running.pid)))
+            try:
+                running.wait(5.0)
+            except subprocess.TimeoutExpired:
+                send(signal.SIGKILL, tree_of(running.pid))
+                running.wait()
+    try:
+        program = msgspec.json.decode(printed, type=_Document).program
+    except msgspec.DecodeError:
+        yield _not_simulated("valgrind could not execute it")
+        return
+    yield SimulatedMachine(machine=program.machine)
+    yield Simulated(
+        point=point,
+        machine=program.machine.name,
+        cores=1,
+        accesses=sum(one.accesses for one in program.levels[:2]),
+        load_read_bytes=program.load_read_bytes + (program.instruction_read_bytes or 0),
+        allocate_read_bytes=program.allocate_read_bytes,
+        software_prefetch_read_bytes=0,
+        hardware_prefetch_read_bytes=program.prefetch_read_bytes,
+        write_back_bytes=program.write_back_bytes,
+        bypass_write_bytes=program.bypass_write_bytes,
+        array_read_bytes={},
+        levels=[
+            SimulatedLevel(
+                level=f"{one.level} {one.kind}",
+                hits=max(0, one.accesses - one.misses),
+                misses=one.misses,
+                write_backs=0,
+            )
+            for one in program.levels
+        ],
+        took_s=program.took_s,
+    )
+
+
+def _not_simulated(why: str) -> Warning:
+    return Warning(
+        code="not-simulated",
+        message=f"the program's traffic was not simulated: {why}",
+        remedy=REMEDY,
+        experiment="diagnose",
+    )

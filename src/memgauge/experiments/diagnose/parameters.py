@@ -1,0 +1,225 @@
+"""What can be asked of a diagnosis."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from memgauge.model.cpulist import parse_cpu_list
+from memgauge.model.errors import RequestError
+from memgauge.model.option import (
+    Option,
+    choices_option,
+    count_option,
+    duration_option,
+    list_text,
+    switch_option,
+)
+from memgauge.model.parameters import HOST_OPTIONS, CommonParameters, RunOptions
+from memgauge.model.text import quoted
+
+EVIDENCE = ("interference", "pages", "threads", "traffic")
+LEAST_ROUNDS = 8
+DEFAULT_ROUNDS = 40
+DEFAULT_BUDGET_S = 300.0
+MOST_ROUNDS = 1000
+DEFAULT_SIMULATE_S = 60.0
+SEPARATOR = ";;"
+"""Between variants in their text form: a command may hold commas."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """Another way to start the program, of the user's own."""
+
+    name: str
+    what: str
+    """A command, or NAME=VALUE of an environment variable."""
+
+    def __str__(self) -> str:
+        """As it was written."""
+        return f"{self.name}={self.what}"
+
+    @property
+    def variable(self) -> tuple[str, str] | None:
+        """Name and value of an environment variable; None: it is a command."""
+        if _VARIABLE.match(self.what) is None or " " in self.what.partition("=")[0]:
+            return None
+        name, _, value = self.what.partition("=")
+        return name, value
+
+
+def _variants(text: str, flag: str) -> tuple[Variant, ...]:
+    found = []
+    for one in text.split(SEPARATOR):
+        name, equals, what = one.strip().partition("=")
+        if not equals or not what or _NAME.fullmatch(name) is None:
+            raise RequestError(
+                f"{flag} {quoted(one)}: write NAME=COMMAND or NAME=VARIABLE=VALUE, with a name of "
+                "letters, digits and . _ + -"
+            )
+        found.append(Variant(name, what))
+    names = [variant.name for variant in found]
+    if len(set(names)) < len(names):
+        raise RequestError(f"{flag}: two variants have the same name; rename one")
+    return tuple(found)
+
+
+def _write_variants(variants: object) -> str:
+    if isinstance(variants, (list, tuple)):
+        return SEPARATOR.join(map(str, variants))
+    return str(variants)
+
+
+def _pattern(text: str, flag: str) -> str:
+    try:
+        groups = re.compile(text).groups
+    except re.error as error:
+        raise RequestError(f"{flag} {quoted(text)}: is no regular expression: {error}") from error
+    if groups != 1:
+        raise RequestError(
+            f"{flag} {quoted(text)}: has {groups} groups; put the number into one, such as "
+            r"'time ([0-9.]+)'"
+        )
+    return text
+
+
+def _cpus(text: str, flag: str) -> tuple[int, ...]:
+    try:
+        return tuple(parse_cpu_list(text))
+    except ValueError as error:
+        raise RequestError(f"{flag} {quoted(text)}: is no list of CPUs, such as 0-3,8") from error
+
+
+def _cpus_option(what: str, automatic: str) -> Option:
+    return Option(
+        help=what,
+        metavar="LIST",
+        parse=_cpus,
+        write=list_text,
+        repeatable=True,
+        automatic=automatic,
+        group="where",
+    )
+
+
+class DiagnoseRunOptions(RunOptions, frozen=True, kw_only=True):
+    """What applies to a whole diagnosis: a program takes longer than a sampling pass."""
+
+    budget_s: Annotated[
+        float, duration_option("maximum time to spend measuring", flag="--budget")
+    ] = DEFAULT_BUDGET_S
+
+
+class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
+    """What `memgauge diagnose` takes beside the command."""
+
+    takes_threads: ClassVar[bool] = False
+    unlisted: ClassVar[frozenset[str]] = frozenset({*HOST_OPTIONS, "memory", "sweep"})
+
+    only: Annotated[tuple[str, ...], choices_option("kinds of evidence to collect", EVIDENCE)] = (
+        EVIDENCE
+    )
+    rounds: Annotated[
+        int | None,
+        count_option(
+            f"rounds in which every treatment is applied once; verdicts need {LEAST_ROUNDS}",
+            1,
+            MOST_ROUNDS,
+            automatic=f"as many as the budget allows, at most {DEFAULT_ROUNDS}",
+        ),
+    ] = None
+    program_cpus: Annotated[
+        tuple[int, ...] | None,
+        _cpus_option(
+            "CPUs that the program runs on, such as 0-3",
+            "half of the cores of each last-level cache",
+        ),
+    ] = None
+    pressure_cpus: Annotated[
+        tuple[int, ...] | None,
+        _cpus_option(
+            "CPUs that the generators of pressure run on",
+            "cores that the program does not use, of its last-level cache if there are some",
+        ),
+    ] = None
+    metric: Annotated[
+        str | None,
+        Option(
+            help="regular expression with one group: a number that the program prints, smaller is "
+            "faster; without it, the elapsed time of the program is used",
+            metavar="REGEX",
+            parse=_pattern,
+            automatic="the program's elapsed time",
+        ),
+    ] = None
+    prepare: Annotated[
+        str | None,
+        Option(
+            help="shell command before each run of the program, not timed",
+            metavar="COMMAND",
+            parse=lambda text, _flag: text,
+            automatic="nothing",
+        ),
+    ] = None
+    same_output: Annotated[
+        bool, switch_option("end if a run prints something else than the first run did")
+    ] = False
+    simulate_s: Annotated[
+        float,
+        duration_option(
+            "maximum time to spend simulating the program's traffic, in addition to the budget",
+            flag="--simulate-up-to",
+        ),
+    ] = DEFAULT_SIMULATE_S
+    variants: Annotated[
+        tuple[Variant, ...] | None,
+        Option(
+            help="another way to run the program, to be compared: NAME=COMMAND, or "
+            "NAME=VARIABLE=VALUE for its environment; may be given several times",
+            metavar="NAME=...",
+            parse=_variants,
+            write=_write_variants,
+            flag="--try",
+            automatic="none",
+            natives=(list, tuple, msgspec.Struct),
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what has no meaning here.
+
+        Raises:
+            RequestError: an option of other experiments, or CPUs that both sides would use.
+        """
+        common = {"threads", "nodes", "keep", "overwrite"}
+        for name in sorted(common):
+            if getattr(self, name):
+                raise RequestError(
+                    f"--{name}: does not apply to a diagnosis; use --program-cpus and "
+                    "--pressure-cpus"
+                )
+        shared = set(self.program_cpus or ()) & set(self.pressure_cpus or ())
+        if shared:
+            raise RequestError(
+                f"--program-cpus, --pressure-cpus: both have CPU {min(shared)}; pressure must come "
+                "from CPUs that the program does not use"
+            )
+
+
+class DiagnoseParameters(DiagnoseOptions, frozen=True, kw_only=True):
+    """What `diagnose` takes."""
+
+    command: Annotated[
+        str,
+        Option(help="the program and its arguments", metavar="COMMAND", parse=lambda text, _: text),
+    ] = ""
+
+    @property
+    def words(self) -> list[str]:
+        """Of the command."""
+        return shlex.split(self.command)

@@ -1,0 +1,190 @@
+"""Runs of the program under diagnosis: started, timed, read."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from memgauge.experiments.diagnose.treatments import Treatment
+from memgauge.model.errors import SystemFailure
+from memgauge.model.text import plain, quoted
+from memgauge.system.environment.clock import stamp_clock
+from memgauge.system.programs.program import Ended, Program, send, tree_of
+
+PR_SET_THP_DISABLE = 41
+TAIL_CHARACTERS = 2000
+_ENDING_S = 2.0
+
+
+class OneRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of the program."""
+
+    begin_ns: int
+    end_ns: int
+    printed: float | None
+    """What it printed under the metric; None: nothing was asked for."""
+    output: bytes
+
+
+class ProgramRuns:
+    """Starts a command again and again, on the same CPUs."""
+
+    def __init__(
+        self,
+        words: list[str],
+        cpus: list[int],
+        *,
+        metric: str | None = None,
+        prepare: str | None = None,
+        same_output: bool = False,
+    ) -> None:
+        self._words = words
+        self.cpus = cpus
+        self._metric = None if metric is None else re.compile(metric.encode())
+        self._prepare = prepare
+        self._same_output = same_output
+        self._clock_ns = stamp_clock()
+        self._first_output: bytes | None = None
+
+    def run(self, treatment: Treatment) -> OneRun:
+        """One run, to its end.
+
+        Raises:
+            CommandNotFound, CommandNotExecutable: there is no such program.
+            SystemFailure: the program failed, printed no metric, or something else than before.
+            KeyboardInterrupt: the program was ended.
+        """
+        self._prepared()
+        words = treatment.words or self._words
+        environment = {**os.environ, **treatment.environment}
+        with tempfile.TemporaryFile(prefix="memgauge-diagnose-") as output:
+            with _streams(output.fileno()), _huge_pages(on=treatment.transparent_huge_pages):
+                program = Program(words, environment)
+            try:
+                os.sched_setaffinity(program.pid, self.cpus)
+                begin_ns = self._clock_ns()
+                program.start()
+                ended = _end_of(program)
+                end_ns = self._clock_ns()
+            except BaseException:
+                _kill(program)
+                raise
+            finally:
+                program.close()
+            output.seek(0)
+            printed = output.read()
+        self._refuse_failure(words, ended, printed)
+        return OneRun(
+            begin_ns=begin_ns,
+            end_ns=max(end_ns, begin_ns + 1),
+            printed=self._number_in(printed, words),
+            output=printed,
+        )
+
+    def _prepared(self) -> None:
+        if self._prepare is None:
+            return
+        done = subprocess.run(
+            ["/bin/sh", "-c", self._prepare],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            raise SystemFailure(
+                f"--prepare {quoted(self._prepare)}: exit code {done.returncode}"
+                f"{_tail(done.stdout + done.stderr)}"
+            )
+
+    def _refuse_failure(self, words: list[str], ended: Ended, output: bytes) -> None:
+        if ended.signal is not None:
+            name = signal.Signals(ended.signal).name
+            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{_tail(output)}")
+        if ended.exit_code:
+            raise SystemFailure(
+                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{_tail(output)}"
+            )
+        if not self._same_output:
+            return
+        if self._first_output is None:
+            self._first_output = output
+        elif output != self._first_output:
+            raise SystemFailure(
+                f"{quoted(words[0])}: printed something else than its first run (--same-output)"
+                f"{_tail(output)}"
+            )
+
+    def _number_in(self, output: bytes, words: list[str]) -> float | None:
+        if self._metric is None:
+            return None
+        found = self._metric.search(output)
+        try:
+            value = float(found[1]) if found else 0.0
+        except ValueError:
+            value = 0.0
+        if value <= 0:
+            raise SystemFailure(
+                f"{quoted(words[0])}: printed no number above 0 where --metric expects one"
+                f"{_tail(output)}"
+            )
+        return value
+
+
+def _end_of(program: Program) -> Ended:
+    while (ended := program.wait(1.0)) is None:
+        pass
+    return ended
+
+
+def _kill(program: Program) -> None:
+    """The program and all it started: asked first, then killed."""
+    processes = tree_of(program.pid)
+    send(signal.SIGTERM, processes)
+    if program.wait(_ENDING_S) is None:
+        send(signal.SIGKILL, processes)
+        program.wait(_ENDING_S)
+
+
+def _tail(output: bytes) -> str:
+    text = plain(output[-TAIL_CHARACTERS:].decode("utf-8", "replace").strip())
+    return f"; it printed: {text}" if text else "; it printed nothing"
+
+
+@contextmanager
+def _streams(output: int) -> Iterator[None]:
+    """Standard streams of a process that is made meanwhile: no input, and output into a file."""
+    kept = [os.dup(descriptor) for descriptor in range(3)]
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    try:
+        os.dup2(nothing, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        yield
+    finally:
+        for descriptor, saved in enumerate(kept):
+            os.dup2(saved, descriptor)
+            os.close(saved)
+        os.close(nothing)
+
+
+@contextmanager
+def _huge_pages(*, on: bool) -> Iterator[None]:
+    """Whether a process that is made meanwhile may have transparent huge pages (prctl(2))."""
+    if on:
+        yield
+        return
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    if prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0):
+        raise SystemFailure("the kernel cannot switch off huge pages of a process")
+    try:
+        yield
+    finally:
+        prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0)

@@ -1,0 +1,90 @@
+"""`memgauge diagnose` of small programs: what it records, prints and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.integration.command import command, memgauge
+
+from memgauge.model.storage.run_file import read_run
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs a CPU beside the program"),
+]
+
+QUICK = ("diagnose", "--rounds", "2", "--budget", "200s", "--output", "run")
+
+
+def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
+    script = "echo $MINE $OMP_NUM_THREADS; echo time 0.25"
+    words = ["--only", "interference,pages", "--metric", "time (.*)", "--try", "mine=MINE=yes"]
+    done = memgauge(*QUICK, *words, "--json", "--", "sh", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    diagnosis = document["diagnosis"]
+    assert diagnosis["verdict"] == "cannot tell"
+    assert diagnosis["time"]["value"] == 0.25
+    run = read_run(tmp_path / "run")
+    programs = {name: of for name, of in run.samples.items() if "/program/" in name}
+    assert {name.rpartition("/")[2] for name in programs} == {
+        *("compute", "compute again", "write", "cache", "read"),
+        *("as it is", "as it is again", "malloc on huge pages", "no huge pages", "mine"),
+    }
+    for samples in programs.values():
+        assert [sample.round for sample in samples] == [0, 1]
+        assert all(one == 0.25 for sample in samples for one in sample.printed)
+    again = memgauge("report", "run", cwd=tmp_path)
+    text = " ".join(again.stdout.split())
+    # On a machine that moves the CPUs, fewer than all rounds can be paired.
+    assert "What limits it cannot be told." in text
+    assert again.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--", "sh", "-c", "echo why; exit 3"], 1, "failed with exit code 3; it printed: why"),
+        (["--", "no-such-program"], 127, "command not found"),
+        ([], 2, "no command was given"),
+        (["--metric", "x", "--", "true"], 2, "has 0 groups"),
+        (["--threads", "2", "--", "true"], 2, "--threads: does not apply"),
+        (["--program-cpus", "0", "--pressure-cpus", "0", "--", "true"], 2, "both have CPU 0"),
+    ],
+)
+def test_what_fails_or_has_no_meaning_is_one_line(
+    tmp_path: Path, words: list[str], code: int, message: str
+) -> None:
+    done = memgauge(*QUICK, *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_the_program_and_keeps_what_was_finished(tmp_path: Path) -> None:
+    words = command(*QUICK[:-4], "--budget", "100s", "--output", "run", "--only", "interference")
+    script = f"echo $$ >>{tmp_path}/pids; exec sleep 0.3"
+    with subprocess.Popen(
+        [*words, "--", "sh", "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as running:
+        until = time.monotonic() + 60
+        pids = tmp_path / "pids"
+        while time.monotonic() < until:
+            if pids.exists() and len(pids.read_text(encoding="ascii").split()) >= 4:
+                break
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        error = running.communicate(timeout=60)[1]
+    assert running.returncode == 130, error
+    assert "Traceback" not in error
+    last = pids.read_text(encoding="ascii").split()[-1]
+    assert not Path(f"/proc/{last}").exists()
+    end = read_run(tmp_path / "run").end
+    assert end is not None
+    assert end.status == "interrupted"

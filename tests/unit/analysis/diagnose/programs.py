@@ -1,0 +1,113 @@
+"""Runs of `diagnose` made by hand: programs whose shares are known, on a machine by formula."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+import msgspec
+from tests.unit.analysis.runs import start
+
+from memgauge.analysis.figures.run import Figures, figures_of
+from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, PROGRAM
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
+from memgauge.model.run import run_of
+
+NEAR: Mapping[str, tuple[float, float, float]] = {
+    "write": (1.5, 2.6, 2.6),
+    "read": (1.11, 1.5, 6.0),
+    "cache": (1.03, 1.03, 3.0),
+}
+"""By how much each pressure stretches waiting, streaming, and life in the cache."""
+PRESSURES = ("compute", "compute again", "write", "cache", "read")
+BASE_NS = {PROGRAM: 1e9, LATENCY: 1e7, BANDWIDTH: 2e7, CACHED: 4e6}
+
+
+def diagnosed(
+    latency: float = 0.0,
+    bandwidth: float = 0.0,
+    cached: float = 0.0,
+    *,
+    rounds: int = 16,
+    noise: float = 0.01,
+    stretch: Mapping[str, tuple[float, float, float]] = NEAR,
+    pingpongs_ns: tuple[float, ...] = (),
+    variants: Mapping[str, float] | None = None,
+    unsteady: float = 1.0,
+) -> Figures:
+    """The run of a program that waits, streams and lives in the cache for these shares."""
+    draw = random.Random(1)
+    records: list[AnyRecord] = [
+        msgspec.structs.replace(
+            start(),
+            experiments=["diagnose"],
+            parameters={"diagnose": {"command": "a.out -n 3", "metric": None}},
+        )
+    ]
+    samples: list[Sample] = []
+    others = {"as it is": 1.0, "as it is again": 1.0, **variants} if variants else {}
+    records += [point for name in PRESSURES for point in _points(name, "pressure", "compute")]
+    records += [point for name in others for point in _points(name, "variant", "as it is")]
+    for round_ in range(rounds):
+        for at, name in enumerate(PRESSURES):
+            factors = stretch.get(name, (1.0, 1.0, 1.0))
+            rest = 1 - latency - bandwidth - cached
+            program = rest + sum(
+                share * factor
+                for share, factor in zip((latency, bandwidth, cached), factors, strict=True)
+            )
+            program *= unsteady if name == "compute again" else 1.0
+            times = dict(
+                zip((PROGRAM, LATENCY, BANDWIDTH, CACHED), (program, *factors), strict=True)
+            )
+            chosen = (round_ + at) % len(pingpongs_ns) if pingpongs_ns else None
+            pingpong_ns = None if chosen is None else pingpongs_ns[chosen]
+            samples += [
+                _sample(subject, name, round_, time, draw.lognormvariate(0, noise), pingpong_ns)
+                for subject, time in times.items()
+            ]
+        for name, time in others.items():
+            samples.append(
+                _sample(PROGRAM, name, round_, time, draw.lognormvariate(0, noise), None)
+            )
+    end = RunEnd(status="complete", elapsed_s=10.0, rounds=rounds)
+    return figures_of(run_of([*records, *samples, end]))
+
+
+def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
+    subjects = (PROGRAM, LATENCY, BANDWIDTH, CACHED) if kind == "pressure" else (PROGRAM,)
+    leader = f"diagnose/{PROGRAM}/{treatment}"
+    own = treatment == baseline
+    return [
+        Point(
+            point=f"diagnose/{subject}/{treatment}",
+            experiment="diagnose",
+            quantity="bandwidth" if subject == BANDWIDTH else "latency",
+            requested={
+                "subject": subject,
+                "treatment": treatment,
+                "kind": kind,
+                "baseline": "" if own else baseline,
+                "change": "" if treatment.startswith("as it is") else f"what {treatment} changes",
+            },
+            actual={"cpus": "0", "llc_bytes": 32 << 20},
+            accesses=0 if subject == BANDWIDTH else 100_000,
+            bytes_counted=200_000_000 if subject == BANDWIDTH else 0,
+            bytes_moved=250_000_000 if subject == BANDWIDTH else 0,
+            role="run",
+            measured_with=None if subject == PROGRAM else leader,
+        )
+        for subject in subjects
+    ]
+
+
+def _sample(  # noqa: PLR0917 - one of many alike
+    subject: str, name: str, round_: int, time: float, noise: float, pingpong_ns: float | None
+) -> Sample:
+    ns = round(BASE_NS[subject] * time * noise)
+    return Sample(
+        point=f"diagnose/{subject}/{name}",
+        round=round_,
+        threads=[ThreadSample(cpu=0, begin_ns=[1000], end_ns=[1000 + ns])],
+        pingpong_ns=pingpong_ns,
+    )

@@ -1,0 +1,86 @@
+"""Verdicts on programs whose shares are known, on a machine made by formula."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.analysis.diagnose.programs import NEAR, diagnosed
+
+from memgauge.analysis.diagnose.figures import Diagnosis, diagnosis_of
+from memgauge.analysis.diagnose.judgement import Judgement, judge
+from memgauge.analysis.figures.run import Figures
+
+
+def found(figures: Figures) -> Diagnosis:
+    diagnosis = diagnosis_of(figures)
+    assert diagnosis is not None
+    return diagnosis
+
+
+def judged(figures: Figures, traffic_share: float | None = None) -> Judgement:
+    return judge(found(figures).treated, traffic_share)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
+def test_what_waits_is_told_by_its_share(share: float) -> None:
+    judgement = judged(diagnosed(latency=share))
+    assert judgement.kind == "memory"
+    assert judgement.latency_share is not None
+    assert judgement.latency_share.low <= share <= judgement.latency_share.high
+    assert judged(diagnosed(latency=share), 0.05).kind == "latency"
+
+
+def test_what_streams_is_told_by_its_share() -> None:
+    judgement = judged(diagnosed(bandwidth=1.0))
+    assert judgement.kind == "bandwidth"
+    assert judgement.bandwidth_share is not None
+    assert judgement.bandwidth_share.value == pytest.approx(1, abs=0.05)
+    assert judged(diagnosed(bandwidth=1.0), 0.9).kind == "bandwidth"
+
+
+def test_little_traffic_contradicts_bandwidth_and_much_traffic_latency() -> None:
+    contradiction = judged(diagnosed(bandwidth=1.0), 0.02)
+    assert contradiction.kind == "memory"
+    assert "contradict" in contradiction.why
+    assert judged(diagnosed(bandwidth=0.3), 0.3).kind == "memory"
+
+
+def test_arithmetic_is_not_limited_by_memory() -> None:
+    judgement = judged(diagnosed())
+    assert judgement.kind == "not memory"
+    assert judgement.latency_share is not None
+    assert judgement.latency_share.high < 0.1
+
+
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_what_lives_in_the_cache_is_told_before_memory(share: float) -> None:
+    assert judged(diagnosed(cached=share)).kind == "cache"
+
+
+def test_weak_pressure_tells_nothing_of_any_program() -> None:
+    weak = {name: tuple(1 + 0.05 * (one - 1) for one in of) for name, of in NEAR.items()}
+    for program in ({}, {"latency": 1.0}, {"bandwidth": 1.0}, {"cached": 1.0}):
+        judgement = judged(diagnosed(**program, stretch=weak))  # type: ignore[arg-type]
+        assert judgement.kind == "cannot tell"
+        assert "too little effect" in judgement.why
+
+
+def test_few_rounds_and_an_unsteady_program_tell_nothing() -> None:
+    few = judged(diagnosed(latency=1.0, rounds=7))
+    assert few.kind == "cannot tell"
+    assert "Only 7 rounds" in few.why
+    unsteady = judged(diagnosed(latency=1.0, unsteady=1.2))
+    assert unsteady.kind == "cannot tell"
+    assert "the same treatment twice differs" in unsteady.why
+
+
+def test_cores_that_move_are_told_apart_and_never_pooled() -> None:
+    figures = diagnosed(latency=0.5, rounds=40, pingpongs_ns=(50.0, 50.0, 200.0))
+    treated = [one for one in found(figures).treated if one.name == "write"]
+    assert {one.regime for one in treated} == {"same complex", "across complexes"}
+    assert sum(one.rounds for one in treated) <= 40
+    assert judged(figures).kind == "memory"
+
+
+def test_noise_is_no_verdict() -> None:
+    judgement = judged(diagnosed(latency=0.03, noise=0.15))
+    assert judgement.kind == "cannot tell"

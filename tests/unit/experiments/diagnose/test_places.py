@@ -1,0 +1,93 @@
+"""Which CPUs program and generators get, on made-up machines."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+pytest.importorskip("memgauge._core")
+
+from tests.unit.experiments.machines import MIB, a_machine
+
+from memgauge.experiments.diagnose.host import Diagnose
+from memgauge.experiments.diagnose.parameters import DiagnoseParameters
+from memgauge.experiments.diagnose.places import places
+from memgauge.model.errors import NotPossibleHere, RequestError
+from memgauge.model.parameters import build
+from memgauge.model.points.diagnose import DiagnoseRequested
+from memgauge.model.system import System
+
+
+def asked(**given: str) -> DiagnoseParameters:
+    return build(DiagnoseParameters, **{"command": "true", **given})
+
+
+@pytest.mark.parametrize(
+    ("machine", "program", "pressure"),
+    [
+        (a_machine(2), [0], [1]),
+        (a_machine(5), [0, 1, 2], [3, 4]),
+        (a_machine(4, threads_per_core=2), [0, 4, 1, 5], [2, 3]),
+        (a_machine(2, sockets=2), [0, 2], [1, 3]),
+        (a_machine(1, sockets=2), [0], [1]),
+        (a_machine(8, allowed=[2, 3, 6]), [2, 3], [6]),
+        (a_machine(1), [0], []),
+    ],
+)
+def test_each_side_gets_half_of_the_cores_of_each_cache(
+    machine: System, program: list[int], pressure: list[int]
+) -> None:
+    found = places(asked(), machine)
+    assert (found.program, found.pressure) == (program, pressure)
+    assert found.llc_bytes == 32 * MIB
+
+
+def test_no_core_serves_both() -> None:
+    machine = a_machine(6, threads_per_core=2, sockets=2)
+    core = {cpu.cpu: cpu.core for cpu in machine.cpus}
+    for given in ({}, {"program_cpus": "0"}, {"pressure_cpus": "3,9"}):
+        found = places(asked(**given), machine)
+        assert not {core[cpu] for cpu in found.program} & {core[cpu] for cpu in found.pressure}
+
+
+def test_generators_are_beside_the_program_where_there_is_room() -> None:
+    machine = a_machine(4, sockets=2)
+    found = places(asked(program_cpus="4"), machine)
+    assert found.pressure == [5, 6, 7]
+    assert found.same_cache
+    far = places(asked(program_cpus="0-3"), machine)
+    assert far.pressure == [4, 5, 6, 7]
+    assert far.same_cache is False
+
+
+def test_what_is_not_allowed_is_refused() -> None:
+    with pytest.raises(RequestError, match="--program-cpus: CPU 7 is not one"):
+        places(asked(program_cpus="7"), a_machine(4))
+    with pytest.raises(RequestError, match="leaves no CPU"):
+        places(asked(pressure_cpus="0,1"), a_machine(2))
+
+
+def test_caches_that_are_hidden_are_unknown() -> None:
+    found = places(asked(), msgspec.structs.replace(a_machine(4), caches=[]))
+    assert (found.llc_bytes, found.same_cache) == (None, None)
+    assert found.program == [0, 1]
+    assert found.pressure == [2, 3]
+
+
+def test_every_treatment_has_a_baseline_in_the_plan() -> None:
+    (group,) = Diagnose().plan(asked(**{"try": "other=false"}), a_machine(8))
+    requested = [DiagnoseRequested.of(point.requested) for point in group.points]
+    names = {one.treatment for one in requested}
+    assert {one.baseline for one in requested if one.baseline} == {"compute", "as it is"}
+    assert names >= {"compute", "write", "cache", "read", "other", "1 thread", "2 threads"}
+    leaders = {point.point for point in group.leaders}
+    assert all(point.measured_with in {None, *leaders} for point in group.points)
+
+
+def test_without_a_free_cpu_only_variants_are_compared() -> None:
+    (group,) = Diagnose().plan(asked(), a_machine(1))
+    assert {one.kind for one in group.treatments} == {"variant"}
+    with pytest.raises(NotPossibleHere, match="no CPU is left"):
+        Diagnose().plan(asked(only="interference"), a_machine(1))
+    with pytest.raises(RequestError, match="no command"):
+        Diagnose().plan(asked(command=""), a_machine(4))

@@ -1,0 +1,101 @@
+"""Runs of real small programs: what is timed and read, and how failures are told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("memgauge._core")
+
+from memgauge.experiments.diagnose.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.treatments import Treatment
+from memgauge.model.errors import CommandNotFound, SystemFailure
+from memgauge.system.programs.program import lives
+
+USUAL = Treatment(name="as it is", kind="variant")
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def runs(script: str, **options: object) -> ProgramRuns:
+    return ProgramRuns(["sh", "-c", script], CPUS[:1], **options)  # type: ignore[arg-type]
+
+
+def test_time_output_and_metric_are_read() -> None:
+    one = runs("sleep 0.05; echo took 1.5 s; echo further >&2", metric=r"took ([0-9.]+)").run(USUAL)
+    assert one.end_ns - one.begin_ns >= 50_000_000
+    assert one.printed == 1.5
+    assert one.output == b"took 1.5 s\nfurther\n"
+
+
+def test_the_program_runs_on_its_cpus_without_input_and_in_its_environment() -> None:
+    treatment = Treatment(name="v", kind="variant", environment={"MINE": "yes"})
+    script = "echo $MINE; cat; grep Cpus_allowed_list /proc/self/status"
+    lines = runs(script).run(treatment).output.decode().splitlines()
+    assert lines[0] == "yes"
+    assert lines[1].split()[1] == str(CPUS[0])
+
+
+def test_huge_pages_are_switched_off_for_the_program_alone() -> None:
+    script = "grep THP_enabled /proc/self/status"
+    if "THP_enabled" not in Path("/proc/self/status").read_text(encoding="ascii"):
+        pytest.skip("the kernel does not tell (before Linux 5.0)")
+    off = Treatment(name="v", kind="variant", transparent_huge_pages=False)
+    assert runs(script).run(off).output.split() == [b"THP_enabled:", b"0"]
+    assert runs(script).run(USUAL).output.split() == [b"THP_enabled:", b"1"]
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "message"),
+    [
+        ("echo broken; exit 3", {}, "failed with exit code 3; it printed: broken"),
+        ("exit 3", {}, "it printed nothing"),
+        ("kill -SEGV $$", {}, "was ended by SIGSEGV"),
+        ("echo nothing", {"metric": "time (.*)"}, "printed no number above 0"),
+        ("echo time -1", {"metric": "time (.*)"}, "printed no number above 0"),
+        ("true", {"prepare": "echo why; exit 1"}, "--prepare .*exit code 1; it printed: why"),
+    ],
+)
+def test_a_failure_is_told_with_what_was_printed(
+    script: str, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(SystemFailure, match=message):
+        runs(script, **options).run(USUAL)
+
+
+def test_other_output_than_at_first_is_a_failure_where_asked_for(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    script = f"echo x >>{count}; wc -l <{count}"
+    same = runs(script, same_output=True)
+    same.run(USUAL)
+    with pytest.raises(SystemFailure, match="something else than its first run"):
+        same.run(USUAL)
+
+
+def test_there_is_no_such_program() -> None:
+    with pytest.raises(CommandNotFound):
+        ProgramRuns(["no-such-program"], CPUS[:1]).run(USUAL)
+
+
+def test_an_interruption_ends_the_program_and_all_it_started(tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+
+    def interrupt() -> None:
+        while not place.exists() or not place.read_text(encoding="ascii").strip():
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        runs(f"sleep 60 & echo $! >{place}; wait").run(USUAL)
+    thread.join()
+    pid = int(place.read_text(encoding="ascii"))
+    until = time.monotonic() + 10
+    while lives(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not lives(pid)
