@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from memgauge.analysis.fft3d.shape import NAME
+from memgauge.cluster.this_rank import place_of
 from memgauge.fft3d.devices import Device
 from memgauge.fft3d.job_run import JobRun
 from memgauge.fft3d.mpi_thread import MpiThread
@@ -20,6 +21,7 @@ from memgauge.fft3d.plan import Plan, agreed_plan
 from memgauge.fft3d.rounds import Found, agreed_device, all_rounds, ranks_by
 from memgauge.fft3d.world import AgreedError, World, open_world
 from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
+from memgauge.model.storage.profile_job import rank_directory
 from memgauge.model.storage.run_file import run_directory
 from memgauge.model.system import System
 from memgauge.runner.profile import ProfileRequest, profile
@@ -95,10 +97,10 @@ class Job:
             on_begin(directory, world.ranks)
             work = OwnWork(
                 self._thread,
-                directory / f"rank-{world.rank}",
+                rank_directory(directory, world.rank),
                 partial(all_rounds, world, plan, device),
             )
-            lost = self._watch(work, parameters, system)
+            lost = self._watch(world, work, parameters, system)
             if lost is not None:
                 on_loss(f"rank {world.rank}: {lost}")
             found = _answer(work)
@@ -150,7 +152,7 @@ class Job:
         return self.directory
 
     def _watch(
-        self, work: OwnWork[Found], parameters: Fft3dParameters, system: System
+        self, world: World, work: OwnWork[Found], parameters: Fft3dParameters, system: System
     ) -> str | None:
         """Do the work while recording this rank's timeline.
 
@@ -163,6 +165,7 @@ class Job:
             ),
             directory=work.directory,
             system=system,
+            rank=place_of(world.rank, world.ranks, "MPI", leads=world.rank == world.node.ranks[0]),
             own_work=work,
         )
         try:

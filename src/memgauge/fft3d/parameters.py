@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from memgauge.analysis.fft3d.shape import FUSED, TWO_NESTS
 from memgauge.counters.components import NAMES
 from memgauge.model.grid import Grid, grid_option
 from memgauge.model.option import (
     choice_option,
     choices_option,
     count_option,
+    counts_option,
     directory_option,
 )
 from memgauge.model.parameters import Parameters
@@ -21,6 +23,7 @@ MOST_REPETITIONS = 10_000
 
 DEVICES = ("cpu", "cuda")
 SCALINGS = ("strong", "weak")
+NESTS = (FUSED, TWO_NESTS)
 CHECKS = ("auto", "whole", "waves")
 
 
@@ -34,9 +37,21 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
         ),
     ] = None
     size: Annotated[
-        int,
-        count_option("number of points in each dimension", 1, LARGEST_SIZE),
-    ] = 128
+        tuple[int, ...],
+        counts_option(
+            "number of points in each dimension; several, such as 256,512,1024, are measured in "
+            "turn",
+            1,
+            LARGEST_SIZE,
+        ),
+    ] = (128,)
+    nests: Annotated[
+        str,
+        choice_option(
+            "how re-sorts 1 and 3 are written: one fused loop nest, or two, through a third array",
+            NESTS,
+        ),
+    ] = FUSED
     device: Annotated[str, choice_option("device that computes the 1-D FFTs", DEVICES)] = "cpu"
     tile: Annotated[
         int,
@@ -51,7 +66,10 @@ class Fft3dParameters(Parameters, frozen=True, kw_only=True):
     repetitions: Annotated[
         int,
         count_option(
-            "number of timed transforms, after one that is not timed", 1, MOST_REPETITIONS
+            "number of timed transforms of each size, after one that is not timed, such as the "
+            "study's 50",
+            1,
+            MOST_REPETITIONS,
         ),
     ] = 10
     scaling: Annotated[

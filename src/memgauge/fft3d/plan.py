@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memgauge.analysis.fft3d.shape import Pencils
+from memgauge.analysis.fft3d.shape import TWO_NESTS, Pencils
 from memgauge.fft3d.checking import is_whole
 from memgauge.fft3d.decomposition import cut, strong_steps, weak_steps
 from memgauge.fft3d.parameters import Fft3dParameters
@@ -17,9 +17,6 @@ from memgauge.fft3d.world import AgreedError, World
 from memgauge.model.errors import RequestError
 from memgauge.model.units import format_bytes
 from memgauge.system.limits.memory import margin_bytes
-
-ARRAYS = 2
-"""Arrays of each rank: one that is sent, and one that receives."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +68,29 @@ def array_bytes(cuts: Sequence[Pencils], rank: int) -> int:
 
 
 def _cuts(ranks: int, parameters: Fft3dParameters) -> list[Pencils]:
+    if parameters.nests == TWO_NESTS and parameters.tile:
+        raise RequestError(
+            "--nests two, --tile: tiles are of the fused loop nest; omit one of them"
+        )
+    return [
+        msgspec.structs.replace(one, nests=parameters.nests) for one in _sizes(ranks, parameters)
+    ]
+
+
+def _sizes(ranks: int, parameters: Fft3dParameters) -> list[Pencils]:
+    """By rising size, or by the number of ranks."""
     if parameters.scaling is None:
-        return [cut(parameters.size, ranks, parameters.grid)]
+        return [cut(size, ranks, parameters.grid) for size in sorted(parameters.size)]
+    if len(parameters.size) > 1:
+        raise RequestError(
+            "--size, --scaling: several sizes are measured on all ranks only; give one size"
+        )
     if parameters.grid is not None:
         raise RequestError(
             "--grid and --scaling: each number of ranks has a grid of its own; omit one of them"
         )
     make = strong_steps if parameters.scaling == "strong" else weak_steps
-    return make(parameters.size, ranks)
+    return make(parameters.size[0], ranks)
 
 
 def _spare_on_first_node(world: World, cuts: Sequence[Pencils], free: Sequence[int]) -> int:
@@ -87,7 +99,7 @@ def _spare_on_first_node(world: World, cuts: Sequence[Pencils], free: Sequence[i
     for node in world.nodes:
         has_bytes = min(free[rank] for rank in node.ranks)
         usable_bytes = has_bytes - margin_bytes(has_bytes)
-        needed_bytes = ARRAYS * sum(array_bytes(cuts, rank) for rank in node.ranks)
+        needed_bytes = cuts[0].arrays * sum(array_bytes(cuts, rank) for rank in node.ranks)
         if needed_bytes > usable_bytes:
             raise RequestError(
                 f"--size {cuts[-1].size}: {node.description} needs {format_bytes(needed_bytes)} "

@@ -24,6 +24,10 @@ class Resorting(Protocol):
 _ORDERS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "s1cf": (("planes", "rows", "cols"), (2, 0, 1)),
     "s1pf": (("cols", "rows", "planes"), (2, 0, 1)),
+    "s1cf-first": (("planes", "rows", "cols"), (0, 1, 2)),
+    "s1cf-second": (("planes", "rows", "cols"), (2, 0, 1)),
+    "s1pf-first": (("cols", "rows", "planes"), (0, 1, 2)),
+    "s1pf-second": (("cols", "rows", "planes"), (2, 0, 1)),
     "s2cf": (("y", "planes", "x", "rows"), (1, 2, 0, 3)),
     "s2pf": (("y", "cols", "x", "rows"), (1, 2, 0, 3)),
 }

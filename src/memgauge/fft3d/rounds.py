@@ -59,7 +59,8 @@ def all_rounds(world: World, plan: Plan, device: Device) -> Found:
         found = []
         for repetition in range(plan.parameters.repetitions):
             for member in members:
-                member.transform(transform_name(member.step.ranks), world)
+                name = transform_name(member.step.ranks, member.step.pencils.size)
+                member.transform(name, world)
                 if repetition == plan.parameters.repetitions - 1:
                     found += member.check()
     return Found(found, notes)
@@ -127,7 +128,7 @@ def _arrays(world: World, plan: Plan) -> Arrays:
     bytes_ = array_bytes([step.pencils for step in plan.steps], world.rank)
     arrays, problem = Arrays(0), None
     try:
-        arrays = Arrays(bytes_ // ELEMENT_BYTES)
+        arrays = Arrays(bytes_ // ELEMENT_BYTES, plan.steps[0].pencils.arrays)
     except MemoryError as error:
         problem = f"rank {world.rank}: its arrays cannot be allocated: {error}"
     world.agree(problem)

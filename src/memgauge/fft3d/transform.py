@@ -7,6 +7,7 @@ transformed. Between them its order in memory changes as docs/fft3d.md says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memgauge.analysis.fft3d.shape import ALL2ALL, Pencils, Resort
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
 
 
 class Arrays:
-    """Two arrays of one rank, for the largest transform it takes part in, every page touched."""
+    """Two arrays of one rank, for the largest transform it takes part in, every page touched.
 
-    def __init__(self, elements: int) -> None:
+    A third lies between two loop nests of a re-sort, where there are two.
+    """
+
+    def __init__(self, elements: int, arrays: int = 2) -> None:
         import numpy as np
 
         self.one: Complex = np.full(elements, 1.0, np.complex128)
         self.other: Complex = np.full(elements, 1.0, np.complex128)
+        self.between: Complex = np.full(elements * (arrays > 2), 1.0, np.complex128)
 
 
 class Transform:
@@ -38,6 +43,7 @@ class Transform:
         self.pencils = pencils
         self.array: Complex = arrays.one[: pencils.local_elements]
         self._other: Complex = arrays.other[: pencils.local_elements]
+        self._between: Complex = arrays.between[: pencils.local_elements]
         self._device = device
         self._resorting = resorting
         row, column = divmod(comm.Get_rank(), pencils.grid.columns)
@@ -45,8 +51,8 @@ class Transform:
         self._column = comm.Split(column, row)
 
     def run(self) -> None:
-        """All nine phases, each marked."""
-        first, second, third, fourth = self.pencils.resorts
+        """All phases, each marked: nine, and one more for each re-sort of two loop nests."""
+        first, second, third, fourth = self.pencils.routines
         self._fft(self.array)
         self._resort(first, self.array, self._other)
         self._exchange(self._row, self._other, self.array)
@@ -65,9 +71,14 @@ class Transform:
     def _fft(self, array: Complex) -> None:
         self._device.fft(array.reshape(-1, self.pencils.size))
 
-    def _resort(self, resort: Resort, given: Complex, stored: Complex) -> None:
-        with region(resort.name):
-            self._resorting(resort, given, stored)
+    def _resort(self, nests: Sequence[Resort], given: Complex, stored: Complex) -> None:
+        *before, last = nests
+        for nest in before:
+            with region(nest.name):
+                self._resorting(nest, given, self._between)
+            given = self._between
+        with region(last.name):
+            self._resorting(last, given, stored)
 
     def _exchange(self, comm: Any, given: Complex, stored: Complex) -> None:
         """Block k of what is given goes to rank k."""

@@ -183,12 +183,19 @@ def two_nodes() -> System:
 @contextmanager
 def unbound_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Memory of made-up nodes is taken wherever it is."""
-    real = _core.Traffic
+    real, nests = _core.Traffic, _core.LoopNest
 
     def traffic(team: _core.Team, bytes: int, **options: object) -> _core.Traffic:
         options.pop("memory", None)
         return real(team, bytes, **options)  # type: ignore[arg-type]
 
+    def nest(
+        team: _core.Team, spec: _core.NestSpec, copies: int, **options: object
+    ) -> _core.LoopNest:
+        options.pop("memory", None)
+        return nests(team, spec, copies, **options)  # type: ignore[arg-type]
+
     with monkeypatch.context() as patched:
         patched.setattr(_core, "Traffic", traffic)
+        patched.setattr(_core, "LoopNest", nest)
         yield

@@ -56,6 +56,23 @@ def test_memory_is_that_of_all_ranks_of_a_node() -> None:
         agreed_plan(world(ranks, [needed + margin - 1, *enough[1:]]), requested(size=64), GIB)
 
 
+def test_several_sizes_are_steps_by_rising_size() -> None:
+    four = world([[0, 1, 2, 3]], [GIB] * 4)
+    plan = agreed_plan(four, requested(size="64,16,32", grid="2x2"), GIB)
+    assert [(step.ranks, step.pencils.size) for step in plan.steps] == [(4, 16), (4, 32), (4, 64)]
+    assert array_bytes([step.pencils for step in plan.steps], 0) == 64**3 * 16 // 4
+
+
+def test_two_loop_nests_take_a_third_array() -> None:
+    needed, margin = 3 * 2 * MIB * 3 // 2, 32 * MIB
+    enough = [needed + margin] * 4
+    ranks, two = [[0, 1, 2], [3]], requested(size=64, nests="two")
+    plan = agreed_plan(world(ranks, enough), two, GIB)
+    assert plan.steps[0].pencils.arrays == 3
+    with pytest.raises(AgreedError, match="needs 9 MiB"):
+        agreed_plan(world(ranks, [needed + margin - 1, *enough[1:]]), two, GIB)
+
+
 def test_a_whole_transform_is_made_only_where_it_fits() -> None:
     # Whole and one rank's part: 4 MiB + 1 MiB, besides the arrays.
     room = 32 * MIB + 4 * 2 * MIB
@@ -83,6 +100,8 @@ def test_the_first_rank_has_the_largest_array_when_scaling() -> None:
         ({"size": 64, "grid": "4x2"}, "needs 8 ranks, but 4 ranks run"),
         ({"size": 63}, "does not divide it; the nearest sizes that it divides: 62 and 64"),
         ({"size": 64, "grid": "2x2", "scaling": "weak"}, "--grid and --scaling"),
+        ({"size": "64,128", "scaling": "weak"}, "several sizes are measured on all ranks only"),
+        ({"size": 64, "nests": "two", "tile": 8}, "tiles are of the fused loop nest"),
         ({"size": 4096, "check": "whole"}, "--size 4096: .* needs"),
     ],
 )
@@ -107,8 +126,8 @@ def test_parameters_are_read_back_from_their_texts() -> None:
             "2by4",
             "--grid '2by4' is not a grid of ranks; write rows and columns, such as 2x4",
         ),
-        ("size", "0", "--size '0' is not a whole number from 1 to 65536"),
-        ("size", "2.5", "--size '2.5' is not a whole number"),
+        ("size", "0", "--size '0' holds 0, which is not from 1 to 65536"),
+        ("size", "2.5", "--size '2.5' is not a list of whole numbers"),
         ("repetitions", "0", "--repetitions '0' is not"),
         ("device", "gpu", "--device 'gpu'"),
         ("scaling", "both", "--scaling 'both'"),

@@ -61,6 +61,23 @@ def test_the_four_are_the_studys_index_orders(
         np.testing.assert_array_equal(stored, answer, err_msg=resort.name)
 
 
+@pytest.mark.parametrize("way", WAYS[:2])
+@pytest.mark.parametrize("grid", [Grid(1, 1), Grid(2, 3)])
+def test_two_nests_come_to_what_the_fused_one_does(
+    way: Callable[[Resort, Any, Any], None], grid: Grid
+) -> None:
+    fused, two = (Pencils(size=12, grid=grid, nests=nests) for nests in ("fused", "two"))
+    given = np.arange(fused.local_elements) * (1 - 2j) + 0.5
+    for (whole,), nests in zip(fused.routines, two.routines, strict=True):
+        answer, found = np.zeros_like(given), given
+        way(whole, given, answer)
+        for nest in nests:
+            stored = np.zeros_like(given)
+            way(nest, found, stored)
+            found = stored
+        np.testing.assert_array_equal(found, answer, err_msg=whole.name)
+
+
 def test_extents_make_the_local_array() -> None:
     pencils = Pencils(size=24, grid=Grid(2, 4))
     for resort in pencils.resorts:

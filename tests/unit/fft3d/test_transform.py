@@ -23,7 +23,8 @@ np = pytest.importorskip("numpy", reason="NumPy is not installed (pip install 'm
 
 
 def transformed(pencils: Pencils, field: Field, comm: MadeUpComm) -> Transform:
-    made = Transform(comm, pencils, Arrays(pencils.local_elements), Cpu(), by_transpose)
+    arrays = Arrays(pencils.local_elements, pencils.arrays)
+    made = Transform(comm, pencils, arrays, Cpu(), by_transpose)
     field.fill(block_of(pencils, comm.Get_rank()), made.array)
     made.run()
     return made
@@ -41,6 +42,44 @@ def test_it_is_the_transform_of_the_whole(grid: Grid) -> None:
         ys, zs = (slice(one.start, one.stop) for one in (block.first, block.second))
         known = answer[:, ys, zs].transpose(1, 2, 0)
         np.testing.assert_allclose(part.reshape(known.shape), known, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("grid", [Grid(1, 1), Grid(2, 2), Grid(3, 1)])
+def test_two_loop_nests_make_the_same_transform(grid: Grid) -> None:
+    def results(nests: str) -> list[Any]:
+        pencils = Pencils(size=12, grid=grid, nests=nests)
+        return on_ranks(grid.ranks, lambda comm: transformed(pencils, Noise(12), comm).array)
+
+    for one, two in zip(results("fused"), results("two"), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_each_loop_nest_of_two_is_a_phase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = tmp_path / "marks.txt"
+    marks.touch()
+    monkeypatch.setenv(VARIABLE, str(marks))
+    pencils = Pencils(size=4, grid=Grid(1, 1), nests="two")
+
+    def work(comm: MadeUpComm) -> None:
+        with region(transform_name(1, 4)):
+            transformed(pencils, Noise(4), comm)
+
+    on_ranks(1, work)
+    regions = regions_of(marks.read_bytes().splitlines(keepends=True), lambda stamp: stamp)
+    (found,) = transforms_of(regions.regions)
+    names = [phase.name for phase in found.phases if phase.name.startswith("resort")]
+    assert (
+        names
+        == [one.name for one in pencils.resorts]
+        == [
+            "resort 1, nest 1",
+            "resort 1, nest 2",
+            "resort 2",
+            "resort 3, nest 1",
+            "resort 3, nest 2",
+            "resort 4",
+        ]
+    )
 
 
 @pytest.mark.parametrize("size", [8, 12])
@@ -69,7 +108,7 @@ def test_phases_are_marked_in_their_order(tmp_path: Path, monkeypatch: pytest.Mo
     pencils = Pencils(size=4, grid=Grid(1, 1))
 
     def work(comm: MadeUpComm) -> None:
-        with region(transform_name(1)):
+        with region(transform_name(1, 4)):
             transformed(pencils, Noise(4), comm)
 
     on_ranks(1, work)
@@ -86,5 +125,5 @@ def test_phases_are_marked_in_their_order(tmp_path: Path, monkeypatch: pytest.Mo
         ("resort 4", 1),
         ("fft", 3),
     ]
-    assert found.ranks == 1
+    assert (found.ranks, found.size) == (1, 4)
     assert sum(found.phases.values()) <= found.seconds

@@ -85,10 +85,10 @@ def job_figures(run: Run) -> JobFigures | None:
         ranks=[
             RankFigures(
                 rank=rank.rank,
-                node=rank.node,
+                node=rank.on_node,
                 directory=str(rank.directory),
                 problem=rank.problem,
-                transforms_s=[one.seconds for one in on(rank, facts.steps[-1].grid.ranks)],
+                transforms_s=[one.seconds for one in on(rank, facts.steps[-1])],
             )
             for rank in ranks
         ],

@@ -9,6 +9,7 @@ from statistics import median
 import msgspec
 
 from memgauge.analysis.document_figure import Figure, figure
+from memgauge.analysis.fft3d.measured import Measured, PhaseTraffic, phase_traffic
 from memgauge.analysis.fft3d.ranks import (
     Phase,
     Rank,
@@ -27,11 +28,10 @@ from memgauge.analysis.fft3d.shape import (
     Pencils,
 )
 from memgauge.analysis.profile.phases import roles_of
-from memgauge.analysis.profile.tables import counted
 from memgauge.analysis.profile.timeline import Timeline, timeline_of
+from memgauge.analysis.profile.totals import counted
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.traffic.expected import expected
-from memgauge.model.records import NOT_WATCHED
 
 TITLES = {FFT: "FFT", ALL2ALL: "All2All", COPY_IN: "copy in", COPY_OUT: "copy out"}
 
@@ -53,9 +53,13 @@ class PhaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     sent_bytes: int | None = None
     """To other ranks."""
     measured_read_bytes: float | None = None
-    """By counters of memory, of all ranks of a node and whatever else ran there, over their
-    number."""
+    """Mean over transforms by counters of memory, of all ranks of a node and whatever else ran
+    there, over their number; None too where the phase is too short for sampling."""
     measured_write_bytes: float | None = None
+    measured_read: Measured | None = None
+    """The same with least and most over transforms, the interval of the mean, and bounds where the
+    phase is too short; None: not counted."""
+    measured_write: Measured | None = None
     gpu_power_w: float | None = None
     """Mean power of all GPUs of the first rank's node meanwhile, where the phase lasts three
     readings of it."""
@@ -64,13 +68,6 @@ class PhaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     """Expected bytes / measured time, those read and written over that of the median rank; not what
     memory moved. Its interval is that of the time over transforms: between the medians over ranks
     of the ends of each rank's own, so that it is wide enough where ranks vary together."""
-
-
-class Traffic(msgspec.Struct, frozen=True):
-    """Bytes of one transform and rank."""
-
-    read_bytes: float | None
-    write_bytes: float | None
 
 
 class Timelines:
@@ -97,7 +94,7 @@ def phase_figures(
         timelines: Timelines of the ranks' runs, for what counters measured.
         bypass: Whether the processor writes streams of stores past its caches.
     """
-    taken = [on(rank, step.grid.ranks) for rank in ranks]
+    taken = [on(rank, step) for rank in ranks]
     phases = phases_in([one for transforms in taken for one in transforms])
     measured = _measured(ranks, step, phases, timelines)
     found = []
@@ -105,7 +102,7 @@ def phase_figures(
         times = [seconds_of(transforms, phase) for transforms in taken]
         known = [one for one in times if one is not None]
         read, written = _expected(phase, step, bypass=bypass)
-        traffic = measured.get(phase, Traffic(None, None))
+        traffic = measured.get(phase, PhaseTraffic(None, None))
         found.append(
             PhaseTimes(
                 title=title_of(phase),
@@ -117,8 +114,10 @@ def phase_figures(
                 expected_write_bytes=written,
                 expected_bytes_per_s=_speed(read, written, median(known), taken, phase),
                 sent_bytes=step.sent_bytes(phase.occurrence) if phase.name == ALL2ALL else None,
-                measured_read_bytes=traffic.read_bytes,
-                measured_write_bytes=traffic.write_bytes,
+                measured_read_bytes=traffic.read.mean if traffic.read else None,
+                measured_write_bytes=traffic.write.mean if traffic.write else None,
+                measured_read=traffic.read,
+                measured_write=traffic.write,
                 gpu_power_w=_gpu_power(ranks[0], step, phase, timelines),
             )
         )
@@ -130,16 +129,6 @@ def title_of(phase: Phase) -> str:
     if phase.name in TITLES:
         return f"{TITLES[phase.name]} {phase.occurrence}"
     return phase.name.replace("resort", "re-sort")
-
-
-def why_not_measured(ranks: Sequence[Rank]) -> str | None:
-    """The fact of the first rank that records it; None without any."""
-    for rank in ranks:
-        for warning in rank.run.warnings if rank.run is not None else []:
-            component, _, reason = warning.message.partition(": ")
-            if warning.code == NOT_WATCHED and component == "memory":
-                return reason.partition(";")[0]
-    return None
 
 
 def bypasses(architecture: str) -> bool:
@@ -190,39 +179,22 @@ def _speed(
 
 def _measured(
     ranks: Sequence[Rank], step: Pencils, phases: Sequence[Phase], timelines: Timelines
-) -> dict[Phase, Traffic]:
+) -> dict[Phase, PhaseTraffic]:
     """Of re-sortings and copies, by the counters that one rank of each node watched."""
     names = {COPY_IN, COPY_OUT, *(resort.name for resort in step.resorts)}
     taking_part = [rank for rank in ranks if rank.rank < step.grid.ranks]
-    first = {rank.node: rank for rank in reversed(taking_part)}
-    found = {}
-    for phase in phases:
-        if phase.name in names:
-            parts = [_node(rank, step, phase, timelines.of(rank)) for rank in first.values()]
-            found[phase] = Traffic(
-                _sum([one.read_bytes for one in parts], len(taking_part)),
-                _sum([one.write_bytes for one in parts], len(taking_part)),
-            )
-    return found
-
-
-def _node(rank: Rank, step: Pencils, phase: Phase, timeline: Timeline | None) -> Traffic:
-    """What the node's memory moved while its first rank was in that phase, for one transform."""
-    taken = [one.spans[phase] for one in on(rank, step.grid.ranks) if phase in one.spans]
-    if timeline is None or not taken:
-        return Traffic(None, None)
-    roles = roles_of(timeline)
-    spans = [span for parts in taken for span in parts]
-    reads, writes = counted(timeline, roles.reads, spans), counted(timeline, roles.writes, spans)
-    return Traffic(
-        None if reads is None else reads / len(taken),
-        None if writes is None else writes / len(taken),
-    )
+    first = {rank.on_node: rank for rank in reversed(taking_part)}
+    known = {rank.rank: timelines.of(rank) for rank in first.values()}
+    return {
+        phase: phase_traffic(phase, taking_part, step, known)
+        for phase in phases
+        if phase.name in names
+    }
 
 
 def _gpu_power(rank: Rank, step: Pencils, phase: Phase, timelines: Timelines) -> float | None:
     """Of the phases of FFTs on a GPU."""
-    taken = [one.spans[phase] for one in on(rank, step.grid.ranks) if phase in one.spans]
+    taken = [one.spans[phase] for one in on(rank, step) if phase in one.spans]
     if phase.name not in FFT_PHASES or not taken:
         return None
     timeline = timelines.of(rank)
@@ -233,8 +205,3 @@ def _gpu_power(rank: Rank, step: Pencils, phase: Phase, timelines: Timelines) ->
         return None
     joules = counted(timeline, power, spans)
     return None if joules is None else joules / (sum(end - begin for begin, end in spans) * 1e-9)
-
-
-def _sum(parts: Sequence[float | None], ranks: int) -> float | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) / ranks if known and len(known) == len(parts) else None

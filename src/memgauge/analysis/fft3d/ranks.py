@@ -9,19 +9,14 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.fft3d.shape import FFT_PHASES, NAME, Pencils, transform_ranks
+from memgauge.analysis.fft3d.shape import FFT_PHASES, FUSED, NAME, TWO_NESTS, Pencils, transform_of
+from memgauge.analysis.ranks.rank_runs import MOST_RANKS, RankRun, rank_run
 from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.cpulist import parse_cpu_list
-from memgauge.model.errors import MemgaugeError
 from memgauge.model.grid import grid_of
 from memgauge.model.points.fft3d import JobRequested
 from memgauge.model.records import Region
 from memgauge.model.run import Run
-from memgauge.model.storage.run_file import read_run
-
-MOST_RANKS = 65_536
-NO_RUN = "no run was found"
-"""The problem of a rank that recorded nothing here."""
 
 
 class Phase(msgspec.Struct, frozen=True):
@@ -36,6 +31,8 @@ class Transformed(msgspec.Struct, frozen=True, kw_only=True):
 
     ranks: int
     """That took part."""
+    size: int | None
+    """Points each way; None in records of earlier versions."""
     seconds: float
     phases: dict[Phase, float]
     """Seconds of each, in the order in which they ran."""
@@ -44,15 +41,11 @@ class Transformed(msgspec.Struct, frozen=True, kw_only=True):
     batches."""
 
 
-class Rank(msgspec.Struct, frozen=True, kw_only=True):
+class Rank(RankRun, frozen=True, kw_only=True):
     """One rank."""
 
-    rank: int
-    node: str
-    directory: Path
-    run: Run | None
-    problem: str | None
-    """What is missing of its run; None if it is complete."""
+    on_node: str
+    """Name of its node, as the job's run records it."""
     transforms: list[Transformed]
     """Those that ended, in their order."""
 
@@ -84,7 +77,7 @@ def facts_of(run: Run) -> JobFacts | None:
     ranks = requested.ranks
     if ranks is None or not 0 < ranks <= MOST_RANKS:
         return None
-    steps = list(_steps(requested.steps))
+    steps = list(_steps(requested.steps, requested.nests))
     return JobFacts(
         ranks=ranks,
         steps=[step for step in steps if step.grid.ranks <= ranks],
@@ -109,13 +102,15 @@ def transforms_of(regions: Sequence[Region]) -> list[Transformed]:
     ordered = sorted(regions, key=lambda region: (region.begin_ns, -(region.end_ns or 0)))
     found: list[Transformed] = []
     for at, region in enumerate(ordered):
-        ranks = transform_ranks(region.name)
-        if ranks is None or region.end_ns is None:
+        named = transform_of(region.name)
+        if named is None or region.end_ns is None:
             continue
+        ranks, size = named
         spans = _spans(_inside(ordered[at + 1 :], region))
         found.append(
             Transformed(
                 ranks=ranks,
+                size=size,
                 seconds=(region.end_ns - region.begin_ns) * 1e-9,
                 phases={
                     phase: sum(end - begin for begin, end in parts) * 1e-9
@@ -161,9 +156,13 @@ def seconds_between(transforms: Sequence[Transformed], phase: Phase) -> tuple[fl
     return (spread.low, spread.high) if spread is not None else (0.0, math.inf)
 
 
-def on(rank: Rank, ranks: int) -> list[Transformed]:
+def on(rank: Rank, step: Pencils) -> list[Transformed]:
     """A rank's transforms of one step."""
-    return [one for one in rank.transforms if one.ranks == ranks]
+    return [
+        one
+        for one in rank.transforms
+        if one.ranks == step.grid.ranks and one.size in {None, step.size}
+    ]
 
 
 def _inside(regions: Sequence[Region], outer: Region) -> Iterator[Region]:
@@ -177,39 +176,27 @@ def _inside(regions: Sequence[Region], outer: Region) -> Iterator[Region]:
 
 
 def _rank(job: Path, number: int, node: str) -> Rank:
-    directory = job / f"rank-{number}"
-    run, problem = _read(directory)
+    found = rank_run(job, number)
+    run, problem = found.run, found.problem
+    if run is not None and problem is None and any(one.exit_code for one in run.processes):
+        problem = "its work failed"
     return Rank(
         rank=number,
-        node=node,
-        directory=directory,
+        directory=found.directory,
         run=run,
         problem=problem,
+        on_node=node,
         transforms=transforms_of(run.regions) if run is not None else [],
     )
 
 
-def _read(directory: Path) -> tuple[Run | None, str | None]:
-    if not directory.is_dir():
-        return None, NO_RUN
-    try:
-        run = read_run(directory)
-    except MemgaugeError as error:
-        return None, str(error)
-    if run.end is None:
-        return run, "killed before its end, or still running"
-    if run.end.status != "complete":
-        return run, f"{run.end.status}: {run.end.reason}" if run.end.reason else run.end.status
-    failed = [one for one in run.processes if one.exit_code]
-    return run, "its work failed" if failed else None
-
-
-def _steps(text: str) -> Iterator[Pencils]:
+def _steps(text: str, nests: str) -> Iterator[Pencils]:
     for word in text.split():
         shape, _, size = word.partition(":")
         grid = grid_of(shape)
         if grid is not None and _is_number(size) and int(size) % grid.divisor == 0:
-            yield Pencils(size=int(size), grid=grid)
+            written = TWO_NESTS if nests == TWO_NESTS else FUSED
+            yield Pencils(size=int(size), grid=grid, nests=written)
 
 
 def _nodes(text: str, ranks: int) -> dict[int, str]:

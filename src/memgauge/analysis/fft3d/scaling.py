@@ -34,7 +34,7 @@ class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 def step_figures(ranks: Sequence[Rank], step: Pencils) -> StepFigures | None:
     """None where not one transform ended on all ranks of the step."""
-    taken = [on(rank, step.grid.ranks) for rank in ranks[: step.grid.ranks]]
+    taken = [on(rank, step) for rank in ranks[: step.grid.ranks]]
     count = min((len(transforms) for transforms in taken), default=0)
     if not count:
         return None

@@ -7,11 +7,13 @@ from itertools import islice
 
 import msgspec
 
-from memgauge.analysis.fft3d.phases import Timelines, bypasses, phase_figures, why_not_measured
-from memgauge.analysis.fft3d.ranks import NO_RUN, JobFacts, Rank, facts_of, on, ranks_of
+from memgauge.analysis.fft3d.phases import PhaseTimes, Timelines, bypasses, phase_figures
+from memgauge.analysis.fft3d.ranks import JobFacts, Rank, facts_of, on, ranks_of
 from memgauge.analysis.fft3d.scaling import step_figures
 from memgauge.analysis.fft3d.shape import NAME, Pencils
+from memgauge.analysis.fft3d.sizes import Sized, are_sizes, sizes_charts, sizes_table
 from memgauge.analysis.fft3d.tables import (
+    measured_table,
     phase_table,
     ranks_chart,
     ranks_table,
@@ -20,12 +22,14 @@ from memgauge.analysis.fft3d.tables import (
     scaling_table,
 )
 from memgauge.analysis.fft3d.timeline import transform_chart
+from memgauge.analysis.fft3d.traffic_chart import traffic_chart
 from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.ranks.parts import parts_of
+from memgauge.analysis.ranks.rank_runs import crowded, missing, why_not_watched
 from memgauge.analysis.section import Chart, Section, Verdict, section_of
-from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.run import Run
 from memgauge.model.text import plain
-from memgauge.model.units import format_bytes, format_count
+from memgauge.model.units import format_bytes
 
 
 def analyse(figures: Figures) -> Section:
@@ -40,29 +44,54 @@ def analyse(figures: Figures) -> Section:
     last = facts.steps[-1]
     timelines = Timelines()
     bypass = bypasses(run.start.system.architecture)
-    phases = phase_figures(ranks, last, timelines, bypass=bypass)
+    sized = _sized(ranks, facts, timelines, bypass=bypass)
+    phases = sized[-1].phases if sized else []
     steps = [one for one in (step_figures(ranks, step) for step in facts.steps) if one is not None]
-    verdicts = [*_checked(run), *_missing(ranks)]
-    if phases and all(one.measured_read_bytes is None for one in phases):
+    verdicts = [*_checked(run), *missing(ranks)]
+    if phases and all(one.measured_read is None and one.measured_write is None for one in phases):
         verdicts.append(_not_measured(ranks))
         verdicts += [*_crowded(run, facts), *_cached(run, facts)]
+    verdicts += _too_short(phases)
     verdicts += _where(run, facts)
-    tables = [phase_table(phases, last, bypass=bypass, tile=facts.tile)] if phases else []
+    tables = [
+        phase_table(one.phases, one.step, bypass=bypass, tile=facts.tile, whole=one is sized[-1])
+        for one in sized
+    ]
+    counted = (measured_table(one.phases, one.step) for one in sized)
+    tables += [table for table in counted if table is not None]
     charts = [*_timeline(ranks, last, timelines), ranks_chart(ranks, last)] if phases else []
-    if len(facts.steps) > 1 and steps:
+    if (traffic := traffic_chart(phases, last)) is not None:
+        charts.append(traffic)
+    together = parts_of(ranks)
+    if are_sizes(facts.steps) and steps and sized:
+        tables.insert(0, sizes_table(steps))
+        charts[:0] = sizes_charts(sized)
+    elif len(facts.steps) > 1 and steps:
         tables[:0] = [scaling_table(steps, facts), scaling_phases_table(steps)]
         charts.insert(0, scaling_chart(steps, facts))
     return msgspec.structs.replace(
         section,
         verdicts=verdicts,
-        tables=[*tables, ranks_table(ranks, last, facts.gpus)],
-        charts=charts,
+        tables=[*tables, ranks_table(ranks, last, facts.gpus), *together.compared()],
+        charts=[*charts, *together.pictured()],
     )
+
+
+def _sized(
+    ranks: Sequence[Rank], facts: JobFacts, timelines: Timelines, *, bypass: bool
+) -> list[Sized]:
+    """The phases of every size of which a transform ended; of numbers of ranks, of the last."""
+    steps = facts.steps if are_sizes(facts.steps) else facts.steps[-1:]
+    found = [
+        Sized(step=step, phases=phase_figures(ranks, step, timelines, bypass=bypass))
+        for step in steps
+    ]
+    return [one for one in found if one.phases]
 
 
 def _timeline(ranks: Sequence[Rank], step: Pencils, timelines: Timelines) -> Iterator[Chart]:
     """Of the first rank that recorded a transform, where that is long enough."""
-    taking_part = (rank for rank in ranks if on(rank, step.grid.ranks))
+    taking_part = (rank for rank in ranks if on(rank, step))
     for rank in islice(taking_part, 1):
         chart = transform_chart(rank, step, timelines)
         if chart is not None:
@@ -82,41 +111,33 @@ def _checked(run: Run) -> Iterator[Verdict]:
             )
 
 
-def _missing(ranks: Sequence[Rank]) -> Iterator[Verdict]:
-    """Each kind of problem once, with the ranks that have it."""
-    problems: dict[str, list[int]] = {}
-    for rank in ranks:
-        if rank.problem is not None:
-            problems.setdefault(rank.problem, []).append(rank.rank)
-    for problem, numbers in problems.items():
-        yield Verdict(
-            level="problem",
-            text=f"Rank{'s' * (len(numbers) > 1)} {format_cpu_list(numbers)} of {len(ranks)}: "
-            f"{plain(problem)}.",
-            remedy="copy them here from their nodes, or use an --output that all nodes share"
-            if problem == NO_RUN
-            else None,
-        )
-
-
 def _not_measured(ranks: Sequence[Rank]) -> Verdict:
-    reason = why_not_measured(ranks)
+    reason = why_not_watched(ranks, "memory")
     because = f": {plain(reason).rstrip('.')}" if reason else ""
     return Verdict(
         level="note", text=f"Traffic of the re-sorting phases was not measured{because}."
     )
 
 
+def _too_short(phases: Sequence[PhaseTimes]) -> Iterator[Verdict]:
+    """Phases of which no figure is known, for readings are too far apart."""
+    for one in phases:
+        for way, found in (("read", one.measured_read), ("written", one.measured_write)):
+            if found is None or found.mean_at_least is None or found.mean_at_most is None:
+                continue
+            yield Verdict(
+                level="note",
+                text=f"{one.title} is too short for {found.rate_hz:g} Hz: at least "
+                f"{found.mean_at_least * 1e-6:.2f}, at most {found.mean_at_most * 1e-6:.2f} MB "
+                f"{way} in a mean transform.",
+                remedy="use a larger --size, or sample more often (--rate)",
+            )
+
+
 def _crowded(run: Run, facts: JobFacts) -> Iterator[Verdict]:
     """Whether more ranks ran on the first rank's node than it has CPUs."""
-    there, cpus = len(_on_first_node(facts)), len(run.start.system.cpus)
-    if there > cpus > 0:
-        yield Verdict(
-            level="warning",
-            text=f"{there} ranks shared {format_count(cpus, 'CPU')}: times include waiting for a "
-            "CPU, especially those of All2Alls.",
-            remedy="start no more ranks on a node than it has CPUs",
-        )
+    node = facts.nodes.get(0, "the first node")
+    yield from crowded(len(_on_first_node(facts)), len(run.start.system.cpus), node)
 
 
 def _cached(run: Run, facts: JobFacts) -> Iterator[Verdict]:
@@ -126,7 +147,7 @@ def _cached(run: Run, facts: JobFacts) -> Iterator[Verdict]:
     room_bytes = sum(cache.bytes for cache in caches if cache.level == level)
     last = facts.steps[-1]
     there = [rank for rank in _on_first_node(facts) if rank < last.grid.ranks]
-    held_bytes = 2 * last.local_bytes * len(there)
+    held_bytes = last.arrays * last.local_bytes * len(there)
     if 0 < held_bytes <= room_bytes:
         yield Verdict(
             level="note",

@@ -24,21 +24,23 @@ FFT = "fft"
 ALL2ALL = "all2all"
 RESORTS = ("s1cf", "s2cf", "s1pf", "s2pf")
 """Kinds of re-sorting in their order."""
+FUSED, TWO_NESTS = "fused", "two"
+"""How the first and the third of them are written: as one loop nest, or as two."""
 COPY_IN = "copy in"
 COPY_OUT = "copy out"
 """To and from a GPU, around each FFT there."""
 FFT_PHASES = (COPY_IN, FFT, COPY_OUT)
 
-_TRANSFORM = re.compile(r"transform, ([1-9][0-9]{0,8}) ranks?")
+_TRANSFORM = re.compile(r"transform, ([1-9][0-9]{0,8}) ranks?(?:, N = ([1-9][0-9]{0,8}))?")
 
 
 class Resort(msgspec.Struct, frozen=True, kw_only=True):
-    """One re-sorting routine on one rank: a loop nest of the core and its extents in elements."""
+    """A loop nest of a re-sorting routine on one rank, and its extents in elements."""
 
     name: str
     """Of the phase."""
     kind: str
-    """Of the nest: s1cf, s2cf, s1pf or s2pf."""
+    """Of the nest: s1cf, s2cf, s1pf or s2pf, or s1cf-first and so on."""
     extents: dict[str, int]
 
 
@@ -47,6 +49,13 @@ class Pencils(msgspec.Struct, frozen=True, kw_only=True):
 
     size: int
     grid: Grid
+    nests: str = FUSED
+    """`FUSED` or `TWO_NESTS`."""
+
+    @property
+    def arrays(self) -> int:
+        """Arrays of each rank: one that is sent, one that receives, and what lies between nests."""
+        return 3 if self.nests == TWO_NESTS else 2
 
     @property
     def local_elements(self) -> int:
@@ -65,15 +74,27 @@ class Pencils(msgspec.Struct, frozen=True, kw_only=True):
         return 5.0 * elements * math.log2(elements)
 
     @property
-    def resorts(self) -> list[Resort]:
-        """The four, in their order. See docs/fft3d.md for the layouts between them."""
+    def routines(self) -> list[list[Resort]]:
+        """The four, in their order, each as its loop nests: one, or of S1CF and S1PF two.
+
+        See docs/fft3d.md for the layouts between them.
+        """
         return [
-            Resort(
-                name=f"resort {number}",
-                kind=kind,
-                extents=extents_of(kind, self.size, grid=self.grid),
-            )
-            for number, kind in enumerate(RESORTS, start=1)
+            self._nests(f"resort {number}", kind) for number, kind in enumerate(RESORTS, start=1)
+        ]
+
+    @property
+    def resorts(self) -> list[Resort]:
+        """All loop nests of the four, in their order."""
+        return [nest for routine in self.routines for nest in routine]
+
+    def _nests(self, name: str, kind: str) -> list[Resort]:
+        kinds = {name: kind}
+        if self.nests == TWO_NESTS and kind.startswith("s1"):
+            kinds = {f"{name}, nest 1": f"{kind}-first", f"{name}, nest 2": f"{kind}-second"}
+        return [
+            Resort(name=name, kind=kind, extents=extents_of(kind, self.size, grid=self.grid))
+            for name, kind in kinds.items()
         ]
 
     def sent_bytes(self, exchange: int) -> int:
@@ -82,12 +103,15 @@ class Pencils(msgspec.Struct, frozen=True, kw_only=True):
         return self.local_bytes * (peers - 1) // peers
 
 
-def transform_name(ranks: int) -> str:
-    """Of the region around one whole transform on so many ranks."""
-    return f"transform, {format_count(ranks, 'rank')}"
+def transform_name(ranks: int, size: int) -> str:
+    """Of the region around one whole transform of so many points each way on so many ranks."""
+    return f"transform, {format_count(ranks, 'rank')}, N = {size}"
 
 
-def transform_ranks(name: str) -> int | None:
-    """On how many ranks the transform ran that a region of this name is of; None: it is none."""
+def transform_of(name: str) -> tuple[int, int | None] | None:
+    """Ranks and size of the transform that a region of this name is of; None: it is none.
+
+    The size is None in records of earlier versions, whose jobs had one for each number of ranks.
+    """
     found = _TRANSFORM.fullmatch(name)
-    return int(found[1]) if found else None
+    return (int(found[1]), int(found[2]) if found[2] else None) if found else None

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from memgauge.analysis.document_figure import Figure
+from memgauge.analysis.fft3d.measured import Measured
 from memgauge.analysis.fft3d.phases import TITLES, PhaseTimes, title_of
 from memgauge.analysis.fft3d.ranks import JobFacts, Phase, Rank, on, phases_in, seconds_of
 from memgauge.analysis.fft3d.scaling import StepFigures, efficiency, speed_up
-from memgauge.analysis.fft3d.shape import COPY_IN, Pencils
+from memgauge.analysis.fft3d.shape import COPY_IN, TWO_NESTS, Pencils
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Series, Table
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.text import plain
@@ -24,7 +25,12 @@ OVER_TIME = "expected bytes / measured time"
 
 
 def phase_table(
-    phases: Sequence[PhaseTimes], step: Pencils, *, bypass: bool, tile: int = 0
+    phases: Sequence[PhaseTimes],
+    step: Pencils,
+    *,
+    bypass: bool,
+    tile: int = 0,
+    whole: bool = True,
 ) -> Table:
     """Times and bytes of the phases, in their order.
 
@@ -33,9 +39,10 @@ def phase_table(
         step: That step.
         bypass: Whether the expected bytes assume stores that go past the caches; the note says so.
         tile: Elements that re-sort 1 and 3 read at a time; 0: in the study's order.
+        whole: Whether it is the only table or the last of several, named and explained as such.
     """
     # Beside what was measured a terminal of 80 columns has no room for both.
-    alone = all(one.measured_read_bytes is None for one in phases)
+    alone = all(one.measured_read is None and one.measured_write is None for one in phases)
     columns = [
         Column(title="phase"),
         Column(title="least", unit="ms", digits=2, narrow=alone),
@@ -53,14 +60,16 @@ def phase_table(
     kept = [at for at in range(len(columns)) if at < 4 or any(row[at] is not None for row in rows)]
     over = "" if step.grid.ranks == 1 else f" over {format_count(step.grid.ranks, 'rank')}"
     return Table(
-        name="fft3d-phases",
+        name="fft3d-phases" if whole else f"fft3d-phases-{step.size}",
         title=f"Phases of {step.size}^3 on {step.grid}",
         columns=[columns[at] for at in kept],
         rows=[[row[at] for at in kept] for row in rows],
-        note=f"Minimum, median and maximum{over} of each rank's median over transforms; bytes "
+        note=None
+        if not whole
+        else f"Minimum, median and maximum{over} of each rank's median over transforms; bytes "
         "are those of one rank. Expected: the closed form of the re-sorting loops, provided "
         "that caches keep the lines that are used again: "
-        f"{_WITH_BYPASS if bypass else _WITH_ALLOCATE}. Expected "
+        f"{_stores(step, bypass=bypass)}. Expected "
         "bytes / measured time: expected bytes over the median time, with its 95% interval over "
         "transforms; this is not a measured bandwidth. An All2All also waits for the slowest rank."
         + (f" {_ON_GPU}" if _has_copies(phases) else "")
@@ -86,6 +95,23 @@ _WITH_BYPASS = (
 )
 
 
+_TWO_WITH_BYPASS = (
+    "in each loop nest each element is read once and written once; the destination is read before "
+    "the write in nest 2 of re-sort 1 and 3, where loads are strided, but not where both arrays "
+    "are walked in order and stores bypass the caches"
+)
+_TWO_WITH_ALLOCATE = (
+    "in each loop nest each element is read once and written once, and its destination is read "
+    "before the write"
+)
+
+
+def _stores(step: Pencils, *, bypass: bool) -> str:
+    if step.nests == TWO_NESTS:
+        return _TWO_WITH_BYPASS if bypass else _TWO_WITH_ALLOCATE
+    return _WITH_BYPASS if bypass else _WITH_ALLOCATE
+
+
 def _tiles(tile: int) -> str:
     at_a_time = format_count(tile, "element")
     return (
@@ -100,7 +126,7 @@ def _phase_row(one: PhaseTimes) -> list[Cell]:
         *(1e3 * one.least_s, 1e3 * one.median_s, 1e3 * one.most_s),
         *(_mb(one.expected_read_bytes), _mb(one.expected_write_bytes)),
         None if speed is None else _gb_per_s(speed),
-        *(_mb(one.measured_read_bytes), _mb(one.measured_write_bytes)),
+        *(_mean(one.measured_read), _mean(one.measured_write)),
         _mb(one.sent_bytes),
         one.gpu_power_w,
     ]
@@ -110,6 +136,60 @@ def _gb_per_s(speed: Figure) -> Estimate:
     if speed.low is None or speed.high is None:
         return Estimate(speed.value * 1e-9, 0.0, math.inf)
     return Estimate(speed.value * 1e-9, speed.low * 1e-9, speed.high * 1e-9)
+
+
+def _mean(found: Measured | None) -> Cell:
+    """The mean over transforms with its interval, or both bounds."""
+    if found is None:
+        return None
+    if found.mean is None:
+        return f"{_megabytes(found.mean_at_least)} to {_megabytes(found.mean_at_most)}"
+    if found.low is None or found.high is None:
+        return Estimate(found.mean * 1e-6, 0.0, math.inf)
+    return Estimate(found.mean * 1e-6, found.low * 1e-6, found.high * 1e-6)
+
+
+def _megabytes(bytes_: float | None) -> str:
+    return f"{(bytes_ or 0.0) * 1e-6:.3g}"
+
+
+def measured_table(phases: Sequence[PhaseTimes], step: Pencils) -> Table | None:
+    """Least, mean and most over transforms of what counters saw; None where nothing was counted.
+
+    Args:
+        phases: Figures of the phases of one step.
+        step: That step.
+    """
+    rows = [
+        [one.title, *_three(one.measured_read), *_three(one.measured_write)]
+        for one in phases
+        if one.measured_read is not None or one.measured_write is not None
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="fft3d-measured",
+        title=f"Measured traffic of a rank, {step.size}^3 on {step.grid}",
+        columns=[
+            Column(title="phase"),
+            *(
+                Column(title=f"{which} {way}", unit="MB", digits=2)
+                for way in ("read", "written")
+                for which in ("least", "mean", "most")
+            ),
+        ],
+        rows=rows,
+        note="Over transforms; of the mean the 95% interval (Student's t). A range as mean: the "
+        "phase is shorter than the interval of sampling, and the readings around it bound what "
+        "was counted; least is then what was counted at least in any transform, most what was "
+        "counted at most.",
+    )
+
+
+def _three(found: Measured | None) -> list[Cell]:
+    if found is None:
+        return [None, None, None]
+    return [found.least * 1e-6, _mean(found), found.most * 1e-6]
 
 
 def _mb(bytes_: float | None) -> float | None:
@@ -126,13 +206,13 @@ def ranks_table(ranks: Sequence[Rank], step: Pencils, gpus: Mapping[int, str]) -
     """
     rows: list[list[Cell]] = []
     for rank in ranks:
-        taken = on(rank, step.grid.ranks)
+        taken = on(rank, step)
         row, column = divmod(rank.rank, step.grid.columns)
         rows.append(
             [
                 rank.rank,
                 f"{row},{column}",
-                plain(rank.node) or None,
+                plain(rank.on_node) or None,
                 len(rank.transforms),
                 1e3 * median(one.seconds for one in taken) if taken else None,
                 plain(rank.problem) if rank.problem else "whole",
@@ -218,8 +298,8 @@ def scaling_phases_table(steps: Sequence[StepFigures]) -> Table:
 
 def ranks_chart(ranks: Sequence[Rank], step: Pencils) -> Chart:
     """A bar of phases for each rank; those of one name are added."""
-    shown = [rank for rank in ranks if on(rank, step.grid.ranks)][:MOST_BARS]
-    phases = phases_in([one for rank in shown for one in on(rank, step.grid.ranks)])
+    shown = [rank for rank in ranks if on(rank, step)][:MOST_BARS]
+    phases = phases_in([one for rank in shown for one in on(rank, step)])
     names = list(dict.fromkeys(_short(phase) for phase in phases))
     x: list[float | str] = [str(rank.rank) for rank in shown]
     return Chart(
@@ -250,7 +330,7 @@ def _short(phase: Phase) -> str:
 
 
 def _added(rank: Rank, step: Pencils, phases: Sequence[Phase]) -> float | None:
-    parts = [seconds_of(on(rank, step.grid.ranks), phase) for phase in phases]
+    parts = [seconds_of(on(rank, step), phase) for phase in phases]
     known = [part for part in parts if part is not None]
     return 1e3 * sum(known) if known else None
 

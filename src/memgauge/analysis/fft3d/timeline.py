@@ -27,7 +27,7 @@ def transform_chart(rank: Rank, step: Pencils, timelines: Timelines) -> Chart | 
         step: The step; its grid tells on how many ranks the transform ran.
         timelines: Timelines of the ranks' runs; a rank without a reading gives None.
     """
-    taken = on(rank, step.grid.ranks)
+    taken = on(rank, step)
     timeline = timelines.of(rank) if taken else None
     if timeline is None:
         return None

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from memgauge.analysis.figures import scaling_report
 from memgauge.analysis.figures.regimes import regime_kind
 from memgauge.analysis.figures.run import series
@@ -107,8 +109,14 @@ def _chart(
             for mark in _knee(f"knee, {label}" if len(lines) > 1 else "knee", curve)
         ],
         note="Medians; from long pauses between the generators' accesses (left) to none. "
-        f"Bandwidth by the generators' own count.{more}",
+        f"Bandwidth by the generators' own count.{_greyed(lines)}{more}",
     )
+
+
+def _greyed(lines: dict[str, LoadedCurve]) -> str:
+    """What grey means, where both kinds of curves are drawn."""
+    reached = {curve.reaches_saturation for curve in lines.values()}
+    return " Grey: these generators do not saturate the memory." if len(reached) > 1 else ""
 
 
 def _line(label: str, curve: LoadedCurve) -> Series:
@@ -118,7 +126,7 @@ def _line(label: str, curve: LoadedCurve) -> Series:
         f"delay {p.delay}" + ("" if p.delay_ns is None else f" ({p.delay_ns:.0f} ns)")
         for p in points
     ]
-    return Series(name=bare.name, x=bare.x, y=bare.y, low=bare.low, high=bare.high, notes=notes)
+    return msgspec.structs.replace(bare, notes=notes, muted=not curve.reaches_saturation)
 
 
 def _knee(label: str, curve: LoadedCurve) -> list[Mark]:

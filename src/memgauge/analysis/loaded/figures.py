@@ -15,7 +15,7 @@ from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.analysis.figures.speeds import had_page_fault, was_switched_out
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.knee import Knee, LoadPoint, find_knee
+from memgauge.analysis.statistics.knee import LEAST_RISE, Knee, LoadPoint, find_knee
 from memgauge.analysis.statistics.tails import LoadTimes, load_times
 from memgauge.model.points.loaded import LoadedActual, LoadedRequested
 from memgauge.model.records import Point
@@ -86,6 +86,11 @@ class LoadedCurve(msgspec.Struct, frozen=True, kw_only=True):
     def saturated(self) -> LoadedPoint:
         """Where bandwidth is largest."""
         return max(self.points, key=lambda point: point.bandwidth.value)
+
+    @property
+    def reaches_saturation(self) -> bool:
+        """False where latency hardly rises up to the largest bandwidth, without a knee."""
+        return self.knee.status != "none" or (self.knee.rise or 0.0) >= LEAST_RISE
 
     @property
     def at_knee(self) -> LoadedPoint | None:

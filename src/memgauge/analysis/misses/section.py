@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from memgauge.analysis.counters import core_counts
 from memgauge.analysis.figures.run import Figures, series
+from memgauge.analysis.misses.counted import Counted, counts_of, rates_table, rates_verdicts
 from memgauge.analysis.misses.figures import MEMORY, Case, cases_of, levels_of
 from memgauge.analysis.section import (
     Axis,
@@ -34,11 +35,13 @@ def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of what misses cost."""
     levels = levels_of(figures)
     cases = cases_of(figures, levels)
+    counted = counts_of(figures, cases, levels)
     return section_of(
         "misses",
-        verdicts=_verdicts(levels, cases, figures),
+        verdicts=_verdicts(levels, cases, counted, figures),
         tables=[
             *([_table(cases, levels)] if cases else []),
+            *rates_table(counted),
             *_counted_table(figures, cases),
             *_level_table(levels),
         ],
@@ -201,7 +204,10 @@ def _bands(cases: Sequence[Case], levels: Sequence[MemoryLevel]) -> list[Band]:
 
 
 def _verdicts(
-    levels: Sequence[MemoryLevel], cases: Sequence[Case], figures: Figures
+    levels: Sequence[MemoryLevel],
+    cases: Sequence[Case],
+    counted: Sequence[Counted],
+    figures: Figures,
 ) -> list[Verdict]:
     if not cases:
         return [Verdict(level="warning", text="No cost of misses was measured.")]
@@ -210,6 +216,7 @@ def _verdicts(
         *_hiding(cases),
         *_dearer(cases),
         *_unmodelled(cases),
+        *rates_verdicts(counted),
         core_counts.verdict(figures, "misses") or counters_verdict(figures.run.start.system),
     ]
 

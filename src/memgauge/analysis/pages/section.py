@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+import msgspec
+
 from memgauge.analysis.counters import core_counts
 from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.pages.figures import (
@@ -30,9 +32,12 @@ from memgauge.analysis.section import (
 )
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import bounds, has_interval
-from memgauge.model.points.pages import PagesRequested
+from memgauge.model.points.pages import PagesActual, PagesRequested
 from memgauge.model.records import Point
+from memgauge.model.units import format_bytes
 
+TLB_EVENTS = ("perf:dtlb-load-misses", "perf:page-walks")
+"""What counts as a miss of the TLB, the first that the core has."""
 NARROW_CURVES = 4
 """Columns that fit a terminal; all are in HTML and export."""
 
@@ -53,6 +58,7 @@ def analyse(figures: Figures) -> Section:
         charts=[
             *([_access_chart(curves, found)] if curves else []),
             *([_cost_chart(found)] if any(one.costs for one in found) else []),
+            *_misses_chart(figures),
         ],
     )
 
@@ -198,6 +204,52 @@ def _cost_chart(found: list[Translation]) -> Chart:
         bands=_bands(found),
         note="What an access costs more than to as many packed lines; gaps: nothing was seen.",
     )
+
+
+def _misses_chart(figures: Figures) -> list[Chart]:
+    """Time of an access over the TLB misses counted around it, one line for each kind of pages."""
+    counted = core_counts.core_counts(figures, "pages")
+    event = next(
+        (name for name in TLB_EVENTS if any(name in one.per_access for one in counted)), None
+    )
+    if event is None:
+        return []
+    lines: dict[str, list[tuple[int, Estimate, Estimate]]] = {}
+    for one in counted:
+        requested, actual = PagesRequested.of(one.point.requested), PagesActual.of(one.point.actual)
+        time = figures.summaries[one.point.point][0].sustained
+        misses = one.per_access.get(event)
+        if time is None or misses is None or not requested.stride_bytes:
+            continue
+        words = [actual.pages or requested.pages, f"every {format_bytes(requested.stride_bytes)}"]
+        name = ", ".join([*words, *([one.core_type] if one.core_type else [])])
+        count = requested.accesses_distinct or 0
+        lines.setdefault(name, []).append((count, misses, time))
+    drawn = {name: sorted(found, key=lambda place: place[0]) for name, found in lines.items()}
+    title = core_counts.TITLES[event]
+    return [
+        Chart(
+            name="pages-misses",
+            title=f"Time of one access over {title}",
+            kind="line",
+            x=Axis(title=f"{_begun(title)} per access, counted", unit=""),
+            y=Axis(title="Time of one access", unit="ns", scale="log10"),
+            series=[
+                msgspec.structs.replace(
+                    series(name, [misses.value for _, misses, _ in found], [t for *_, t in found]),
+                    notes=[f"{count:,} lines" for count, *_ in found],
+                )
+                for name, found in drawn.items()
+            ],
+            note="Counted by the core around exactly what is timed, medians; points of a line are "
+            "joined in the order of the number of lines touched.",
+        )
+    ] * bool(drawn)
+
+
+def _begun(text: str) -> str:
+    """As a title begins; names such as dTLB keep their letters."""
+    return text if text[1:2].isupper() else text[:1].upper() + text[1:]
 
 
 def _is_seen(cost: Estimate, one: Translation) -> bool:

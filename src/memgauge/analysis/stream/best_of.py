@@ -18,7 +18,7 @@ def stream_form(run: Run) -> str:
     (STREAM's licence, paragraph 3b).
     """
     figures = figures_of(run)
-    tables: dict[tuple[str, str, str, str, int, str], dict[str, KernelResult]] = {}
+    tables: dict[tuple[str | int, ...], dict[str, KernelResult]] = {}
     for result in kernel_results(figures):
         if (
             result.kernel in STREAM_ORDER
@@ -26,7 +26,7 @@ def stream_form(run: Run) -> str:
             and result.whole.passes
             and not result.candidate
         ):
-            ways = (result.access, result.store)
+            ways = (result.access, result.store, result.prefetch, result.pages)
             key = (result.variant, *ways, result.element, result.threads, result.regime)
             tables.setdefault(key, {})[result.kernel] = result
     if not tables:
@@ -63,6 +63,8 @@ def _header(result: KernelResult, passes: str) -> list[str]:
         lines.append(f"Access: {result.access} (the address of every element, from its object)")
     if result.store:
         lines.append(f"Stores: {result.store}")
+    if result.prefetch:
+        lines.append(f"Prefetch distance: {result.prefetch} (bytes)")
     if actual.stream_conformant is not True:
         lines.append("Not STREAM-conformant: arrays too small, or caches not known.")
     if actual.array_bytes is not None:
@@ -95,6 +97,8 @@ def _validation(validations: list[Validation], result: KernelResult) -> str:
     """STREAM's verdict on the arrays of this team."""
     subjects = {f"{result.element}, {result.threads} threads", f"{result.element}, 1 thread"}
     subjects.add(f"{result.element}, {gpu_of(result.point)}")
+    if result.pages:
+        subjects = {f"{subject}, {result.pages}" for subject in subjects}
     mine = [v for v in validations if v.experiment == "stream" and v.subject in subjects]
     checks = [check for validation in mine for check in validation.checks]
     if not checks:

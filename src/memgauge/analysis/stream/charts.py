@@ -11,7 +11,11 @@ from memgauge.analysis.stream.figures import KernelResult
 
 
 def kernel_bars(
-    title: str, results: Iterable[tuple[str, KernelResult]], rules: Sequence[Rule] = ()
+    title: str,
+    results: Iterable[tuple[str, KernelResult]],
+    rules: Sequence[Rule] = (),
+    *,
+    name: str = "stream-kernels",
 ) -> Chart:
     """Bars of sustained bandwidth, grouped by kernel.
 
@@ -19,21 +23,22 @@ def kernel_bars(
         title: Heading of the chart.
         results: A pair for each bar: the name of its set in the legend, and the kernel's figures.
         rules: Lines across the bars, in GB/s, such as the theoretical peak.
+        name: Of the picture.
     """
     bars: dict[str, dict[float | str, Estimate | None]] = {}
     kernels: dict[float | str, None] = {}
-    for name, result in results:
+    for label, result in results:
         kernels.setdefault(result.kernel)
-        bars.setdefault(name, {})[result.kernel] = result.sustained
+        bars.setdefault(label, {})[result.kernel] = result.sustained
     return Chart(
-        name="stream-kernels",
+        name=name,
         title=title,
         kind="bar",
         x=Axis(title="Kernel", unit=""),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
         series=[
-            series(name, [*kernels], [bar.get(kernel) for kernel in kernels])
-            for name, bar in bars.items()
+            series(label, [*kernels], [bar.get(kernel) for kernel in kernels])
+            for label, bar in bars.items()
         ],
         rules=[*rules],
         note="Bars: 90th percentile of speed; whiskers: its 95% interval.",

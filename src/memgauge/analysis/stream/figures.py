@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from memgauge.analysis.figures.regimes import regime_kind
 from memgauge.analysis.figures.run import Figures, once, scaled
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
@@ -14,6 +15,8 @@ from memgauge.model.points.stream import StreamActual, StreamRequested
 from memgauge.model.records import Point
 
 STANDARD, TUNED = "standard", "tuned"
+HEADLINE_KERNEL = "triad"
+"""By which STREAM results are compared."""
 LEAST_SAMPLES = 10
 """Below these the 90th percentile is the luckiest sample, which is no best bandwidth."""
 
@@ -36,16 +39,27 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     slice: PointSummary | None
     whole: PointSummary | None
     """Figures of the whole passes."""
+    pages: str = ""
+    """As requested; empty: all arrays of the run have pages of one kind."""
+    prefetch: str = ""
+    """Distance of prefetch; empty: as the variant does it."""
 
     @property
     def is_plain(self) -> bool:
         """Whether it is its variant as it goes without saying."""
-        return not (self.candidate or self.access or self.store)
+        return not (self.candidate or self.access or self.store or self.prefetch)
+
+    def is_like(self, other: KernelResult) -> bool:
+        """Whether it is the same variant and element as `other`, as it goes without saying."""
+        return self.is_plain and (self.variant, self.element) == (other.variant, other.element)
 
     @property
     def title(self) -> str:
         """Such as `copy, standard, translated`."""
-        return ", ".join(filter(None, (self.kernel, self.variant, self.access, self.store)))
+        pages = self.pages and f"{self.pages} pages"
+        ahead = self.prefetch and f"prefetch {self.prefetch}"
+        parts = (self.kernel, self.variant, self.access, self.store, pages, ahead)
+        return ", ".join(filter(None, parts))
 
     @property
     def sustained(self) -> Estimate | None:
@@ -58,6 +72,11 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
         if not (self.point.bytes_counted and self.point.bytes_moved):
             return None
         return scaled(self.sustained, self.point.bytes_moved / self.point.bytes_counted)
+
+    @property
+    def samples(self) -> int:
+        """Sampling passes in this regime."""
+        return 0 if self.slice is None else self.slice.samples
 
     @property
     def best_gb_per_s(self) -> float | None:
@@ -115,11 +134,14 @@ def kernel_results(figures: Figures) -> list[KernelResult]:
         if summary.has_figures and point.role != "counted":
             key = (StreamRequested.of(point.requested), point.threads, summary.regime)
             joined.setdefault(key, {})[point.role] = (point, summary)
-    return [_joined(requested, roles) for (requested, *_), roles in joined.items()]
+    several = len({requested.pages for requested, *_ in joined}) > 1
+    return [_joined(requested, roles, several) for (requested, *_), roles in joined.items()]
 
 
 def _joined(
-    requested: StreamRequested, roles: dict[str, tuple[Point, PointSummary]]
+    requested: StreamRequested,
+    roles: dict[str, tuple[Point, PointSummary]],
+    several_pages: bool,
 ) -> KernelResult:
     point, summary = roles.get("slice") or roles["pass"]
     return KernelResult(
@@ -129,6 +151,8 @@ def _joined(
         candidate=requested.candidate,
         access=requested.access,
         store=requested.store,
+        pages=requested.pages if several_pages else "",
+        prefetch=requested.prefetch,
         threads=point.threads,
         regime=summary.regime,
         point=point,
@@ -145,6 +169,43 @@ def best(results: Iterable[KernelResult]) -> KernelResult | None:
     return max(
         known or measured, key=lambda r: r.sustained.value if r.sustained else 0.0, default=None
     )
+
+
+def headline(results: Iterable[KernelResult]) -> KernelResult | None:
+    """The result that stands for a run, so that the same quantity is compared between runs.
+
+    Of the largest team triad as tuned, in the regime in which the team was most of the time. The
+    highest of all results would be another kernel in each run, or a regime seen in a few passes. A
+    run without triad has its first kernel instead, and one without the tuned variant the other.
+    """
+    measured = [result for result in results if result.sustained is not None]
+    plain = [result for result in measured if result.is_plain]
+    if not plain:
+        return best(measured)
+    threads = max(result.threads for result in plain)
+    team = [result for result in plain if result.threads == threads]
+    kernel = min(team, key=lambda result: result.kernel != HEADLINE_KERNEL).kernel
+    of_kernel = [result for result in team if result.kernel == kernel]
+    tuned = [result for result in of_kernel if result.variant == TUNED]
+    return max(tuned or of_kernel, key=lambda result: result.samples)
+
+
+def beside(lead: KernelResult, results: Iterable[KernelResult]) -> dict[str, KernelResult]:
+    """Results like the one that leads, of its team and kind of regime, by kernel."""
+    return {
+        one.kernel: one
+        for one in results
+        if one.is_like(lead)
+        and one.threads == lead.threads
+        and regime_kind(one.regime) == regime_kind(lead.regime)
+    }
+
+
+def regime_words(result: KernelResult, results: Iterable[KernelResult]) -> str:
+    """The regime, and in how much of the passes the team was in it where there were several."""
+    passes = sum(one.samples for one in results if one.point == result.point)
+    share = result.samples / passes if passes else 1.0
+    return result.regime if share == 1.0 else f"{result.regime} in {share:.0%} of passes"
 
 
 def comparisons(results: Iterable[KernelResult]) -> list[Comparison]:
@@ -164,9 +225,9 @@ def searches(results: Iterable[KernelResult]) -> list[Comparison]:
 
 
 def _grouped(results: Iterable[KernelResult]) -> list[list[KernelResult]]:
-    groups: dict[tuple[str, str, int, str], list[KernelResult]] = {}
+    groups: dict[tuple[str, str, int, str, str], list[KernelResult]] = {}
     for result in results:
-        key = (result.kernel, result.element, result.threads, result.regime)
+        key = (result.kernel, result.element, result.threads, result.regime, result.pages)
         groups.setdefault(key, []).append(result)
     return list(groups.values())
 

@@ -7,7 +7,7 @@ import msgspec
 
 from memgauge.analysis.figures import scaling_report
 from memgauge.analysis.figures.regimes import regime_kind
-from memgauge.analysis.figures.run import series
+from memgauge.analysis.figures.run import series, slug
 from memgauge.analysis.figures.scaling import Scaling, Team, scaling_of
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Rule, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
@@ -15,7 +15,8 @@ from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.stream.figures import KernelResult
 from memgauge.model.system import System
 
-SHOWN_KERNELS = ("copy", "triad", "read")
+SHOWN_KERNELS = ("copy", "scale", "add", "triad", "read")
+"""STREAM's four, and reading alone."""
 JUDGED_KERNELS = ("triad", "copy", "read")
 """The first of these that was measured is put in words; STREAM's own verdict is by triad."""
 MOST_LINES = 7
@@ -27,30 +28,37 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     variant: str
     element: str
+    pages: str
+    """Empty: all arrays of the run have pages of one kind."""
     teams: list[Team]
     scaling: Scaling
 
     @property
     def name(self) -> str:
         """Such as `triad, tuned`."""
+        return ", ".join(filter(None, (self.kernel, self.variant_name)))
+
+    @property
+    def variant_name(self) -> str:
+        """What it has in common with lines of other kernels, such as `tuned`."""
         element = "" if self.element in {"", "double"} else self.element
-        return ", ".join(filter(None, (self.kernel, self.variant, element)))
+        return ", ".join(filter(None, (self.variant, element, self.pages)))
 
 
 def lines(results: Sequence[KernelResult], system: System) -> list[Line]:
     """Every kernel and variant with at least two team sizes."""
     usual = usual_regime(results)
-    teams: dict[tuple[str, str, str], list[Team]] = {}
+    teams: dict[tuple[str, str, str, str], list[Team]] = {}
     for result in results:
         if result.sustained is not None and regime_kind(result.regime) in {"", usual}:
             cores = scaling_report.cores_used(system, result.actual.cpus)
-            key = (result.kernel, result.variant, result.element)
+            key = (result.kernel, result.variant, result.element, result.pages)
             teams.setdefault(key, []).append(Team(result.threads, result.sustained, cores))
     found = []
-    for (kernel, variant, element), members in teams.items():
+    for (kernel, variant, element, pages), members in teams.items():
         scaling = scaling_of(members)
         if scaling is not None and scaling.teams > 1:
-            line = {"kernel": kernel, "variant": variant, "element": element}
+            line = {"kernel": kernel, "variant": variant, "element": element, "pages": pages}
             found.append(Line(**line, teams=members, scaling=scaling))
     return found
 
@@ -75,7 +83,11 @@ def verdicts(found: Sequence[Line]) -> list[Verdict]:
 def table(found: Sequence[Line]) -> Table | None:
     """A row for each kernel and variant with at least three team sizes."""
     rows: list[list[Cell]] = [
-        [line.kernel, line.variant, *scaling_report.row(line.scaling)]
+        [
+            line.kernel,
+            ", ".join(filter(None, (line.variant, line.pages))),
+            *scaling_report.row(line.scaling),
+        ]
         for line in found
         if line.scaling.teams > 2
     ]
@@ -83,30 +95,55 @@ def table(found: Sequence[Line]) -> Table | None:
     return scaling_report.table("stream-threads", "Threads", first, rows) if rows else None
 
 
-def chart(found: Sequence[Line], peak_bytes_per_s: float | None, usual: str) -> Chart | None:
-    """Bandwidth over threads: few enough lines to tell apart. The table has all of them.
+def charts(found: Sequence[Line], peak_bytes_per_s: float | None, usual: str) -> list[Chart]:
+    """Bandwidth over threads of all four kernels, and of what else was swept.
+
+    More lines than can be told apart are drawn as one picture for each variant, the one that is put
+    in words first.
 
     Args:
         found: All lines of the run; without any, there is no chart.
         peak_bytes_per_s: Theoretical peak of the memory, drawn as a rule; None if not known.
         usual: Regime seen most, to which the lines are limited; empty if no team was seen in two.
     """
-    kernels = {line.kernel for line in found}
-    shown = [kernel for kernel in SHOWN_KERNELS if kernel in kernels] or sorted(kernels)[:3]
-    drawn = [line for line in found if line.kernel in shown][:MOST_LINES]
-    if not drawn:
-        return None
+    kernels = dict.fromkeys(line.kernel for line in found)
+    shown = [*(one for one in SHOWN_KERNELS if one in kernels)] or [*kernels][:MOST_LINES]
+    drawn = [line for kernel in shown for line in found if line.kernel == kernel]
+    if len(drawn) <= MOST_LINES:
+        return [_chart(drawn, "", peak_bytes_per_s, usual)] if drawn else []
+    variants: dict[str, list[Line]] = {}
+    for line in drawn:
+        variants.setdefault(line.variant_name, []).append(line)
+    best = judged(drawn)
+    first = best.variant_name if best else ""
+    return [
+        _chart(variants[name], name, peak_bytes_per_s, usual, leads=name == first)
+        for name in sorted(variants, key=lambda name: name != first)
+    ]
+
+
+def _chart(
+    drawn: Sequence[Line],
+    variant: str,
+    peak_bytes_per_s: float | None,
+    usual: str,
+    *,
+    leads: bool = True,
+) -> Chart:
+    """One picture; `variant` is what all its lines have in common, empty where they differ."""
     sizes = sorted({team.threads for line in drawn for team in line.teams})
     axis: list[float | str] = [float(size) for size in sizes]
     line = judged(drawn)
     peak = peak_bytes_per_s
     return Chart(
-        name="stream-scaling",
-        title="Bandwidth over threads",
+        name="stream-scaling" if leads else f"stream-scaling-{slug(variant)}",
+        title=f"Bandwidth over threads{f', {variant}' if variant else ''}",
         kind="line",
         x=scaling_report.threads_axis(sizes),
         y=Axis(title="Bandwidth", unit="GB/s", from_zero=True),
-        series=[series(one.name, axis, _over(one, sizes)) for one in drawn],
+        series=[
+            series(one.kernel if variant else one.name, axis, _over(one, sizes)) for one in drawn
+        ],
         bands=scaling_report.bands(line.scaling if line else None, sizes),
         rules=[Rule(label="theoretical peak", axis="y", value=peak * 1e-9)] if peak else [],
         marks=scaling_report.marks(line.scaling, line.teams) if line else [],

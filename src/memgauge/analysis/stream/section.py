@@ -9,7 +9,9 @@ from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Chart, Section, Verdict, section_of
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.ratios import ratio
+from memgauge.analysis.stream import distances as prefetch
 from memgauge.analysis.stream import gpu as stream_gpu
+from memgauge.analysis.stream import page_sizes
 from memgauge.analysis.stream import scaling as stream_scaling
 from memgauge.analysis.stream import tables as stream_tables
 from memgauge.analysis.stream import variants as stream_variants
@@ -26,24 +28,30 @@ def analyse(figures: Figures) -> Section:
     found = kernel_results(figures)
     main = [result for result in found if result.is_plain]
     ways = stream_variants.compared(found)
+    pages, distances = page_sizes.compared(found), prefetch.compared(found)
     system = figures.run.start.system
     lines = stream_scaling.lines(main, system)
     peak, usual = system.theoretical_bandwidth_bytes_per_s, stream_scaling.usual_regime(main)
-    scaling = (stream_scaling.table(lines), stream_scaling.chart(lines, peak, usual))
+    scaling = stream_scaling.charts(lines, peak, usual)
     counted = [hardware_bandwidth(counts) for counts in counts_of(figures)]
     tables = (
         stream_tables.comparison(main),
+        page_sizes.table(pages),
+        prefetch.table(distances),
         stream_variants.table(ways),
-        scaling[0],
+        stream_scaling.table(lines),
         *hardware_report.tables(counted),
         stream_tables.details([result for result in found if not result.candidate]),
         stream_tables.search(found),
+        stream_tables.candidates(found),
     )
     return section_of(
         "stream",
         title="Bandwidth",
         verdicts=[
             *_verdicts(main, found),
+            *page_sizes.verdicts(pages),
+            *prefetch.verdicts(distances),
             *stream_variants.verdicts(ways),
             *stream_scaling.verdicts(lines),
             *hardware_summary.verdicts(counted),
@@ -51,7 +59,13 @@ def analyse(figures: Figures) -> Section:
         tables=[table for table in tables if table],
         charts=[
             chart
-            for chart in (scaling[1], _kernels(main), *hardware_report.charts(counted))
+            for chart in (
+                page_sizes.chart(pages),
+                prefetch.chart(distances),
+                *scaling,
+                None if pages else _kernels(main),
+                *hardware_report.charts(counted),
+            )
             if chart
         ],
     )
@@ -99,13 +113,14 @@ def _verdicts(main: list[KernelResult], found: list[KernelResult]) -> list[Verdi
 
 def _regime_verdict(main: list[KernelResult]) -> list[Verdict]:
     """How far apart the regimes of the largest team are, for the kernel where it shows most."""
-    teams: dict[tuple[str, str, str, int], list[KernelResult]] = {}
+    teams: dict[tuple[str, str, str, str, int], list[KernelResult]] = {}
     for result in main:
         if result.regime and has_interval(result.sustained):
-            key = (result.kernel, result.variant, result.element, result.threads)
+            made = (result.kernel, result.variant, result.element, result.pages)
+            key = (*made, result.threads)
             teams.setdefault(key, []).append(result)
     apart = []
-    for (kernel, variant, _, threads), results in teams.items():
+    for (kernel, variant, *_, threads), results in teams.items():
         if len(results) > 1:
             faster = best(results)
             slower = next(result for result in results if result is not faster)

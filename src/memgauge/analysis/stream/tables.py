@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.figures.run import scaled
 from memgauge.analysis.section import Cell, Column, Table
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.stream.figures import (
     STANDARD,
     Comparison,
@@ -39,19 +42,26 @@ _BOTH: Values[Comparison] = [
     (Column(title="standard", unit="GB/s"), lambda one: one.plain),
     (Column(title="tuned", unit="GB/s"), lambda one: one.fast),
 ]
+_PAGES: Values[Comparison] = [(Column(title="pages"), lambda one: one.of.pages)]
+"""Of runs with several kinds."""
 
 
 def comparison(results: Sequence[KernelResult]) -> Table | None:
     """Standard beside tuned, a row for each kernel, team and regime."""
     measured = _measured(results)
     regimes = any(one.of.regime for one in measured)
+    pages = any(one.of.pages for one in measured)
     values: Values[Comparison] = [
         (Column(title="kernel"), lambda one: _name(one.of)),
         (Column(title="threads"), lambda one: one.of.threads),
+        *(_PAGES if pages else ()),
         (Column(title="regime", narrow=regimes), lambda one: one.of.regime or None),
         *_BOTH,
         (Column(title="gain", digits=2, narrow=not regimes), lambda one: one.gain),
-        (Column(title="STREAM best", unit="GB/s", narrow=not regimes), lambda one: one.whole),
+        (
+            Column(title="STREAM best", unit="GB/s", narrow=not (regimes or pages)),
+            lambda one: one.whole,
+        ),
     ]
     note = " ".join(filter(None, (NOTE, _compiled_for(results))))
     return _table("stream", "Sustained bandwidth", measured, values, note) if measured else None
@@ -131,6 +141,9 @@ _DETAILS: list[Value] = [
     ("CPUs", None, lambda r: r.actual.cpus or None),
     ("instructions", None, lambda r: ", ".join(filter(None, (r.actual.isa, r.access))) or None),
     ("stores", None, lambda r: r.actual.store or None),
+    ("prefetch near", "B", lambda r: r.actual.prefetch_near_bytes),
+    ("prefetch far", "B", lambda r: r.actual.prefetch_far_bytes),
+    ("requested pages", None, lambda r: r.pages or None),
     ("pages", None, lambda r: r.actual.pages or None),
     *_ARRAYS,
 ]
@@ -178,6 +191,7 @@ def search(results: Sequence[KernelResult]) -> Table | None:
     values: Values[Comparison] = [
         (Column(title="kernel"), lambda one: one.of.kernel),
         (Column(title="threads"), lambda one: one.of.threads),
+        (Column(title="pages", narrow=False), lambda one: one.of.pages or None),
         (Column(title="regime", narrow=False), lambda one: one.of.regime or None),
         (Column(title="winner"), lambda one: one.of.candidate),
         (Column(title="tuned", unit="GB/s"), lambda one: one.of.sustained),
@@ -185,6 +199,66 @@ def search(results: Sequence[KernelResult]) -> Table | None:
         (Column(title="candidates", narrow=False), lambda one: one.candidates),
     ]
     return _search_table(results, values, LUCK)
+
+
+def candidates(results: Sequence[KernelResult]) -> Table | None:
+    """Every candidate of the searches, the fastest of each first; too long for a terminal."""
+    of_kernel: dict[tuple[str, int, str, str], list[KernelResult]] = {}
+    for result in results:
+        if result.candidate:
+            key = (result.kernel, result.threads, result.pages, result.regime)
+            of_kernel.setdefault(key, []).append(result)
+    ranked = [
+        _Ranked(result=result, winner=best(members))
+        for members in of_kernel.values()
+        for result in sorted(members, key=_speed, reverse=True)
+    ]
+    values: Values[_Ranked] = [
+        (Column(title="kernel", narrow=False), lambda one: one.result.kernel),
+        (Column(title="threads", narrow=False), lambda one: one.result.threads),
+        (Column(title="pages", narrow=False), lambda one: one.result.pages or None),
+        (Column(title="regime", narrow=False), lambda one: one.result.regime or None),
+        (Column(title="candidate", narrow=False), lambda one: one.result.candidate),
+        (Column(title="instructions", narrow=False), lambda one: one.result.actual.isa or None),
+        (Column(title="stores", narrow=False), lambda one: one.result.actual.store or None),
+        (Column(title="unroll", narrow=False), lambda one: one.result.actual.unroll),
+        (Column(title="streams", narrow=False), lambda one: one.result.actual.streams),
+        (
+            Column(title="prefetch near", unit="B", narrow=False),
+            lambda one: one.result.actual.prefetch_near_bytes,
+        ),
+        (
+            Column(title="prefetch far", unit="B", narrow=False),
+            lambda one: one.result.actual.prefetch_far_bytes,
+        ),
+        (Column(title="reaches", unit="GB/s", narrow=False), lambda one: one.result.sustained),
+        (Column(title="of the winner", digits=3, narrow=False), lambda one: one.of_winner),
+        (
+            Column(title="samples", narrow=False),
+            lambda one: one.result.slice.samples if one.result.slice else None,
+        ),
+    ]
+    note = (
+        "All candidates of each search, the fastest first. One that was clearly behind was "
+        f"sampled no longer, so it has fewer samples. {LUCK}"
+    )
+    return _table("stream-candidates", "All candidates", ranked, values, note) if ranked else None
+
+
+class _Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate and the winner of its search."""
+
+    result: KernelResult
+    winner: KernelResult | None
+
+    @property
+    def of_winner(self) -> Estimate | None:
+        """Its bandwidth over the winner's."""
+        return None if self.winner is None else ratio(self.result.sustained, self.winner.sustained)
+
+
+def _speed(result: KernelResult) -> float:
+    return result.sustained.value if result.sustained else 0.0
 
 
 def gpu_search(results: Sequence[KernelResult]) -> Table | None:

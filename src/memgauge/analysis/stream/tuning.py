@@ -22,14 +22,15 @@ def tuning_verdicts(
         team: Puts a number of threads in words; None if the sentence is to name no team.
     """
     gains = [
-        (one.of.kernel == JUDGED, one.of.threads, one.of.kernel, one.gain)
+        (one.of.kernel == JUDGED, one.of.threads, one.of, one.gain)
         for one in comparisons(results)
         if one.gain is not None and has_interval(one.gain)
     ]
     if not gains:
         return []
-    _, threads, kernel, gain = max(gains, key=lambda entry: entry[:2])
-    name = team(threads) if team else ""
+    _, threads, of, gain = max(gains, key=lambda entry: entry[:2])
+    pages = f" and {of.pages} pages" if of.pages else ""
+    kernel, name = of.kernel, f"{team(threads)}{pages}" if team else ""
     with_team, beside_team = (f" with {name}", f", {name}") if name else ("", "")
     if gain.low > 1:
         text = f"Tuned {kernel} is {gain.value:.{digits}f} times standard{with_team}"

@@ -49,12 +49,13 @@ def compared(results: Iterable[KernelResult]) -> list[VariantComparison]:
     return [
         VariantComparison(result=result, own=own.get(_key(result)))
         for result in known
-        if (result.access or result.store) and not result.candidate
+        if (result.access or result.store) and not (result.candidate or result.prefetch)
     ]
 
 
-def _key(result: KernelResult) -> tuple[str, str, str, int, str]:
-    return (result.kernel, result.variant, result.element, result.threads, result.regime)
+def _key(result: KernelResult) -> tuple[str, str, str, int, str, str]:
+    team = (result.threads, result.regime, result.pages)
+    return (result.kernel, result.variant, result.element, *team)
 
 
 def table(ways: Sequence[VariantComparison]) -> Table | None:
@@ -65,7 +66,7 @@ def table(ways: Sequence[VariantComparison]) -> Table | None:
             way.result.variant,
             way.result.threads,
             regime_kind(way.result.regime) or None,
-            " ".join(filter(None, (way.result.access, way.result.store))),
+            " ".join(filter(None, (way.result.access, way.result.store, way.result.pages))),
             way.result.access or "direct",
             way.result.actual.store or way.result.store or None,
             way.own.sustained if way.own else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from memgauge.analysis.figures.run import Figures, series
 from memgauge.analysis.section import Axis, Cell, Chart, Column, Section, Series, Table, section_of
 from memgauge.analysis.statistics.estimate import Estimate
@@ -117,7 +119,7 @@ def _rates(costs: Costs, sizes: Sizes, kind: str) -> list[Cell]:
 def _charts(costs: Costs) -> list[Chart]:
     if not costs:
         return []
-    return [_curves(costs), *(_map(costs, kind) for kind in KINDS)]
+    return [_curves(costs), _bandwidths(costs), *(_map(costs, kind) for kind in KINDS)]
 
 
 def _curves(costs: Costs) -> Chart:
@@ -143,6 +145,37 @@ def _curves(costs: Costs) -> Chart:
         y=Axis(title="Time per access", unit="ns", scale="log10"),
         series=lines,
         note="Where access in order costs as much as in random order, prefetchers do not help.",
+    )
+
+
+def _bandwidths(costs: Costs) -> Chart:
+    """Of the smallest access over stride: the bytes asked for, and the lines that they lie on."""
+    measured = sizes_of(costs)
+    access = measured[0][0]
+    strides = [stride for size, stride in measured if size == access]
+    lines = [
+        (what, kind, order, [measure(costs, (access, stride), kind, order) for stride in strides])
+        for what, measure in (("useful", useful), ("lines", moved))
+        for kind in KINDS
+        for order in ORDERS
+        # Whole lines of dependent accesses are one at a time: their latency says the same.
+        if what == "useful" or kind == "independent"
+    ]
+    return Chart(
+        name="stride-bandwidth",
+        title=f"Bandwidth of accesses of {format_bytes(access)} over stride",
+        kind="line",
+        x=Axis(title="Stride", unit="B", scale="log2"),
+        y=Axis(title="Bandwidth", unit="GB/s", scale="log10"),
+        series=[
+            msgspec.structs.replace(
+                series(f"{what}: {kind}, {order}", list(map(float, strides)), cells),
+                dashed=what == "lines",
+            )
+            for what, kind, order, cells in lines
+            if any(cells)
+        ],
+        note=f"{COUNTED} Lines are dotted, of independent accesses.",
     )
 
 

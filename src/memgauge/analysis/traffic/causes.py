@@ -34,7 +34,7 @@ class StoreSpan(msgspec.Struct, frozen=True, kw_only=True):
     allocated: float
     """Bytes read for stores over bytes stored, at the first size,"""
     prefetched: float
-    """those of the software prefetch,"""
+    """those of the software prefetch, which are those of loads too where these are prefetched,"""
     bypassed: float
     """and the share of what is written that goes past the caches."""
 

@@ -10,12 +10,12 @@ from memgauge.analysis.section import Band as Shade
 from memgauge.analysis.traffic.expected import Band
 from memgauge.analysis.traffic.figures import (
     DIRECTIONS,
-    MEASURED,
     Curve,
     Direction,
     SizeResult,
     band_text,
 )
+from memgauge.analysis.traffic.measured import MEASURED, is_measured
 from memgauge.model.cache_machine import THIS, machine_name
 from memgauge.model.units import format_bytes
 
@@ -37,14 +37,14 @@ def charts(curves: Sequence[Curve]) -> list[Chart]:
 
 
 def _together(sources: Sequence[str]) -> list[list[str]]:
-    machines = [[source] for source in sources if source not in {MEASURED, THIS}]
-    here = [source for source in sources if source in {MEASURED, THIS}]
+    here = [source for source in sources if source == THIS or is_measured(source)]
+    machines = [[source] for source in sources if source not in here]
     return [*([here] if here else []), *machines]
 
 
 def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
     each = _most(curve, curve.sources) <= FEW_LEVELS
-    counted = MEASURED in sources
+    counted = any(map(is_measured, sources))
     return Chart(
         name="-".join([curve.slug, sources[0]]),
         title=f"{curve.title}: {_title(sources)}",
@@ -67,8 +67,8 @@ def _chart(curve: Curve, sources: Sequence[str]) -> Chart:
 
 
 def _title(sources: Sequence[str]) -> str:
-    words = ["measured"] if MEASURED in sources else []
-    machines = [machine_name(source) for source in sources if source != MEASURED]
+    words = [source for source in sources if is_measured(source)]
+    machines = [machine_name(source) for source in sources if not is_measured(source)]
     return " and ".join([*words, *(f"simulated on {name}" for name in machines)])
 
 
@@ -109,12 +109,12 @@ def _expected(curve: Curve, direction: Direction, *, each: bool) -> Series:
 
 
 def _source(curve: Curve, source: str, direction: Direction, *, each: bool) -> Series:
-    simulated = source != MEASURED
-    flows = [None if simulated else result.flow(direction) for result in curve.results]
+    simulated = not is_measured(source)
+    flows = [result.flow(direction, source) for result in curve.results]
     return Series(
         name=f"{direction} simulated on {machine_name(source)}"
         if simulated
-        else f"measured {direction}",
+        else f"measured {direction}{source.removeprefix(MEASURED)}",
         x=[float(result.size) for result in curve.results],
         y=[_drawn(result, result.moved(source, direction), each=each) for result in curve.results],
         low=[
@@ -155,9 +155,9 @@ def _rules(curve: Curve, source: str) -> list[Rule]:
 
 def _note(sources: Sequence[str], band: Band | None) -> str:
     words = ["Dotted: expected, closed form."]
-    if any(source != MEASURED for source in sources):
+    if not all(map(is_measured, sources)):
         words.append("Simulated: by the cache model, not measured.")
-    if MEASURED in sources:
+    if any(map(is_measured, sources)):
         words.append("Around measured points: the least and the most of the repeated regions.")
     if band is not None and band.one_fits > band.all_fit:
         words.append("Shaded: sizes at which not all arrays fit the caches any more, and one does.")

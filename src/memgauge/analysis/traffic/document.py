@@ -10,8 +10,9 @@ from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.traffic.departures import departures, place
-from memgauge.analysis.traffic.figures import MEASURED, Curve, Direction, SizeResult, curves_of
+from memgauge.analysis.traffic.figures import DIRECTIONS, Curve, Direction, SizeResult, curves_of
 from memgauge.analysis.traffic.measured import Flow
+from memgauge.model.counting.calibration import calibrations_of
 
 
 class ExpectedFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +70,13 @@ class MeasuredFigures(msgspec.Struct, frozen=True, kw_only=True):
     region_s: float
     back_end: str
     trust: str
+    calibrations: list[float]
+    """Factors that verification found and that are contained in the figures; empty: none are."""
     missing: list[str]
     """Counters that could not be read; in no sum."""
+    reads_to_first_route: Figure | None = None
+    """Of a further route: what it counted over what the first one did, of the same regions."""
+    writes_to_first_route: Figure | None = None
 
 
 class SizeFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +87,9 @@ class SizeFigures(msgspec.Struct, frozen=True, kw_only=True):
     expected: ExpectedFigures
     simulated: list[SimulatedFigures]
     measured: MeasuredFigures | None
-    """None: nothing was counted."""
+    """By the first route that was named; None: nothing was counted."""
+    measured_by_other_routes: list[MeasuredFigures] = []
+    """By each further route, of the same regions."""
 
 
 class DepartureFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +112,8 @@ class SourceFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One source over all sizes."""
 
     source: str
-    """`measured`, or the machine that was simulated."""
+    """`measured`, of several routes each as `measured by perf`, or the machine that was
+    simulated."""
     cached_bytes: int | None
     """What a core may keep; None: hidden."""
     all_fit: int | None
@@ -117,6 +126,17 @@ class SourceFigures(msgspec.Struct, frozen=True, kw_only=True):
     departures: list[DepartureFigures]
 
 
+class LibraryFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The BLAS library that computed what a loop nest does."""
+
+    name: str
+    version: str | None
+    """In its own words; None: it does not tell."""
+    file: str | None
+    threads: int | None
+    """Of one call, as it reports them; None: it does not tell, and started none when tried."""
+
+
 class NestFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One loop nest over its sizes."""
 
@@ -126,6 +146,10 @@ class NestFigures(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     grid: str | None
     store_prefetch: bool
+    prefetch: str
+    """Such as `loads and stores prefetched 512 B ahead`; empty: nothing is prefetched."""
+    library: LibraryFigures | None = None
+    """None: the loop nest was executed."""
     sources: list[SourceFigures]
     sizes: list[SizeFigures]
 
@@ -142,8 +166,22 @@ def _curve(curve: Curve) -> NestFigures:
         cores=curve.threads,
         grid=curve.grid or None,
         store_prefetch=curve.prefetched,
+        prefetch=curve.ahead,
+        library=_library(curve),
         sources=[_source(curve, source) for source in curve.sources],
         sizes=[_size(result) for result in curve.results],
+    )
+
+
+def _library(curve: Curve) -> LibraryFigures | None:
+    if not curve.library:
+        return None
+    actual = curve.results[0].actual
+    return LibraryFigures(
+        name=curve.library,
+        version=actual.blas_version or None,
+        file=actual.blas_file or None,
+        threads=actual.blas_threads,
     )
 
 
@@ -175,6 +213,7 @@ def _source(curve: Curve, source: str) -> SourceFigures:
 
 def _size(result: SizeResult) -> SizeFigures:
     expected = result.expected
+    measured = [_measured(result, source) for source in result.measured]
     return SizeFigures(
         size=result.size,
         point=result.point,
@@ -186,7 +225,8 @@ def _size(result: SizeResult) -> SizeFigures:
             element_bytes=expected.element_bytes,
         ),
         simulated=[_simulated(result, name) for name in result.simulated],
-        measured=_measured(result),
+        measured=next(iter(measured), None),
+        measured_by_other_routes=measured[1:],
     )
 
 
@@ -208,23 +248,31 @@ def _simulated(result: SizeResult, name: str) -> SimulatedFigures:
     )
 
 
-def _measured(result: SizeResult) -> MeasuredFigures | None:
-    measured = result.measured
-    if measured is None:
-        return None
+def _measured(result: SizeResult, source: str) -> MeasuredFigures:
+    measured = result.measured[source]
+    first = next(iter(result.measured))
+    to_first: dict[Direction, Figure | None] = {}
+    if source != first:
+        for direction in DIRECTIONS:
+            to_first[direction] = figure(result.route_ratio(first, source, direction))
     return MeasuredFigures(
-        read=_flow(result, "reads", measured.read),
-        write=_flow(result, "writes", measured.write),
+        read=_flow(result, "reads", measured.read, source),
+        write=_flow(result, "writes", measured.write, source),
         regions=measured.regions,
         executions=measured.executions,
         region_s=measured.region_s,
         back_end=measured.counts.back_end,
         trust=trust_in(measured.counts.counters),
+        calibrations=calibrations_of(measured.counts.counters),
         missing=measured.missing,
+        reads_to_first_route=to_first.get("reads"),
+        writes_to_first_route=to_first.get("writes"),
     )
 
 
-def _flow(result: SizeResult, direction: Direction, flow: Flow | None) -> FlowFigures | None:
+def _flow(
+    result: SizeResult, direction: Direction, flow: Flow | None, source: str
+) -> FlowFigures | None:
     if flow is None:
         return None
     return FlowFigures(
@@ -232,6 +280,6 @@ def _flow(result: SizeResult, direction: Direction, flow: Flow | None) -> FlowFi
         least_bytes=flow.least,
         most_bytes=flow.most,
         idle_share=flow.idle_share,
-        to_expected=result.ratio(MEASURED, direction),
+        to_expected=result.ratio(source, direction),
         is_conclusive=not flow.is_drowned,
     )

@@ -58,6 +58,8 @@ class Nest(msgspec.Struct, frozen=True, kw_only=True):
     """Stores are."""
     gpu: str = ""
     """The GPU that executes it in its memory, such as `cuda:0`; empty: cores do."""
+    library: str = ""
+    """The BLAS library that computes what the nest does; empty: the nest is executed."""
 
 
 class ExpectedArray(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +133,7 @@ def expected(  # noqa: PLR0913 - all but two by name
     bypass: bool = False,
     prefetched: bool = False,
     allocates: bool = True,
+    blocked: bool = False,
     sector_bytes: int = SECTOR_BYTES,
 ) -> Expected:
     """What a kind of nest of these extents must move.
@@ -143,6 +146,8 @@ def expected(  # noqa: PLR0913 - all but two by name
         prefetched: Whether stores are prefetched; such stores do not bypass, for their lines are
             already in the caches.
         allocates: Whether what is stored is read first, unless it bypasses; a GPU reads none of it.
+        blocked: Whether a library arranges what comes back so that caches hold it: nothing more is
+            expected past the caches.
         sector_bytes: Bytes that memory transfers at a time.
     """
     kind = KINDS[kernel]
@@ -150,7 +155,7 @@ def expected(  # noqa: PLR0913 - all but two by name
     for array in arrays_of(kernel, extents):
         once = _once(kernel, array.bytes, extents, sector_bytes)
         read = _walked(extents) if (kernel, array.name) == ("gemv", "A") else once
-        past = _past(kernel, array.name, extents, sector_bytes) or read
+        past = (None if blocked else _past(kernel, array.name, extents, sector_bytes)) or read
         streamed = bypass and not prefetched and kind.streams_stores
         bypassed = array.written and (streamed or not allocates)
         found[array.name] = ExpectedArray(
@@ -190,6 +195,7 @@ def nest_of(point: Point) -> Nest | None:
         cap=requested.cap,
         prefetched=requested.store_prefetch is True,
         gpu=gpu_of(point),
+        library=requested.blas,
     )
 
 
@@ -201,6 +207,7 @@ def expected_of(nest: Nest, *, bypass: bool = False) -> Expected:
         bypass=bypass,
         prefetched=nest.prefetched,
         allocates=not nest.gpu,
+        blocked=bool(nest.library),
         sector_bytes=GPU_SECTOR_BYTES if nest.gpu else SECTOR_BYTES,
     )
 
@@ -248,14 +255,17 @@ def _past_first_resort(kernel: str, array: str, extents: Extents, sector_bytes: 
 def band_of(nest: Nest, cached_bytes: int, *, sector_bytes: int = SECTOR_BYTES) -> Band | None:
     """Sizes over which caches cease to hold what the nest needs again.
 
-    None for nests that never come back to anything, such as plain copies, and where no size of the
-    nest is too large, as with a capped GEMV of a small cap.
+    None for nests that never come back to anything, such as plain copies, where no size of the
+    nest is too large, as with a capped GEMV of a small cap, and where a library computes it, whose
+    loops are not known.
 
     Args:
         nest: Nest of any size; its kind, grid and cap decide.
         cached_bytes: Bytes that caches keep for one core.
         sector_bytes: Bytes that memory transfers at a time.
     """
+    if nest.library:
+        return None
     grid = grid_of(nest.grid)
     return band(
         nest.kernel,

@@ -20,11 +20,15 @@ from memgauge.analysis.counters.bandwidth import (
     bytes_of_regions,
     hardware_bandwidth,
     idle_rate,
+    rates_of_regions,
 )
 from memgauge.analysis.counters.figures import HardwareCounts
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import bounds, sustained
 from memgauge.model.counting.events import Quantity
+
+MEASURED = "measured"
+"""The source that is no machine of the model."""
 
 MOST_IDLE_SHARE = 0.5
 """Of what a region counted: where most of it is others', what the kernel moves is not known."""
@@ -67,21 +71,47 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """What it is made of."""
     missing: list[str]
     """Counters that could not be read."""
+    read_of_regions: list[float | None]
+    """Bytes a second of each region, idle traffic included; None: it could not be read,"""
+    write_of_regions: list[float | None]
+    """and the same of writes: to be set beside another route's."""
 
 
-def measured(entries: Sequence[HardwareCounts], cores: int) -> Measured | None:
-    """By the first back end whose counters measured and distinguish reads and writes.
+def measured(entries: Sequence[HardwareCounts], cores: int) -> dict[str, Measured]:
+    """By each route that measured, those that distinguish reads and writes first, by source.
 
-    None where nothing of the kind was counted.
+    Args:
+        entries: Counts of one nest of one size, an entry for each back end and basis.
+        cores: How many cores executed it at once, each on arrays of its own.
+
+    Returns:
+        One entry of the name `MEASURED` where one back end counted; of several each by its own
+        name, as `source_by` makes it.
     """
     known = [
-        found
+        _measured(hardware_bandwidth(counts), cores)
         for counts in entries
         if counts.basis == "measured" and counts.regions
-        for found in [_measured(hardware_bandwidth(counts), cores)]
     ]
-    whole = [one for one in known if one.read is not None and one.write is not None]
-    return next(iter([*whole, *known]), None)
+    known.sort(key=lambda one: one.read is None or one.write is None)
+    if len(known) < 2:
+        return {MEASURED: known[0]} if known else {}
+    return {source_by(one.counts.back_end): one for one in known}
+
+
+def source_by(back_end: str) -> str:
+    """Name of what one of several routes measured."""
+    return f"{MEASURED} by {back_end}"
+
+
+def back_end_of(source: str) -> str:
+    """The back end of one of several routes, from the source's name."""
+    return source.removeprefix(source_by(""))
+
+
+def is_measured(source: str) -> bool:
+    """Whether a source was measured, and is no machine of the model."""
+    return source.partition(" by ")[0] == MEASURED
 
 
 def _measured(found: HardwareBandwidth, cores: int) -> Measured:
@@ -94,6 +124,8 @@ def _measured(found: HardwareBandwidth, cores: int) -> Measured:
         region_s=median(region.seconds for region in regions),
         counts=found.counts,
         missing=found.missing,
+        read_of_regions=rates_of_regions(found, (READS,)),
+        write_of_regions=rates_of_regions(found, (WRITES,)),
     )
 
 

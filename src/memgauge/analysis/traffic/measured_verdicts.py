@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
+import msgspec
+
 from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.traffic.causes import LITTLE, MOST
 from memgauge.analysis.traffic.departures import TOLERANCE, departures
 from memgauge.analysis.traffic.figures import (
     DIRECTIONS,
-    MEASURED,
     Curve,
     Direction,
     SizeResult,
     times,
 )
+from memgauge.analysis.traffic.measured import MEASURED
 from memgauge.model.cache_machine import THIS
 from memgauge.model.units import format_bytes, format_duration
 
@@ -28,23 +30,31 @@ OVERREAD = 0.02
 """Of the expectation: reads beyond it while everything is cached, which are reported."""
 
 
-def measured_readings(curve: Curve) -> Iterator[str]:
-    """Stores, prefetchers, strides, more cache than a core's share."""
+def measured_readings(curve: Curve, source: str = MEASURED) -> Iterator[str]:
+    """Stores, prefetchers, strides, more cache than a core's share; by one route to the counters.
+
+    Args:
+        curve: One nest over its sizes.
+        source: Which of `curve.measured_sources`.
+    """
     for reading in (_stores, _partial_sectors, _overread, _whole_lines, _more_cache):
-        yield from reading(curve)
+        yield from reading(curve, source)
 
 
 def doubts(curve: Curve) -> Iterator[Verdict]:
     """Sizes with too little work, counters that could not be read or were never verified."""
     yield from _set_aside(curve)
-    yield from _too_little(curve)
-    yield from _trust(curve)
+    sources = curve.measured_sources
+    for source in sources:
+        by = f"{source[:1].upper()}{source[1:]}: " if len(sources) > 1 else ""
+        for one in (*_too_little(curve, source), *_trust(curve, source)):
+            yield msgspec.structs.replace(one, text=by + one.text)
 
 
 def _set_aside(curve: Curve) -> Iterator[Verdict]:
     """Sizes of which no region was left."""
     sizes = [
-        str(result.size) for result in curve.results if result.readings and result.measured is None
+        str(result.size) for result in curve.results if result.readings and not result.measured
     ]
     if sizes:
         text = (
@@ -56,10 +66,10 @@ def _set_aside(curve: Curve) -> Iterator[Verdict]:
         )
 
 
-def _too_little(curve: Curve) -> Iterator[Verdict]:
+def _too_little(curve: Curve, source: str) -> Iterator[Verdict]:
     """Sizes at which idle traffic, or the spread of regions, is too much."""
     drowned = {
-        direction: [result.size for result in curve.results if result.is_drowned(direction)]
+        direction: [r.size for r in curve.results if r.is_drowned(direction, source)]
         for direction in DIRECTIONS
     }
     for direction, sizes in drowned.items():
@@ -70,14 +80,14 @@ def _too_little(curve: Curve) -> Iterator[Verdict]:
         yield Verdict(
             level="warning",
             text=f"Too little work to determine {directions} at N = {', '.join(map(str, sizes))}: "
-            f"{_noise(curve.result(sizes[-1]), direction)}.",
+            f"{_noise(curve.result(sizes[-1]), direction, source)}.",
             remedy="increase --repetitions, or use larger sizes",
         )
 
 
-def _noise(result: SizeResult, direction: Direction) -> str:
+def _noise(result: SizeResult, direction: Direction, source: str) -> str:
     """What drowns a measured size."""
-    flow, found = result.flow(direction), result.measured
+    flow, found = result.flow(direction, source), result.measured.get(source)
     if flow is None or found is None:
         return ""
     idle = (
@@ -90,32 +100,32 @@ def _noise(result: SizeResult, direction: Direction) -> str:
     )
 
 
-def cached_results(curve: Curve) -> list[SizeResult]:
+def cached_results(curve: Curve, source: str = MEASURED) -> list[SizeResult]:
     """Measured sizes that allow a conclusion and have not left the expectation above it."""
-    gone = [one for one in departures(curve, MEASURED) if one.direction == "reads" and one.above]
+    gone = [one for one in departures(curve, source) if one.direction == "reads" and one.above]
     return [
         result
         for result in curve.results
-        if result.flow("reads") is not None
-        and not result.is_drowned("reads")
+        if result.flow("reads", source) is not None
+        and not result.is_drowned("reads", source)
         and not (gone and result.size >= gone[0].first)
     ]
 
 
-def allocated_share(result: SizeResult) -> float | None:
+def allocated_share(result: SizeResult, source: str = MEASURED) -> float | None:
     """Of what is stored, what was read beyond the loads: 1 where each line is read first."""
-    flow, expected = result.flow("reads"), result.expected
+    flow, expected = result.flow("reads", source), result.expected
     if flow is None or not expected.write_bytes:
         return None
     return (flow.bytes.value - expected.load_bytes) / expected.write_bytes
 
 
-def _stores(curve: Curve) -> Iterator[str]:
+def _stores(curve: Curve, source: str) -> Iterator[str]:
     """Only where stores are a larger share of all reads than the reads' uncertainty."""
     shares = [
         share
-        for result in cached_results(curve)
-        if (share := allocated_share(result)) is not None
+        for result in cached_results(curve, source)
+        if (share := allocated_share(result, source)) is not None
         and result.expected.write_bytes > TOLERANCE * result.expected.load_bytes
     ]
     if not shares:
@@ -132,12 +142,14 @@ def _stores(curve: Curve) -> Iterator[str]:
         yield f"stores are read first in part: {found}"
 
 
-def _partial_sectors(curve: Curve) -> Iterator[str]:
+def _partial_sectors(curve: Curve, source: str) -> Iterator[str]:
     """Of a GPU, about as much read beyond the loads as is stored, at every size."""
     known = (
-        [result for result in curve.results if not result.is_drowned("reads")] if curve.gpu else []
+        [result for result in curve.results if not result.is_drowned("reads", source)]
+        if curve.gpu
+        else []
     )
-    shares = [share for result in known if (share := allocated_share(result)) is not None]
+    shares = [share for result in known if (share := allocated_share(result, source)) is not None]
     if shares and min(shares) > LITTLE and max(shares) < 1 + TOLERANCE:
         yield (
             f"up to {max(shares):.2f} B are read beyond the loads for each B stored, as where "
@@ -145,12 +157,12 @@ def _partial_sectors(curve: Curve) -> Iterator[str]:
         )
 
 
-def _overread(curve: Curve) -> Iterator[str]:
+def _overread(curve: Curve, source: str) -> Iterator[str]:
     """More reads than a model without prefetchers has, though all is cached."""
     over = [
         flow.bytes.low / simulated
-        for result in cached_results(curve)
-        if (flow := result.flow("reads")) and (simulated := result.moved(THIS, "reads"))
+        for result in cached_results(curve, source)
+        if (flow := result.flow("reads", source)) and (simulated := result.moved(THIS, "reads"))
     ]
     machine = curve.machines.get(THIS)
     if machine is None or not over or median(over) < 1 + OVERREAD:
@@ -163,13 +175,13 @@ def _overread(curve: Curve) -> Iterator[str]:
     )
 
 
-def _whole_lines(curve: Curve) -> Iterator[str]:
+def _whole_lines(curve: Curve, source: str) -> Iterator[str]:
     """Reads beyond the expectation against one line for each trip of the innermost loop."""
-    gone = [one for one in departures(curve, MEASURED) if one.direction == "reads" and one.above]
+    gone = [one for one in departures(curve, source) if one.direction == "reads" and one.above]
     if not gone:
         return
     result = curve.result(gone[0].most)
-    moved, line = result.moved(MEASURED, "reads") or 0.0, curve.line_bytes
+    moved, line = result.moved(source, "reads") or 0.0, curve.line_bytes
     each = (moved - result.expected.read_bytes) / result.expected.trips
     most = line - result.expected.element_bytes
     if each > MOST * most:
@@ -181,13 +193,13 @@ def _whole_lines(curve: Curve) -> Iterator[str]:
         )
 
 
-def _more_cache(curve: Curve) -> Iterator[str]:
+def _more_cache(curve: Curve, source: str) -> Iterator[str]:
     """Still as expected where one core's share holds no array any more."""
-    band = curve.band(MEASURED)
-    results = cached_results(curve)
+    band = curve.band(source)
+    results = cached_results(curve, source)
     if curve.gpu or band is None or not results or results[-1].size <= band.one_fits:
         return
-    kept = curve.cached_bytes(MEASURED)
+    kept = curve.cached_bytes(source)
     yield (
         f"reads stay on the expectation up to N = {results[-1].size}, past N = {band.one_fits} "
         f"from which on no array fits the {format_bytes(kept or 0)} of a core: it uses more of the "
@@ -195,16 +207,18 @@ def _more_cache(curve: Curve) -> Iterator[str]:
     )
 
 
-def _trust(curve: Curve) -> Iterator[Verdict]:
+def _trust(curve: Curve, source: str) -> Iterator[Verdict]:
     """Counters that could not be read, or that are not verified."""
-    counted = [result.measured for result in curve.results if result.measured is not None]
+    found = (result.measured.get(source) for result in curve.results)
+    counted = [one for one in found if one is not None]
     missing = sorted({name for one in counted for name in one.missing})
     if missing:
         text = (
             f"{curve.title}, measured: in no sum, for they could not be read: {', '.join(missing)}."
         )
         yield Verdict(level="warning", text=text, remedy=_verify(curve))
-    words = {trust_in(one.counts.counters) for one in counted} & {"mis-scaled", "partial", "dead"}
+    trusted = {trust_in(one.counts.counters) for one in counted}
+    words = {one for one in trusted if one.startswith(("mis-scaled", "faulty", "partial", "dead"))}
     if words:
         text = f"The counters that this rests on were found {', '.join(sorted(words))}."
         yield Verdict(level="problem", text=text, remedy=_verify(curve))

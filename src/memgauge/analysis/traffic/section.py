@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Section, section_of
+from memgauge.analysis.traffic import distances, libraries
 from memgauge.analysis.traffic.charts import charts
 from memgauge.analysis.traffic.figures import NAME, curves_of
 from memgauge.analysis.traffic.tables import tables
@@ -13,6 +14,14 @@ from memgauge.analysis.traffic.verdicts import verdicts
 def analyse(figures: Figures) -> Section:
     """Verdicts, tables and pictures."""
     curves = curves_of(figures)
+    compared = distances.compared(curves)
     return section_of(
-        NAME, verdicts=list(verdicts(curves)), tables=tables(curves), charts=charts(curves)
+        NAME,
+        verdicts=[
+            *verdicts(curves),
+            *libraries.verdicts(curves),
+            *distances.verdicts(compared),
+        ],
+        tables=[*libraries.tables(curves), *tables(curves), *distances.tables(compared)],
+        charts=[*libraries.charts(curves), *charts(curves), *distances.charts(compared)],
     )

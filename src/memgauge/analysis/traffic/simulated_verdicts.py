@@ -35,7 +35,7 @@ def _stores(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     spans = store_spans(curve, machine.name)
     if not spans:
         return
-    texts = [_span_text(span, machine) for span in spans]
+    texts = [_span_text(span, machine, curve.ahead) for span in spans]
     if len(spans) == 1:
         yield texts[0]
         return
@@ -45,12 +45,17 @@ def _stores(curve: Curve, machine: CacheMachine) -> Iterator[str]:
     )
 
 
-def _span_text(span: StoreSpan, machine: CacheMachine) -> str:
+def _span_text(span: StoreSpan, machine: CacheMachine, ahead: str) -> str:
     allocated = f"{span.allocated:.2f} B read for each B stored"
     if span.kind == "bypass":
         return (
             f"stores bypass the caches ({span.bypassed:.0%} of what is written): nothing is read "
             f"for them"
+        )
+    if span.kind == "prefetch" and ahead.startswith("loads"):
+        return (
+            f"the software prefetch of {ahead.partition(' prefetched')[0]} reads "
+            f"{span.prefetched:.2f} B for each B stored"
         )
     if span.kind == "prefetch":
         return (

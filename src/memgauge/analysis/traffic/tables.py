@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.section import Cell, Column, Table
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.analysis.statistics.intervals import has_interval, stated
 from memgauge.analysis.traffic.departures import departures
 from memgauge.analysis.traffic.expected import LARGEST_SIZE
-from memgauge.analysis.traffic.figures import DIRECTIONS, MEASURED, Curve, Direction, SizeResult
+from memgauge.analysis.traffic.figures import DIRECTIONS, Curve, Direction, SizeResult
+from memgauge.analysis.traffic.measured import MEASURED, back_end_of, is_measured
 from memgauge.model.cache_machine import machine_name
 from memgauge.model.units import format_bytes
 
@@ -31,6 +32,8 @@ def tables(curves: Sequence[Curve]) -> list[Table]:
     )
     found = [_bands(curves)] if ending else []
     for curve in curves:
+        if curve.library and not curve.sources:
+            continue  # its speed stands beside the nest's
         for direction in DIRECTIONS:
             found += _by_size(curve, direction)
     return found
@@ -80,29 +83,33 @@ def _band_rows(curve: Curve) -> Iterator[list[Cell]]:
 
 def source_name(source: str) -> str:
     """`measured`, or a machine's name with the word `simulated`, for it was not measured."""
-    return source if source == MEASURED else f"{machine_name(source)}, simulated"
+    return source if is_measured(source) else f"{machine_name(source)}, simulated"
 
 
 def _by_size(curve: Curve, direction: Direction) -> Iterator[Table]:
-    machines = [source for source in curve.sources if source != MEASURED]
-    counted = MEASURED in curve.sources
-    most = MACHINES_OF_A_TABLE - counted
-    chunks = [machines[at : at + most] for at in range(0, len(machines), most)] or [[]]
+    machines = [source for source in curve.sources if not is_measured(source)]
+    routes = curve.measured_sources
+    most = MACHINES_OF_A_TABLE - (len(routes) == 1)
+    chunks = [machines[at : at + most] for at in range(0, len(machines), most)]
+    if not machines or len(routes) > 1:
+        chunks = [[], *chunks]
     ran = any(result.speed is not None for result in curve.results)
     speed = [Column(title="executed at", unit="GB/s", narrow=False)] if ran else []
     for at, some in enumerate(chunks):
+        # Several routes have a table of their own.
+        counted = routes if len(routes) < 2 or not some else []
         yield Table(
             name="-".join([curve.slug, direction, *([str(at + 1)] if at else [])]),
             title=f"{curve.title}: {_unit(curve, direction)}" + ", continued" * (at > 0),
-            columns=[*_columns(some, counted=counted), *speed],
+            columns=[*_columns(some, counted), *speed],
             rows=[
                 [
-                    *_row(result, some, direction, counted=counted),
+                    *_row(result, some, direction, counted),
                     *([result.speed] if speed else []),
                 ]
                 for result in curve.results
             ],
-            note=None if at or direction != DIRECTIONS[0] else _note(curve, counted=counted),
+            note=None if at or direction != DIRECTIONS[0] else _note(curve, routes),
         )
 
 
@@ -111,31 +118,38 @@ def _unit(curve: Curve, direction: Direction) -> str:
     return f"elements of {format_bytes(element_bytes)} {VERBS[direction]} per element of the result"
 
 
-def _columns(machines: Sequence[str], *, counted: bool) -> list[Column]:
+def _columns(machines: Sequence[str], routes: Sequence[str]) -> list[Column]:
     found = [Column(title="N"), Column(title="expected", digits=2)]
     for name in machines:
         found += [Column(title=source_name(name), digits=2), Column(title="ratio", digits=2)]
-    if counted:
+    for route in routes:
         found += [
-            Column(title="measured", digits=2),
-            Column(title="ratio", digits=2),
-            Column(title="least measured", digits=2, narrow=False),
-            Column(title="most measured", digits=2, narrow=False),
-            Column(title="idle share", unit="%", narrow=False),
-            Column(title="regions", narrow=False),
-            Column(title="executions", narrow=False),
+            Column(title=route, digits=2),
+            Column(title="ratio", digits=2, narrow=len(routes) == 1),
+        ]
+    found += [
+        Column(title=f"{back_end_of(other)} : {back_end_of(routes[0])}", digits=4)
+        for other in routes[1:]
+    ]
+    for route in routes:
+        by = route.removeprefix(MEASURED)
+        found += [
+            Column(title=f"least {route}", digits=2, narrow=False),
+            Column(title=f"most {route}", digits=2, narrow=False),
+            Column(title=f"idle share{by}", unit="%", narrow=False),
+            Column(title=f"regions{by}", narrow=False),
+            Column(title=f"executions{by}", narrow=False),
         ]
     found.append(Column(title="expected, all of it", unit="B", narrow=False))
     found += [
         Column(title=f"{source_name(name)}, all of it", unit="B", narrow=False) for name in machines
     ]
-    if counted:
-        found.append(Column(title="measured, all of it", unit="B", narrow=False))
+    found += [Column(title=f"{route}, all of it", unit="B", narrow=False) for route in routes]
     return found
 
 
 def _row(
-    result: SizeResult, machines: Sequence[str], direction: Direction, *, counted: bool
+    result: SizeResult, machines: Sequence[str], direction: Direction, routes: Sequence[str]
 ) -> list[Cell]:
     expected = result.expected_bytes(direction)
     row: list[Cell] = [result.size, _rounded(result.per_element(expected))]
@@ -144,12 +158,12 @@ def _row(
             _each(result, result.moved(name, direction)),
             _rounded(result.ratio(name, direction)),
         ]
-    if counted:
-        row += _measured(result, direction)
+    measured = [_measured(result, direction, route) for route in routes]
+    row += [cell for cells in measured for cell in cells[:2]]
+    row += [stated(result.route_ratio(routes[0], other, direction)) for other in routes[1:]]
+    row += [cell for cells in measured for cell in cells[2:]]
     row.append(expected)
-    row += [result.moved(name, direction) for name in machines]
-    if counted:
-        row.append(result.moved(MEASURED, direction))
+    row += [result.moved(name, direction) for name in (*machines, *routes)]
     return row
 
 
@@ -157,8 +171,9 @@ def _each(result: SizeResult, bytes_: float | None) -> float | None:
     return None if bytes_ is None else _rounded(result.per_element(bytes_))
 
 
-def _measured(result: SizeResult, direction: Direction) -> list[Cell]:
-    flow, measured = result.flow(direction), result.measured
+def _measured(result: SizeResult, direction: Direction, route: str) -> list[Cell]:
+    """Figure and ratio, then what they are made of."""
+    flow, measured = result.flow(direction, route), result.measured.get(route)
     if flow is None or measured is None:
         return [None] * 7
     low, high = flow.bytes.low, flow.bytes.high
@@ -167,7 +182,7 @@ def _measured(result: SizeResult, direction: Direction) -> list[Cell]:
         each = Estimate(*(result.per_element(one) for one in (flow.bytes.value, low, high)))
     return [
         each,
-        _rounded(result.ratio(MEASURED, direction)),
+        _rounded(result.ratio(route, direction)),
         result.per_element(flow.least),
         result.per_element(flow.most),
         flow.idle_share,
@@ -180,7 +195,7 @@ def _on_gpu(curves: Sequence[Curve]) -> bool:
     return any(curve.gpu for curve in curves)
 
 
-def _note(curve: Curve, *, counted: bool) -> str:
+def _note(curve: Curve, routes: Sequence[str]) -> str:
     if curve.gpu:
         note = (
             "Of one execution. Expected: closed form, each array read once while it is cached, "
@@ -194,11 +209,15 @@ def _note(curve: Curve, *, counted: bool) -> str:
             "the figure before it to the expectation."
         )
         ratio, counters = "", "the memory controllers'"
-    if not counted:
+    if not routes:
         return note
+    several = (
+        " Routes were read around the same regions; their ratio is the median of each region's, "
+        "idle traffic included."
+    )
     return (
         f"{note}{ratio} Measured: by {counters} counters, median over regions with its 95% "
-        f"interval, idle traffic subtracted."
+        f"interval, idle traffic subtracted.{several * (len(routes) > 1)}"
     )
 
 

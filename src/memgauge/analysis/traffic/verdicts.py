@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from memgauge.analysis.section import Level, Verdict
-from memgauge.analysis.traffic.agreement import agreement
+from memgauge.analysis.traffic.agreement import agreement, route_agreement
 from memgauge.analysis.traffic.causes import EVEN, power_of_two
 from memgauge.analysis.traffic.departures import (
     TOLERANCE,
@@ -19,7 +19,8 @@ from memgauge.analysis.traffic.departures import (
     place,
 )
 from memgauge.analysis.traffic.expected import Band
-from memgauge.analysis.traffic.figures import DIRECTIONS, MEASURED, Curve, band_label, times
+from memgauge.analysis.traffic.figures import DIRECTIONS, Curve, band_label, times
+from memgauge.analysis.traffic.measured import MEASURED, is_measured
 from memgauge.analysis.traffic.measured_verdicts import doubts, measured_readings
 from memgauge.analysis.traffic.sets import crowd
 from memgauge.analysis.traffic.simulated_verdicts import simulated_readings
@@ -41,7 +42,7 @@ def verdicts(curves: Sequence[Curve]) -> Iterator[Verdict]:
         title = f"{curve.title}: " if len(curves) > 1 else ""
         for source in curve.sources:
             yield _verdict(curve, source, title)
-        for one in (*doubts(curve), *agreement(curve)):
+        for one in (*doubts(curve), *agreement(curve), *route_agreement(curve)):
             yield msgspec.structs.replace(one, text=title + one.text)
     if curves and not any(curve.sources or curve.gpu for curve in curves):
         text = "Nothing was simulated and nothing was counted."
@@ -54,7 +55,7 @@ def verdicts(curves: Sequence[Curve]) -> Iterator[Verdict]:
 def _verdict(curve: Curve, source: str, title: str) -> Verdict:
     """Where one source leaves the expectation beside the band, and why it moves what it does."""
     level, found = _where(curve, source)
-    readings = measured_readings(curve) if source == MEASURED else simulated_readings(curve, source)
+    readings = (measured_readings if is_measured(source) else simulated_readings)(curve, source)
     sentences = [f"{title}{_by(curve, source)}: {found}", *map(_begun, readings)]
     return Verdict(level=level, text=". ".join(sentences) + ".")
 
@@ -68,7 +69,10 @@ def _by(curve: Curve, source: str) -> str:
     kept = curve.cached_bytes(source)
     caches = "second-level cache" if curve.gpu else "caches a core"
     room = f" ({format_bytes(kept)} of {caches})" if kept else ""
-    return ("Measured" if source == MEASURED else f"Simulated on {machine_name(source)}") + room
+    by = source.removeprefix(MEASURED)
+    return (
+        f"Measured{by}" if is_measured(source) else f"Simulated on {machine_name(source)}"
+    ) + room
 
 
 def _where(curve: Curve, source: str) -> tuple[Level, str]:
@@ -79,7 +83,9 @@ def _where(curve: Curve, source: str) -> tuple[Level, str]:
         return "good", _stays(curve, source)
     levels, words = zip(*(_leave(curve, some) for some in _alike(curve, gone)), strict=True)
     level: Level = "warning" if "warning" in levels else "note" if "note" in levels else "good"
-    return level, "; ".join(words)
+    odd = _odd_sizes(curve, source)
+    before = [f"smaller sizes are off, and larger ones return: {odd}"] if odd else []
+    return level, "; ".join([*words, *before])
 
 
 def _alike(curve: Curve, gone: Sequence[Departure]) -> Iterator[list[Departure]]:
@@ -95,12 +101,9 @@ def _stays(curve: Curve, source: str) -> str:
     """No departure: whether sizes went far enough for one."""
     largest = max(size for direction in DIRECTIONS for size, _ in curve.ratios(source, direction))
     text = f"reads and writes stay within {TOLERANCE:.0%} of the expectation up to N = {largest}"
-    odd = alone(curve, source)
+    odd = _odd_sizes(curve, source)
     if odd:
-        sizes = ", ".join(str(size) for size in sorted({one.size for one in odd}))
-        most = max(odd, key=lambda one: abs(one.ratio - 1))
-        text += f", but for N = {sizes} ({most.direction} {times(most.ratio)} at N = {most.size}"
-        text += f"{_why_alone(curve, source, odd)})"
+        text += f", but for {odd}"
     band = curve.band(source)
     if band is None:
         return text
@@ -111,10 +114,21 @@ def _stays(curve: Curve, source: str) -> str:
     return f"{text}, past {_where_it_ends(band)}"
 
 
+def _odd_sizes(curve: Curve, source: str) -> str:
+    """Sizes that are off though larger ones are not, the most of them, and why; empty: none."""
+    odd = alone(curve, source)
+    if not odd:
+        return ""
+    sizes = ", ".join(str(size) for size in sorted({one.size for one in odd}))
+    most = max(odd, key=lambda one: abs(one.ratio - 1))
+    ratio = f"{most.direction} {times(most.ratio)} at N = {most.size}"
+    return f"N = {sizes} ({ratio}{_why_alone(curve, source, odd)})"
+
+
 def _why_alone(curve: Curve, source: str, odd: Sequence[Alone]) -> str:
     """Computed where the caches are known and it follows from their sets; else what is usual."""
     sizes = {one.size for one in odd}
-    machine = curve.machines.get(THIS if source == MEASURED else source)
+    machine = curve.machines.get(THIS if is_measured(source) else source)
     results = [result for result in curve.results if result.size in sizes]
     if machine is not None and all(
         any(crowd(result.nest, array, machine) for array in result.expected.arrays)
@@ -200,7 +214,7 @@ def _as_past(curve: Curve, some: Sequence[Departure]) -> str:
 
 def _no_column(curves: Sequence[Curve]) -> Iterator[Verdict]:
     """Why nothing was measured, where nothing was: in one line."""
-    if not curves or any(MEASURED in curve.sources for curve in curves):
+    if not curves or any(curve.measured_sources for curve in curves):
         return
     if not _ran(curves):
         text = "There is no measured column: nothing was run, only simulated."
@@ -230,20 +244,25 @@ def _ran(curves: Sequence[Curve]) -> bool:
 def _not_executed(curves: Sequence[Curve]) -> Iterator[Verdict]:
     """Sizes whose speed is missing, where that is all that executing them would have shown."""
     for curve in curves:
-        if MEASURED in curve.sources or not _ran([curve]):
+        if curve.measured_sources or not _ran([curve]):
             continue
-        sizes = [
-            str(result.size)
-            for result in curve.results
-            if result.speed is None and not result.actual.left_out
-        ]
-        if sizes:
+        missing = [one for one in curve.results if one.speed is None and not one.actual.left_out]
+        never = [str(result.size) for result in missing if not result.set_aside]
+        if never:
             yield Verdict(
                 level="note",
                 text=f"{curve.title}: not executed before the budget ended, because preparing "
-                f"takes time too: N = {', '.join(sizes)}. Without counters, only their speed "
+                f"takes time too: N = {', '.join(never)}. Without counters, only their speed "
                 "is missing.",
                 remedy="increase --budget, or give fewer --sizes",
+            )
+        disturbed = [str(result.size) for result in missing if result.set_aside]
+        if disturbed:
+            yield Verdict(
+                level="note",
+                text=f"{curve.title}: no speed at N = {', '.join(disturbed)}, because in each "
+                "region other programs took the processor, or pages came and went.",
+                remedy="measure again when the machine is quiet",
             )
 
 

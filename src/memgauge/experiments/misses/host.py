@@ -10,7 +10,8 @@ float of each 4 KiB, which touches so few lines that caches hold them. Before ea
 should sit in a cache is read in order, untimed, eight times, and then walked until the level above
 has forgotten that. In memory as much is walked first as the last level holds, so that each line
 that comes in pushes a changed one out, as in a long walk; and where a line is walked at a time, the
-lines to be timed are flushed, whichever walk brought them. Beside them each level's latency is
+lines to be timed are flushed, whichever walk brought them. Other footprints and strides are made
+where they are asked for (`cases`). Beside them each level's latency is
 taken by dependent loads, so that the average memory access time (AMAT) of the model can be set
 against what was measured; counters of the core, where it has some, are read around the timed walks.
 Source: Hennessy and Patterson, "Computer Architecture: A Quantitative Approach", for AMAT; the
@@ -29,6 +30,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from memgauge import _core
+from memgauge.experiments.misses.cases import Case, cases_option, walks_of
 from memgauge.experiments.misses.plan import (
     MARGIN_BYTES,
     WORD_BYTES,
@@ -41,7 +43,7 @@ from memgauge.experiments.misses.plan import (
 )
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.experiments.shared.core_counters import (
-    COUNTERS_OPTION,
+    Automatic,
     CoreCounters,
     core_counters,
     counted_call,
@@ -49,7 +51,7 @@ from memgauge.experiments.shared.core_counters import (
 from memgauge.experiments.shared.importance import Importance, Part, Work
 from memgauge.experiments.shared.native import backing_facts, to_sample
 from memgauge.experiments.shared.rings import SWEEPS
-from memgauge.model.counting.event_names import AUTOMATIC
+from memgauge.model.counting.event_names import AUTOMATIC, events_option
 from memgauge.model.option import size_option
 from memgauge.model.parameters import OneThreadParameters
 from memgauge.model.points.misses import MissesActual, MissesRequested
@@ -57,6 +59,23 @@ from memgauge.model.records import Point, Sample
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
+
+EVENTS = (
+    "perf:cycles",
+    "perf:instructions",
+    "perf:cache-references",
+    "perf:cache-misses",
+    "perf:llc-loads",
+    "perf:llc-load-misses",
+)
+"""What `auto` counts here: what the published profile of this kernel counted."""
+BESIDE = ("perf:amd_l3/l3_cache_accesses/", "perf:amd_l3/l3_misses/")
+"""Counted too where the processor has them: AMD counts its last level apart from the cores."""
+
+_counters_option = events_option(
+    "core counters to read around what is timed: cycles, instructions, and what the last cache "
+    "level answers and misses, if they can be opened (auto), none, or named ones"
+)
 
 
 class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
@@ -70,7 +89,8 @@ class MissesParameters(OneThreadParameters, frozen=True, kw_only=True):
             "memory is scarce",
         ),
     ] = None
-    counters: Annotated[tuple[str, ...], COUNTERS_OPTION] = (AUTOMATIC,)
+    cases: Annotated[tuple[Case, ...] | None, cases_option] = None
+    counters: Annotated[tuple[str, ...], _counters_option] = (AUTOMATIC,)
 
 
 class MissesGroup(Group, frozen=True, kw_only=True):
@@ -167,9 +187,12 @@ class Misses(Experiment):
         caches, pages = caches_of(cpu, system), parameters.pages
         largest = memory_footprint(caches, parameters.largest_bytes, system.available_bytes)
         saxpy = walks(caches, largest, fine=parameters.is_fine)
-        found = {walk.name: walk for walk in (flushed(saxpy), *saxpy)}
+        memory = flushed(saxpy)
+        if parameters.cases:
+            saxpy = walks_of(parameters.cases, caches, system.available_bytes)
+        found = {walk.name: walk for walk in (memory, *saxpy)}
         levels = {ring.name: ring for ring in rings(caches)}
-        buffer_bytes = max(walk.footprint_bytes for walk in saxpy) + MARGIN_BYTES
+        buffer_bytes = max(walk.footprint_bytes for walk in found.values()) + MARGIN_BYTES
         return [
             MissesGroup(
                 name="saxpy",
@@ -212,7 +235,9 @@ class Misses(Experiment):
                 ringed[name] = (ring, opened)
                 backing[name] = backing_facts([opened.backing()], pages)
             points = [point.with_actual(backing[point.point]) for point in group.points]
-            counters = core_counters(team, parameters.counters, name="misses")
+            counters = core_counters(
+                team, parameters.counters, name="misses", automatic=Automatic(EVENTS, BESIDE)
+            )
             counted = stack.enter_context(counters)
             yield MissesBench(points, buffer, group.walks, ringed, counted)
 

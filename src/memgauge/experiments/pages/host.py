@@ -19,7 +19,7 @@ tables that other programs push out of the caches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import ClassVar
 
@@ -121,17 +121,20 @@ class Pages(Experiment):
     name: ClassVar[str] = "pages"
     parameters: ClassVar[type[PagesParameters]] = PagesParameters
 
-    def reservation(self, parameters: PagesParameters) -> PagesWanted | None:
+    def reservation(
+        self, parameters: PagesParameters, system: Callable[[], System]
+    ) -> list[PagesWanted]:
         """Pages of 2 MiB, unless those of 1 GiB are requested."""
+        del system
         if parameters.reserve_bytes is None:
-            return None
+            return []
         if parameters.pages not in {"auto", *EXPLICIT_PAGE_BYTES}:
             raise RequestError(
                 f"--reserve-huge-pages: no reserved page is used with --pages {parameters.pages}; "
                 f"use --pages auto, 2m or 1g"
             )
         page_bytes = EXPLICIT_PAGE_BYTES.get(parameters.pages, EXPLICIT_PAGE_BYTES["2m"])
-        return PagesWanted(page_bytes=page_bytes, bytes=parameters.reserve_bytes)
+        return [PagesWanted(page_bytes=page_bytes, bytes=parameters.reserve_bytes)]
 
     def plan(self, parameters: PagesParameters, system: System) -> list[PagesGroup]:
         """One group for each kind of pages."""

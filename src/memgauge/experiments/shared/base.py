@@ -7,7 +7,7 @@ has no statistics, no printing, no files and no argument parsing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self
 
@@ -83,6 +83,12 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Memory it allocates: of the placement `memory` of its parameters, unless `bytes_in` says."""
     bytes_in: dict[MemoryPlacement, int] = {}
     """The same by placement, of an experiment that uses several."""
+    pool_bytes: int = 0
+    """Of `bytes`, those from the kernel's pools of explicit huge pages, which are apart from the
+    memory that may be allocated."""
+    compared: str = ""
+    """Groups of an experiment that follow each other with the same name here are compared: they
+    are measured in the same rounds if they fit memory together. Empty: with no other group."""
 
     @property
     def threads(self) -> int:
@@ -157,10 +163,18 @@ class Experiment(ABC):
             memories: where placements are made.
         """
 
-    def reservation(self, parameters: Any) -> PagesWanted | None:
-        """Explicit huge pages to add to the kernel's pool before the machine is looked at."""
-        del parameters
-        return None
+    def reservation(self, parameters: Any, system: Callable[[], System]) -> Sequence[PagesWanted]:
+        """Explicit huge pages to add to the kernel's pools before the run looks at the machine.
+
+        Args:
+            parameters: As requested.
+            system: Detects the machine as it is before, for what is sized by it.
+
+        Raises:
+            RequestError: none of what is to be reserved would be used.
+        """
+        del parameters, system
+        return ()
 
     def simulate(
         self, points: Sequence[Point], parameters: Any, system: System

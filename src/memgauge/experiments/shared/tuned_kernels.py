@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memgauge import _core
+from memgauge.experiments.shared.prefetch import Prefetch
 
 
 def tuned_stores(kernel: str, element: str) -> set[str]:
@@ -41,4 +42,27 @@ def tuned_kernel(kernel: str, element: str, store: str | None = None) -> _core.K
         store=str(store),
         unroll=like.unroll,
         streams=like.streams,
+    )
+
+
+def prefetching(like: _core.KernelSpec, distance: Prefetch) -> _core.KernelSpec:
+    """The same tuned kernel at another distance of prefetch.
+
+    Args:
+        like: A tuned kernel that reads something.
+        distance: Near and far, in bytes.
+
+    Raises:
+        RequestError: it was not compiled with prefetch of this kind.
+    """
+    return _core.KernelSpec(
+        like.operation,
+        like.element,
+        "tuned",
+        isa=like.isa,
+        store=like.store,
+        unroll=like.unroll,
+        streams=like.streams,
+        prefetch_near_bytes=distance.near_bytes,
+        prefetch_far_bytes=distance.far_bytes,
     )

@@ -35,7 +35,7 @@ REGION_S = 0.05
 """What a region lasts at least: reading counters takes well under a thousandth of it."""
 
 MOST_REPETITIONS = 99
-"""Of one region."""
+"""Of one region, unless another number is requested."""
 
 IDLE_EVERY = 4
 """Regions, before the first of which the team sleeps."""
@@ -73,13 +73,21 @@ class CountedKernels(Generic[Spec]):
         counters: TeamCounters,
         *,
         region_s: float,
-        most_repetitions: int,
+        requested: int | None,
     ) -> None:
-        """Take what repeats a kernel over the whole arrays as often as requested."""
+        """Take what repeats a kernel over the whole arrays.
+
+        Args:
+            run: Repeats a kernel as often as its second argument says.
+            counters: Read around the repetitions.
+            region_s: What a region lasts at least, with `MOST_REPETITIONS` at most.
+            requested: Repetitions of a region, with the first, which is left out; None: as many as
+                last that long.
+        """
         self._run = run
         self._counters = counters
         self._region_s = region_s
-        self._most_repetitions = most_repetitions
+        self._requested = requested
 
     @property
     def set(self) -> CounterSet:
@@ -95,7 +103,9 @@ class CountedKernels(Generic[Spec]):
             round_: Number of the round, from 0; multiples of `IDLE_EVERY` have an idle region.
         """
         first_s = self._first(spec)
-        repetitions = min(self._most_repetitions, math.ceil(self._region_s / first_s))
+        repetitions = min(MOST_REPETITIONS, math.ceil(self._region_s / first_s))
+        if self._requested is not None:
+            repetitions = self._requested - 1
         idle = None
         if round_ % IDLE_EVERY == 0:
             idle = self._counters.idle(min(LONGEST_IDLE_S, repetitions * first_s))

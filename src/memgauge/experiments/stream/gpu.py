@@ -29,14 +29,20 @@ from memgauge.experiments.stream.counted import CountedKernels, requested_counte
 from memgauge.experiments.stream.gpu_counted import counted_gpu_kernels
 from memgauge.experiments.stream.kernels import Role, StreamKernel, chosen_kernels
 from memgauge.experiments.stream.parameters import StreamParameters
-from memgauge.experiments.stream.plan import KernelPoint, StreamGroup, kernel_points, prepared
+from memgauge.experiments.stream.plan import (
+    KernelPoint,
+    PlannedArrays,
+    StreamGroup,
+    kernel_points,
+    prepared,
+)
 from memgauge.experiments.stream.sizes import GpuLayout, gpu_layout
 from memgauge.model.points.stream import StreamActual
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
 
-_HOST_OPTIONS = ("access", "store", "array_offset")
+_HOST_OPTIONS = ("access", "store", "array_offset", "prefetch", "reserve")
 _HINTS = {"default": "ca", "streaming": "cs", "no-allocate": "na"}
 
 
@@ -73,6 +79,7 @@ class GpuStream(StreamExperiment):
     def plan(self, parameters: StreamParameters, system: System) -> list[GpuGroup]:
         """One group: all kernels share the arrays. Asks the driver what the device has."""
         del system
+        parameters.check()
         refuse_host_options(parameters, _HOST_OPTIONS)
         gpu = opened_gpu(parameters.memory)
         shape = gpu_layout(parameters, gpu.facts, gpu.free_bytes)
@@ -80,8 +87,7 @@ class GpuStream(StreamExperiment):
         kernels = kernel_points(
             parameters,
             gpu_kernels_of,
-            StreamActual(stream_conformant=shape.conformant),
-            threads=None,
+            PlannedArrays(actual=StreamActual(stream_conformant=shape.conformant), threads=None),
             counted=bool(counters),
         )
         return [
@@ -119,7 +125,9 @@ class GpuStream(StreamExperiment):
             arrays.prepare([one.kernel.spec for one in group.kernels])
             counted = None
             if group.counters:
-                counters = counted_gpu_kernels(arrays, group.counters, parameters.memory)
+                counters = counted_gpu_kernels(
+                    arrays, group.counters, parameters.memory, parameters.repetitions
+                )
                 counted = stack.enter_context(counters)
             laid_out = StreamActual(array_bytes=arrays.elements * shape.element_bytes)
             facts = gpu_facts(gpu) | laid_out.recorded()
@@ -145,8 +153,10 @@ def _own(
     yield StreamKernel(spec=spec, actual=_actual(spec))
 
 
-def _candidates(kernel: str, element: str) -> Iterator[StreamKernel[_core.GpuKernelSpec]]:
-    for spec in _core.gpu_tuned_specs(kernel, element):
+def _candidates(
+    parameters: StreamParameters, kernel: str
+) -> Iterator[StreamKernel[_core.GpuKernelSpec]]:
+    for spec in _core.gpu_tuned_specs(kernel, parameters.element):
         yield StreamKernel(spec=spec, actual=_actual(spec), candidate=gpu_label(spec))
 
 

@@ -95,7 +95,10 @@ def counts_memory_of(event: Event, memory: MemoryPlacement) -> bool:
 
 @contextmanager
 def counted_gpu_kernels(
-    arrays: _core.GpuStreamArrays, requested: Sequence[str], memory: MemoryPlacement
+    arrays: _core.GpuStreamArrays,
+    requested: Sequence[str],
+    memory: MemoryPlacement,
+    repetitions: int | None,
 ) -> Iterator[CountedKernels[_core.GpuKernelSpec]]:
     """Open counters around kernels that a GPU runs on these arrays.
 
@@ -103,6 +106,7 @@ def counted_gpu_kernels(
         arrays: Arrays in that GPU's memory, filled.
         requested: Names of events; `auto`: the traffic of that GPU's memory.
         memory: Placement of the GPU.
+        repetitions: As requested of a region, with the first; None: as many as the time allows.
 
     Raises:
         RequestError, UnknownEvent, CounterRefused: as `gpu_events`, and one may not be opened.
@@ -114,5 +118,5 @@ def counted_gpu_kernels(
             lambda spec, iterations: arrays.run(spec, iterations=iterations),
             counters,
             region_s=region_s,
-            most_repetitions=MOST_REPETITIONS,
+            requested=repetitions,
         )

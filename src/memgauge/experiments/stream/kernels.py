@@ -7,13 +7,14 @@ way to access or to store is a point beside it, measured in the same rounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, Literal, TypeVar
 
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.shared.tuned_kernels import tuned_kernel, tuned_stores
+from memgauge.experiments.shared.prefetch import Prefetch, distance_label
+from memgauge.experiments.shared.tuned_kernels import prefetching, tuned_kernel, tuned_stores
 from memgauge.experiments.stream import search as stream_search
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.model.errors import RequestError
@@ -39,18 +40,22 @@ class StreamKernel(msgspec.Struct, Generic[Spec], frozen=True, kw_only=True):
     """Empty: direct."""
     store: str = ""
     """Empty: as the variant does it."""
+    prefetch: Prefetch | None = None
+    """None: as the variant does it."""
 
     @property
     def suffixes(self) -> list[str]:
         """What follows the team or the GPU in the name of its points."""
-        return [suffix for suffix in (self.candidate, self.access, self.store) if suffix]
+        distance = "" if self.prefetch is None else distance_label(self.prefetch)
+        parts = (self.candidate, self.access, self.store, distance)
+        return [suffix for suffix in parts if suffix]
 
 
 def chosen_kernels(
     parameters: StreamParameters,
     role: Role,
     own: Callable[[StreamParameters, str, str], Iterator[StreamKernel[Spec]]],
-    searched: Callable[[str, str], Iterator[StreamKernel[Spec]]],
+    searched: Callable[[StreamParameters, str], Iterator[StreamKernel[Spec]]],
 ) -> list[StreamKernel[Spec]]:
     """All kernels that run in a role, on a team or on a GPU.
 
@@ -58,7 +63,7 @@ def chosen_kernels(
         parameters: Requested kernels, variants and element type, and whether to search.
         role: `pass` runs STREAM's four kernels only; only `slice` runs the candidates of a search.
         own: Gives the requested forms of a kernel, from parameters, kernel and variant.
-        searched: Gives the tuned candidates of a search, from kernel and element type.
+        searched: Gives the tuned candidates of a search, from parameters and kernel.
     """
     found: list[StreamKernel[Spec]] = []
     for variant in parameters.variant:
@@ -66,7 +71,7 @@ def chosen_kernels(
             if role != "pass" or kernel in STREAM_KERNELS:
                 found += own(parameters, kernel, variant)
             if variant == "tuned" and parameters.autotune and role == "slice":
-                found += searched(kernel, parameters.element)
+                found += searched(parameters, kernel)
     return found
 
 
@@ -115,17 +120,34 @@ def _own(
     for access in parameters.access:
         for store in _stores(parameters, own):
             if variant == "standard" or access == DIRECT:
-                spec = _changed(own, access, store)
-                yield StreamKernel(
-                    spec=spec,
-                    actual=_actual(spec),
-                    access="" if access == DIRECT else access,
-                    store="" if store == own.store else store,
-                )
+                for distance in _distances(parameters, own):
+                    spec = _changed(own, access, store, distance)
+                    yield StreamKernel(
+                        spec=spec,
+                        actual=_actual(spec),
+                        access="" if access == DIRECT else access,
+                        store="" if store == own.store else store,
+                        prefetch=None if distance == _distance_of(own) else distance,
+                    )
 
 
-def _candidates(kernel: str, element: str) -> Iterator[StreamKernel[_core.KernelSpec]]:
-    for spec in stream_search.candidates(kernel, element):
+def _distances(parameters: StreamParameters, own: _core.KernelSpec) -> Sequence[Prefetch]:
+    """Those requested; one that reads nothing, or a plain loop, is as it is."""
+    is_fixed = own.variant == "standard" or not own.counted_read_bytes
+    if parameters.prefetch is None or is_fixed:
+        return [_distance_of(own)]
+    return parameters.prefetch
+
+
+def _distance_of(spec: _core.KernelSpec) -> Prefetch:
+    return Prefetch(spec.prefetch_near_bytes, spec.prefetch_far_bytes)
+
+
+def _candidates(
+    parameters: StreamParameters, kernel: str
+) -> Iterator[StreamKernel[_core.KernelSpec]]:
+    distances = parameters.prefetch or stream_search.DISTANCES
+    for spec in stream_search.candidates(kernel, parameters.element, distances):
         yield StreamKernel(spec=spec, actual=_actual(spec), candidate=stream_search.label(spec))
 
 
@@ -154,7 +176,10 @@ def _stores(parameters: StreamParameters, own: _core.KernelSpec) -> list[str]:
     return [store for store in parameters.store if store in possible]
 
 
-def _changed(own: _core.KernelSpec, access: str, store: str) -> _core.KernelSpec:
+def _changed(
+    own: _core.KernelSpec, access: str, store: str, distance: Prefetch
+) -> _core.KernelSpec:
     if own.variant == "tuned":
-        return tuned_kernel(own.operation, own.element, store)
+        like = tuned_kernel(own.operation, own.element, store)
+        return like if distance == _distance_of(like) else prefetching(like, distance)
     return _core.KernelSpec(own.operation, own.element, store=store, access=access)

@@ -2,15 +2,56 @@
 
 from typing import Annotated, ClassVar
 
+from memgauge.experiments.shared.prefetch import Prefetch, parse_distances
 from memgauge.model.counting.event_names import NONE, events_option
-from memgauge.model.option import choice_option, choices_option, size_option, switch_option
-from memgauge.model.parameters import CommonParameters
+from memgauge.model.errors import RequestError
+from memgauge.model.option import (
+    Option,
+    choice_option,
+    choices_option,
+    count_option,
+    list_text,
+    size_option,
+    switch_option,
+)
+from memgauge.model.parameters import CommonParameters, page_kinds_option
+from memgauge.model.units import bytes_text, parse_bytes
 
 KERNELS = ("copy", "scale", "add", "triad", "read", "write", "update")
 VARIANTS = ("standard", "tuned")
 ELEMENTS = ("double", "float")
 ACCESSES = ("direct", "translated")
 STORES = ("temporal", "non-temporal", "flushed")
+SIZED = "auto"
+"""Explicit huge pages are reserved for all arrays."""
+
+MOST_REPETITIONS_REQUESTED = 100_000
+MOST_RUNS = 10_000
+
+
+def _reserved(text: str, flag: str) -> int | str:
+    return SIZED if text.strip() == SIZED else parse_bytes(text, flag)
+
+
+prefetch_option = Option(
+    help="distances in bytes of software prefetch in the tuned kernels, compared in the same "
+    "rounds; NEAR:FAR prefetches into the first and the second level, such as 512:4096",
+    metavar="SIZE[:SIZE],...",
+    parse=parse_distances,
+    write=list_text,
+    repeatable=True,
+    automatic="none",
+)
+_reserve_option = Option(
+    help="memory to reserve as explicit huge pages of each requested size during the run: auto "
+    "(for all arrays) or a size such as 1GiB; it is given back afterwards (requires root)",
+    metavar="auto|SIZE",
+    parse=_reserved,
+    write=lambda value: bytes_text(value) if type(value) is int else str(value),
+    automatic="none; huge pages that are free are used",
+    flag="--reserve-huge-pages",
+    group="where",
+)
 
 
 class StreamParameters(CommonParameters, frozen=True, kw_only=True):
@@ -18,6 +59,8 @@ class StreamParameters(CommonParameters, frozen=True, kw_only=True):
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"sweep"})
 
+    pages: Annotated[str, page_kinds_option] = "auto"
+    reserve: Annotated[int | str | None, _reserve_option] = None
     kernel: Annotated[tuple[str, ...], choices_option("kernels to run", KERNELS)] = KERNELS
     variant: Annotated[
         tuple[str, ...],
@@ -55,6 +98,26 @@ class StreamParameters(CommonParameters, frozen=True, kw_only=True):
             automatic="the one that the variant uses",
         ),
     ] = None
+    prefetch: Annotated[tuple[Prefetch, ...] | None, prefetch_option] = None
+    repetitions: Annotated[
+        int | None,
+        count_option(
+            "walks over the whole arrays, of which the first is left out: those timed as STREAM "
+            "times them, and those between two readings of counters",
+            2,
+            MOST_REPETITIONS_REQUESTED,
+            automatic="11; with counters as many as take 50 ms, at most 100",
+        ),
+    ] = None
+    runs: Annotated[
+        int | None,
+        count_option(
+            "times that each kernel is counted, with the counters read before and after",
+            1,
+            MOST_RUNS,
+            automatic="at least 12, until 99 repetitions were counted",
+        ),
+    ] = None
     autotune: Annotated[
         bool,
         switch_option(
@@ -71,3 +134,19 @@ class StreamParameters(CommonParameters, frozen=True, kw_only=True):
             automatic=NONE,
         ),
     ] = None
+
+    def check(self) -> None:
+        """Refuse what has no meaning together.
+
+        Raises:
+            RequestError: `--runs` without counters, or `--prefetch` without tuned kernels.
+        """
+        if self.runs is not None and self.counters in (None, (NONE,)):
+            raise RequestError(
+                "--runs: nothing is counted; add --counters auto, or leave --runs out"
+            )
+        if self.prefetch is not None and "tuned" not in self.variant:
+            raise RequestError(
+                "--prefetch: only the tuned kernels prefetch; add tuned to --variant, or leave "
+                "--prefetch out"
+            )

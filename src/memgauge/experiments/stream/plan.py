@@ -30,6 +30,16 @@ class KernelPoint(msgspec.Struct, Generic[Spec], frozen=True, kw_only=True):
     """The same of all points of one kernel, variant and team."""
 
 
+class PlannedArrays(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of arrays before they are there."""
+
+    actual: StreamActual
+    threads: int | None
+    """Of the team; None: a GPU."""
+    pages: str = ""
+    """Policy; empty: a GPU's memory."""
+
+
 class StreamGroup(Group, Generic[Spec], frozen=True, kw_only=True):
     """Kernels that share arrays."""
 
@@ -92,9 +102,8 @@ def contests_of(kernels: Iterable[KernelPoint[Spec]]) -> dict[str, str]:
 def kernel_points(
     parameters: StreamParameters,
     kernels_of: Callable[[StreamParameters, Role], list[StreamKernel[Spec]]],
-    actual: StreamActual,
+    arrays: PlannedArrays,
     *,
-    threads: int | None,
     counted: bool,
 ) -> list[KernelPoint[Spec]]:
     """Before arrays are there.
@@ -102,13 +111,12 @@ def kernel_points(
     Args:
         parameters: as requested.
         kernels_of: all that runs in a role.
-        actual: what is known of the arrays.
-        threads: of the team; None: a GPU.
+        arrays: what is known of the arrays.
         counted: whether kernels are counted too.
     """
     roles: tuple[Role, ...] = ("slice", "pass", "counted") if counted else ("slice", "pass")
     return [
-        _kernel_point(parameters, kernel, role, actual, threads)
+        _kernel_point(parameters, kernel, role, arrays)
         for role in roles
         for kernel in kernels_of(parameters, role)
     ]
@@ -118,11 +126,13 @@ def _kernel_point(
     parameters: StreamParameters,
     kernel: StreamKernel[Spec],
     role: Role,
-    actual: StreamActual,
-    threads: int | None,
+    arrays: PlannedArrays,
 ) -> KernelPoint[Spec]:
     spec, memory = kernel.spec, str(parameters.memory)
+    threads, pages = arrays.threads, arrays.pages
     team = memory if threads is None else f"{threads}t"
+    if pages and len(parameters.page_kinds) > 1:
+        team += f"/{pages}"
     contest = f"stream/{spec.operation}/{spec.variant}/{spec.element}/{team}"
     requested = StreamRequested(
         kernel=spec.operation,
@@ -130,11 +140,17 @@ def _kernel_point(
         element=spec.element,
         threads=threads,
         memory=memory,
-        pages="" if threads is None else parameters.pages,
+        pages=pages,
         array_bytes=parameters.array_bytes,
         candidate=kernel.candidate,
         access=kernel.access,
         store=kernel.store,
+        prefetch="" if kernel.prefetch is None else str(kernel.prefetch),
+    )
+    actual = msgspec.structs.replace(
+        arrays.actual,
+        passes=parameters.repetitions if role == "pass" else None,
+        regions=parameters.runs if role == "counted" else None,
     )
     point = Point(
         point="/".join([contest, *kernel.suffixes, *([] if role == "slice" else [role])]),

@@ -7,22 +7,34 @@ half). What they measured stays in the record, and the analysis names the winner
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import quantiles
 
 from memgauge import _core
+from memgauge.experiments.shared.prefetch import Prefetch, distance_label
 
-PREFETCH_BYTES = ((0, 0), (1024, 0), (2048, 0), (2048, 8192))
-"""Near and far distance. 512 bytes and less cost 8 to 18 per cent, 1 to 3 KiB give 0 to 5."""
+DISTANCES = (Prefetch(0), Prefetch(1024), Prefetch(2048), Prefetch(2048, 8192))
+"""512 bytes and less cost 8 to 18 per cent, 1 to 3 KiB give 0 to 5."""
 
 LEAST_SAMPLES = 8
 MARGIN = 0.05
 """A candidate further behind than this after some rounds will not win."""
 
 
-def candidates(kernel: str, element: str) -> list[_core.KernelSpec]:
-    """Every compiled variant this machine can run, at each prefetch distance that it has."""
-    return _core.tuned_specs(kernel, element, PREFETCH_BYTES)
+def candidates(
+    kernel: str, element: str, distances: Iterable[Prefetch] = DISTANCES
+) -> list[_core.KernelSpec]:
+    """Every compiled variant this machine can run, at each prefetch distance that it has.
+
+    A kernel that reads nothing prefetches nothing: it is a candidate without prefetch.
+
+    Args:
+        kernel: Name of the operation.
+        element: Type of the array elements.
+        distances: Distances of prefetch.
+    """
+    chosen = [(one.near_bytes, one.far_bytes) for one in distances]
+    return _core.tuned_specs(kernel, element, chosen) or _core.tuned_specs(kernel, element)
 
 
 def label(spec: _core.KernelSpec) -> str:
@@ -30,9 +42,7 @@ def label(spec: _core.KernelSpec) -> str:
     store = "nt" if spec.store == "non-temporal" else "t"
     parts = [spec.isa, store, f"u{spec.unroll}", f"s{spec.streams}"]
     if spec.prefetch_near_bytes:
-        parts.append(f"p{spec.prefetch_near_bytes}")
-    if spec.prefetch_far_bytes:
-        parts.append(f"f{spec.prefetch_far_bytes}")
+        parts.append(distance_label(Prefetch(spec.prefetch_near_bytes, spec.prefetch_far_bytes)))
     return "-".join(parts)
 
 

@@ -18,6 +18,10 @@ STREAM_CACHE_MULTIPLE = 4
 STREAM_LEAST_ELEMENTS = 1_000_000
 """STREAM run rules: four times the last-level caches used, or a million elements."""
 
+ARRAYS = 3
+ROUNDED_BYTES = 256
+"""Blocks of a thread's part are whole multiples, so that they share no line."""
+
 BLOCK_BYTES = 16 << 20
 """Of one array and one thread: half a millisecond or more. Over a quarter of that, the first
 translations and the last stores on their way cost a fast kernel several per cent."""
@@ -60,6 +64,23 @@ class Layout(ArraySizes, frozen=True, kw_only=True):
     lead_in_blocks: int
     llc_bytes: int | None
     """Sum of the last-level caches that the team uses; None: the system hides it."""
+    threads: int
+
+    def mapped_bytes(self, page_bytes: int, offset_bytes: int) -> int:
+        """Of all arrays in pages of this size: what the core maps for them.
+
+        Args:
+            page_bytes: Size of a page.
+            offset_bytes: Of each array relative to the one before it.
+        """
+        shares = self.threads * self.blocks
+        piece = ROUNDED_BYTES // self.element_bytes
+        block_elements = -(-self.elements // (shares * piece)) * piece
+        laid_out = block_elements * shares * self.element_bytes
+        return sum(
+            -(-(laid_out + array * offset_bytes) // page_bytes) * page_bytes
+            for array in range(ARRAYS)
+        )
 
 
 class GpuLayout(ArraySizes, frozen=True, kw_only=True):
@@ -81,9 +102,9 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
     hidden = hides_caches(cpus, system)
     cache_bytes = cached_bytes(cpus, system)
     rule_bytes = _rule_bytes(cache_bytes, element_bytes)
-    array_bytes = parameters.array_bytes or min(
-        rule_bytes, int(system.available_bytes * MEMORY_SHARE) // 3
-    )
+    room_bytes = int(system.available_bytes * MEMORY_SHARE) // ARRAYS
+    kinds = len(parameters.page_kinds)  # of pages: all lie in memory together
+    array_bytes = parameters.array_bytes or min(rule_bytes, room_bytes // kinds)
     part_bytes = max(element_bytes, array_bytes // len(cpus))
     blocks = max(LEAST_BLOCKS, part_bytes // BLOCK_BYTES)
     block_bytes = part_bytes // blocks
@@ -95,6 +116,7 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
         blocks=blocks,
         lead_in_blocks=min(blocks - 1, lead_in),
         llc_bytes=None if hidden else cache_bytes,
+        threads=len(cpus),
         conformant=not hidden and array_bytes >= rule_bytes,
     )
 

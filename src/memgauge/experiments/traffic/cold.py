@@ -131,6 +131,8 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """Regions of one sampling pass, after one lead-in: more where that is long beside a region."""
     execution_s: float
     """Of one execution by all threads at once."""
+    least: int = LEAST_REGIONS
+    """Regions without which the size is left out."""
 
     @property
     def seconds(self) -> float:
@@ -151,11 +153,17 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def least_s(self) -> float:
         """Of the least number of regions."""
-        return math.ceil(LEAST_REGIONS / self.together) * self.pass_s
+        return math.ceil(self.least / self.together) * self.pass_s
 
 
-def region_for(
-    requested: str | int, size: int, threads: int, execution_s: float, lead_in: int
+def region_for(  # noqa: PLR0913 - the last by name
+    requested: str | int,
+    size: int,
+    threads: int,
+    execution_s: float,
+    lead_in: int,
+    *,
+    runs: int | None = None,
 ) -> Region:
     """Repetitions as they were requested, and a lead-in that does not take much longer.
 
@@ -165,15 +173,20 @@ def region_for(
         threads: Number of threads, which share the `MOST_STAMPS` of a region.
         execution_s: Time of one execution by all threads at once, in s.
         lead_in: Executions wanted before a region; fewer are made where they would take too long.
+        runs: Number of regions requested, which passes must make up without a rest; None: any.
     """
     repetitions = repetitions_for(requested, size, threads, execution_s)
     region_s = repetitions * execution_s
     most = LEAD_IN_REGIONS * max(REGION_S, region_s) / execution_s
     led = max(1, min(lead_in, int(most)))
+    together = min(LEAST_REGIONS, math.ceil(led / repetitions))
+    if runs is not None:
+        together = next(n for n in range(together, 0, -1) if runs % n == 0)
     return Region(
         lead_in=led,
         repetitions=repetitions,
-        together=min(LEAST_REGIONS, math.ceil(led / repetitions)),
+        together=together,
+        least=LEAST_REGIONS if runs is None else min(runs, LEAST_REGIONS),
         execution_s=execution_s,
     )
 
@@ -200,22 +213,29 @@ def study_repetitions(size: int) -> int:
     return math.floor(514 - 0.246 * size) if size < 2048 else 10
 
 
-def regions_within(requested: Sequence[Region], total_s: float) -> list[int]:
+def regions_within(
+    requested: Sequence[Region], total_s: float, runs: int | None = None
+) -> list[int]:
     """How many regions each size may have in a time.
 
     Cheap ones take what they need and leave the rest to the others; 0 where not even the least
     number of regions fits into what is left for each.
+
+    Args:
+        requested: Regions of each size.
+        total_s: Time for all of them, in s.
+        runs: Number of regions requested of each size; None: `REGIONS`.
     """
     left_s, found = total_s, [0] * len(requested)
     order = sorted(range(len(requested)), key=lambda index: requested[index].least_s)
     for done, index in enumerate(order):
-        passes = _passes(requested[index], left_s / (len(order) - done))
+        passes = _passes(requested[index], left_s / (len(order) - done), runs or REGIONS)
         found[index] = passes * requested[index].together
         left_s -= passes * requested[index].pass_s
     return found
 
 
-def _passes(region: Region, share_s: float) -> int:
+def _passes(region: Region, share_s: float, regions: int) -> int:
     if region.least_s > share_s:
         return 0
-    return min(math.ceil(REGIONS / region.together), int(share_s / region.pass_s))
+    return min(math.ceil(regions / region.together), int(share_s / region.pass_s))

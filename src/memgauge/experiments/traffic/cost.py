@@ -44,6 +44,11 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
         """For measuring all sizes."""
         return (self.parameters.size_budget_s or 0.0) * len(self.group.sizes)
 
+    @property
+    def _least(self) -> int:
+        """Regions without which a size is left out."""
+        return min(LEAST_REGIONS, self.parameters.runs or LEAST_REGIONS)
+
     def prepare(self, stack: ExitStack) -> tuple[list[Point], list[Ready]]:
         """All points with what was found out, and those that are measured with their arrays.
 
@@ -57,13 +62,14 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
             point = size.planned.point.with_actual(self.facts)
             trips = size.planned.spec.trips
             expected_s = trips * trip_s
-            if expected_s * LEAST_REGIONS > self.total_s:
-                found.append(self._left_out(size, point, expected_s, expected_s * LEAST_REGIONS))
+            if expected_s * self._least > self.total_s:
+                found.append(self._left_out(size, point, expected_s, expected_s * self._least))
                 continue
             tried.append(self._tried(stack, size, point))
             found.append(point)
             trip_s = tried[-1].region.execution_s / trips
-        allowed = regions_within([one.region for one in tried], self.total_s)
+        runs = self.parameters.runs
+        allowed = regions_within([one.region for one in tried], self.total_s, runs)
         ready = [self._decided(one, n) for one, n in zip(tried, allowed, strict=True)]
         known = {one.point.point: one.point for one in ready}
         return (
@@ -80,13 +86,15 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
             point.threads,
             execution_s(nest),
             size.sets.lead_in,
+            runs=self.parameters.runs,
         )
         return Ready(size=size, nest=nest, region=region, point=point)
 
     def _decided(self, one: Ready, regions: int) -> Ready:
         """Complete; the arrays of one that is left out are freed."""
         if regions:
-            facts = {**self.backing(one.nest), **_repeated(one, regions).recorded()}
+            repeated = _repeated(one, regions, self.parameters.runs).recorded()
+            facts = {**self.backing(one.nest), **repeated}
             return msgspec.structs.replace(one, point=one.point.with_actual(facts))
         region = one.region
         left_out = self._left_out(one.size, one.point, region.execution_s, region.least_s)
@@ -101,9 +109,10 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
             nest.close()
 
     def _left_out(self, size: MeasuredSize, point: Point, execution: float, least: float) -> Point:
+        by = f" by {library}" if (library := self.group.team.library) else ""
         why = (
-            f"N = {size.planned.size} is not measured: an execution takes about "
-            f"{format_duration(execution)}, and {LEAST_REGIONS} regions of them with their "
+            f"N = {size.planned.size}{by} is not measured: an execution takes about "
+            f"{format_duration(execution)}, and {self._least} regions of them with their "
             f"lead-ins {format_duration(least)}, more than the others leave of "
             f"{format_duration(self.total_s)}"
         )
@@ -122,11 +131,12 @@ def _seconds(taken: _core.Slice) -> float:
     return max(1, max(thread.end_ns[-1] for thread in taken.threads) - begin) * 1e-9
 
 
-def _repeated(one: Ready, regions: int) -> TrafficActual:
+def _repeated(one: Ready, regions: int, requested: int | None) -> TrafficActual:
     """How often it is executed, and on how many sets of arrays."""
     sets = one.size.sets
     return TrafficActual(
         regions=regions,
+        regions_requested=requested,
         copies=sets.copies,
         copies_wanted=sets.wanted,
         pool_bytes=sets.pool_bytes,

@@ -42,7 +42,10 @@ from memgauge.model.system import System
 from memgauge.system.gpu.driver import device_facts, opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories
 
-_OF_CORES = ("batched", "store_prefetch", "machine", "simulate_s", "simulate_only")
+_OF_CORES = (
+    *("batched", "store_prefetch", "load_prefetch", "prefetch", "blas"),
+    *("machine", "simulate_s", "simulate_only"),
+)
 
 _LAST = {"gemm": 4096, "gemv": 16384, "transpose": 16384, "strided-copy": 1 << 23}
 _FIRST = {"gemm": 64, "gemv": 64, "transpose": 64, "strided-copy": 1024}

@@ -4,11 +4,12 @@ Question: bytes that GEMV, GEMM, STREAM's kernels, strided and transposed copies
 routines of a distributed 3-D FFT move between caches and memory, by size: expected in closed form,
 simulated with the caches of named machines, measured with counters. Where do they part?
 
-Method: loop nests as they stand, by one thread or by one on each core with arrays of its own. Each
-execution finds nothing of the one before in the caches: sets of arrays are used in turn (see
-`cold`). A *region* is as many executions as last long beside what reading counters takes; before it
-the caches are brought into the state they have within it, and before some regions all sleep, which
-shows the traffic of others. Without counters the same regions are timed. Source:
+Method: loop nests as they stand, by one thread or by one on each core with arrays of its own; GEMV
+and GEMM by an installed BLAS library too, which each thread calls for itself. Each execution finds
+nothing of the one before in the caches: sets of arrays are used in turn (see `cold`). A *region* is
+as many executions as last long beside what reading counters takes; before it the caches are brought
+into the state they have within it, and before some regions all sleep, which shows the traffic of
+others. Without counters the same regions are timed. Source:
 D. Barry and others, "Memory Traffic and Complete Application Profiling with PAPI Multi-Component
 Measurements"; the cache model is the core's, see cache_model.hpp.
 
@@ -44,7 +45,7 @@ from memgauge.experiments.traffic.plan import (
     teams_of,
 )
 from memgauge.experiments.traffic.shapes import probe_size
-from memgauge.experiments.traffic.simulation import Job, simulate
+from memgauge.experiments.traffic.simulation import Job, estimated_s, simulate
 from memgauge.model.cache_machine import THIS
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import RequestError
@@ -118,7 +119,12 @@ class Traffic(Experiment):
                 group=group,
                 parameters=parameters,
                 allocate=lambda spec, copies: _core.LoopNest(
-                    team, spec, copies, pages=parameters.pages, memory=memory
+                    team,
+                    spec,
+                    copies,
+                    pages=parameters.pages,
+                    memory=memory,
+                    blas=group.team.blas,
                 ),
                 backing=lambda nest: backing_facts(nest.backing(), parameters.pages),
             )
@@ -130,28 +136,50 @@ class Traffic(Experiment):
     ) -> Iterable[AnyRecord]:
         """Each point on each machine, the cheapest first, as far as the time for it reaches.
 
+        What a library computes is left out: its loops are not known.
+
         Args:
             points: All points of this experiment in the run, measured or left out.
             parameters: Those that the points were planned with.
             system: The machine that runs the simulation; also the one simulated as `this`.
         """
+        jobs, refused = self._jobs(points, parameters, system)
+        if refused:
+            why = "; ".join(refused)
+            yield Warning(code="machine-not-simulated", message=why, experiment=self.name)
+        probe = _probe(parameters)
+        yield from simulate(jobs, probe, parameters.simulate_s, len(system.allowed_cpus))
+
+    def simulation_s(
+        self, points: Sequence[Point], parameters: TrafficParameters, system: System
+    ) -> float:
+        """About how long simulating all points takes if nothing limits it, in s.
+
+        Args:
+            points: All points of this experiment in the run.
+            parameters: Those that the points were planned with.
+            system: The machine that runs the simulation; also the one simulated as `this`.
+        """
+        jobs, _ = self._jobs(points, parameters, system)
+        return estimated_s(jobs, _probe(parameters))
+
+    def _jobs(
+        self, points: Sequence[Point], parameters: TrafficParameters, system: System
+    ) -> tuple[list[Job], Iterable[str]]:
+        """What is simulated, and why some machines are not."""
         machines = machines_of(parameters, system)
+        nests = [point for point in points if not TrafficRequested.of(point.requested).blas]
         jobs: list[Job] = []
         refused = {} if machines.missing is None else {machines.missing: None}
         for machine in machines.of:
-            for point in points:
+            for point in nests:
                 try:
                     part = part_of(machine, _per_socket(point, system))
                 except RequestError as error:
                     refused[str(error)] = None
                 else:
                     jobs.append(Job(point=point, spec=spec_of(point), part=part))
-        if refused:
-            why = "; ".join(refused)
-            yield Warning(code="machine-not-simulated", message=why, experiment=self.name)
-        small = probe_size(parameters)
-        probe = spec_for(parameters, small, small)
-        yield from simulate(jobs, probe, parameters.simulate_s, len(system.allowed_cpus))
+        return jobs, refused
 
     def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Sizes that would take too long, and sets of arrays that caches may still hold.
@@ -166,8 +194,20 @@ class Traffic(Experiment):
 
 
 def noticed(point: Point) -> Iterator[Warning]:
-    """Sizes that were left out for want of time, and sets of arrays that caches may still hold."""
-    actual = TrafficActual.of(point.actual)
+    """What time left out of the sizes and runs, and sets that caches may still hold."""
+    actual, requested = TrafficActual.of(point.actual), TrafficRequested.of(point.requested)
+    subject = f"N = {requested.size}" + f" by {requested.blas}" * bool(requested.blas)
+    if actual.regions and actual.regions < (actual.regions_requested or 0):
+        yield Warning(
+            code="fewer-runs",
+            message=(
+                f"{subject}: {actual.regions} runs of the {actual.regions_requested} requested fit "
+                f"the time"
+            ),
+            remedy="increase --budget or --size-budget",
+            experiment="traffic",
+            point=point.point,
+        )
     if actual.left_out:
         yield Warning(
             code="too-long-to-measure",
@@ -180,7 +220,7 @@ def noticed(point: Point) -> Iterator[Warning]:
         yield Warning(
             code="sets-in-caches",
             message=(
-                f"N = {TrafficRequested.of(point.requested).size}: {actual.copies or 0} sets of "
+                f"{subject}: {actual.copies or 0} sets of "
                 f"arrays are used in turn, {actual.copies_wanted} would let twice what the caches "
                 f"hold pass between two uses: repetitions may find data in caches"
             ),
@@ -206,6 +246,12 @@ def _refuse_too_many(
     for team in teams:
         if team.threads > max(machine.machine_cores for machine in named):
             part_of(named[0], [team.threads])
+
+
+def _probe(parameters: TrafficParameters) -> _core.NestSpec:
+    """A small nest of the kernel."""
+    small = probe_size(parameters)
+    return spec_for(parameters, small, small)
 
 
 def _per_socket(point: Point, system: System) -> list[int]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
+import msgspec
+
+from memgauge.experiments.shared.prefetch import Prefetch, distance_label, parse_distances
 from memgauge.experiments.traffic.sizes import (
     FINE_STEPS,
     STEPS,
@@ -16,7 +19,7 @@ from memgauge.model import units
 from memgauge.model.counting.event_names import NONE, events_option
 from memgauge.model.errors import RequestError
 from memgauge.model.grid import Grid, grid_option
-from memgauge.model.nests import KINDS, STUDY_GRID, parse_kernel
+from memgauge.model.nests import BLAS_KERNELS, KINDS, STUDY_GRID, parse_kernel
 from memgauge.model.option import (
     Option,
     count_option,
@@ -26,17 +29,22 @@ from memgauge.model.option import (
     switch_option,
 )
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
-from memgauge.model.text import quoted
+from memgauge.model.points.traffic import library_label
+from memgauge.model.text import plain, quoted, shortened
 
 AUTO, STUDY, NO_MACHINE = "auto", "study", "none"
 
 LARGEST_CAP = 1 << 24
 LARGEST_STRIDE = 1 << 24
 MOST_REPETITIONS_REQUESTED = 100_000
+MOST_RUNS = 10_000
 
 DEFAULT_STRIDE = 16
 """Doubles: 128 bytes, so that no processor's line holds two of them."""
 DEFAULT_SIMULATE_S = 30.0
+DEFAULT_PREFETCH = Prefetch(512)
+"""Eight lines of 64 bytes."""
+PREFETCH_LINE_BYTES = 64
 
 MEASURING_SHARE = 0.75
 """Of the budget: allocating, trying, validating and the report take the rest."""
@@ -73,6 +81,27 @@ def _machines(text: str, flag: str) -> tuple[str, ...]:
     return names
 
 
+def _libraries(text: str, flag: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if "" in names:
+        raise RequestError(
+            f"{flag} {quoted(text)} names no library; write names separated by commas, such as "
+            "openblas,blis, or paths of files"
+        )
+    if any(plain(name) != name for name in names):
+        raise RequestError(
+            f"{flag} {quoted(text)}: a library's name must not contain control characters"
+        )
+    labels = [library_label(name) for name in names]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise RequestError(
+            f"{flag} {quoted(text)} names two libraries that would both be called "
+            f"{shortened(twice)}; measure them in two runs"
+        )
+    return names
+
+
 _kernel_option = Option(help="loop nest to run", metavar="KERNEL", parse=_kernel)
 _sizes_option = Option(
     help="sizes N: 64:2048 gives about 16 geometric steps, 64:2048:64 steps of 64, or a list",
@@ -88,6 +117,16 @@ _repetitions_option = Option(
     metavar="auto|study|N",
     parse=_repetitions,
 )
+_prefetch_option = Option(
+    help="distances in bytes of the software prefetch of loads and stores (or of one of them, with "
+    "--load-prefetch or --store-prefetch), compared in one run; NEAR:FAR prefetches twice, such as "
+    "512:4096; 0: none",
+    metavar="SIZE[:SIZE],...",
+    parse=parse_distances,
+    write=list_text,
+    repeatable=True,
+    automatic=f"{DEFAULT_PREFETCH.near_bytes} where something is prefetched",
+)
 _machine_option = Option(
     help="machines whose caches are simulated: names such as this,power9-5mb, TOML files, or none",
     metavar="NAME,...",
@@ -95,6 +134,23 @@ _machine_option = Option(
     write=list_text,
     repeatable=True,
 )
+
+
+class NestPrefetch(msgspec.Struct, frozen=True, kw_only=True):
+    """What a nest prefetches by software, and how far ahead."""
+
+    stores: bool = False
+    loads: bool = False
+    distance: Prefetch = DEFAULT_PREFETCH
+
+    @property
+    def suffix(self) -> list[str]:
+        """What its points are called beyond the others of their kernel and size."""
+        if not (self.stores or self.loads):
+            return []
+        kinds = ["loads"] * self.loads + ["stores"] * (self.stores and self.loads)
+        far = [] if self.distance == DEFAULT_PREFETCH else [distance_label(self.distance)]
+        return ["-".join(["prefetched", *kinds, *far])]
 
 
 class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
@@ -143,7 +199,22 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
         bool,
         switch_option("prefetch what is going to be stored, as gcc -fprefetch-loop-arrays does"),
     ] = False
+    load_prefetch: Annotated[
+        bool,
+        switch_option("prefetch what is going to be loaded, as gcc -fprefetch-loop-arrays does"),
+    ] = False
+    prefetch: Annotated[tuple[Prefetch, ...] | None, _prefetch_option] = None
     repetitions: Annotated[str | int, _repetitions_option] = AUTO
+    runs: Annotated[
+        int | None,
+        count_option(
+            "regions measured of each size, such as the study's 50; the least and the most of them "
+            "are shown",
+            1,
+            MOST_RUNS,
+            automatic="6 to 12, as time allows",
+        ),
+    ] = None
     counters: Annotated[
         tuple[str, ...] | None,
         events_option(
@@ -153,6 +224,18 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
         ),
     ] = None
     machine: Annotated[tuple[str, ...], _machine_option] = ("this",)
+    blas: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            help="installed BLAS libraries that compute gemv and gemm too, beside the loop nest: "
+            "names such as openblas or mkl, or paths",
+            metavar="NAME|PATH,...",
+            parse=_libraries,
+            write=list_text,
+            repeatable=True,
+            automatic="the loop nest alone",
+        ),
+    ] = None
     simulate_s: Annotated[
         float,
         duration_option(
@@ -188,9 +271,25 @@ class TrafficOptions(CommonParameters, frozen=True, kw_only=True):
 
     @property
     def parts(self) -> int:
-        """About what the budget is divided by: sizes and numbers of threads."""
+        """About what the budget is divided by: sizes, numbers of threads, and who executes."""
         sizes = self.steps if self.sizes is None else len(expand(self.sizes, steps=self.steps))
-        return max(1, sizes * len(self.threads or (1,)))
+        executed = len(self.prefetches) + len(self.blas or ())
+        return max(1, sizes * len(self.threads or (1,)) * executed)
+
+    @property
+    def prefetches(self) -> tuple[NestPrefetch, ...]:
+        """What is prefetched in each of the nests that are compared; one without `--prefetch`."""
+        stores, loads = self.store_prefetch, self.load_prefetch
+        if self.prefetch is None:
+            return (NestPrefetch(stores=stores, loads=loads),)
+        both = not (stores or loads)
+        found = (
+            NestPrefetch(stores=stores or both, loads=loads or both, distance=distance)
+            if distance.near_bytes
+            else NestPrefetch()
+            for distance in self.prefetch
+        )
+        return tuple(dict.fromkeys(found))
 
 
 class TrafficParameters(TrafficOptions, frozen=True, kw_only=True):
@@ -207,8 +306,8 @@ class TrafficParameters(TrafficOptions, frozen=True, kw_only=True):
         """Refuse what has no meaning together.
 
         Raises:
-            RequestError: an option of another kernel, `--batched` with `--threads`, or nothing to
-                do at all.
+            RequestError: an option of another kernel, `--batched` with `--threads`, `--blas` where
+                no library runs or its loops would have to be known, or nothing to do at all.
         """
         self._refuse_of_others(
             "--grid", self.grid, "the re-sorting routines", KINDS[self.kernel].is_resort
@@ -217,6 +316,30 @@ class TrafficParameters(TrafficOptions, frozen=True, kw_only=True):
         self._refuse_of_others(
             "--stride", self.stride, "strided-copy", self.kernel == "strided-copy"
         )
+        self._refuse_of_others("--blas", self.blas, "gemv and gemm", self.kernel in BLAS_KERNELS)
+        if self.blas is not None and self.simulate_only:
+            raise RequestError(
+                "--blas: nothing is run with --simulate-only, and a library's loops cannot be "
+                "simulated; leave one out"
+            )
+        ahead = {
+            "--store-prefetch": self.store_prefetch,
+            "--load-prefetch": self.load_prefetch,
+            "--prefetch": self.prefetch is not None,
+        }
+        for flag in (flag for flag, given in ahead.items() if given and self.blas is not None):
+            raise RequestError(
+                f"--blas, {flag}: a library's code prefetches as it was built to; leave one out"
+            )
+        for distance in self.prefetch or ():
+            if (
+                distance.near_bytes % PREFETCH_LINE_BYTES
+                or distance.far_bytes % PREFETCH_LINE_BYTES
+            ):
+                raise RequestError(
+                    f"--prefetch {distance}: nests prefetch lines of {PREFETCH_LINE_BYTES} bytes; "
+                    f"choose multiples of {PREFETCH_LINE_BYTES}"
+                )
         if self.batched and self.threads is not None:
             raise RequestError(
                 "--batched, --threads: --batched means one thread on each physical core; omit "

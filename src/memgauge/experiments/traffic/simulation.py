@@ -88,16 +88,14 @@ def simulate(
         threads: Largest number of threads for one job; each simulates a part of the caches' sets.
     """
     deadline = time.monotonic() + limit_s
-    trip_s: dict[str, float] = {}
+    speeds = _Speeds(probe)
     declared: dict[str, CacheMachine] = {}
-    left_out: list[Job] = []
-    for job in sorted(jobs, key=lambda job: job.trips):
+    left_out: list[tuple[Job, int]] = []
+    for job, trips in _cheapest_first(jobs):
         machine = job.machine
-        if machine.name not in trip_s and job.trips > FEW_TRIPS:
-            trip_s[machine.name] = _first_trip_s(job, probe)
-        cost_s = job.trips * trip_s.get(machine.name, 0.0)
+        cost_s = speeds.cost_s(job, trips)
         if cost_s > deadline - time.monotonic():
-            left_out.append(job)
+            left_out.append((job, trips))
             continue
         try:
             made = _simulated(job, threads if cost_s > WORTH_THREADS_S else 1)
@@ -107,18 +105,55 @@ def simulate(
         if declared.get(machine.name) != machine:
             declared[machine.name] = machine
             yield SimulatedMachine(machine=machine)
-        if job.trips > FEW_TRIPS:
-            trip_s[machine.name] = made.took_s / job.trips
+        speeds.took(job, trips, made.took_s)
         yield made
     if left_out:
-        cost_s = sum(job.trips * trip_s.get(job.machine.name, 0.0) for job in left_out)
-        yield _not_simulated(left_out, cost_s, limit_s)
+        cost_s = sum(speeds.cost_s(job, trips) for job, trips in left_out)
+        yield _not_simulated([job for job, _ in left_out], cost_s, limit_s)
 
 
-def _first_trip_s(job: Job, probe: _core.NestSpec) -> float:
-    """Seconds that a trip takes, by a small nest."""
-    small = msgspec.structs.replace(job, spec=probe)
-    return SLOWER_BEYOND * _simulated(small, 1).took_s / small.trips
+def estimated_s(jobs: Sequence[Job], probe: _core.NestSpec) -> float:
+    """About how long `simulate` takes with one thread and no limit, by the speed of a small nest.
+
+    Args:
+        jobs: Points with the machines to simulate them on.
+        probe: The small nest, which is simulated on each machine.
+    """
+    speeds = _Speeds(probe)
+    return sum(speeds.cost_s(job, trips) for job, trips in _cheapest_first(jobs))
+
+
+def _cheapest_first(jobs: Sequence[Job]) -> list[tuple[Job, int]]:
+    """Each job with the trips of it that at least are simulated one by one."""
+    return sorted(((job, _trips_simulated(job)) for job in jobs), key=lambda pair: pair[1])
+
+
+def _trips_simulated(job: Job) -> int:
+    unit = job.part.unit
+    return job.trips if unit.cores > 1 else _core.trips_simulated(job.spec, cache_model(unit))
+
+
+class _Speeds:
+    """What a simulated trip takes, by machine."""
+
+    def __init__(self, probe: _core.NestSpec) -> None:
+        self._probe = probe
+        self._trip_s: dict[str, float] = {}
+
+    def cost_s(self, job: Job, trips: int) -> float:
+        """What a job takes of which so many trips are simulated; little ones take no time."""
+        if trips <= FEW_TRIPS:
+            return 0.0
+        name = job.machine.name
+        if name not in self._trip_s:
+            small = msgspec.structs.replace(job, spec=self._probe)
+            self._trip_s[name] = SLOWER_BEYOND * _simulated(small, 1).took_s / small.trips
+        return trips * self._trip_s[name]
+
+    def took(self, job: Job, trips: int, took_s: float) -> None:
+        """A job took so long. Where some trips are not simulated, it may be more than those."""
+        if job.trips > FEW_TRIPS and trips == job.trips:
+            self._trip_s[job.machine.name] = took_s / trips
 
 
 def layout(arrays: Sequence[_core.NestArray], cores: int) -> list[list[int]]:
@@ -180,9 +215,12 @@ def _model(machine: CacheMachine, threads: int) -> _core.CacheModel:
 def _by_array(
     arrays: Sequence[_core.NestArray], streams: Sequence[int], times: int
 ) -> dict[str, int]:
-    """A store prefetch's stream, which follows those of the arrays, is of what is stored."""
+    """After the streams of the arrays come that of the stores' prefetch, and of the loads'."""
     found = {array.name: streams[at] * times for at, array in enumerate(arrays)}
-    found[arrays[-1].name] += sum(streams[len(arrays) :]) * times
+    of_stores, *of_loads = (*streams[len(arrays) :], 0)
+    found[arrays[-1].name] += of_stores * times
+    for array, read_bytes in zip(arrays, of_loads, strict=False):
+        found[array.name] += read_bytes * times
     return found
 
 

@@ -9,10 +9,11 @@ from tests.unit.analysis.profile import runs as profiles
 from tests.unit.analysis.profile.runs import MS, Made
 from tests.unit.model import build
 
-from memgauge.analysis.fft3d.phases import Timelines, bypasses, phase_figures, why_not_measured
-from memgauge.analysis.fft3d.ranks import NO_RUN, facts_of, ranks_of, transforms_of
+from memgauge.analysis.fft3d.phases import PhaseTimes, Timelines, bypasses, phase_figures
+from memgauge.analysis.fft3d.ranks import facts_of, ranks_of, transforms_of
 from memgauge.analysis.fft3d.scaling import efficiency, speed_up, step_figures
-from memgauge.analysis.fft3d.shape import Pencils, transform_name, transform_ranks
+from memgauge.analysis.fft3d.shape import Pencils, transform_name, transform_of
+from memgauge.analysis.ranks.rank_runs import NO_RUN, why_not_watched
 from memgauge.analysis.report.document import json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Report
@@ -50,14 +51,14 @@ NO_COUNTER = Warning(
 )
 
 
-def transform(ranks: int, begin_ns: int, phase_ns: int) -> list[Region]:
+def transform(ranks: int, begin_ns: int, phase_ns: int, size: int = 4) -> list[Region]:
     """One whole transform: nine phases, each as long as the place in its order says."""
     at = begin_ns
     inner = []
     for place, name in enumerate(PHASES, start=1):
         inner.append(region(name, at, at + place * phase_ns))
         at += place * phase_ns
-    return [region(transform_name(ranks), begin_ns, at), *inner]
+    return [region(transform_name(ranks, size), begin_ns, at), *inner]
 
 
 def region(name: str, begin_ns: int, end_ns: int | None) -> Region:
@@ -83,6 +84,7 @@ def job(
     passed: bool | None = True,
     ended: bool = True,
     tile: str | None = None,
+    nests: str | None = None,
 ) -> Run:
     """The run of the whole, beside which the ranks have theirs."""
     requested: dict[str, Scalar] = {
@@ -94,6 +96,8 @@ def job(
     }
     if tile is not None:
         requested["tile"] = tile
+    if nests is not None:
+        requested["nests"] = nests
     start = msgspec.structs.replace(
         build.start(), experiments=["fft3d"], parameters={"fft3d": requested}, precision=0.0
     )
@@ -126,10 +130,15 @@ def texts(report: Report) -> list[str]:
     return [verdict.text for section in report.sections for verdict in section.verdicts]
 
 
-def test_names_of_transforms_tell_their_ranks() -> None:
-    assert [transform_ranks(transform_name(ranks)) for ranks in (1, 2, 64)] == [1, 2, 64]
-    assert transform_ranks("transform, 0 ranks") is None
-    assert transform_ranks("warm-up") is None
+def test_names_of_transforms_tell_their_ranks_and_size() -> None:
+    assert [transform_of(transform_name(ranks, 8)) for ranks in (1, 2, 64)] == [
+        (1, 8),
+        (2, 8),
+        (64, 8),
+    ]
+    assert transform_of("transform, 2 ranks") == (2, None)  # as earlier versions wrote it
+    assert transform_of("transform, 0 ranks") is None
+    assert transform_of("warm-up") is None
 
 
 def test_phases_of_one_name_are_told_apart_by_their_order() -> None:
@@ -178,7 +187,7 @@ def test_times_are_medians_of_a_rank_and_extremes_over_ranks(tmp_path: Path) -> 
     assert (first.expected_read_bytes, first.sent_bytes) == (None, None)
     assert [one.sent_bytes for one in figures if one.title.startswith("All")] == [local // 2, 0]
     assert all(one.measured_read_bytes is None for one in figures)
-    assert why_not_measured(ranks) == "no counter can be opened"
+    assert why_not_watched(ranks, "memory") == "no counter can be opened"
 
 
 def test_expected_bytes_over_measured_time_has_the_interval_of_the_time(tmp_path: Path) -> None:
@@ -273,6 +282,84 @@ def test_counted_traffic_is_that_of_a_node_over_its_ranks(tmp_path: Path) -> Non
     assert "\nFFT 1  " in render(report, 80), "a table, not a list, in 80 columns too"
 
 
+def counted_at(directory: Path, interval_ns: int) -> Run:
+    """Five transforms, of which each reads a little more than the one before in re-sort 1."""
+    run = job(directory, "1x1:4", 1)
+    marks, levels = [], []
+    for at in range(5):
+        begin_ns = at * 500 * MS
+        marks += transform(1, begin_ns, 10 * MS)
+        begin_s = begin_ns * 1e-9
+        levels += [(begin_s + 0.010, 0.0), (begin_s + 0.030, 4e6 + at * 1e5)]
+    fine = profiles.sampled(
+        [profiles.steps(*levels, (9.0, 0.0))], [profiles.reads(0)], profiles.every(MS, 2600 * MS)
+    )
+    samples = fine[:: interval_ns // MS]
+    rank_run(directory, 0, marks, Made([profiles.reads(0)], samples, interval_ns))
+    return run
+
+
+def first_resort(run: Run) -> PhaseTimes:
+    facts = facts_of(run)
+    assert facts is not None
+    found = phase_figures(ranks_of(run, facts), facts.steps[-1], Timelines())
+    return next(one for one in found if one.title == "re-sort 1")
+
+
+def test_measured_traffic_has_its_range_and_interval_over_transforms(tmp_path: Path) -> None:
+    found = first_resort(counted_at(tmp_path, MS)).measured_read
+    assert found is not None
+    moved = [64 * 0.020 * (4e6 + at * 1e5) for at in range(5)]
+    assert found.transforms == 5
+    assert found.mean == pytest.approx(sum(moved) / 5, rel=0.06)
+    assert found.least == pytest.approx(moved[0], rel=0.06)
+    assert found.most == pytest.approx(moved[-1], rel=0.06)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.mean is not None
+    assert found.low < found.mean < found.high
+
+
+def test_measured_traffic_is_drawn_by_phase_with_its_range(tmp_path: Path) -> None:
+    run = counted_at(tmp_path, MS)
+    found = first_resort(run).measured_read
+    assert found is not None
+    charts = {chart.name: chart for chart in analyse_run(run).sections[0].charts}
+    chart = charts["fft3d-traffic"]
+    bars = {series.name: series for series in chart.series}
+    at = bars["measured read"].x.index("re-sort 1")
+    measured = bars["measured read"]
+    assert measured.low is not None
+    assert measured.high is not None
+    drawn = [measured.low[at], measured.y[at], measured.high[at]]
+    assert found.mean is not None
+    assert drawn == pytest.approx([found.least * 1e-6, found.mean * 1e-6, found.most * 1e-6])
+    assert bars["expected read"].y[at] == pytest.approx(2 * 16 * 4**3 * 1e-6)
+    assert all(y is None for y in bars["measured written"].y)
+
+
+def test_phases_without_a_mean_are_not_drawn(tmp_path: Path) -> None:
+    run = counted_at(tmp_path, 100 * MS)  # longer than the re-sort
+    assert first_resort(run).measured_read_bytes is None
+    drawn = [one for one in analyse_run(run).sections[0].charts if one.name == "fft3d-traffic"]
+    assert all("re-sort 1" not in one.series[0].x for one in drawn)
+    assert all("Too short for the rate of sampling: re-sort 1" in str(one.note) for one in drawn)
+
+
+def test_a_phase_too_short_for_sampling_has_bounds_that_hold(tmp_path: Path) -> None:
+    run = counted_at(tmp_path, 100 * MS)
+    phase = first_resort(run)
+    found = phase.measured_read
+    assert phase.measured_read_bytes is None
+    assert found is not None
+    assert found.mean_at_least is not None
+    assert found.mean_at_most is not None
+    truth = sum(64 * 0.020 * (4e6 + at * 1e5) for at in range(5)) / 5
+    assert found.mean_at_least <= truth <= found.mean_at_most * 1.06
+    (said, *_) = [text for text in texts(analyse_run(run)) if "too short for 10 Hz" in text]
+    assert said.startswith("re-sort 1 is too short for 10 Hz: at least 0.00, at most ")
+
+
 def test_without_counters_there_is_no_column_and_one_line_why(tmp_path: Path) -> None:
     run = job(tmp_path)
     for rank in range(2):
@@ -286,9 +373,9 @@ def test_without_counters_there_is_no_column_and_one_line_why(tmp_path: Path) ->
 
 def test_scaling_compares_rates_of_the_slowest_rank(tmp_path: Path) -> None:
     run = job(tmp_path, "1x1:8 1x2:8", 2, scaling="strong")
-    alone = transform(1, 0, 10 * MS)
-    rank_run(tmp_path, 0, [*alone, *transform(2, 1000 * MS, 5 * MS)])
-    rank_run(tmp_path, 1, transform(2, 1000 * MS, 8 * MS))
+    alone = transform(1, 0, 10 * MS, 8)
+    rank_run(tmp_path, 0, [*alone, *transform(2, 1000 * MS, 5 * MS, 8)])
+    rank_run(tmp_path, 1, transform(2, 1000 * MS, 8 * MS, 8))
     facts = facts_of(run)
     assert facts is not None
     ranks = ranks_of(run, facts)
@@ -305,10 +392,57 @@ def test_scaling_compares_rates_of_the_slowest_rank(tmp_path: Path) -> None:
     assert names == ["fft3d-scaling", "fft3d-scaling-phases", "fft3d-phases", "fft3d-ranks"]
 
 
+def test_sizes_on_one_grid_have_a_table_each_and_curves(tmp_path: Path) -> None:
+    run = job(tmp_path, "1x2:4 1x2:8", 2)
+    for rank in range(2):
+        small, large = transform(2, 0, MS), transform(2, 1000 * MS, 10 * MS, 8)
+        rank_run(tmp_path, rank, [*small, *large])
+    (section,) = analyse_run(run).sections
+    tables = {table.name: table for table in section.tables}
+    assert [row[:3] for row in tables["fft3d-sizes"].rows] == [
+        [4, pytest.approx(45.0), pytest.approx(45.0)],
+        [8, pytest.approx(450.0), pytest.approx(450.0)],
+    ]
+    assert tables["fft3d-phases-4"].rows[0][2] == pytest.approx(1.0)
+    assert tables["fft3d-phases"].rows[0][2] == pytest.approx(10.0)
+    (speed,) = [chart for chart in section.charts if chart.name == "fft3d-sizes-speed"]
+    assert [one.name for one in speed.series] == [f"re-sort {at}" for at in (1, 2, 3, 4)]
+    # re-sort 1 is the second phase, and moves 3 times the array of 4^3 / 2 or 8^3 / 2 elements
+    assert speed.series[0].y == pytest.approx([1536 / 2e-3 * 1e-9, 12288 / 20e-3 * 1e-9])
+    document = json_document(run)
+    assert document.fft3d is not None
+    assert [(step.size, step.transforms) for step in document.fft3d.steps] == [(4, 1), (8, 1)]
+
+
+def test_two_loop_nests_have_a_row_and_an_expectation_each(tmp_path: Path) -> None:
+    run = job(tmp_path, nests="two")
+    names = [one for one in PHASES if one != "resort 1"]
+    names[1:1] = ["resort 1, nest 1", "resort 1, nest 2"]
+    inner = [region(name, at * MS, (at + 1) * MS) for at, name in enumerate(names)]
+    whole = region(transform_name(2, 4), 0, len(names) * MS)
+    for rank in range(2):
+        rank_run(tmp_path, rank, [whole, *inner])
+    (section,) = analyse_run(run).sections
+    (table,) = [one for one in section.tables if one.name == "fft3d-phases"]
+    rows = {row[0]: row for row in table.rows}
+    array = 16 * 4**3 // 2 * 1e-6
+    for title in ("re-sort 1, nest 1", "re-sort 1, nest 2"):
+        assert rows[title][4:6] == pytest.approx([2 * array, array])
+    assert "in each loop nest" in str(table.note)
+    facts = facts_of(run)
+    assert facts is not None
+    in_order, strided, *_ = phase_figures(
+        ranks_of(run, facts), facts.steps[0], Timelines(), bypass=True
+    )[1:]
+    assert (in_order.title, strided.title) == ("re-sort 1, nest 1", "re-sort 1, nest 2")
+    assert in_order.expected_read_bytes == in_order.expected_write_bytes
+    assert strided.expected_read_bytes == 2 * (strided.expected_write_bytes or 0)
+
+
 def test_weak_scaling_counts_operations_not_points(tmp_path: Path) -> None:
     run = job(tmp_path, "1x1:8 1x2:10", 2, scaling="weak")
-    rank_run(tmp_path, 0, [*transform(1, 0, MS), *transform(2, 1000 * MS, MS)])
-    rank_run(tmp_path, 1, transform(2, 1000 * MS, MS))
+    rank_run(tmp_path, 0, [*transform(1, 0, MS, 8), *transform(2, 1000 * MS, MS, 10)])
+    rank_run(tmp_path, 1, transform(2, 1000 * MS, MS, 10))
     facts = facts_of(run)
     assert facts is not None
     one, two = (step_figures(ranks_of(run, facts), step) for step in facts.steps)
@@ -383,8 +517,8 @@ def test_a_transform_that_is_long_enough_is_drawn_over_time(tmp_path: Path) -> N
 
 def test_the_same_as_plain_data(tmp_path: Path) -> None:
     run = job(tmp_path, "1x1:8 1x2:8", 2, scaling="strong")
-    rank_run(tmp_path, 0, [*transform(1, 0, 10 * MS), *transform(2, 1000 * MS, 5 * MS)])
-    rank_run(tmp_path, 1, transform(2, 1000 * MS, 8 * MS))
+    rank_run(tmp_path, 0, [*transform(1, 0, 10 * MS, 8), *transform(2, 1000 * MS, 5 * MS, 8)])
+    rank_run(tmp_path, 1, transform(2, 1000 * MS, 8 * MS, 8))
     found = json_document(run).fft3d
     assert found is not None
     assert [(one.grid, one.size, one.transforms) for one in found.steps] == [
@@ -431,7 +565,7 @@ def test_hostile_nodes_are_left_out(tmp_path: Path) -> None:
 def test_crowded_nodes_and_small_arrays_are_told(tmp_path: Path) -> None:
     run = job(tmp_path, "1x3:6", 3, nodes="n0:0-2")
     for rank in range(3):
-        rank_run(tmp_path, rank, transform(3, 0, MS))
+        rank_run(tmp_path, rank, transform(3, 0, MS, 6))
     known = texts(analyse_run(run))
     assert any(text.startswith("3 ranks shared 2 CPUs") for text in known)
     assert any("fit into its L3 caches (32 MiB)" in text for text in known)

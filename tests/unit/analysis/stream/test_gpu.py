@@ -188,7 +188,7 @@ def test_the_machine_names_the_gpu() -> None:
 
 def test_headlines_are_of_the_gpu() -> None:
     best, share = report().headlines
-    assert best.detail == "read, tuned, NVIDIA Example"
+    assert best.detail == "triad, tuned, NVIDIA Example"
     assert share.value == pytest.approx(0.95, rel=0.002)
     assert share.detail == "by clock and width of the bus"
 

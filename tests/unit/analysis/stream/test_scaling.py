@@ -13,6 +13,7 @@ from memgauge.analysis.figures.scaling_report import bands, cores_used, threads_
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Section
 from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.analysis.stream.scaling import Line, charts
 from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import run_of
 from memgauge.model.system import Cpu, System
@@ -82,10 +83,32 @@ def test_cores_and_hardware_threads_are_told_apart_in_the_picture(section: Secti
     assert chart.bands[0].start == 1
     assert 16 < chart.bands[0].end == chart.bands[1].start < 17
     assert [mark.label for mark in chart.marks] == ["saturates gradually around 5"]
+    assert [series.name for series in chart.series] == [
+        f"{kernel}, standard" for kernel in ("copy", "scale", "add", "triad")
+    ]
     triad = next(series for series in chart.series if series.name == "triad, standard")
     for mark in chart.marks:
         assert triad.y[triad.x.index(mark.x)] == mark.y
     assert chart.x.scale == "linear"
+
+
+def test_more_lines_than_can_be_told_apart_are_one_picture_for_each_variant() -> None:
+    teams = [Team(n, Estimate(10.0 * n, 9.9 * n, 10.1 * n)) for n in (1, 2, 4)]
+    found = scaling_of(teams)
+    assert found is not None
+    lines = [
+        Line(kernel=kernel, variant=variant, element="double", pages="", teams=teams, scaling=found)
+        for variant in ("standard", "tuned")
+        for kernel in STREAM_KERNELS
+    ]
+    drawn = charts(lines, None, "")
+    assert [chart.name for chart in drawn] == ["stream-scaling", "stream-scaling-tuned"]
+    assert [chart.title for chart in drawn] == [
+        "Bandwidth over threads, standard",
+        "Bandwidth over threads, tuned",
+    ]
+    for chart in drawn:
+        assert [series.name for series in chart.series] == ["copy", "scale", "add", "triad"]
 
 
 def test_few_team_sizes_show_no_bend_and_say_so() -> None:

@@ -156,7 +156,7 @@ def test_one_order_alone_tells_nothing_of_prefetch() -> None:
 def test_maps_have_a_row_for_each_order_and_size_and_gaps_where_an_access_does_not_fit(
     section: Section,
 ) -> None:
-    curves, *maps = section.charts
+    curves, _, *maps = section.charts
     assert curves.kind == "line"
     assert len(curves.series) == 4
     assert [chart.name for chart in maps] == ["stride-dependent", "stride-independent"]
@@ -172,6 +172,24 @@ def test_maps_have_a_row_for_each_order_and_size_and_gaps_where_an_access_does_n
             assert row.x == list(map(float, STRIDES))
             gaps = [x for x, y in zip(row.x, row.y, strict=True) if y is None]
             assert gaps == ([64.0] if row.name.endswith("256 B") else [])
+
+
+def test_bandwidth_over_stride_is_of_what_is_asked_for_and_of_whole_lines(
+    section: Section,
+) -> None:
+    (chart,) = [one for one in section.charts if one.name == "stride-bandwidth"]
+    drawn = {series.name: series for series in chart.series}
+    assert len([name for name in drawn if name.startswith("useful")]) == 4
+    asked = drawn["useful: independent, sequential"]
+    lines = drawn["lines: independent, sequential"]
+    assert not asked.dashed
+    assert lines.dashed
+    times = next(one for one in section.charts if one.name == "stride-curves")
+    ns = next(one for one in times.series if one.name == "independent, sequential")
+    for at, took in enumerate(ns.y):
+        assert took is not None
+        assert asked.y[at] == pytest.approx(8 / took)  # bytes in ns: GB/s
+        assert (lines.y[at] or 0.0) >= (asked.y[at] or 0.0)
 
 
 def test_a_run_without_strides_says_so() -> None:

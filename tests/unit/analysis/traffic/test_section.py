@@ -15,7 +15,8 @@ from memgauge.analysis.report.document import json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Section, Verdict
 from memgauge.analysis.traffic.departures import Departure, departures, place
-from memgauge.analysis.traffic.figures import MEASURED, Curve, curves_of
+from memgauge.analysis.traffic.figures import Curve, curves_of
+from memgauge.analysis.traffic.measured import MEASURED
 from memgauge.analysis.traffic.section import analyse
 from memgauge.model.cache_machine import CacheLevel, Prefetchers, StoreStreams
 from memgauge.model.records import Point, Simulated
@@ -118,6 +119,20 @@ def test_a_size_that_stands_alone_is_no_departure() -> None:
         "but for N = 256 (reads 683 times at N = 256, where addresses a power"
         in said(run, "Simulated on").text
     )
+
+
+def test_a_size_that_stands_alone_is_named_beside_a_departure_too() -> None:
+    points = [gemm_point(size) for size in SIZES]
+    room = {256: 0, 1024: 0}
+    predictions = [
+        gemm_in(point, room.get(int(str(point.requested["size"])), 1 << 40)) for point in points
+    ]
+    run = gemm_run(predictions=predictions, counted=None)
+    (found,) = departures(only(run), "this")
+    assert found.first == 1024
+    text = said(run, "Simulated on").text
+    assert "from N = 1024 on" in text
+    assert "smaller sizes are off, and larger ones return: N = 256 (reads 683 times at" in text
 
 
 @pytest.mark.parametrize(

@@ -164,15 +164,15 @@ def test_a_stride_that_is_no_size_is_refused(stride: str) -> None:
 
 def test_a_reservation_is_of_the_pages_that_will_be_used() -> None:
     experiment = Pages()
-    assert experiment.reservation(build(PagesParameters)) is None
+    assert experiment.reservation(build(PagesParameters), detect) == []
     for pages, size in (("auto", 2 * MIB), ("2m", 2 * MIB), ("1g", GIB)):
         requested = build(PagesParameters, reserve_huge_pages="1GiB", pages=pages)
-        wanted = experiment.reservation(requested)
-        assert wanted is not None
+        (wanted,) = experiment.reservation(requested, detect)
         assert (wanted.page_bytes, wanted.bytes) == (size, GIB)
         assert build(PagesParameters, **texts(requested)) == requested
+    requested = build(PagesParameters, reserve_huge_pages="1GiB", pages="thp")
     with pytest.raises(RequestError, match=r"no reserved page is used with --pages thp; use"):
-        experiment.reservation(build(PagesParameters, reserve_huge_pages="1GiB", pages="thp"))
+        experiment.reservation(requested, detect)
 
 
 def test_planned_points_are_those_that_are_opened_and_measured() -> None:

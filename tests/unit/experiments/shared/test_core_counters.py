@@ -16,12 +16,14 @@ from memgauge import _core
 from memgauge.analysis.counters import core_counts
 from memgauge.analysis.figures.run import figures_of
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target
+from memgauge.experiments.misses.host import EVENTS as OF_MISSES
 from memgauge.experiments.misses.host import Misses, MissesParameters
 from memgauge.experiments.pages.host import Pages
 from memgauge.experiments.pages.plan import PagesParameters
 from memgauge.experiments.shared.base import Experiment
 from memgauge.experiments.shared.core_counters import (
     EVENTS,
+    Automatic,
     CoreCounters,
     core_counters,
     counted_call,
@@ -44,6 +46,8 @@ class FakeCore(BackEnd):
     summary = "test"
     state: ClassVar[State] = "ready"
     refuses: ClassVar[bool] = False
+    closed: ClassVar[Sequence[str]] = ()
+    """Those that are ready and cannot be opened all the same."""
     targets: ClassVar[list[Target]] = []
     names: ClassVar[Sequence[str]] = EVENTS[:-1]
     """All but page walks, as on a processor for which no encoding is known."""
@@ -76,7 +80,7 @@ class FakeCore(BackEnd):
 
     def open(self, events: Sequence[Event], target: Target = MACHINE) -> Opened:
         self.targets.append(target)
-        if self.refuses:
+        if self.refuses or any(event.name in self.closed for event in events):
             raise CounterRefused("perf: too many open files")
         counters = [
             Counter(
@@ -174,6 +178,31 @@ def test_a_refusal_on_opening_is_a_reason_too(
         opened(team, "perf:llc-loads")
 
 
+def test_what_lies_beside_the_cores_never_keeps_the_cores_from_being_counted(
+    core: type[FakeCore], team: _core.Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = "perf:amd_l3/l3_misses/"
+    automatic = Automatic(("perf:llc-loads",), (beside,))
+    with core_counters(team, ("auto",), name="misses", automatic=automatic) as made:
+        assert made is not None
+        assert {counter.event for counter in made.set.of} == {"perf:llc-loads"}
+        assert made.set.refused == {}, "a processor without it lacks nothing"
+    monkeypatch.setattr(core, "names", ["perf:llc-loads", beside])
+    with core_counters(team, ("auto",), name="misses", automatic=automatic) as made:
+        assert made is not None
+        assert {counter.event for counter in made.set.of} == {"perf:llc-loads", beside}
+    monkeypatch.setattr(core, "closed", [beside])
+    with core_counters(team, ("auto",), name="misses", automatic=automatic) as made:
+        assert made is not None
+        assert {counter.event for counter in made.set.of} == {"perf:llc-loads"}
+        assert made.set.refused == {beside: "perf: too many open files"}
+    monkeypatch.setattr(core, "closed", [beside, "perf:llc-loads"])
+    with core_counters(team, ("auto",), name="misses", automatic=automatic) as made:
+        assert made is not None
+        assert made.opened is None
+        assert set(made.set.refused) == {"perf:llc-loads", beside}
+
+
 def test_what_is_named_must_be_known(core: type[FakeCore], team: _core.Team) -> None:
     del core
     with pytest.raises(UnknownEvent, match="did you mean perf:llc-loads"):
@@ -215,16 +244,20 @@ def quiet(sample: Sample) -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("experiment", "parameters"),
-    [(Misses(), MissesParameters()), (Pages(), PagesParameters(largest_bytes=4 << 20, pages="4k"))],
+    ("experiment", "parameters", "events"),
+    [
+        (Misses(), MissesParameters(), OF_MISSES),
+        (Pages(), PagesParameters(largest_bytes=4 << 20, pages="4k"), EVENTS),
+    ],
 )
 def test_misses_and_pages_keep_a_reading_with_each_walk(
     experiment: Experiment,
     parameters: CommonParameters,
+    events: Sequence[str],
     core: type[FakeCore],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(core, "names", EVENTS)
+    monkeypatch.setattr(core, "names", dict.fromkeys([*OF_MISSES, *EVENTS]))
     system = detect()
     group = experiment.plan(parameters, system)[0]
     with experiment.open(group, parameters) as bench:
@@ -236,4 +269,5 @@ def test_misses_and_pages_keep_a_reading_with_each_walk(
     found = core_counts.core_counts(figures_of(run), experiment.name)
     [table] = core_counts.table(found, experiment.name, "access", [], lambda _: [])
     titles = [column.title for column in table.columns]
-    assert titles == ["core type", *(f"{title}, counted" for title in core_counts.TITLES.values())]
+    named = [core_counts.TITLES[event] for event in events]
+    assert titles == ["core type", *(f"{title}, counted" for title in named)]

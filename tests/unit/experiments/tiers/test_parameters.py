@@ -23,7 +23,7 @@ from memgauge.model.parameters import build
         ({"b": "shm:", "memory": "node:1"}, "--b and --memory both specify"),
         ({"nvm": "shm:", "memory": "node:1"}, "--nvm and --memory both name the second memory"),
         ({"a": "dram", "preset": "nvm-nvm"}, "--preset: group A is dram:dram in all of them"),
-        ({"preset": "nvm"}, "--preset 'nvm' is not known; choose from nvm-nvm, nvm-dram, dram-nvm"),
+        ({"preset": "nvm"}, "--preset 'nvm' is not known; did you mean nvm-nvm. choose from nvm"),
         ({"nvm": "optane"}, "--nvm 'optane' is not a kind of memory"),
         ({"latency": "true", "fixed_iterations": "5"}, "--latency: all threads work until"),
         ({"fixed_iterations": "0"}, "--fixed-iterations '0' is not a whole number from 1"),

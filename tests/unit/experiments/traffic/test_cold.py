@@ -149,6 +149,16 @@ def test_a_size_has_enough_regions_or_none(pass_s: float, together: int) -> None
     assert (found == 0) == (region.least_s > 10.0)
 
 
+@pytest.mark.parametrize("runs", [1, 2, 5, 7, 50])
+def test_as_many_regions_as_were_requested(runs: int) -> None:
+    region = region_for("auto", 64, 1, 0.04, lead_in=100, runs=runs)
+    assert runs % region.together == 0
+    assert regions_within([region], 1e9, runs) == [runs]
+    assert regions_within([region], 0.99 * region.least_s, runs) == [0]
+    (some,) = regions_within([region], 1.01 * region.least_s, runs)
+    assert min(runs, LEAST_REGIONS) <= some <= runs
+
+
 def test_what_is_left_out_takes_nothing_from_the_rest() -> None:
     found = regions_within([region_of(seconds) for seconds in (0.2, 100.0, 1.0, 0.2)], 20.0)
     assert found[1] == 0

@@ -118,7 +118,7 @@ def test_a_point_says_what_its_loop_nest_is(kernel: str) -> None:
     (point,) = points(parameters)
     spec = spec_of(point)
     extents = extents_of(parameters, 64, 40)
-    planned_spec = _core.NestSpec(kernel, store_prefetch=False, **extents)
+    planned_spec = _core.NestSpec(kernel, store_prefetch=False, load_prefetch=False, **extents)
     assert spec.trips == planned_spec.trips
     assert [a.bytes for a in spec.arrays] == [a.bytes for a in planned_spec.arrays]
     for array in spec.arrays:

@@ -24,7 +24,7 @@ def parameters(kernel: str, **options: object) -> TrafficParameters:
 
 def spec(kernel: str, size: int, cap: int | None = None, **options: object) -> _core.NestSpec:
     extents = extents_of(parameters(kernel, **options), size, cap)
-    return _core.NestSpec(kernel, store_prefetch=False, **extents)
+    return _core.NestSpec(kernel, store_prefetch=False, load_prefetch=False, **extents)
 
 
 @pytest.mark.parametrize("kernel", _core.NEST_KINDS)

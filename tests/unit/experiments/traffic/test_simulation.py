@@ -21,7 +21,7 @@ from memgauge.experiments.traffic.host import Traffic
 from memgauge.experiments.traffic.machines import MachinePart, part_of
 from memgauge.experiments.traffic.parameters import TrafficParameters
 from memgauge.experiments.traffic.plan import spec_of
-from memgauge.experiments.traffic.simulation import Job, layout, simulate
+from memgauge.experiments.traffic.simulation import Job, estimated_s, layout, simulate
 from memgauge.machines.library import load
 from memgauge.model.cache_machine import CacheLevel, CacheMachine, with_cores
 from memgauge.model.parameters import build
@@ -139,7 +139,7 @@ def test_a_store_prefetch_reads_what_is_stored() -> None:
 def test_arrays_lie_as_those_of_a_loop_nest_do() -> None:
     team = _core.Team(detect().allowed_cpus[:1])
     for kernel, extents in (("gemm", {"n": 37}), ("triad", {"n": 1000}), ("copy", {"n": 7})):
-        spec = _core.NestSpec(kernel, store_prefetch=False, **extents)
+        spec = _core.NestSpec(kernel, store_prefetch=False, load_prefetch=False, **extents)
         nest = _core.LoopNest(team, spec, 2)
         real = [nest.address(0, 0, index) for index in range(len(spec.arrays))]
         (made,) = layout(spec.arrays, 1)
@@ -181,13 +181,13 @@ def test_a_machine_with_another_number_of_cores_is_declared_anew() -> None:
 
 
 def test_what_exceeds_the_limit_is_told_and_the_rest_is_simulated() -> None:
-    jobs = [job(p, machine(1)) for p in points("gemm", "16,4000,5000")]
+    jobs = [job(p, machine(1)) for p in points("gemm", "16,4003,5003")]
     records = records_of(jobs, limit_s=1.0)
     assert [type(record) for record in records] == [SimulatedMachine, Simulated, Warning]
     known = records[-1]
     assert isinstance(known, Warning)
     assert known.message.startswith(
-        "not simulated: N = 4000, 5000 on small; that would take about "
+        "not simulated: N = 4003, 5003 on small; that would take about "
     )
     assert known.message.endswith(" more, and the limit of --simulate-up-to is 1.00 s")
     assert known.remedy is not None
@@ -217,13 +217,34 @@ def test_the_limit_that_is_proposed_is_one_that_people_give(
 
 
 def test_a_small_nest_tells_the_speed_where_nothing_was_simulated_before() -> None:
-    jobs = [job(p, machine(1)) for p in points("gemm", "150,4000")]
+    jobs = [job(p, machine(1)) for p in points("gemm", "150,9001")]
     first, second, known = records_of(jobs, limit_s=20.0)
     assert isinstance(first, SimulatedMachine)
     assert isinstance(second, Simulated)
     assert isinstance(known, Warning)
     alone = records_of(jobs[1:], limit_s=1.0)
     assert [type(record) for record in alone] == [Warning]
+
+
+def test_an_estimate_knows_of_rows_that_are_not_simulated() -> None:
+    probe = _core.NestSpec("gemm", n=96)
+    small = load("power9-5mb")
+
+    def estimate(size: int) -> float:
+        return estimated_s([job(p, small) for p in points("gemm", str(size))], probe)
+
+    assert estimate(16) == 0
+    # 16 rows of 16 KiB come to the same sets again; of 2001 doubles not even all rows do.
+    assert 0 < 5 * estimate(2048) < estimate(2001)
+
+
+def test_a_product_of_large_rows_fits_a_short_limit() -> None:
+    jobs = [job(p, load("power9-5mb")) for p in points("gemm", "1024,9001")]
+    declared, made, known = records_of(jobs, limit_s=20.0)
+    assert isinstance(declared, SimulatedMachine)
+    assert isinstance(made, Simulated)
+    assert made.accesses == 2 * 1024**3 + 1024**2
+    assert isinstance(known, Warning)
 
 
 def test_what_takes_no_time_tells_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
