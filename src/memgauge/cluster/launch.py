@@ -55,6 +55,19 @@ _STEP_RANK_OF_NODE = "SLURM_LOCALID"
 _UNCOUNTED = (("PMIX_RANK", "a PMIx launcher"), ("PMI_RANK", "a PMI launcher"))
 """Variables of launchers that provide a rank but not the number of ranks."""
 
+_JOBS: tuple[tuple[str, ...], ...] = (
+    ("PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri", "SLURM_JOB_ID"),
+    ("PALS_APID",),
+)
+"""Variables that together name a job and have the same values on all of its ranks. The first of
+each must be set."""
+_STEP_JOB: tuple[str, ...] = (
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "SLURM_RESTART_COUNT",
+    "SLURM_CLUSTER_NAME",
+)
+
 LAUNCH_PREFIXES = (
     *("OMPI_", "ORTE_", "PRTE_", "PMIX_", "PMI_", "PMI2_"),
     *("HYDRA_", "HYDI_", "I_MPI_HYDRA_", "MPIR_", "MPI_LOCAL", "MV2_COMM_", "PALS_"),
@@ -82,7 +95,30 @@ def reports_for_all(environment: Mapping[str, str] = os.environ) -> bool:
 
 def reports_for_node(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether it is the first rank of its node, or its launcher does not state this."""
-    return not _first_number(environment, _RANKS_OF_NODE, _STEP_RANK_OF_NODE)
+    return not rank_of_node(environment)
+
+
+def rank_of_node(environment: Mapping[str, str] = os.environ) -> int | None:
+    """The number of this rank among those of its node; None if its launcher does not state it."""
+    return _first_number(environment, _RANKS_OF_NODE, _STEP_RANK_OF_NODE)
+
+
+def job_name(environment: Mapping[str, str] = os.environ) -> str | None:
+    """What all ranks of this job have in common, on all nodes, and no other job has.
+
+    None if its launcher states nothing of the kind, as MPICH's does.
+    """
+    known = [names for names in _JOBS if environment.get(names[0])]
+    if _number(environment, _STEP_RANKS) is not None and environment.get(_STEP_JOB[0]):
+        known.append(_STEP_JOB)
+    if not known:
+        return None
+    return " ".join(f"{name}={environment[name]}" for name in known[0] if environment.get(name))
+
+
+def shows_rank(environment: Mapping[str, str]) -> bool:
+    """Whether a process of this environment is a rank, or was started by one."""
+    return _rank(environment) is not None
 
 
 def without_launch(environment: Mapping[str, str] = os.environ) -> dict[str, str]:

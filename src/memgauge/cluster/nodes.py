@@ -34,12 +34,15 @@ def hello() -> Hello:
     A node is a host name under one boot of a kernel: two machines with the same name are different
     nodes, and containers or name spaces with their own host names are separate nodes.
     """
-    boot = boot_id(Tree())
     return Hello(
-        hostname=socket.gethostname(),
-        boot=hashlib.sha256(boot.encode()).hexdigest()[:12] if boot else "",
-        cpus=sorted(os.sched_getaffinity(0)),
+        hostname=socket.gethostname(), boot=boot_digest(), cpus=sorted(os.sched_getaffinity(0))
     )
+
+
+def boot_digest() -> str:
+    """What distinguishes this boot from those of other machines; empty if unknown."""
+    boot = boot_id(Tree())
+    return hashlib.sha256(boot.encode()).hexdigest()[:12] if boot else ""
 
 
 def nodes_of(hellos: Mapping[int, Hello]) -> list[Node]:

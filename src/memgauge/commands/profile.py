@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
 from memgauge import api
+from memgauge.cluster.this_rank import LaunchedRank, this_rank
+from memgauge.commands import profile_ranks
+from memgauge.commands.shared.completing import files
 from memgauge.commands.shared.options import options_of, requested
+from memgauge.commands.shared.output import look_of
+from memgauge.commands.shared.rank_errors import (
+    OneRankReports,
+    report_of_this_node,
+    wait_for_the_reporting_rank,
+)
 from memgauge.model.errors import (
     CommandNotExecutable,
     CommandNotFound,
@@ -24,22 +34,34 @@ from memgauge.model.errors import (
 )
 from memgauge.model.records import Warning
 from memgauge.model.storage.run_file import run_directory
-from memgauge.model.termination import Terminated, shell_exit_code
+from memgauge.model.termination import Terminated, interruption_behind, shell_exit_code
 from memgauge.model.text import plain
-from memgauge.results import Result
+from memgauge.results import Analysed, Result
 from memgauge.runner.profile import ProfileRequest, Watched, Watcher, opened
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.system.programs.program import Ended, become
 
 
-@click.command("profile", context_settings={"allow_interspersed_args": False})
+class _Command(OneRankReports):
+    """Wrong options have the exit code of a profile that was not made, also of silent ranks."""
+
+    usage_code = ExitCode.PROFILE_FAILED
+
+
+@click.command("profile", cls=_Command, context_settings={"allow_interspersed_args": False})
 @options_of(ProfileParameters)
 @click.option("--live", is_flag=True, help="show the latest figures while the program runs")
 @click.option(
     "--no-report", is_flag=True, help="record only; 'memgauge report RUN' makes the report later"
 )
 @click.option("--quiet", is_flag=True, help="print nothing but errors")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[--] [COMMAND ...]")
+@click.argument(
+    "command",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[--] [COMMAND ...]",
+    shell_complete=files,
+)
 def command(
     command: tuple[str, ...], *, live: bool, no_report: bool, quiet: bool, **values: Any
 ) -> int:
@@ -52,6 +74,9 @@ def command(
     runs nevertheless, and a line on stderr says what was lost. memgauge itself writes to stderr
     only and fails with 125, for a wrong option or event; 126: the command may not be run; 127:
     there is none. With --pid a process that runs already is watched.
+
+    Under mpirun or srun each rank has a run of its own in one directory for the job, rank-0 and on;
+    the last to end makes one report of all, as 'memgauge report DIR' does later.
 
     \N{FORM FEED}
 
@@ -68,23 +93,31 @@ def command(
         MemgaugeError: the process that `--pid` names cannot be watched.
     """
     attaches = values.get("pid") is not None
+    rank = None if attaches else this_rank()
+    is_silent = rank is not None and rank.rank != 0
     try:
         parameters = _parameters(command, values)
-        done = _watched(command, parameters, live=live, quiet=quiet)
+        done, place = _watched(command, parameters, rank, live=live, quiet=quiet)
     except _NotRecorded as error:
-        _say(f"profile: not recorded: {error}")
+        which = "" if rank is None else f"rank {rank.rank}: "
+        _say(f"profile: {which}not recorded: {error}")
         become(command, os.environ)
-    except (CommandNotFound, CommandNotExecutable):
-        raise
-    except Terminated as signal:
-        if not attaches:
-            _say(f"{signal} came a second time: profiling ends; the program may still run")
-        raise
+    except (CommandNotFound, CommandNotExecutable) as error:
+        if rank is None:
+            raise
+        report_of_this_node(error)
     except MemgaugeError as error:
         if attaches:
             raise
+        if is_silent:
+            wait_for_the_reporting_rank()
+            return ExitCode.PROFILE_FAILED
         raise ProfileFailed(str(error)) from error
-    _present(done, report=not no_report, quiet=quiet)
+    if rank is None:
+        _present(done, report=not no_report, quiet=quiet)
+    else:
+        show = None if no_report else _print_report
+        profile_ranks.present(done, rank, place.parent, _say, show, quiet=quiet)
     return _exit_code(done)
 
 
@@ -101,9 +134,16 @@ def _parameters(command: Sequence[str], values: dict[str, Any]) -> ProfileParame
 
 
 def _watched(
-    command: tuple[str, ...], parameters: ProfileParameters, *, live: bool, quiet: bool
-) -> Watched:
+    command: tuple[str, ...],
+    parameters: ProfileParameters,
+    rank: LaunchedRank | None,
+    *,
+    live: bool,
+    quiet: bool,
+) -> tuple[Watched, Path]:
     """Run the program, or attach to the process, and watch it until it ends.
+
+    Returns how that went, and the directory of the run.
 
     Raises:
         _NotRecorded: the state of the machine does not allow a record; nothing was started.
@@ -112,23 +152,48 @@ def _watched(
     """
     with ExitStack() as stack:
         try:
+            directory = stack.enter_context(_directory(parameters.output, rank, command))
             request = ProfileRequest(
                 command=command,
                 parameters=parameters,
-                directory=stack.enter_context(run_directory(parameters.output, "profile")),
+                directory=directory,
                 system=api.system(),
                 whole_process=True,
+                rank=None if rank is None else rank.place(),
             )
-            recording = stack.enter_context(opened(request, _watcher(live=live, quiet=quiet)))
+            is_silent = quiet or (rank is not None and rank.rank != 0)
+            recording = stack.enter_context(opened(request, _watcher(live=live, quiet=is_silent)))
+            if rank is not None and not quiet:
+                profile_ranks.say_where(rank, directory.parent, _say)
         except (CommandNotFound, CommandNotExecutable, UnknownEvent):
             raise
         except Exception as error:
+            if (interruption := interruption_behind(error)) is not None:
+                raise interruption from None
             if parameters.pid is not None:
                 raise
             # Whatever it is: a batch job has waited for its program, not for its profile.
             raise _NotRecorded(reason_of(error)) from error
-        recording.run()
-    return recording.watched()
+        try:
+            recording.run()
+        except Terminated as signal:
+            if parameters.pid is None:
+                _say(f"{signal} came a second time: profiling ends; the program may still run")
+            raise
+    return recording.watched(), directory
+
+
+@contextmanager
+def _directory(
+    requested: str | None, rank: LaunchedRank | None, command: Sequence[str]
+) -> Iterator[Path]:
+    """The directory of the run: of a rank, its own in that of its job."""
+    if rank is None:
+        with run_directory(requested, "profile") as directory:
+            yield directory
+    else:
+        with profile_ranks.joined(rank, requested, command) as place:
+            yield place.run
 
 
 class _Talking(Watcher):
@@ -182,10 +247,10 @@ def _present(done: Watched, *, report: bool, quiet: bool) -> None:
         _say(f"run: {directory}{page}")
 
 
-def _print_report(result: Result) -> None:
-    from memgauge.reports.terminal.report import Look, render
+def _print_report(result: Analysed) -> None:
+    from memgauge.reports.terminal.report import render
 
-    look = Look.of(sys.stderr)
+    look = look_of(sys.stderr)
     text = render(result.report, look.columns, look.color, look.encoding, whole=False)
     click.echo(text, err=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from memgauge.experiments.shared.base import Experiment, Group
 from memgauge.model.errors import DoesNotFit
@@ -19,9 +20,9 @@ MEMORY_SHARE = 0.8
 
 
 def needs(planned: Planned) -> Counter[MemoryPlacement]:
-    """Bytes that a group allocates, by placement."""
+    """Bytes that a group allocates, by placement; pools of explicit huge pages left out."""
     _, parameters, group = planned
-    return Counter(group.bytes_in or {parameters.memory: group.bytes})
+    return Counter(group.bytes_in or {parameters.memory: group.bytes - group.pool_bytes})
 
 
 def batches(
@@ -39,16 +40,44 @@ def batches(
     """
     packed: list[list[Planned]] = []
     used: Counter[object] = Counter()
-    for one in planned:
-        wanted, available = _by_pool(one, room)
-        if not packed or any(
-            used[pool] + size > _allowance(available[pool]) for pool, size in wanted.items()
-        ):
+    for members in _units(planned, room):
+        wanted, available = _together(members, room)
+        if not packed or not _fits(used, wanted, available):
             packed.append([])
             used.clear()
-        packed[-1].append(one)
+        packed[-1] += members
         used.update(wanted)
     return packed
+
+
+def _units(
+    planned: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[Room]]
+) -> list[list[Planned]]:
+    """Groups that are not to be parted: those compared with each other, if they fit together."""
+    units: list[list[Planned]] = []
+    for (_, compared), members in groupby(planned, key=lambda one: (one[0].name, one[2].compared)):
+        together = list(members)
+        if compared and _fits(Counter(), *_together(together, room)):
+            units.append(together)
+        else:
+            units += [[one] for one in together]
+    return units
+
+
+def _fits(used: Counter[object], wanted: Counter[object], available: dict[object, int]) -> bool:
+    return all(used[pool] + size <= _allowance(available[pool]) for pool, size in wanted.items())
+
+
+def _together(
+    members: Sequence[Planned], room: Callable[[MemoryPlacement], Sequence[Room]]
+) -> tuple[Counter[object], dict[object, int]]:
+    wanted: Counter[object] = Counter()
+    available: dict[object, int] = {}
+    for one in members:
+        more, known = _by_pool(one, room)
+        wanted.update(more)
+        available |= known
+    return wanted, available
 
 
 def _by_pool(

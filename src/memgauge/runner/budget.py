@@ -17,7 +17,11 @@ slower are the changes of the machine that matter to it.
 REPORT_S = 0.9
 """Processor time of validation and of a report about nothing,"""
 REPORT_S_PER_POINT = 0.006
-"""and for each point in it."""
+"""for each point in it"""
+REPORT_S_PER_SAMPLE = 3e-5
+"""and for each sample, which counts where there are many of each point:"""
+SAMPLES_INCLUDED = 100
+"""so many are in what a point takes."""
 REPORT_SHARE = 0.25
 """Of the budget at most, that is kept for the report, however slow the machine is;"""
 SURVEY_REPORT_SHARE = 0.5
@@ -28,8 +32,10 @@ FIRST_ROUNDS = 6
 FIRST_ROUNDS_SHARE = 0.5
 """and what they may take of the time for the report, which without figures is worth nothing."""
 
-PAGE_SHARE = 0.35
-"""Of the time that a report takes, for its HTML page."""
+PAGE_S = 0.6
+"""Processor time of the HTML page of a report about nothing,"""
+PAGE_S_PER_POINT = 0.0006
+"""and for each point in it: what it draws is analysed by then."""
 LATE_SHARE = 0.1
 """Of its budget, by which a survey ends at the latest after it,"""
 LATE_S = 5.0
@@ -123,14 +129,16 @@ class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
         return self.spent_s + measured_s + report_s(points, self.pace)
 
 
-def report_s(points: int, pace: float) -> float:
+def report_s(points: int, pace: float, samples: int = 0) -> float:
     """Seconds that validation and the report take.
 
     Args:
         points: In the report.
         pace: How much longer everything takes than on a quiet machine.
+        samples: Of all points.
     """
-    return pace * (REPORT_S + REPORT_S_PER_POINT * points)
+    more = max(0, samples - SAMPLES_INCLUDED * points)
+    return pace * (REPORT_S + REPORT_S_PER_POINT * points + REPORT_S_PER_SAMPLE * more)
 
 
 class Budget:
@@ -174,7 +182,7 @@ class Budget:
             points: In the page.
         """
         latest_s = self.total_s + min(LATE_SHARE * self.total_s, LATE_S)
-        page_s = PAGE_SHARE * report_s(points, self.pace)
+        page_s = self.pace * (PAGE_S + PAGE_S_PER_POINT * points)
         return self.total_s < LEAST_PROMISED_S or self.elapsed_s + page_s <= latest_s
 
     @property

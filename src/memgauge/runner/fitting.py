@@ -11,7 +11,7 @@ from functools import partial
 
 from memgauge.experiments.registry import for_memory
 from memgauge.experiments.shared.base import Experiment, Group
-from memgauge.model.errors import DoesNotFit, NotPossibleHere, RequestError
+from memgauge.model.errors import DoesNotFit, NotPossibleHere, OutOfTime, RequestError
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Warning
 from memgauge.model.system import System
@@ -39,6 +39,9 @@ class LeftOut:
         self._is_survey = len(requested) > 1
         self._found = list(noticed)
         self._write: Write | None = None
+        self._avoidable: Warning | None = None
+        """What another request, more memory or more time could avoid: the last that time ran out
+        for, for which memory was there, else the first."""
 
     @property
     def found(self) -> list[Warning]:
@@ -58,14 +61,23 @@ class LeftOut:
         """
         if not self._is_survey and self._write is None:
             raise error
-        self._found.append(Warning(code=LEFT_OUT, message=str(error), experiment=experiment))
+        warning = Warning(code=LEFT_OUT, message=str(error), experiment=experiment)
+        self._found.append(warning)
+        is_first = self._avoidable is None and not isinstance(error, NotPossibleHere)
+        if is_first or isinstance(error, OutOfTime):
+            self._avoidable = warning
         if self._write is not None:
             self._write(self._found[-1:])
 
     def nothing_left(self) -> RequestError:
-        """Why there is nothing to measure: the first reason, and how many more experiments fail."""
+        """Why there is nothing to measure: one reason, and how many more experiments fail.
+
+        What the machine lacks for good is the reason only where there is no other.
+        """
         reasons = self.found
-        first = reasons[0].message if reasons else "no experiment was requested"
+        first = self._avoidable.message if self._avoidable else "no experiment was requested"
+        if self._avoidable is None and reasons:
+            first = reasons[0].message
         others = len({one.experiment for one in reasons}) - 1
         also = f" (and {format_count(others, 'more experiment')} cannot be measured either)"
         return DoesNotFit(f"nothing can be measured here: {first}{also * (others > 0)}")

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
 
 from memgauge.experiments.shared.base import Experiment
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Warning
-from memgauge.system.memory.reservation import left_behind, reserved
+from memgauge.model.system import System
+from memgauge.system.memory.reservation import PagesWanted, left_behind, reserved
 
 
 @contextmanager
-def prepared(chosen: Sequence[tuple[Experiment, CommonParameters]]) -> Iterator[list[Warning]]:
+def prepared(
+    chosen: Sequence[tuple[Experiment, CommonParameters]], system: Callable[[], System]
+) -> Iterator[list[Warning]]:
     """Reserve the pages that the experiments need, and return them on exit, even after an error.
 
-    Yields notes for readers of the run, such as that a killed run had left pages reserved.
+    Larger pages come first, while most memory is contiguous. Yields notes for readers of the run,
+    such as that a killed run had left pages reserved.
+
+    Args:
+        chosen: Experiments with their requested parameters.
+        system: Detects the machine; called only if something is sized by it.
 
     Raises:
         RequestError: the pages cannot be reserved.
     """
-    wanted = [
-        found for one, requested in chosen if (found := one.reservation(requested)) is not None
-    ]
-    if wanted:
-        with reserved(wanted[0]) as noticed:
-            yield noticed
-        return
-    left = left_behind()
-    yield [left] if left is not None else []
+    noticed: list[Warning] = []
+    with ExitStack() as stack:
+        for wanted in _most_of_each(chosen, cache(system)):
+            noticed += stack.enter_context(reserved(wanted))
+        yield [*noticed, *left_behind()]
+
+
+def _most_of_each(
+    chosen: Sequence[tuple[Experiment, CommonParameters]], system: Callable[[], System]
+) -> list[PagesWanted]:
+    """For each size of pages the largest wish: experiments are measured with the same pages."""
+    wanted: dict[int, PagesWanted] = {}
+    for experiment, requested in chosen:
+        for one in experiment.reservation(requested, system):
+            known = wanted.get(one.page_bytes)
+            if known is None or one.bytes > known.bytes:
+                wanted[one.page_bytes] = one
+    return [wanted[size] for size in sorted(wanted, reverse=True)]

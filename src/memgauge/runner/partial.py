@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memgauge.model.counting.partial import partial_sums
+from memgauge.model.counting.partial import once
 from memgauge.model.records import AnyRecord, CounterSet, Warning
 
 LEFT_OUT = "controllers-left-out"
 
 
 def partial_warnings(records: Iterable[AnyRecord]) -> list[Warning]:
-    """One for each statement in counter sets that a sum lacks controllers.
+    """One for each sum of counter sets that lacks controllers.
 
     Args:
         records: Records that are written together; only counter sets are looked at.
     """
     sets = [record for record in records if isinstance(record, CounterSet)]
     return [
-        Warning(code=LEFT_OUT, message=note, remedy="read the sum as less than the true traffic")
-        for note in partial_sums(note for one in sets for note in one.notes)
+        Warning(
+            code=LEFT_OUT, message=one.text, remedy="read the sum as less than the true traffic"
+        )
+        for one in once(partial for one in sets for partial in one.partial)
     ]

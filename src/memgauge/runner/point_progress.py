@@ -101,8 +101,8 @@ class PointProgress:
 
     def look(self, requested: float, regimes: Regimes) -> None:
         """Decide whether the requested precision is reached in every observed regime."""
-        if self.point.role == "pass":
-            self.reached = self.history.taken >= PASSES
+        if self.point.role in {"pass", "run"}:
+            self.reached = self.history.taken >= (AnyActual.of(self.point.actual).passes or PASSES)
             return
         if self.point.role == "counted":
             self.reached = self._has_enough_regions()

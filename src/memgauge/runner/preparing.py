@@ -6,14 +6,21 @@ predicted by a model (`costs`), whose pace is learned from the groups that were 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from memgauge.experiments.shared.importance import Importance
-from memgauge.model.errors import DoesNotFit
+from memgauge.model.errors import DoesNotFit, OutOfTime
 from memgauge.model.units import format_bytes, format_duration
 from memgauge.runner.batches import Planned
-from memgauge.runner.budget import PREPARING_SHARE, Budget, rounded_up
+from memgauge.runner.budget import (
+    LEAST_PROMISED_S,
+    PREPARING_SHARE,
+    Budget,
+    rounded_up,
+)
 from memgauge.runner.costs import CostModel
+from memgauge.system.native import time_limit
 
 ESSENTIAL_SHARE = 0.8
 """Of the time without the report, that a survey prepares for at most, to have what is essential."""
@@ -25,10 +32,17 @@ def is_essential(planned: Planned) -> bool:
 
 
 def by_importance(batch: Sequence[Planned]) -> list[Planned]:
-    """The order in which a survey prepares groups, as long as there is time."""
-    return sorted(
-        batch, key=lambda one: (min(part.importance for part in one[2].parts()), -one[2].threads)
-    )
+    """The order in which a survey prepares groups, as long as there is time.
+
+    Of equally important ones of as many threads the smallest is first: the others may need more
+    time than there is, where memory is slow to be had.
+    """
+
+    def rank(planned: Planned) -> tuple[Importance, int, int]:
+        group = planned[2]
+        return min(part.importance for part in group.parts()), -group.threads, group.bytes
+
+    return sorted(batch, key=rank)
 
 
 class Preparing:
@@ -40,6 +54,8 @@ class Preparing:
         self._at_first_s = budget.remaining_s
         self._spent_s = 0.0
         self._predicted_s = 0.0
+        self._has_any = False
+        self._is_promised = budget.total_s >= LEAST_PROMISED_S
 
     def took(self, seconds: float, planned: Planned) -> None:
         """Learn from a group that was prepared.
@@ -62,15 +78,50 @@ class Preparing:
         experiment, _, group = planned
         pace = max(1.0, self._spent_s / self._predicted_s)
         expected_s = pace * self._model.setup_s(group.setup())
-        share = ESSENTIAL_SHARE if is_essential(planned) else PREPARING_SHARE
-        allowed_s = share * self._at_first_s
-        over_s = self._spent_s + expected_s - allowed_s
+        left_s = self._left_s(planned)
+        over_s = expected_s - left_s
         if over_s <= 0:
             return
-        total_s, left_s = self._budget.total_s, allowed_s - self._spent_s
+        share, total_s = self._share(planned), self._budget.total_s
         left = f"{format_duration(left_s)} for it" if left_s > 0.01 else "no more time to prepare"
         raise DoesNotFit(
             f"{experiment.name}: {group.name}: preparing {format_bytes(group.bytes)} would take "
             f"about {format_duration(expected_s)}, and the budget of {format_duration(total_s)} "
             f"leaves {left}; use --budget {rounded_up(total_s + over_s / share)}"
         )
+
+    @contextmanager
+    def within_time(self, planned: Planned) -> Iterator[None]:
+        """Prepare a group, and give it up when it takes what the budget allows for it.
+
+        Memory that a virtual machine gets from its host when it is first touched can take ten times
+        what the model predicts. The first group may take all of the time without the report:
+        without it there is nothing to measure.
+
+        Raises:
+            OutOfTime: the time was over; the message says after how long.
+        """
+        experiment, _, group = planned
+        began_s = self._budget.elapsed_s
+        left_s = self._left_s(planned) if self._has_any else self._budget.remaining_s
+        try:
+            with time_limit(left_s) if self._is_promised else nullcontext():
+                yield
+        except OutOfTime as error:
+            self.took(self._budget.elapsed_s - began_s, planned)
+            total_s, needed_s = self._budget.total_s, 2 * left_s / self._share(planned)
+            raise OutOfTime(
+                f"{experiment.name}: {group.name}: {format_bytes(group.bytes)} were not prepared "
+                f"after {format_duration(left_s)}, which is what the budget of "
+                f"{format_duration(total_s)} leaves for it; use --budget "
+                f"{rounded_up(total_s + needed_s)} or more"
+            ) from error
+        self.took(self._budget.elapsed_s - began_s, planned)
+        self._has_any = True
+
+    def _left_s(self, planned: Planned) -> float:
+        return self._share(planned) * self._at_first_s - self._spent_s
+
+    @staticmethod
+    def _share(planned: Planned) -> float:
+        return ESSENTIAL_SHARE if is_essential(planned) else PREPARING_SHARE

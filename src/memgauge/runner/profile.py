@@ -21,7 +21,9 @@ from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
 from memgauge.model.parameters import texts
 from memgauge.model.records import (
     AnyRecord,
+    Environment,
     Process,
+    RankPlace,
     RunEnd,
     RunStart,
     Warning,
@@ -31,7 +33,7 @@ from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.model.termination import Terminated, deferred
 from memgauge.runner.partial import partial_warnings
-from memgauge.runner.profile_lanes import Lanes, Totals
+from memgauge.runner.profile_lanes import Lanes, Totals, with_use
 from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, read_marks
 from memgauge.runner.profile_parameters import ProfileParameters
 from memgauge.runner.profile_signals import passing_on
@@ -55,6 +57,9 @@ class ProfileRequest(msgspec.Struct, frozen=True, kw_only=True):
     whole_process: bool = False
     """Whether this process does nothing else: it then adopts and waits for orphans of the program,
     and may open as many files as the kernel lets it."""
+    rank: RankPlace | None = None
+    """Which rank of a job this process is. Of a node's ranks one leads: the others leave out what
+    is counted of the whole node, so that it is counted once."""
     own_work: Subject | None = None
     """Work that this process does itself, instead of a command or a process attached to. It marks
     its regions in the file of marks of the directory."""
@@ -166,11 +171,17 @@ class Recording:
         self._clock_ns = stamp_clock()
         self._monitor = EnvironmentMonitor(request.system.allowed_cpus)
         self._lanes = Lanes(
-            writer.directory, request.parameters, request.host, whole_process=request.whole_process
+            writer.directory,
+            request.parameters,
+            request.host,
+            whole_process=request.whole_process,
+            whole_node=request.rank is None or request.rank.leads,
         )
         self._marks = writer.directory / MARKS_NAME
         self._first_pair = ClockPair.now()
         self._process: Process | None = None
+        self._program_s: float | None = None
+        """CPU time of the program at the last look around."""
         self._is_open = False
         """Whether the record has its first line, but not its last."""
 
@@ -179,10 +190,10 @@ class Recording:
         if self._owns or not self._subject.attached:
             self._make_marks()
         self._lanes.open(self._subject)
-        self._is_open = True
         lanes = self._lanes.records
-        warnings = [*self._lanes.warnings, *partial_warnings(lanes)]
-        self._writer.write([self._start(), *lanes, *warnings])
+        records = [self._start(), *lanes, *self._lanes.warnings, *partial_warnings(lanes)]
+        self._is_open = True
+        self._writer.write(records)
         self._watcher.begins(self._lanes.warnings)
 
     def run(self) -> None:
@@ -267,7 +278,7 @@ class Recording:
 
     def _watch(self) -> None:
         began_ns = self._clock_ns()
-        self._guarded(self._monitor.start)
+        self._guarded(self._start_looking)
         environment_due_s = ENVIRONMENT_EVERY_S
         while self.ended is None:
             self.ended = self._subject.wait(min(self._watcher.every_s, ENVIRONMENT_EVERY_S))
@@ -289,11 +300,23 @@ class Recording:
             signal=self.ended.signal,
         )
 
+    def _start_looking(self) -> None:
+        self._program_s = self._lanes.program_cpu_s()
+        self._monitor.start()
+
     def _look_around(self) -> None:
-        # Others' time would hold the program's own.
-        known = msgspec.structs.replace(self._monitor.sample(), others_s=None)
-        self._write([known])
+        self._write([self._environment()])
         self._reap()
+
+    def _environment(self) -> Environment:
+        if self._owns:
+            # Its CPU time is this process's own.
+            return self._monitor.sample()
+        before_s, now_s = self._program_s, self._lanes.program_cpu_s()
+        self._program_s = now_s
+        if before_s is None or now_s is None:
+            return self._monitor.sample(None)
+        return self._monitor.sample(now_s - before_s)
 
     def _reap(self) -> int:
         if self._request.whole_process and isinstance(self._subject, Program):
@@ -306,6 +329,8 @@ class Recording:
         """Stop sampling and write the last records."""
         self._guarded(self._lanes.close)
         self.totals = self._lanes.totals()
+        if self._process is not None:
+            self._guarded(lambda: self._write([self._environment()]))
         self._guarded(self._write_last)
         if self.failure is not None and status == "complete":
             status, reason = "failed", self.failure
@@ -318,10 +343,10 @@ class Recording:
     def _write_last(self) -> None:
         """What is known only now: how the program ended, its regions, and how sampling went."""
         records: list[AnyRecord] = [*self._lanes.remarks()]
-        if self._process is not None:
-            records.insert(0, self._process)
         if self.ended is not None and (left := self._reap()):
             records.append(_left_behind(left))
+        if self._process is not None:
+            records.insert(0, with_use(self._process, self._subject, self._lanes))
         marks = read_marks(self._marks, on_run_clock(self._first_pair, ClockPair.now()))
         self._write([*records, *marks.regions, *marks.warnings])
 
@@ -348,7 +373,8 @@ class Recording:
             ) from error
 
     def _start(self) -> RunStart:
-        return run_start({"profile": texts(self._request.parameters)}, self._request.system)
+        parameters = {"profile": texts(self._request.parameters)}
+        return run_start(parameters, self._request.system, rank=self._request.rank)
 
 
 def _left_behind(count: int) -> Warning:

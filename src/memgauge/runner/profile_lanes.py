@@ -9,18 +9,43 @@ from pathlib import Path
 
 import msgspec
 
-from memgauge.counters.base import Target
-from memgauge.counters.components import LanePlan, Missing, Plan, plan_components, plan_events
+from memgauge.counters.base import Target, ThreadEvent
+from memgauge.counters.components import (
+    OF_PROGRAM,
+    LanePlan,
+    Missing,
+    Plan,
+    of_program,
+    plan_components,
+    plan_events,
+)
 from memgauge.counters.host import Host
-from memgauge.counters.lanes import RunningLane, sampled
+from memgauge.counters.lanes import RunningLane, TreeUse, sampled, trees_of
+from memgauge.counters.opening import by_thread
 from memgauge.model.counting.back_ends import BACK_ENDS
+from memgauge.model.counting.events import Domain, Quantity
 from memgauge.model.errors import MemgaugeError, RequestError
-from memgauge.model.records import NOT_WATCHED, AnyRecord, CounterSet, Warning
+from memgauge.model.records import (
+    NOT_WATCHED,
+    AnyRecord,
+    CountedByThread,
+    CounterSet,
+    Process,
+    Warning,
+)
 from memgauge.runner.profile_parameters import ProfileParameters
-from memgauge.system.programs.program import Subject, tree_of
+from memgauge.system.programs.program import Program, Subject, tree_of
 
+MOST_THREADS = 200
+"""Those with most CPU time are kept in the record of a program."""
 FEW = 0.01
 """Share of instants that may be missed without a word."""
+OF_THREADS: frozenset[Domain] = frozenset({"core", "software"})
+"""Domains of events that are bound to threads,"""
+KNOWN_OF_THREADS: frozenset[Quantity] = frozenset({"time", "context_switches"})
+"""and what the kernel accounts to each thread whether it is counted or not."""
+_CPU_TIMES = ("proc:cpu_time", "perf:task-clock")
+"""By the kernel's accounts first: those of the whole machine leave out steal likewise."""
 CHEAP = 0.01
 """Share of one core that sampling may take without a word."""
 
@@ -49,7 +74,13 @@ class Lanes:
     """All lanes of a profile."""
 
     def __init__(
-        self, directory: Path, parameters: ProfileParameters, host: Host, *, whole_process: bool
+        self,
+        directory: Path,
+        parameters: ProfileParameters,
+        host: Host,
+        *,
+        whole_process: bool,
+        whole_node: bool = True,
     ) -> None:
         self.warnings: list[Warning] = []
         """What is not watched, and why."""
@@ -57,8 +88,10 @@ class Lanes:
         self._parameters = parameters
         self._host = host
         self._whole_process = whole_process
+        self._whole_node = whole_node
         self._not_opened: list[Warning] = []
         self._stack = ExitStack()
+        self._by_thread: list[ThreadEvent] = []
         self._running: list[RunningLane] = []
 
     @property
@@ -72,18 +105,24 @@ class Lanes:
 
         Raises:
             UnknownEvent: an event that was named is malformed or not known here.
-            RequestError: nothing at all can be watched.
+            RequestError: nothing at all can be watched, where that is not left to another rank.
         """
         if self._whole_process:
             self._stack.enter_context(raised_file_limit())
         by_name = self._parameters.counters or ()
         rate_hz = self._parameters.rate_hz
-        plans = [plan_components(self._parameters.chosen_components, rate_hz, self._host)]
+        names = self._parameters.chosen_components
+        if not self._whole_node:
+            names = tuple(name for name in names if name in OF_PROGRAM)
+        plans = [plan_components(names, rate_hz, self._host)]
         if by_name:
-            plans.append(plan_events(by_name, rate_hz, self._host))
+            named = plan_events(by_name, rate_hz, self._host)
+            plans.append(named if self._whole_node else of_program(named))
+        if self._parameters.by_thread:
+            self._by_thread = self._for_threads(plans)
         for plan in plans:
             self._open(plan, subject)
-        if not self._running:
+        if not self._running and self._whole_node:
             # What could have been watched, such as on a disk with room, is the reason to tell.
             reasons = "; ".join(map(_with_remedy, self._not_opened or self.warnings))
             raise RequestError(f"nothing can be watched here: {reasons}")
@@ -101,6 +140,24 @@ class Lanes:
             for lane, reading in pairs
             if reading is not None
         ]
+
+    def program_cpu_s(self) -> float | None:
+        """CPU time of the program up to the last sample, exact where perf counts it."""
+        for wanted in _CPU_TIMES:
+            for reading in self.latest():
+                parts = [
+                    None if (raw := reading.values[one.slot]) is None else raw * one.scale
+                    for one in reading.counters.of
+                    if one.event == wanted
+                ]
+                known = [part for part in parts if part is not None]
+                if parts and len(known) == len(parts):
+                    return sum(known)
+        return None
+
+    def trees(self) -> list[TreeUse]:
+        """What each process tree that is followed used, up to the last sample."""
+        return [tree for lane in self._running for tree in trees_of(lane)]
 
     def totals(self) -> Totals:
         """Sums over all lanes, so far."""
@@ -133,6 +190,43 @@ class Lanes:
         for lane in self._running:
             self._forget(lane.plan)
 
+    def _for_threads(self, plans: Iterable[Plan]) -> list[ThreadEvent]:
+        """What is counted of the program and not known of each thread anyway.
+
+        Raises:
+            RequestError: there is nothing of that kind, or nobody follows the threads.
+        """
+        planned = [event for plan in plans for lane in plan.lanes for event in lane.events]
+        wanted = {
+            event.name: event
+            for event in planned
+            if event.domain in OF_THREADS and event.quantity not in KNOWN_OF_THREADS
+        }
+        found = by_thread(list(wanted.values()), self._host)
+        if not found:
+            raise RequestError(
+                "--by-thread: no event that is watched can be counted for a thread here; watch the "
+                "components software or core, or name events of perf with --counters"
+            )
+        if not any(event.back_end == "proc" for event in planned):
+            raise RequestError(
+                "--by-thread: finds threads by the component process; name it with --components too"
+            )
+        return found
+
+    @property
+    def thread_events(self) -> list[CountedByThread]:
+        """What is counted for each thread."""
+        return [
+            CountedByThread(
+                event=one.event.name,
+                quantity=one.event.quantity,
+                unit=one.event.unit,
+                scale=one.event.scale,
+            )
+            for one in self._by_thread
+        ]
+
     def _open(self, plan: Plan, subject: Subject) -> None:
         self.warnings += [_missing(missing) for missing in plan.missing]
         for lane in plan.lanes:
@@ -154,7 +248,7 @@ class Lanes:
     def _sampled(self, plan: LanePlan, subject: Subject) -> AbstractContextManager[RunningLane]:
         needs_each = any(BACK_ENDS[event.back_end].per_process for event in plan.events)
         pids = tree_of(subject.pid) if subject.attached and needs_each else [subject.pid]
-        target = Target(pids=pids, inherit=True)
+        target = Target(pids=pids, inherit=True, by_thread=self._by_thread)
         return sampled(plan, target=target, directory=self._directory, host=self._host)
 
     def _forget(self, plan: LanePlan) -> None:
@@ -229,3 +323,33 @@ def _remarks(lane: RunningLane) -> Iterable[Warning]:
             message=f"{name}: sampling took {state.cpu_ns / span_ns:.1%} of one core",
             remedy="sample less often (--rate), or watch less",
         )
+
+
+def with_use(process: Process, subject: Subject, lanes: Lanes) -> Process:
+    """The process with what it used; it is waited for, where it has ended.
+
+    Args:
+        process: The record of the program.
+        subject: The program, no longer sampled.
+        lanes: All that was sampled.
+    """
+    trees = lanes.trees()
+    every = sorted(
+        (one for tree in trees for one in tree.threads), key=lambda one: (-one.cpu_ns, one.tid)
+    )
+    own = subject if isinstance(subject, Program) else None
+    return msgspec.structs.replace(
+        process,
+        usage=own.usage() if own else None,
+        peak_floor_bytes=own.peak_floor_bytes if own else None,
+        seen_peak_bytes=max((_peak(tree, held=own is not None) for tree in trees), default=0)
+        or None,
+        threads=every[:MOST_THREADS],
+        thread_events=lanes.thread_events,
+        threads_left_out=len(every[MOST_THREADS:]) + sum(tree.left_out for tree in trees),
+    )
+
+
+def _peak(tree: TreeUse, *, held: bool) -> int:
+    """Without that of a process that was held before its first instruction."""
+    return max(0 if held else tree.first_peak_bytes, tree.later_peak_bytes)

@@ -6,11 +6,17 @@ import math
 import re
 from typing import Annotated
 
-from memgauge.counters.components import NAMES
+from memgauge.counters.components import NAMES, USUAL
 from memgauge.model.arguments import LARGEST_PID
 from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.errors import RequestError
-from memgauge.model.option import Option, choices_option, directory_option, list_text
+from memgauge.model.option import (
+    Option,
+    choices_option,
+    directory_option,
+    list_text,
+    switch_option,
+)
 from memgauge.model.parameters import Parameters
 from memgauge.model.text import quoted
 
@@ -94,19 +100,31 @@ class ProfileParameters(Parameters, frozen=True, kw_only=True):
     ] = 100.0
     components: Annotated[
         tuple[str, ...] | None,
-        choices_option("components to watch", NAMES, automatic="all; none with --counters"),
+        choices_option(
+            "components to watch",
+            NAMES,
+            automatic="all but caches, tlb and flops; none with --counters",
+        ),
     ] = None
     counters: Annotated[
         tuple[str, ...] | None,
         Option(
-            help="events to watch, named as 'memgauge counters' lists them",
-            metavar="EVENT,...",
+            help="events to watch, named as 'memgauge counters' lists them, or routes to memory "
+            "traffic such as perf,pcp",
+            metavar="auto|ROUTE|EVENT,...",
             parse=parse_events,
             write=list_text,
             repeatable=True,
             automatic="those of the components",
         ),
     ] = None
+    by_thread: Annotated[
+        bool,
+        switch_option(
+            "count the program's perf events for each thread too; beside those of the whole "
+            "program they can need more counters than the processor has"
+        ),
+    ] = False
     output: Annotated[
         str | None,
         directory_option("directory to write the run to", automatic="memgauge-runs/TIME-profile"),
@@ -114,7 +132,7 @@ class ProfileParameters(Parameters, frozen=True, kw_only=True):
 
     @property
     def chosen_components(self) -> tuple[str, ...]:
-        """Those to watch: all where nothing was chosen."""
+        """Those to watch: the usual ones where nothing was chosen."""
         if self.components is not None:
             return self.components
-        return () if self.counters else NAMES
+        return () if self.counters else USUAL

@@ -15,7 +15,7 @@ from types import FrameType
 
 import msgspec
 
-from memgauge.model.termination import Terminated
+from memgauge.model.termination import Terminated, heed
 from memgauge.system.programs.program import send
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT)
@@ -33,6 +33,8 @@ class Received(msgspec.Struct):
 @contextmanager
 def passing_on(pid: int) -> Iterator[Received]:
     """Pass signals on to a process; a second one that asks for the end raises `Terminated`.
+
+    One that came before raises on entering, where Python dropped it.
 
     What is ignored, as under nohup, stays ignored, but for SIGCHLD: a kernel that ignores it tells
     nobody how a child ended. Nothing is changed outside of the main thread.
@@ -59,6 +61,7 @@ def passing_on(pid: int) -> Iterator[Received]:
             before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in IGNORED:
             before[number] = signal.signal(number, signal.SIG_IGN)
+        heed()
         yield received
     finally:
         for number, handler in before.items():

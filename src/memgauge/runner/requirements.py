@@ -20,7 +20,8 @@ def require_placement(parameters: CommonParameters, system: System) -> None:
     for memory in parameters.memories:
         require_nodes(memory.nodes, f"memory {memory}", system)
     if not all(memory.is_gpu for memory in parameters.memories):
-        _require_pages(parameters.pages, system)
+        for pages in parameters.page_kinds:
+            _require_pages(pages, system)
 
 
 def _require_pages(pages: str, system: System) -> None:

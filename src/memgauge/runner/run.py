@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.experiments.shared.base import Bench, Experiment
-from memgauge.model.errors import DoesNotFit, MemgaugeError, RequestError
+from memgauge.model.errors import DoesNotFit, MemgaugeError, OutOfTime, RequestError
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.parameters import texts
 from memgauge.model.points.shared import AnyActual
@@ -112,8 +112,7 @@ def execute(request: Request, on_progress: OnProgress = lambda _: None) -> Run:
         choice = choose(planned, model, times, forced=known)
         planned, left = choice.kept, choice.left
     points = sum(len(group.points) for _, _, group in planned)
-    share = SURVEY_REPORT_SHARE if request.is_survey else REPORT_SHARE
-    budget.reserve(report_s(points, model.pace), share)
+    budget.reserve(report_s(points, model.pace), _report_share(request))
     packed = batches(planned, partial(room, request.system))
     trial = Trial(budget=budget, model=model, left=left, forced=known)
     with RunWriter(request.directory, resume=request.resume) as writer:
@@ -185,6 +184,11 @@ def _opened(batch: Sequence[Planned]) -> AbstractContextManager[Memories]:
     )
 
 
+def _report_share(request: Request) -> float:
+    """Of the budget, what is kept for the report at most."""
+    return SURVEY_REPORT_SHARE if request.is_survey else REPORT_SHARE
+
+
 class _Recording:
     """The body of one run, between its first and its last record."""
 
@@ -204,11 +208,13 @@ class _Recording:
         self._prior = prior
         self._on_progress = on_progress
         self._left_out = left_out
-        self._monitor = EnvironmentMonitor(request.system.allowed_cpus)
+        self._monitor = EnvironmentMonitor(request.system.allowed_cpus, own_children=True)
         self._rounds = Rounds(writer, self._monitor, trial.budget, request.precision, left_out)
         if prior is not None:
             self._rounds.completed = prior.rounds
         self._points: list[Point] = []
+        self._samples_before = 0
+        """Of batches that are closed."""
         self._started = False
         self._all_reached = True
 
@@ -298,6 +304,7 @@ class _Recording:
             experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
             least_s = least_stretch_s(self._request.precision)
             self._rounds.run(tracked, share_s, least_s, self._tick, declare)
+            self._samples_before += sum(one.history.taken for one in tracked)
             self._close(benches, tracked, experiments)
         self._all_reached &= not any(one.wanted for one in tracked if one.bench.is_needed)
         return late
@@ -327,7 +334,7 @@ class _Recording:
             self._left_out.add(experiment, DoesNotFit(message))
         points = len(self._points) + sum(len(bench.points) for bench in benches)
         points += sum(len(group.points) for batch in others for _, _, group in batch)
-        self._budget.reserve(report_s(points, self._trial.model.pace), SURVEY_REPORT_SHARE)
+        self._budget.reserve(report_s(points, self._trial.model.pace), _report_share(self._request))
         return max(0.0, share_s - (self._budget.elapsed_s - began_s))
 
     def _start(self) -> None:
@@ -347,16 +354,17 @@ class _Recording:
         for planned in by_importance(batch) if self._request.is_survey else batch:
             if self._is_too_long(preparing, planned):
                 continue
-            began_s = self._budget.elapsed_s
+            limit = preparing.within_time(planned) if self._request.is_survey else nullcontext()
             try:
-                benches[self._open(stack, planned, memories)] = planned
+                with limit:
+                    benches[self._open(stack, planned, memories)] = planned
+            except OutOfTime as error:
+                self._left_out.add(planned[0].name, error)
             except DoesNotFit as error:
                 if benches:
                     late.append(planned)
                 else:
                     self._left_out.add(planned[0].name, error)
-            else:
-                preparing.took(self._budget.elapsed_s - began_s, planned)
         places = {id(planned[2]): place for place, planned in enumerate(batch)}
         as_planned = sorted(benches.items(), key=lambda opened: places[id(opened[1][2])])
         return dict(as_planned), late
@@ -422,6 +430,11 @@ class _Recording:
         self._writer.write(records)
 
     def _tick(self, tracked: Sequence[PointProgress]) -> None:
+        samples = self._samples_before + sum(one.history.taken for one in tracked)
+        points = len(self._points)
+        needed_s = report_s(points, self._trial.model.pace, samples)
+        if needed_s > self._budget.reserve_s:
+            self._budget.reserve(needed_s, _report_share(self._request))
         self._show("measuring", sum(not progress.wanted for progress in tracked), len(tracked))
 
     def _show(self, phase: str, reached: int, points: int) -> None:

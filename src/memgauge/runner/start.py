@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from memgauge.model.records import FORMAT_VERSION, RunStart, Scalar
+from memgauge.model.records import FORMAT_VERSION, RankPlace, RunStart, Scalar
 from memgauge.model.system import System
 from memgauge.system.earlier_runs import KeptRun, alike
 from memgauge.system.environment.clock import clock_record
@@ -24,6 +24,7 @@ def run_start(  # noqa: PLR0913 - what a first record holds
     resumed: bool = False,
     software: Mapping[str, str] | None = None,
     earlier: Sequence[KeptRun] = (),
+    rank: RankPlace | None = None,
 ) -> RunStart:
     """Build the first record, with the current time as its start.
 
@@ -35,6 +36,7 @@ def run_start(  # noqa: PLR0913 - what a first record holds
         resumed: Whether the run continues one that was recorded before.
         software: Versions by name, in addition to those of every run; None means no others.
         earlier: Runs that are known; those made as this one is are recorded.
+        rank: Which rank of a job the run is of; None: of none.
     """
     versions = software_versions()
     start = RunStart(
@@ -50,5 +52,6 @@ def run_start(  # noqa: PLR0913 - what a first record holds
         system=system,
         software={**versions, **(software or {})},
         resumed=resumed,
+        rank=rank,
     )
     return msgspec.structs.replace(start, earlier=alike(start, earlier))

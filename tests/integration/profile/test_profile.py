@@ -22,7 +22,7 @@ import pytest
 from tests.integration.command import command
 
 import memgauge
-from memgauge.counters.components import NAMES
+from memgauge.counters.components import USUAL
 from memgauge.model.errors import CommandNotFound, RequestError, RunFileError
 from memgauge.model.records import Warning
 from memgauge.model.run import Run
@@ -406,7 +406,7 @@ def test_an_unprivileged_user_is_told_what_is_missing(tmp_path: Path) -> None:
     back_ends = {counter.back_end for opened in recorded.counters.values() for counter in opened.of}
     watched |= {name for back_end, name in shared.items() if back_end in back_ends}
     assert "process" in watched
-    assert known | watched >= set(NAMES)
+    assert known | watched >= set(USUAL)
     assert all(name.encode() in made.stderr for name in known)
 
 

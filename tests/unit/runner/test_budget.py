@@ -9,10 +9,12 @@ from memgauge.runner.budget import (
     PREPARING_SHARE,
     REPORT_S,
     REPORT_S_PER_POINT,
+    REPORT_S_PER_SAMPLE,
     SURVEY_REPORT_SHARE,
     Beginning,
     Budget,
     BudgetPlan,
+    report_s,
     rounded_up,
 )
 
@@ -77,6 +79,12 @@ def test_a_report_of_a_busy_machine_takes_longer_but_at_most_half() -> None:
     assert busy.report_s(10_000) == 5.0
 
 
+def test_samples_beyond_a_hundred_of_each_point_lengthen_the_report() -> None:
+    assert report_s(50, 2.0, samples=5_000) == report_s(50, 2.0)
+    longer = report_s(50, 2.0, samples=105_000) - report_s(50, 2.0)
+    assert longer == pytest.approx(2.0 * 100_000 * REPORT_S_PER_SAMPLE)
+
+
 def test_budgets_are_suggested_in_round_numbers() -> None:
     assert [rounded_up(s) for s in (11.0, 61.0, 601.0)] == ["15s", "90s", "900s"]
 
@@ -98,7 +106,7 @@ def test_the_first_rounds_may_take_half_of_what_the_report_has(
         (10.0, 10.0, True),
         (10.0, 10.9, False),
         (600.0, 604.0, True),
-        (600.0, 604.9, False),
+        (600.0, 604.5, False),
         (1.0, 30.0, True),
     ],
 )

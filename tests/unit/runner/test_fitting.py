@@ -11,7 +11,7 @@ import pytest
 from tests.unit.runner.fakes import FakeExperiment, a_system, steady
 
 from memgauge.experiments.shared.base import Bench, Group, Values
-from memgauge.model.errors import DoesNotFit, NotPossibleHere
+from memgauge.model.errors import DoesNotFit, NotPossibleHere, OutOfTime
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point
 from memgauge.model.storage.run_file import Run, read_run
@@ -134,7 +134,28 @@ class Impossible(FakeExperiment):
 
 def test_a_survey_of_which_nothing_is_possible_fails_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(DoesNotFit, match="nothing can be measured here: impossible: needs two"):
+        measured(tmp_path / "r", Impossible({}), Impossible({}))
+
+
+def test_the_reason_is_one_that_can_be_mended(tmp_path: Path) -> None:
+    """Not the first one, which is that the machine lacks something."""
+    with pytest.raises(DoesNotFit, match="nothing can be measured here: other: 900") as refused:
         measured(tmp_path / "r", Impossible({}), Other({"big": TOO_MUCH}))
+    assert str(refused.value).endswith("(and 1 more experiment cannot be measured either)")
+
+
+def test_what_time_ran_out_for_is_the_reason_before_what_lacks_memory(tmp_path: Path) -> None:
+    def late(_group: str, _open: set[str]) -> None:
+        raise OutOfTime
+
+    with pytest.raises(
+        DoesNotFit, match=r"nothing can be measured here: other: h: .* not prepared"
+    ):
+        measured(
+            tmp_path / "r",
+            FakeExperiment({"g": ["a"]}, group_bytes=TOO_MUCH),
+            Other({"h": MIB}, late),
+        )
 
 
 @pytest.mark.parametrize("error", [DoesNotFit("cannot map 9 KB"), MemoryError()])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from pathlib import Path
 
@@ -12,12 +14,13 @@ from tests.unit.runner.test_fitting import MIB, Other, left_out, measured
 
 from memgauge.experiments.shared.base import Group
 from memgauge.experiments.shared.importance import Importance, Part
-from memgauge.model.errors import DoesNotFit
+from memgauge.model.errors import DoesNotFit, OutOfTime
 from memgauge.model.parameters import CommonParameters
 from memgauge.runner.batches import Planned
 from memgauge.runner.budget import Budget
 from memgauge.runner.costs import CostModel
 from memgauge.runner.preparing import Preparing, by_importance
+from memgauge.system.native import time_limit
 
 pytestmark = pytest.mark.usefixtures("no_native_core")
 
@@ -79,6 +82,47 @@ def test_groups_are_prepared_by_importance_the_whole_machine_first() -> None:
     batch.append((fake, CommonParameters(), essential))
     order = [group.name for _, _, group in by_importance(batch)]
     assert order == ["essential", "8 threads", "1 thread"]
+
+
+def test_of_equals_the_smallest_is_prepared_first() -> None:
+    fake = FakeExperiment({})
+    batch = [planned(fake, "large", 2 * MIB), planned(fake, "small", MIB)]
+    assert [group.name for _, _, group in by_importance(batch)] == ["small", "large"]
+
+
+def test_what_takes_longer_than_its_time_is_given_up_and_counts() -> None:
+    preparing = Preparing(Budget(10.0), MODEL)
+    fake = FakeExperiment({})
+    with preparing.within_time(planned(fake, "2 threads", MIB)):
+        pass
+    with (
+        pytest.raises(OutOfTime) as given_up,
+        preparing.within_time(planned(fake, "1 thread", 1000 * MIB)),
+    ):
+        raise OutOfTime
+    text = str(given_up.value)
+    assert re.match(r"fake: 1 thread: 1000 MiB were not prepared after (4\.9|5\.0)", text), text
+    assert "the budget of 10.0 s leaves for it; use --budget 30s or more" in text
+
+
+def test_the_first_may_take_all_the_time() -> None:
+    preparing = Preparing(Budget(10.0), MODEL)
+    with (
+        pytest.raises(OutOfTime, match=r"not prepared after (9\.9|10\.0)"),
+        preparing.within_time(planned(FakeExperiment({}), "1 thread", MIB)),
+    ):
+        raise OutOfTime
+
+
+def test_the_core_ends_a_long_call_when_its_time_is_over() -> None:
+    """And the team serves further calls; without a limit nothing is ended."""
+    _core = pytest.importorskip("memgauge._core")
+    team = _core.Team([min(os.sched_getaffinity(0))])
+    with pytest.raises(OutOfTime, match="longer than the time"), time_limit(0.0):
+        _core.ChaseRing(team, 64 * MIB, 64)
+    with time_limit(1e300):
+        assert _core.ChaseRing(team, MIB, 64)
+    assert _core.ChaseRing(team, MIB, 64)
 
 
 def slow(_group: str, _open: set[str]) -> None:

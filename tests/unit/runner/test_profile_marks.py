@@ -32,6 +32,20 @@ def test_an_end_closes_the_latest_begin_of_its_name_on_its_thread() -> None:
     ) == [("work", 1000, 1500), ("work", 1100, 1400), ("work", 1200, 1300)]  # fmt: skip
 
 
+def test_the_processor_time_of_a_thread_between_its_marks_is_kept() -> None:
+    made = regions_of(
+        lines(
+            "b 2000 7 7 500 work", "b 2100 7 8 10 work", "e 2300 7 7 650 work",
+            "e 2400 7 8 310 work",
+            "b 2500 7 7 900 old end", "E 2600 7 7 old end", "b 2700 7 7 900 clock went back",
+            "e 2800 7 7 800 clock went back",
+        ), int,
+    ).regions  # fmt: skip
+    assert [(one.name, one.tid, one.cpu_ns) for one in made] == [
+        ("work", 7, 150), ("work", 8, 300), ("old end", 7, None), ("clock went back", 7, None),
+    ]  # fmt: skip
+
+
 def test_names_may_hold_blanks_and_any_letters() -> None:
     assert regions("B 2000 7 7 fill  the ärray ", "E 3000 7 7 fill  the ärray ") == [
         ("fill  the ärray ", 1000, 2000)

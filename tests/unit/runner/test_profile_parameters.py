@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memgauge.counters.components import NAMES
+from memgauge.counters.components import USUAL
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build, texts
 from memgauge.runner.profile_parameters import ProfileParameters, parse_events
@@ -20,7 +20,7 @@ def test_text_forms_read_back() -> None:
 
 
 def test_all_components_are_watched_unless_some_or_events_are_named() -> None:
-    assert ProfileParameters().chosen_components == NAMES
+    assert ProfileParameters().chosen_components == USUAL
     assert build(ProfileParameters, counters="perf:cycles").chosen_components == ()
     both = build(ProfileParameters, counters="perf:cycles", components="process")
     assert both.chosen_components == ("process",)

@@ -14,6 +14,7 @@ import pytest
 from tests.unit.runner.fakes import FakeBench, FakeExperiment, a_point, a_system, steady
 
 from memgauge.experiments.shared.base import Bench, Group, Values
+from memgauge.model.counting.partial import PartialSum
 from memgauge.model.errors import NotPossibleHere, RequestError, SystemFailure
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import CounterSet, Point, Sample
@@ -54,7 +55,12 @@ def test_a_sum_that_lacks_a_controller_is_a_warning_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = "3 of 4 controllers counted: uncore_imc_2 is left out, its cpumask is empty"
-    made = CounterSet(counters="traffic", slots=0, of=[], notes=[note, "another note"])
+    lacks = PartialSum(
+        counted=3, listed=4, left_out={"uncore_imc_2": "its cpumask is empty"}, text=note
+    )
+    looks_alike = "1 of 2 controllers counted: words alone are no fact"
+    notes = [note, looks_alike]
+    made = CounterSet(counters="traffic", slots=0, of=[], notes=notes, partial=[lacks, lacks])
     monkeypatch.setattr(FakeBench, "counters", [made])
     run = runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r", budget_s=0.5))
     assert [(one.code, one.message) for one in run.warnings] == [("controllers-left-out", note)]

@@ -16,6 +16,15 @@ MOST_POINTS = 16_000
 MOST_REGIONS = 300
 
 
+LEAST_BINS = 4
+"""Fewer are no picture."""
+
+
+def is_drawn(timeline: Timeline) -> bool:
+    """Whether there is enough of it for a picture."""
+    return timeline.bins >= LEAST_BINS
+
+
 def chart_of(timeline: Timeline, phases: Sequence[Phase]) -> Chart:
     """All tracks; of long runs the mean and both extremes of every few bins."""
     width = max(1, math.ceil(timeline.bins * len(timeline.tracks) / MOST_POINTS))

@@ -8,9 +8,14 @@ import msgspec
 
 from memgauge.analysis.profile.lanes import Pace
 from memgauge.analysis.profile.messages import looks_like
-from memgauge.analysis.profile.phases import Activity, Phase
+from memgauge.analysis.profile.phases import Activity, Phase, roles_of
+from memgauge.analysis.profile.routes import RouteTotals, route_totals
 from memgauge.analysis.profile.section import profile_of
 from memgauge.analysis.profile.timeline import Timeline, Traced
+from memgauge.analysis.profile.totals import Total
+from memgauge.analysis.profile.totals_tables import Marked, marked_of, whole_of
+from memgauge.analysis.profile.usage import Beside, Peak, beside_of, peak_of
+from memgauge.model.counting.calibration import calibrations_of
 from memgauge.model.records import Process, Region
 from memgauge.model.run import Run
 
@@ -42,6 +47,8 @@ class TrackFigures(msgspec.Struct, frozen=True, kw_only=True):
     counters: list[str]
     verdicts: list[str]
     """Verdict of the verification of its events; empty without one."""
+    calibrations: list[float]
+    """Factors that verification found and that are contained in the values; empty: none are."""
     mean: float | None
     least: float | None
     """Between two readings."""
@@ -65,15 +72,26 @@ class ProfileFigures(msgspec.Struct, frozen=True, kw_only=True):
     regions: list[Region]
     phases: list[PhaseFigures]
     tracks: list[TrackFigures]
+    totals: list[Total]
+    """Of the whole run: every counter's total, rate and share."""
+    marked: list[Marked]
+    """Of all regions of each name; each moment is counted once."""
+    peak: Peak | None
+    """Largest resident size of one process; None: not known."""
+    beside: list[Beside]
+    """What else the machine did."""
     paces: list[Pace]
     notes: list[str]
     """What had to be left out."""
+    routes: RouteTotals | None = None
+    """Memory traffic by each of several routes to its counters; None: fewer than two were read."""
 
 
 def profile_figures(run: Run) -> ProfileFigures:
     """The figures of a profile; of one that was killed, those of what was read."""
     found = profile_of(run)
     timeline = found.timeline
+    roles = roles_of(timeline) if timeline else None
     return ProfileFigures(
         begin_ns=timeline.begin_ns if timeline else None,
         duration_s=(timeline.end_ns - timeline.begin_ns) * 1e-9 if timeline else None,
@@ -82,8 +100,13 @@ def profile_figures(run: Run) -> ProfileFigures:
         regions=run.regions,
         phases=[_phase(found.phases, at) for at in range(len(found.phases))],
         tracks=[_track(timeline, traced) for traced in timeline.tracks] if timeline else [],
+        totals=whole_of(timeline, roles) if timeline and roles else [],
+        marked=marked_of(timeline, roles) if timeline and roles else [],
+        peak=peak_of(run),
+        beside=[*beside_of(run)],
         paces=timeline.paces if timeline else [],
         notes=found.notes,
+        routes=route_totals(timeline) if timeline else None,
     )
 
 
@@ -113,6 +136,7 @@ def _track(timeline: Timeline, traced: Traced) -> TrackFigures:
         basis=track.basis,
         counters=[counter.name for counter in track.counters],
         verdicts=list(dict.fromkeys(verdicts)),
+        calibrations=calibrations_of(track.counters),
         mean=_finite(traced.mean(0, timeline.bins)),
         least=_finite(min(lows, default=None)),
         most=_finite(max(highs, default=None)),

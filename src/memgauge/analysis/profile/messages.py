@@ -33,6 +33,10 @@ LEAST_PAGE_BYTES = 4096
 OVER_AND_OVER = 4.0
 """Bytes that were faulted in over those resident: as often was memory given back and taken anew."""
 MOSTLY_IDLE_CORES = 0.2
+LEAST_WAITING = 0.2
+"""Threads that wait for a processor, on average, and"""
+WAITING_SHARE = 0.25
+"""of those that run or wait: fewer are not worth a word."""
 LEAST_SWITCHES = 5000.0
 
 _RATIOS = (
@@ -170,7 +174,12 @@ def _processor(phases: Sequence[Phase], at: int) -> Iterator[str]:
     cores = activity.cpu_cores
     if cores is None:
         return
-    if cores < IDLE_CORES:
+    if _is_starved(activity):
+        yield (
+            f"waiting for a processor: {activity.waiting_threads:.1f} threads could have run and "
+            "did not, as other threads used the processors"
+        )
+    elif cores < IDLE_CORES:
         others = _has_traffic(phases, at) or _gpu_is_busy(phases, at)
         yield "CPU idle" if others else "CPU idle: waiting"
     elif (
@@ -181,6 +190,14 @@ def _processor(phases: Sequence[Phase], at: int) -> Iterator[str]:
         yield "CPU busy with little memory traffic: like computing in caches"
     elif activity.traffic_bytes_per_s is None and cores < MOSTLY_IDLE_CORES:
         yield "CPU mostly idle"
+
+
+def _is_starved(activity: Activity) -> bool:
+    """Whether its threads waited for processors instead of having nothing to do."""
+    waiting, cores = activity.waiting_threads, activity.cpu_cores or 0.0
+    if waiting is None or waiting < LEAST_WAITING:
+        return False
+    return waiting >= WAITING_SHARE * (waiting + cores)
 
 
 def _cores(phase: Phase) -> Iterator[str]:

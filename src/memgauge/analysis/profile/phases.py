@@ -42,13 +42,16 @@ FLOORS: dict[str, float] = {
     "received_bytes": 1e6,
     "sent_bytes": 1e6,
     "used_bytes": 20e6,
+    "bandwidth": 2e9,
     "energy": 1.0,
     "power": 1.0,
     "frequency": 200e6,
     "utilisation": 0.05,
     "time": 0.1,
+    "run_delay": 0.2,
     "cycles": 100e6,
     "instructions": 100e6,
+    "flops": 100e6,
     "cache_loads": 1e6,
     "cache_misses": 1e6,
     "tlb_loads": 1e6,
@@ -83,6 +86,8 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
     resident_growth_bytes_per_s: float | None = None
     resident_bytes: float | None = None
     switches_per_s: float | None = None
+    waiting_threads: float | None = None
+    """Threads that could have run and waited for a processor, on average."""
 
     @property
     def read_share(self) -> float | None:
@@ -127,6 +132,7 @@ class Roles(msgspec.Struct, frozen=True, kw_only=True):
     faults: list[Traced]
     resident: list[Traced]
     switches: list[Traced]
+    waiting: list[Traced]
 
 
 def phases_of(timeline: Timeline) -> list[Phase]:
@@ -175,6 +181,7 @@ def roles_of(timeline: Timeline) -> Roles:
         faults=_whole_or_parts(_of(tracks, "page_faults"), _WHOLE_FAULTS),
         resident=[t for t in _of(tracks, "used_bytes") if t.track.domain == "process"][:1],
         switches=_whole_or_parts(_of(tracks, "context_switches"), _WHOLE_SWITCHES),
+        waiting=_of(tracks, "run_delay"),
     )
 
 
@@ -208,6 +215,7 @@ def activity_of(timeline: Timeline, roles: Roles, begin: int, end: int) -> Activ
         resident_growth_bytes_per_s=_growth(timeline, roles.resident, begin, end),
         resident_bytes=mean(roles.resident),
         switches_per_s=mean(roles.switches),
+        waiting_threads=mean(roles.waiting),
     )
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from memgauge.analysis.figures.run import Figures
-from memgauge.analysis.profile.charts import chart_of
-from memgauge.analysis.profile.phases import Phase, phases_of, roles_of
-from memgauge.analysis.profile.tables import (
-    counters_table,
-    phase_table,
-    totals_table,
-    tracks_table,
-)
+from memgauge.analysis.profile.charts import chart_of, is_drawn
+from memgauge.analysis.profile.phases import Phase, Roles, phases_of, roles_of
+from memgauge.analysis.profile.routes import route_table
+from memgauge.analysis.profile.tables import counters_table, phase_table, tracks_table
+from memgauge.analysis.profile.threads_tables import counted_table, threads_table
 from memgauge.analysis.profile.timeline import Timeline, timeline_of
+from memgauge.analysis.profile.totals_tables import (
+    beside_table,
+    marked_of,
+    region_tables,
+    totals_table,
+    whole_of,
+)
+from memgauge.analysis.profile.traffic_chart import traffic_chart
 from memgauge.analysis.profile.verdicts import verdicts_of
-from memgauge.analysis.section import Section, section_of
+from memgauge.analysis.section import Section, Table, section_of
 from memgauge.model.run import Run
 
 NAME = "profile"
@@ -40,6 +47,20 @@ def profile_of(run: Run) -> Profile:
     return Profile(timeline, phases_of(timeline) if timeline else [], notes)
 
 
+def _tables(run: Run, timeline: Timeline, roles: Roles, phases: Sequence[Phase]) -> list[Table]:
+    whole = whole_of(timeline, roles)
+    further = [threads_table(run), counted_table(run), beside_table(run)]
+    return [
+        totals_table(run, timeline, whole),
+        phase_table(phases),
+        *region_tables(timeline, whole, marked_of(timeline, roles)),
+        *(table for table in further if table is not None),
+        tracks_table(timeline),
+        *route_table(timeline),
+        counters_table(timeline),
+    ]
+
+
 def analyse(figures: Figures) -> Section:
     """The section of a profile."""
     found = profile_of(figures.run)
@@ -48,13 +69,11 @@ def analyse(figures: Figures) -> Section:
     section = section_of(NAME, verdicts=verdicts)
     if timeline is None:
         return section
+    charts = [chart_of(timeline, found.phases)] if is_drawn(timeline) else []
+    roles = roles_of(timeline)
+    traffic = traffic_chart(roles, found.phases)
     return msgspec.structs.replace(
         section,
-        tables=[
-            phase_table(found.phases),
-            tracks_table(timeline),
-            totals_table(timeline, roles_of(timeline)),
-            counters_table(timeline),
-        ],
-        charts=[chart_of(timeline, found.phases)],
+        tables=_tables(figures.run, timeline, roles, found.phases),
+        charts=[*charts, *([traffic] if traffic else [])],
     )

@@ -11,18 +11,16 @@ import msgspec
 from memgauge.analysis.counters_verify.messages import trust_in
 from memgauge.analysis.profile.messages import looks_like
 from memgauge.analysis.profile.moments import begins, lasts
-from memgauge.analysis.profile.phases import Phase, Roles
+from memgauge.analysis.profile.phases import Phase
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.profile.units import shown_unit
 from memgauge.analysis.section import Cell, Column, Table
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import Region
 from memgauge.model.text import plain
 
 BARS = "▁▂▃▄▅▆▇█"
 GAP = "·"
 SPARK_COLUMNS = 20
-MOST_REGION_ROWS = 200
 
 
 class _Figure(msgspec.Struct, frozen=True):
@@ -100,90 +98,6 @@ def phase_table(phases: Sequence[Phase]) -> Table:
         "What a phase looks like is a guess from these figures, not an observation of the "
         "program; where the figures allow no guess, the change from the previous phase is shown.",
     )
-
-
-def totals_table(timeline: Timeline, roles: Roles) -> Table:
-    """What was counted in the whole run and in all regions of each name."""
-    groups: dict[str, list[Region]] = {}
-    for region in timeline.regions:
-        groups.setdefault(plain(region.name), []).append(region)
-    whole = [(timeline.begin_ns, timeline.end_ns)]
-    rows = [_totals("whole run", timeline, roles, whole)]
-    rows += [
-        _totals(name, timeline, roles, [(r.begin_ns, r.end_ns or timeline.end_ns) for r in found])
-        for name, found in list(groups.items())[:MOST_REGION_ROWS]
-    ]
-    columns = [
-        Column(title="region" if groups else "of"),
-        Column(title="times", narrow=bool(groups)),
-        Column(title="lasts", unit="s", digits=3),
-        Column(title="read", unit="GB", digits=3),
-        Column(title="written", unit="GB", digits=3),
-        Column(title="traffic", unit="GB", digits=3, narrow=False),
-        Column(title="energy", unit="J", digits=1),
-        Column(title="GPU energy", unit="J", digits=1, narrow=False),
-        Column(title="network", unit="MB", digits=1, narrow=False),
-        Column(title="CPU time", unit="s", digits=2),
-        Column(title="page faults", digits=0, narrow=False),
-    ]
-    kept = [at for at in range(len(columns)) if at < 3 or any(row[at] is not None for row in rows)]
-    return Table(
-        name="profile-totals",
-        title="Totals" if not groups else "Totals of marked regions",
-        columns=[columns[at] for at in kept],
-        rows=[[row[at] for at in kept] for row in rows],
-        note="Counts are assumed to be spread evenly between two readings, so the figure at a "
-        "mark is uncertain by what one sampling interval counts. Regions of the same name are "
-        "added up, even where they overlap in time, as those of several threads do. A dash means "
-        "not counted throughout.",
-    )
-
-
-def _totals(
-    name: str, timeline: Timeline, roles: Roles, spans: Sequence[tuple[int, int]]
-) -> list[Cell]:
-    def total(tracks: Sequence[Traced], factor: float) -> float | None:
-        return _scaled(counted(timeline, tracks, spans), factor)
-
-    reads, writes = total(roles.reads, 1e-9), total(roles.writes, 1e-9)
-    both = total(roles.traffic, 1e-9)
-    if reads is not None and writes is not None:
-        both = reads + writes
-    faults = total(roles.faults, 1)
-    return [
-        *(name, len(spans), sum(end - begin for begin, end in spans) * 1e-9),
-        *(reads, writes, both),
-        *(total(roles.power, 1), total(roles.gpu_power, 1)),
-        *(total(roles.network, 1e-6), total(roles.cpu, 1)),
-        None if faults is None else round(faults),
-    ]
-
-
-MOST_UNKNOWN = 0.02
-"""Of the time: a total over less is not known."""
-
-
-def counted(
-    timeline: Timeline, tracks: Sequence[Traced], spans: Sequence[tuple[int, int]]
-) -> float | None:
-    """Summed over tracks and spans; None where too much of the time is not known.
-
-    Args:
-        timeline: Timeline that the tracks belong to.
-        tracks: Tracks of one unit to add up; empty gives None.
-        spans: Begin and end of each span in ns, both marks of the timeline; spans may overlap.
-    """
-    if not tracks:
-        return None
-    wanted_s = sum(end - begin for begin, end in spans) * 1e-9
-    found = 0.0
-    for traced in tracks:
-        parts = [timeline.between(traced, begin, end) for begin, end in spans]
-        covered_s = math.fsum(part[1] for part in parts if part)
-        if covered_s < (1 - MOST_UNKNOWN) * wanted_s:
-            return None
-        found += math.fsum(part[0] for part in parts if part)
-    return found
 
 
 def tracks_table(timeline: Timeline) -> Table:
@@ -300,8 +214,8 @@ def counters_table(timeline: Timeline) -> Table:
 
 
 def _trust(counter: Counter) -> str | None:
-    """Verification is of memory's counters only."""
-    if counter.verdict is None and counter.domain != "memory":
+    """Verification is of memory's counters only, not of what samples it."""
+    if counter.verdict is None and (counter.domain != "memory" or counter.gauge):
         return None
     return plain(trust_in([counter]))
 

@@ -48,6 +48,8 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """Mean of each bin where what was counted in a window is taken as even over it."""
     at_marks: list[tuple[float, float]]
     """Sum and covered time at each mark of the timeline."""
+    around_marks: list[tuple[float, float]]
+    """Sum at the reading before each mark, and at the one after it."""
     estimates: int = 0
     """Intervals whose value was scaled up because the counter shared its hardware."""
     went_back: int = 0
@@ -68,6 +70,16 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
         """Counted in bins [begin, end), where it is known."""
         known = self.covered_s[end] > self.covered_s[begin]
         return self.sums[end] - self.sums[begin] if known else None
+
+
+class Around(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums of a track at readings beside two marks."""
+
+    inner: tuple[float, float]
+    """At the first reading after the earlier mark and the last before the later one; the second is
+    the smaller where no reading lies between the marks."""
+    outer: tuple[float, float]
+    """At the last reading before the earlier mark and the first after the later one."""
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,29 +128,85 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
         covered_s = last[1] - first[1]
         return (last[0] - first[0], covered_s) if covered_s > 0 else None
 
+    def around(self, traced: Traced, begin_ns: int, end_ns: int) -> Around:
+        """What a track had counted at the readings inside two marks, and at those around them.
+
+        Args:
+            traced: Track of this timeline; no gauge.
+            begin_ns: The earlier mark.
+            end_ns: The later one.
+        """
+        first = traced.around_marks[bisect_left(self.marks_ns, begin_ns)]
+        last = traced.around_marks[bisect_left(self.marks_ns, end_ns)]
+        return Around(inner=(first[1], last[0]), outer=(first[0], last[1]))
+
     def _at(self, traced: Traced, time_ns: int) -> tuple[float, float] | None:
         index = bisect_left(self.marks_ns, time_ns)
         known = index < len(self.marks_ns) and self.marks_ns[index] == time_ns
         return traced.at_marks[index] if known else None
 
 
-def timeline_of(run: Run, most_bins: int = MOST_BINS) -> tuple[Timeline | None, list[str]]:
-    """The timeline, or None without usable readings, and notes on what was left out."""
+class Grid(msgspec.Struct, frozen=True, kw_only=True):
+    """Bins of equal length, but for the last."""
+
+    begin_ns: int
+    end_ns: int
+    bin_ns: int
+
+    @property
+    def bins(self) -> int:
+        """How many there are."""
+        return math.ceil((self.end_ns - self.begin_ns) / self.bin_ns)
+
+    def edges(self) -> list[int]:
+        """Where they begin, and the end of the last."""
+        return [*range(self.begin_ns, self.end_ns, self.bin_ns), self.end_ns]
+
+    def shifted(self, by_ns: int) -> Grid:
+        """The same bins on a clock that shows so much more."""
+        begin_ns, end_ns = self.begin_ns + by_ns, self.end_ns + by_ns
+        return Grid(begin_ns=begin_ns, end_ns=end_ns, bin_ns=self.bin_ns)
+
+
+def timeline_of(
+    run: Run, most_bins: int = MOST_BINS, grid: Grid | None = None
+) -> tuple[Timeline | None, list[str]]:
+    """The timeline, or None without usable readings, and notes on what was left out.
+
+    Args:
+        run: Run to read.
+        most_bins: Of the timeline, which begins and ends with the program.
+        grid: Bins on the run's clock to use instead, as one of several runs over the same time;
+            what lies outside the readings is not known.
+    """
     lanes, notes = lanes_of(run)
-    made = _timeline(run, lanes, notes, most_bins) if lanes else None
+    made = _timeline(run, lanes, notes, grid or grid_of(run, lanes, most_bins)) if lanes else None
     return made, notes
 
 
-def _timeline(
-    run: Run, lanes: Sequence[OpenLane], notes: list[str], most_bins: int
-) -> Timeline | None:
+def grid_of(run: Run, lanes: Sequence[OpenLane], most_bins: int) -> Grid | None:
+    """Bins from when the program began to when it ended; None without readings of that time.
+
+    Args:
+        run: Run of the program.
+        lanes: Its lanes with readings, at least one.
+        most_bins: How many bins there may be.
+    """
     begin_ns, end_ns = _span(run, [lane.pace for lane in lanes])
     if end_ns <= begin_ns:
         return None
     finest_ns = min(lane.pace.requested_ns for lane in lanes)
     bin_ns = max(finest_ns, math.ceil((end_ns - begin_ns) / most_bins))
-    bins = math.ceil((end_ns - begin_ns) / bin_ns)
-    edges = [*(begin_ns + at * bin_ns for at in range(bins)), end_ns]
+    return Grid(begin_ns=begin_ns, end_ns=end_ns, bin_ns=bin_ns)
+
+
+def _timeline(
+    run: Run, lanes: Sequence[OpenLane], notes: list[str], grid: Grid | None
+) -> Timeline | None:
+    if grid is None:
+        return None
+    begin_ns, end_ns = grid.begin_ns, grid.end_ns
+    edges = grid.edges()
     regions = _regions(run, begin_ns, end_ns, notes)
     marks = sorted(
         {begin_ns, end_ns, *(r.begin_ns for r in regions), *(r.end_ns or end_ns for r in regions)}
@@ -151,8 +219,8 @@ def _timeline(
         notes += [note for note in lane.reader.notes if note not in notes]
     return Timeline(
         begin_ns=begin_ns,
-        bin_ns=bin_ns,
-        bins=bins,
+        bin_ns=grid.bin_ns,
+        bins=grid.bins,
         end_ns=end_ns,
         tracks=_by_panel([traced for traced in tracks if not _is_hidden(traced, tracks)]),
         doubles=[traced for traced in tracks if _is_hidden(traced, tracks)],
@@ -217,6 +285,7 @@ class _Sums:
         self.sum = self.covered_s = 0.0
         self.edges: list[tuple[float, float]] = []
         self.marks: list[tuple[float, float]] = []
+        self.around: list[tuple[float, float]] = []
         self.low: list[float | None] = [None] * bins
         self.high: list[float | None] = [None] * bins
         self.estimates = self.went_back = 0
@@ -239,6 +308,9 @@ class _Sums:
         for places_, found in ((places.edges, self.edges), (places.marks, self.marks)):
             for at, share in places_:
                 found.append((sums[at] + share * known[at], covered[at] + share * covers[at]))
+        for at, share in places.marks:
+            before, after = sums[at + (share == 1)], sums[at + (share > 0)]
+            self.around.append((before, after))
         if self._windows is None or self._windows.are_intervals(amounts, seconds):
             self._take_intervals(known, seconds, covers, places)
         else:
@@ -255,6 +327,10 @@ class _Sums:
             for at, share in places_:
                 seconds = elapsed_s[at] + share * (elapsed_s[at + 1] - elapsed_s[at])
                 found.append(self._further(rate, seconds))
+        for at, share in places.marks:
+            before_s, after_s = elapsed_s[at + (share == 1)], elapsed_s[at + (share > 0)]
+            around = (self._further(rate, before_s)[0], self._further(rate, after_s)[0])
+            self.around.append(around)
         if self._windows is not None:
             for window in self._windows.take_steady(rate, stretch.times_ns, elapsed_s):
                 self._spread(window)
@@ -305,6 +381,7 @@ class _Sums:
             self._spread(window)
         self.edges += [(self.sum, self.covered_s)] * (edges - len(self.edges))
         self.marks += [(self.sum, self.covered_s)] * (marks - len(self.marks))
+        self.around += [(self.sum, self.sum)] * (marks - len(self.around))
 
 
 class _Places(msgspec.Struct, frozen=True):
@@ -403,6 +480,7 @@ def _made(track: Track, sums: _Sums, interval_ns: int, edges: int, marks: int) -
         high=sums.high,
         even=even,
         at_marks=sums.marks,
+        around_marks=sums.around,
         estimates=sums.estimates,
         went_back=sums.went_back,
     )

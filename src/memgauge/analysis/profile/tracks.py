@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, Domain, Quantity
 from memgauge.model.records import CounterSet
 from memgauge.model.text import plain
@@ -23,14 +24,17 @@ _LABELS: dict[str, str] = {
     "traffic_bytes": "memory traffic",
     "received_bytes": "received",
     "sent_bytes": "sent",
+    "bandwidth": "memory bandwidth, sampled",
     "energy": "power",
     "power": "power",
     "frequency": "clock",
     "temperature": "temperature",
     "utilisation": "busy share",
     "time": "CPU use",
+    "run_delay": "waiting for a processor",
     "cycles": "cycles",
     "instructions": "instructions",
+    "flops": "floating-point operations",
     "cache_loads": "cache loads",
     "cache_misses": "cache misses",
     "tlb_loads": "TLB loads",
@@ -157,7 +161,7 @@ def _track(group: list[Counter]) -> Track:
     place = ", ".join(filter(None, (_place(first), plain(first.core_type or ""))))
     label = f"{_label(first)}{', modelled' if first.basis != 'measured' else ''}"
     return Track(
-        name=", ".join(filter(None, (label, place))),
+        name=", ".join(filter(None, (label, place, calibration_marks(group)))),
         panel=", ".join(filter(None, (_panel(first), place))),
         quantity=first.quantity,
         domain=first.domain,
@@ -195,6 +199,6 @@ def _unit(counter: Counter) -> str:
     if counter.gauge:
         return counter.unit
     if counter.unit == "s":
-        return "cores" if counter.quantity == "time" else "s/s"
+        return {"time": "cores", "run_delay": "threads"}.get(counter.quantity, "s/s")
     rates = {"J": "W", "": "1/s"}
     return rates.get(counter.unit, f"{plain(counter.unit)}/s")

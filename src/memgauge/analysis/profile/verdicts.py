@@ -9,13 +9,15 @@ from memgauge.analysis.profile.lanes import Pace
 from memgauge.analysis.profile.moments import begins, lasts
 from memgauge.analysis.profile.phases import Phase
 from memgauge.analysis.profile.process_lifetime import is_own
+from memgauge.analysis.profile.routes import route_verdicts
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.profile.tracks import Track
+from memgauge.analysis.profile.usage import peak_of, usage_of
 from memgauge.analysis.section import Verdict
 from memgauge.model.records import Process
 from memgauge.model.run import Run
 from memgauge.model.text import plain
-from memgauge.model.units import format_count, format_duration
+from memgauge.model.units import format_bytes, format_count, format_duration
 
 LATE_SHARE = 0.02
 """Of readings: more late ones, and sampling did not keep pace."""
@@ -54,10 +56,14 @@ def verdicts_of(
         found += _modelled(timeline.tracks)
         found += [verdict for traced in timeline.tracks for verdict in _track(traced)]
         found += _agreement(timeline)
+        found += route_verdicts(timeline)
         found += _missing(run, timeline.tracks)
     found += [Verdict(level="warning", text=_sentence(note)) for note in notes]
     opening = [note for counters in run.counters.values() for note in counters.notes]
-    found += [Verdict(level="note", text=_sentence(note)) for note in dict.fromkeys(opening)]
+    found += [
+        Verdict(level="note", text=_sentence(note), about="conditions")
+        for note in dict.fromkeys(opening)
+    ]
     return found
 
 
@@ -86,8 +92,23 @@ def _processes(run: Run) -> Iterator[Verdict]:
         failed = process.signal is not None or process.exit_code not in {0, None}
         yield Verdict(
             level="warning" if failed else "note",
-            text=f"{command_of(process)} (pid {process.pid}) {ending_of(process)}.",
+            text=f"{command_of(process)} (pid {process.pid}) {ending_of(process)}{_used(run)}.",
         )
+
+
+def _used(run: Run) -> str:
+    """What a program used in all, where the kernel said so."""
+    usage, peak = usage_of(run), peak_of(run)
+    process = run.processes[0]
+    if usage is None or process.end_ns is None:
+        return ""
+    cpu_s = usage.user_s + usage.system_s
+    lasted_s = max(1e-9, (process.end_ns - process.begin_ns) * 1e-9)
+    held = ""
+    if peak is not None:
+        bound = f"{peak.bound} " if peak.bound else ""
+        held = f"; its largest process held {bound}{format_bytes(peak.bytes)}"
+    return f"; it used {format_duration(cpu_s)} of CPU time ({cpu_s / lasted_s:.2f} cores){held}"
 
 
 def _unfinished(run: Run) -> Iterator[Verdict]:
@@ -124,8 +145,11 @@ def _pace(pace: Pace) -> Iterator[Verdict]:
         f"{format_duration(pace.longest_ns * 1e-9)}; a reading took "
         f"{format_duration(pace.reading_ns * 1e-9)}, {busy:.1%} of the time."
     )
-    remedy = None if kept else "sample less often (--rate), or leave a CPU free for the sampler"
-    yield Verdict(level="good" if kept else "warning", text=text, remedy=remedy)
+    if kept:
+        yield Verdict(level="good", text=text, about="conditions")
+    else:
+        remedy = "sample less often (--rate), or leave a CPU free for the sampler"
+        yield Verdict(level="warning", text=text, remedy=remedy)
 
 
 def _modelled(tracks: Sequence[Traced]) -> Iterator[Verdict]:
@@ -160,7 +184,9 @@ def _track(traced: Traced) -> Iterator[Verdict]:
 def _never(name: str, track: Track) -> Verdict:
     if track.gauge and is_own(track):
         text = f"{name}: not read twice while the program ran, so no rate is known."
-        return Verdict(level="note", text=text, remedy="sample more often (--rate)")
+        return Verdict(
+            level="note", text=text, remedy="sample more often (--rate)", about="conditions"
+        )
     return Verdict(level="warning", text=f"{name}: could not be read at any time.")
 
 
@@ -183,6 +209,7 @@ def _agreement(timeline: Timeline) -> Iterator[Verdict]:
         yield Verdict(
             level="good" if fine else "warning",
             text=f"{what} {how} {max(apart, 0.001):.1%}; the figure from perf is shown.",
+            about="conditions" if fine else "result",
         )
 
 
@@ -197,8 +224,9 @@ def _missing(run: Run, tracks: Sequence[Traced]) -> Iterator[Verdict]:
     present = {traced.track.domain for traced in tracks}
     lacking = [words for domain, words in _COMPONENTS.items() if domain not in present]
     if lacking:
-        why = "; see the warnings above" if run.warnings else ""
-        yield Verdict(level="note", text=f"Not on this timeline: {', '.join(lacking)}{why}.")
+        why = "; warnings say why" if run.warnings else ""
+        text = f"Not on this timeline: {', '.join(lacking)}{why}."
+        yield Verdict(level="note", text=text, about="conditions")
 
 
 def _sentence(note: str) -> str:

@@ -38,7 +38,6 @@ from memgauge.analysis.report.document import json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Report, Section
 from memgauge.model.counting.events import Counter, EventVerdict
-from memgauge.model.records import Region
 from memgauge.model.run import Run
 from memgauge.model.storage.run_reader import read_run
 
@@ -252,23 +251,6 @@ def test_a_restarted_counter_is_said(tmp_path: Path) -> None:
     assert any("the counter decreased 1 time" in text for text in texts(run))
 
 
-def test_totals_of_regions_and_of_the_run(tmp_path: Path) -> None:
-    regions = [
-        Region(name="fill", pid=1, tid=1, begin_ns=100 * MS, end_ns=300 * MS),
-        Region(name="fill", pid=1, tid=1, begin_ns=500 * MS, end_ns=600 * MS),
-    ]
-    run = simple(tmp_path, regions=regions, process=ran(1.0))
-    table = next(t for t in section_of(analyse_run(run)).tables if t.name == "profile-totals")
-    columns = [column.title for column in table.columns]
-    rows = {row[0]: dict(zip(columns, row, strict=True)) for row in table.rows}
-    assert rows["whole run"]["read"] == pytest.approx(1.0, rel=0.02)
-    assert rows["fill"]["times"] == 2
-    assert rows["fill"]["lasts"] == pytest.approx(0.3)
-    assert rows["fill"]["read"] == pytest.approx(0.3, rel=1e-3)
-    assert rows["fill"]["CPU time"] == pytest.approx(0.15, rel=1e-3)
-    assert "energy" not in columns
-
-
 ACTIVITIES = st.builds(
     Activity,
     **{
@@ -284,6 +266,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "network": ("network_bytes_per_s",),
     "GPU": ("gpu_power_w",),
     "CPU": ("cpu_cores",),
+    "waiting for a processor": ("cpu_cores", "waiting_threads"),
     "page faults": ("page_faults_per_s",),
     "resident": ("resident_growth_bytes_per_s",),
     "context switches": ("switches_per_s",),
@@ -311,6 +294,15 @@ def test_only_memory_that_shrinks_throughout_is_given_back() -> None:
     at_once = msgspec.structs.replace(shrinks, resident_bytes=9e6)
     assert looks_like(phases(shrinks), 0) == "resident memory shrinks: memory is released"
     assert looks_like(phases(at_once), 0) == "about 0.9 cores busy"
+
+
+def test_threads_that_wait_for_a_processor_are_not_idle() -> None:
+    idle = Activity(cpu_cores=0.1, waiting_threads=0.0)
+    starved = msgspec.structs.replace(idle, waiting_threads=0.9)
+    busy = Activity(cpu_cores=4.0, waiting_threads=0.3)
+    assert looks_like(phases(idle), 0) == "CPU mostly idle"
+    assert (looks_like(phases(starved), 0) or "").startswith("waiting for a processor: 0.9 threads")
+    assert looks_like(phases(busy), 0) == "about 4.0 cores busy"
 
 
 @given(st.lists(ACTIVITIES, min_size=1, max_size=5))
