@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from memgauge.analysis.published_curves import curve_sections
 from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
 from memgauge.references.library import PREFIX, PublishedFigure, Reference
 
@@ -82,7 +83,7 @@ def published_figures(reference: Reference) -> PublishedFigures:
 
 
 def table_report(reference: Reference) -> Report:
-    """A data set as a report: its table, and its figures in the units of memgauge."""
+    """A data set as a report: its table, its figures in the units of memgauge, and its curves."""
     section = Section(
         name="published",
         title=_capitalised(reference.title),
@@ -91,7 +92,8 @@ def table_report(reference: Reference) -> Report:
         tables=[_as_published(reference), _comparable(reference)],
         charts=[],
     )
-    return study_report(reference, section, of="table")
+    found = study_report(reference, section, of="table")
+    return msgspec.structs.replace(found, sections=[section, *curve_sections(reference)])
 
 
 def _as_published(reference: Reference) -> Table:

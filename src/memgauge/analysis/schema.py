@@ -5,9 +5,11 @@ from typing import Any
 from memgauge.analysis.cluster.document import ClusterDocument
 from memgauge.analysis.comparison.document import COMPARISON_VERSION, ComparisonDocument
 from memgauge.analysis.counters.events_document import COUNTERS_VERSION, CountersDocument
+from memgauge.analysis.ranks.document import RanksDocument
 from memgauge.analysis.report.document import DOCUMENT_VERSION, Document
 from memgauge.analysis.simulated_program import SIMULATION_VERSION, SimulationDocument
 from memgauge.model.storage.cluster import CLUSTER_VERSION
+from memgauge.model.storage.profile_job import JOB_VERSION
 from memgauge.model.storage.schema import schema_of
 
 
@@ -31,6 +33,11 @@ def counters_schema() -> dict[str, Any]:
 def cluster_schema() -> dict[str, Any]:
     """Of what `cluster --json` and `report --format json` of a combined run print."""
     return schema_of(ClusterDocument, f"cluster:{CLUSTER_VERSION}", "Nodes measured by memgauge")
+
+
+def ranks_schema() -> dict[str, Any]:
+    """Of what `report --format json` of a job of profiled ranks prints."""
+    return schema_of(RanksDocument, f"ranks:{JOB_VERSION}", "Ranks profiled by memgauge")
 
 
 def simulation_schema() -> dict[str, Any]:

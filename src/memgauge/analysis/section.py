@@ -64,6 +64,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     high: list[float | None] | None = None
     dashed: bool = False
     """For what was not measured here: modelled, published, theoretical."""
+    muted: bool = False
+    """Grey beside the others: it does not show what the picture is about."""
     notes: list[str | None] | None = None
     """What is shown beside each point, such as the delay it was measured with."""
 
@@ -102,16 +104,33 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """Names of the chart's series in it; they share their x."""
 
 
+BoxRole = Literal["machine", "package", "node", "cache", "core", "memory"]
+
+
+class Box(msgspec.Struct, frozen=True, kw_only=True):
+    """A part in the parts around it, laid out: sides in shares of the width, heights in pixels."""
+
+    role: BoxRole
+    title: str
+    lines: list[str]
+    left: float
+    right: float
+    top: float
+    bottom: float
+    cells: int = 0
+    """Small squares at its lower end, one for each of what it stands for."""
+
+
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """One picture."""
 
     name: str
     """File name of the figure, such as `workingset-latency`."""
     title: str
-    kind: Literal["line", "bar", "stack", "heatmap", "tracks"]
+    kind: Literal["line", "bar", "stack", "heatmap", "tracks", "boxes"]
     """line: points joined in the order given. stack: bars whose series add up. heatmap: a row for
     each series, a column for each x, y as colour and in digits. tracks: `panels` below each other,
-    linked along x."""
+    linked along x. boxes: `boxes` in each other, without axes."""
     x: Axis
     y: Axis
     series: list[Series]
@@ -119,6 +138,8 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """Of a heatmap: what tells its series apart."""
     panels: list[Panel] = []
     """Of tracks."""
+    boxes: list[Box] = []
+    """Of boxes, those around others before them."""
     bands: list[Band] = []
     regions: list[Band] = []
     """Of tracks: stretches that may overlap, drawn above the panels."""
@@ -131,6 +152,9 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
 Level = Literal["good", "note", "warning", "problem"]
 
+QUIET = "stop other programs, or wait for a quiet machine, and measure again"
+"""The remedy where a run was disturbed."""
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence in plain words about what the numbers mean or what spoils them."""
@@ -138,6 +162,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     level: Level
     text: str
     remedy: str | None = None
+    about: Literal["result", "conditions"] = "result"
+    """conditions: what the machine is or lacks, or how well recording went, rather than what was
+    found. A report that begins with its pictures folds these (`Report.pictures_first`)."""
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,6 +240,51 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
     """None: too few runs are known."""
 
 
+class AnswerFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of a line, such as `triad 56.3 ±1.8%`."""
+
+    name: str
+    value: Cell
+    unit: str | None = None
+    """As in Column."""
+    digits: int = 1
+
+
+class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures that belong together, and under which conditions they hold."""
+
+    label: str
+    """Such as `Bandwidth`; empty: a further line of the label before."""
+    figures: list[AnswerFigure]
+    detail: str = ""
+
+
+Grade = Literal["good", "fair", "poor", "nothing measured"]
+
+
+class Quality(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the run can be trusted as a whole."""
+
+    grade: Grade
+    reasons: list[str]
+    """What it is less than good for, the worst first; of a good run what it was judged by."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of several experiments, or a comparison, found in as few lines as may be."""
+
+    quality: Quality | None
+    """None: it is of no single run."""
+    sentences: list[str] = []
+    """The verdict in words, before the lines."""
+    lines: list[AnswerLine]
+    next_steps: list[Verdict]
+    """At most five that can be acted upon, the most valuable first; of a comparison also what was
+    not alike."""
+    charts: list[str] = []
+    """Names of the pictures that belong beside it."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A whole run, analysed: what every renderer takes."""
 
@@ -223,6 +295,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     """One line: processor, threads, caches, memory, virtualisation, kernel."""
     complete: bool
+    """Whether it ended as planned: when all was precise, or by its budget."""
     status: str
     """One line: complete, ended by budget, interrupted, or killed; elapsed time; rounds."""
     verdicts: list[Verdict]
@@ -230,8 +303,15 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     system: Table
     tiers: Table | None = None
     """The machine's kinds of memory, where there are several."""
+    topology: Chart | None = None
+    """What lies in what in the machine; None where its CPUs are not known."""
     headlines: list[Headline] = []
     """At most four, the most important first."""
+    answer: Answer | None = None
+    """None: the report is of one experiment, whose section is the answer, or of many nodes."""
     precision: float | None = None
     """Asked half width of the interval over the value; estimates wider than it are marked.
     None: nothing is marked."""
+    pictures_first: bool = False
+    """Whether pictures and what was found precede all else, and verdicts on conditions are one line
+    that unfolds."""

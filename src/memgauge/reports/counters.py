@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memgauge.analysis.counters_verify.messages import NEVER, verdict_text
-from memgauge.model.counting.events import EventVerdict, State
+from memgauge.model.counting.calibration import (
+    CALIBRATION_VARIABLE,
+    calibrated_text,
+    calibration_of,
+    factor_text,
+)
+from memgauge.model.counting.events import State
 from memgauge.model.text import few
 from memgauge.model.units import format_count
 
@@ -61,8 +67,13 @@ def render_list(document: CountersDocument, look: Look, *, whole: bool) -> str:
 def render_explained(document: CountersDocument, look: Look) -> str:
     """All that is known of the events in it."""
     page = _page(look)
-    for at, one in enumerate(one for back_end in document.back_ends for one in back_end.events):
-        if at:
+    events = [one for back_end in document.back_ends for one in back_end.events]
+    told = {said for one in events for said in one.event.pitfalls}
+    notes = [note for note in document.notes if note not in told]
+    for note in notes:
+        page.entry("·", "note", note, None)
+    for at, one in enumerate(events):
+        if at or notes:
             page.blank()
         page.heading(one.event.name)
         for word, said in _facts(one):
@@ -118,12 +129,16 @@ def _brief(one: ListedEvent) -> str:
     parts = [quantity_text(event.quantity)]
     if event.instances:
         parts.append(f"in {format_count(len(event.instances), 'place')}")
+    if one.note is not None:
+        parts.append("kept verdict not applied")
     if event.certainty in {"unconfirmed", "conflict"}:
         parts.append("scale doubtful")
     if event.certainty == "none":
         parts.append("size not known")
     if one.verdict is not None:
         parts.append(verdict_text(one.verdict))
+    if one.calibration is not None:
+        parts.append(calibrated_text(one.calibration))
     return ", ".join(parts)
 
 
@@ -163,7 +178,17 @@ def _facts(one: ListedEvent) -> Iterator[tuple[str, str]]:
     for pitfall in event.pitfalls:
         yield "beware", pitfall
     if one.verdict is not None or event.traffic is not None:
-        yield "verdict", _verdict(one.verdict)
+        yield "verdict", _verdict(one)
+    factor = one.calibration
+    if factor is not None:
+        yield "scale", f"{calibrated_text(factor)}: {_calibration(one, factor)}"
+    elif (possible := calibration_of(one.verdict, "any")) is not None:
+        known = calibration_of(one.verdict, "known") is not None
+        mode = "known" if known else "any"
+        yield (
+            "scale",
+            f"not calibrated; {CALIBRATION_VARIABLE}={mode} applies x{factor_text(possible)}",
+        )
 
 
 def _worth(event: Event) -> str:
@@ -185,7 +210,18 @@ def _places(event: Event) -> str:
     return f"{places}: {few(event.instances, _MOST_PLACES)}"
 
 
-def _verdict(verdict: EventVerdict | None) -> str:
+def _calibration(one: ListedEvent, factor: float) -> str:
+    event = one.event
+    return (
+        f"a count is taken as {event.scale * factor:.10g} {event.unit}, and so marked wherever it "
+        f"is shown; {CALIBRATION_VARIABLE}=none switches it off"
+    )
+
+
+def _verdict(one: ListedEvent) -> str:
+    verdict = one.verdict
+    if one.note is not None:
+        return one.note
     if verdict is None:
         return f"{NEVER} on this machine and kernel: memgauge counters verify"
     return f"{verdict_text(verdict)}: {verdict.evidence}; made {verdict.made_at}"

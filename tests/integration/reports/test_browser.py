@@ -1,14 +1,21 @@
 """The page in a real browser: charts are drawn, nothing complains, nothing is fetched."""
 
+import csv
+import json
 import os
 import re
 import subprocess
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
+import msgspec
 import pytest
 from tests.unit.reports.synthetic import hostile, survey
 
+from memgauge.analysis.section import Column, Table
+from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.reports.html.page import render
 
 pytestmark = pytest.mark.browser
@@ -132,3 +139,97 @@ def test_a_script_of_a_stranger_would_not_run(browser: str, tmp_path: Path) -> N
     document, log = opened(browser, tmp_path, render(survey()).replace("</body>", script))
     assert "<title>run" not in document
     assert any("Content Security Policy" in line for line in complaints(log))
+
+
+SORTING = """
+  const table = [...document.querySelectorAll(".scroll > table")].find(
+    (one) => one.querySelectorAll("tbody tr").length > 2 && one.querySelector("[data-value]"));
+  const at = table.querySelector("[data-value]").cellIndex;
+  const values = () => [...table.tBodies[0].rows].map((row) => Number(row.cells[at].dataset.value));
+  const head = table.tHead.rows[0].cells[at];
+  const said = [values()];
+  for (let time = 0; time < 3; ++time) {
+    head.querySelector(".sort").click();
+    said.push(values(), head.getAttribute("aria-sort"));
+  }
+  document.body.dataset.said = JSON.stringify(said);
+"""
+
+
+def test_a_table_is_sorted_by_a_click_on_its_head(browser: str, tmp_path: Path) -> None:
+    document, log = opened(browser, tmp_path, unhurried(render(survey()), SORTING))
+    assert complaints(log) == []
+    found = re.search(r'data-said="([^"]*)"', document)
+    assert found
+    usual, up, ascending, down, descending, last, none = json.loads(unescape(found[1]))
+    assert (ascending, descending, none) == ("ascending", "descending", None)
+    assert up == sorted(usual)
+    assert down == sorted(usual, reverse=True)
+    assert last == usual
+
+
+SAVING = """
+  const saved = [];
+  HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]); };
+  Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) =>
+    saved.push(["copied", text]) } });
+  document.querySelector(".table .links button").click();
+  window.setTimeout(async () => {
+    const figure = document.querySelector("figure[data-chart]");
+    window.dispatchEvent(new Event("beforeprint"));
+    while (!figure.querySelector(".links")) await new Promise((then) => setTimeout(then, 50));
+    for (const one of figure.querySelectorAll(".links button")) {
+      one.click();
+      await new Promise((then) => setTimeout(then, 300));
+    }
+    document.body.dataset.said = JSON.stringify(saved.map(([n, u]) => [n, u.slice(0, 4000)]));
+  }, 0);
+"""
+
+
+def test_tables_are_copied_and_charts_are_saved(browser: str, tmp_path: Path) -> None:
+    document, log = opened(browser, tmp_path, unhurried(render(survey()), SAVING))
+    assert complaints(log) == []
+    found = re.search(r'data-said="([^"]*)"', document)
+    assert found
+    saved = json.loads(unescape(found[1]))
+    names = [name for name, _ in saved]
+    assert names[0] == "copied"
+    rows = list(csv.reader(saved[0][1].splitlines()))
+    assert len({len(row) for row in rows}) == 1
+    assert {"png", "svg", "csv"} == {name.rpartition(".")[2] for name in names[1:]}
+    of = {name.rpartition(".")[2]: url for name, url in saved[1:]}
+    assert of["png"].startswith("data:image/png")
+    points = unquote(of["csv"].partition(",")[2]).splitlines()
+    assert points[0] == "series,x,y,low,high"
+    assert len(points) > 2
+
+
+MEASURING = """
+  document.querySelectorAll("details").forEach((one) => (one.open = true));
+  document.body.dataset.said = JSON.stringify([...document.querySelectorAll(".scroll")]
+    .filter((one) => one.querySelector("table"))
+    .map((one) =>
+      [one.querySelectorAll("th[scope=col]").length, one.scrollWidth, one.clientWidth]));
+"""
+
+
+def test_wide_tables_are_not_cut_on_a_usual_screen(browser: str, tmp_path: Path) -> None:
+    report = survey()
+    interval = Estimate(1234.5, 1000.0, 1500.0)
+    titles = ["kernel", *(f"some figure {at}" for at in range(13))]
+    wide = Table(
+        name="wide",
+        title="Wide",
+        columns=[Column(title=title, unit="GB/s") for title in titles],
+        rows=[[name, *[interval] * 13] for name in ("copy", "triad")],
+    )
+    section = msgspec.structs.replace(report.sections[0], tables=[wide])
+    page = render(msgspec.structs.replace(report, sections=[section]))
+    document, log = opened(browser, tmp_path, unhurried(page, MEASURING), "--window-size=1280,900")
+    assert complaints(log) == []
+    found = re.search(r'data-said="([^"]*)"', document)
+    assert found
+    measured = json.loads(unescape(found[1]))
+    assert max(columns for columns, _, _ in measured) == len(titles)
+    assert all(needed <= there for _, needed, there in measured)

@@ -86,7 +86,7 @@ def survey() -> Report:
         precision=0.01,
         headlines=[
             Headline(
-                label="Best bandwidth",
+                label="Bandwidth",
                 value=estimate(84.2),
                 unit="GB/s",
                 detail="triad, tuned, 2 threads, two core complexes",

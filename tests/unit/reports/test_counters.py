@@ -111,6 +111,13 @@ def test_an_event_is_explained_whole() -> None:
         assert part in said, part
 
 
+def test_what_a_copied_tree_lost_stands_above_what_is_explained() -> None:
+    lost = "DIR/sys does not tell the processor's model: no event of amd_l3 is known"
+    told = msgspec.structs.replace(DOCUMENT, notes=[lost])
+    assert render_explained(told, look(200)).splitlines()[0] == f"· note    {lost}"
+    assert "note" not in render_explained(DOCUMENT, look(200)).splitlines()[0]
+
+
 def test_names_of_strangers_steer_no_terminal() -> None:
     evil = BackEndState(
         name="hwmon", summary="\x1b[2Jsensors", state="ready", events=[event("hwmon:\x1b]0;x\x07a")]

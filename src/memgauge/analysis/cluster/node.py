@@ -56,6 +56,8 @@ def _figures(found: list[Comparable]) -> list[FigureOfNode]:
     for one in found:
         if not one.name.startswith(_KEPT) or not LEAST_VALUE <= one.estimate.value <= MOST_VALUE:
             continue
+        if one.direction == "neither":
+            continue
         known = has_interval(one.estimate)
         made = FigureOfNode(
             name=one.name,

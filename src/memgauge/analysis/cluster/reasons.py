@@ -8,7 +8,8 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.report.verdicts import FREQUENCY_SPREAD, OTHERS_SHARE, STEAL_SHARE
+from memgauge.analysis.figures.conditions import OTHERS_SHARE, STEAL_SHARE
+from memgauge.analysis.report.verdicts import FREQUENCY_SPREAD
 from memgauge.model.storage.cluster import NodeFigures
 
 LEAST_SHARE = 0.5

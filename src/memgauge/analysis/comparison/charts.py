@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from memgauge.analysis.comparison.figures import Direction
 from memgauge.analysis.comparison.loaded import in_curves, loaded_curves
 from memgauge.analysis.comparison.names import shortened
 from memgauge.analysis.comparison.ratios import Pair, Row
@@ -25,6 +26,13 @@ MOST_LINES = 20
 
 WIDE_SPAN = 30
 """Ratio of figures beyond which an axis is logarithmic."""
+
+_TITLES: dict[Direction, str] = {
+    "higher": "bandwidth",
+    "lower": "latency",
+    "neither": "bytes moved",
+}
+_BETTER: dict[Direction, str] = {"higher": "more is better", "lower": "less is better"}
 
 Sweep = dict[int, Row]
 """Rows by what was swept."""
@@ -50,6 +58,11 @@ SWEPT = (
         "splits",
         re.compile(r"(tiers/.+/[0-9]+t)/k([0-9]+)/(a|b|sum|latency-a|latency-b)"),
         Axis(title="threads in B", unit=""),
+    ),
+    Swept(
+        "sizes",
+        re.compile(r"(traffic/[^/]+)/([0-9]+)/(.+)"),
+        Axis(title="N", unit=""),
     ),
 )
 
@@ -127,7 +140,7 @@ def _curve(name: str, sweep: Sweep, cells: list[Estimate], *, published: bool) -
 
 def _y_axis(rows: Sequence[Row]) -> Axis:
     """From zero; logarithmic where the figures span more than one decade and a half."""
-    title = "bandwidth" if rows[0].direction == "higher" else "latency"
+    title = _TITLES[rows[0].direction]
     values = [cell.value for row in rows for cell in (row.baseline, row.other)]
     if min(values) > 0 and max(values) > WIDE_SPAN * min(values):
         return Axis(title=title, unit=rows[0].unit, scale="log10")
@@ -174,8 +187,8 @@ def _bars(label: str, at: int, rows: Sequence[Row]) -> Chart:
 
 
 def _ratio_axis(label: str, row: Row) -> Axis:
-    better = "more is better" if row.direction == "higher" else "less is better"
-    return Axis(title=f"{label}/A, {better}", unit="%")
+    better = _BETTER.get(row.direction)
+    return Axis(title=", ".join(filter(None, (f"{label}/A", better))), unit="%")
 
 
 def _short_names(rows: Sequence[Row]) -> list[str]:

@@ -16,6 +16,7 @@ from memgauge.analysis.machine.gpus import with_gpus
 from memgauge.analysis.machine.table import system_table
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.tiers.figures import contests
+from memgauge.analysis.traffic.figures import DIRECTIONS, curves_of
 from memgauge.model.points.counted import CountedRequested
 from memgauge.model.records import Point, RunStart, Scalar
 from memgauge.model.system import System
@@ -26,15 +27,19 @@ SUSTAINED = "90th percentile of speed"
 BEST = "best of N passes"
 """How STREAM makes its figure; of whole passes over the arrays only."""
 
+MOVED = "median of regions, idle traffic subtracted"
+"""Of the bytes that the memory controllers counted of an execution."""
+
 TRAFFIC_CAVEAT = (
-    "of loop nests only speeds are compared; what they read and write is set against the "
-    "expectation in each run's own report"
+    "of its loop nests only speeds are compared, for no counts of memory allow a conclusion; what "
+    "was simulated is set against the expectation in its own report"
 )
 
 _TRANSLATED = re.compile(r"[/-]translated\b")
 """In names of points: `stream/copy/standard/translated/2t`, `tiers/copy-translated/4t`."""
 
-Direction = Literal["higher", "lower"]
+Direction = Literal["higher", "lower", "neither"]
+"""Which is better; neither: an amount, such as bytes moved, which is no speed."""
 
 
 class Comparable(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +49,6 @@ class Comparable(msgspec.Struct, frozen=True, kw_only=True):
     """Of the point: figures of equal names mean the same."""
     unit: str
     direction: Direction
-    """Which is better."""
     estimate: Estimate
     """`high` is infinite where no interval is known."""
     statistic: str
@@ -100,6 +104,7 @@ def of_run(figures: Figures, name: str) -> Source:
     """The figures of a run: the sustained ones of slices, STREAM's best of whole passes."""
     start = figures.run.start
     end = figures.run.end
+    moved = _moved(figures)
     return Source(
         name=name,
         comparables=_by_kernel(
@@ -111,7 +116,8 @@ def of_run(figures: Figures, name: str) -> Source:
             ]
             + _sums(figures)
         )
-        + _counted(figures),
+        + _counted(figures)
+        + moved,
         title=f"run of {', '.join(start.experiments)}, begun {start.started_at}",
         run_id=start.run_id,
         machine_id=start.system.machine_id,
@@ -119,7 +125,7 @@ def of_run(figures: Figures, name: str) -> Source:
         complete=end is not None and end.status in {"complete", "budget"},
         traits=_traits(start.system, figures.run.points.values()),
         settings=_settings(start),
-        caveats=[TRAFFIC_CAVEAT] if figures.run.points_of("traffic") else [],
+        caveats=[TRAFFIC_CAVEAT] if figures.run.points_of("traffic") and not moved else [],
     )
 
 
@@ -206,6 +212,41 @@ def _counted(figures: Figures) -> list[Comparable]:
         if made is not None:
             found.setdefault(made.name, made)
     return list(found.values())
+
+
+def _moved(figures: Figures) -> list[Comparable]:
+    """Bytes that loop nests moved, as measured: each way of each size that allows a conclusion.
+
+    By the first route that was named; of further routes, under names of their own.
+    """
+    found = []
+    for curve in curves_of(figures):
+        for result in curve.results:
+            for at, (source, measured) in enumerate(result.measured.items()):
+                back_end = measured.counts.back_end
+                for direction in DIRECTIONS:
+                    flow = result.flow(direction, source)
+                    if flow is None or result.is_drowned(direction, source):
+                        continue
+                    if flow.bytes.value <= 0:
+                        continue
+                    parts = [result.point, direction, *([back_end] if at else [])]
+                    found.append(
+                        Comparable(
+                            name="/".join(parts),
+                            unit="kB",
+                            direction="neither",
+                            estimate=scaled(flow.bytes, 1e-3) or flow.bytes,
+                            statistic=MOVED,
+                            label=f"{curve.title}, N = {result.size}: {direction}",
+                            facts={"counters": back_end, **_nest_facts(measured.counts.point)},
+                        )
+                    )
+    return found
+
+
+def _nest_facts(point: Point | None) -> dict[str, Scalar]:
+    return {} if point is None else point.requested | point.actual
 
 
 def _sums(figures: Figures) -> list[Comparable]:

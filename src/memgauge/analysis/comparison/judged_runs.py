@@ -61,16 +61,25 @@ def rows_of_runs(
     ]
     published = baseline.published or other.published
     rows: list[RowOfRuns | None] = [None] * len(partners)
+    paces: Paces | None = None
     if published or not known or not can_be_judged(*sides):
         return rows, None
-    logs = [[_speeds(one) for one in partners[at]] for at in known]
-    judged = judge(
-        list(zip(*(of_figure[0] for of_figure in logs), strict=True)),
-        list(zip(*(of_figure[1] for of_figure in logs), strict=True)),
-    )
-    for at, found in zip(known, judged.figures, strict=True):
-        rows[at] = _row(found, judged.pace, partners[at][0].direction)
-    return rows, _paces(judged)
+    # Amounts have no part in the pace of a machine, and are judged by themselves.
+    amounts = [at for at in known if partners[at][0].direction == "neither"]
+    speeds = [at for at in known if at not in amounts]
+    for places, has_pace in ((speeds, True), (amounts, False)):
+        if not places:
+            continue
+        logs = [[_speeds(one) for one in partners[at]] for at in places]
+        judged = judge(
+            list(zip(*(of_figure[0] for of_figure in logs), strict=True)),
+            list(zip(*(of_figure[1] for of_figure in logs), strict=True)),
+            has_pace=has_pace,
+        )
+        for at, found in zip(places, judged.figures, strict=True):
+            rows[at] = _row(found, judged.pace, partners[at][0].direction)
+        paces = _paces(judged) if has_pace else paces
+    return rows, paces
 
 
 def values_of(one: Comparable) -> tuple[float, ...]:
@@ -83,7 +92,7 @@ def _usable(one: Comparable) -> bool:
 
 
 def _speeds(one: Comparable) -> list[float]:
-    sign = 1 if one.direction == "higher" else -1
+    sign = -1 if one.direction == "lower" else 1
     return [sign * math.log(value) for value in values_of(one)]
 
 
@@ -100,7 +109,7 @@ def _row(found: Difference, pace: Difference | None, direction: Direction) -> Ro
 
 
 def _ratio(log_speed: float, reach: float, direction: Direction = "higher") -> Estimate:
-    middle = log_speed if direction == "higher" else -log_speed
+    middle = -log_speed if direction == "lower" else log_speed
     return Estimate(_exp(middle), _exp(middle - reach), _exp(middle + reach))
 
 

@@ -2,8 +2,15 @@
 
 from collections.abc import Sequence
 
+from memgauge.analysis.comparison.figures import Direction
 from memgauge.model.text import few
 
+NOUNS: dict[Direction, str] = {
+    "higher": "bandwidth",
+    "lower": "latency",
+    "neither": "bytes moved",
+}
+"""What is compared, by direction."""
 MOST_NAMED = 4
 """Figures named in a sentence; the page and --json name all."""
 

@@ -32,7 +32,10 @@ from memgauge.analysis.statistics.significance import p_value
 
 DIFFERS: Literal["differs between these two runs"] = "differs between these two runs"
 """Of one run a side: not necessarily a difference of what was measured."""
-Outcome = Literal["faster", "slower", "differs between these two runs", "same", "not known"]
+Outcome = Literal[
+    "faster", "slower", "more", "less", "differs between these two runs", "same", "not known"
+]
+"""more, less: of amounts, which are no speeds."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +72,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def speed(self) -> Estimate:
-        """How fast the other is as a share of the baseline: the inverse for latencies."""
-        if self.direction == "higher":
+        """How fast the other is as a share of the baseline: the inverse for latencies.
+
+        Of an amount, the ratio itself.
+        """
+        if self.direction != "lower":
             return self.widened
         low, high = self.widened.low, self.widened.high
         return Estimate(1 / self.widened.value, 1 / high, 1 / low if low else math.inf)
@@ -96,6 +102,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         """Rows with intervals."""
         return [row for row in self.rows if row.p_value is not None]
 
+    @property
+    def judged_speeds(self) -> list[Row]:
+        """Those of them that are faster or slower, without amounts."""
+        return [row for row in self.judged if row.direction != "neither"]
+
     def of(self, outcome: Outcome) -> list[Row]:
         """Rows of one outcome."""
         return [row for row in self.rows if row.outcome == outcome]
@@ -107,7 +118,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         pace of the runs differs.
         """
         anyway = not self.has_several_runs or (self.paces is not None and self.paces.differs)
-        return [row for row in self.judged if row.speed.high < 1 - share and (row.stands or anyway)]
+        return [
+            row
+            for row in self.judged_speeds
+            if row.speed.high < 1 - share and (row.stands or anyway)
+        ]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,7 +222,8 @@ def _drift(baseline: Source, other: Source) -> float:
 
 def _row(one: Comparable, other: Comparable, drift: float) -> Row:
     plain = ratio(other.estimate, one.estimate) or Estimate(math.nan, 0.0, math.inf)
-    widened = widen(plain, drift)
+    # The pace of a machine moves its speeds, and no bytes.
+    widened = plain if one.direction == "neither" else widen(plain, drift)
     same = one.statistic == other.statistic
     return Row(
         name=one.name,
@@ -235,6 +251,8 @@ def _outcome(widened: Estimate) -> Outcome:
 def _direction(apart: Estimate, direction: Direction) -> Outcome:
     if apart.low <= 1 <= apart.high:
         return "same"
+    if direction == "neither":
+        return "more" if apart.value > 1 else "less"
     return "faster" if (apart.value > 1) == (direction == "higher") else "slower"
 
 

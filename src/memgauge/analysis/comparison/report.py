@@ -4,18 +4,27 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from memgauge.analysis.comparison.answer import answer_of
 from memgauge.analysis.comparison.charts import charts
-from memgauge.analysis.comparison.names import labels_of, shortened
+from memgauge.analysis.comparison.names import NOUNS, labels_of, shortened
 from memgauge.analysis.comparison.paces import paces_tables
 from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Outcome, Pair, Row
 from memgauge.analysis.comparison.verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, digits_for
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.statistics.intervals import has_interval
+from memgauge.analysis.statistics.intervals import stated
 from memgauge.model.units import format_count
 
-DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
-OUTCOMES: tuple[Outcome, ...] = ("faster", "slower", DIFFERS, "same", "not known")
+DIRECTIONS = {"higher": "more is better", "lower": "less is better", "neither": ""}
+OUTCOMES: tuple[Outcome, ...] = (
+    "faster",
+    "slower",
+    "more",
+    "less",
+    DIFFERS,
+    "same",
+    "not known",
+)
 _SHORT_DIFFERS = "differs"
 """In a table; its section says between what."""
 
@@ -38,6 +47,7 @@ def report_of(comparison: Comparison) -> Report:
         ],
         system=_facts("system", "Machines", [source.traits for source in sources], labels),
         headlines=_headlines(comparison),
+        answer=answer_of(comparison),
     )
 
 
@@ -53,7 +63,7 @@ def _headlines(comparison: Comparison) -> list[Headline]:
     """The median ratio of each pair, as an overall result."""
     found = []
     for label, pair in zip(labels_of(comparison.sources)[1:], comparison.pairs, strict=True):
-        for direction, noun in (("higher", "bandwidth"), ("lower", "latency")):
+        for direction, noun in NOUNS.items():
             ratios = [row.ratio.value for row in pair.rows if row.direction == direction]
             ratios = [value for value in ratios if math.isfinite(value)]
             if ratios:
@@ -136,6 +146,7 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
     first = rows[0]
     pattern, short = shortened([row.name for row in rows])
     parts = (pattern, first.statistic, first.regime, DIRECTIONS[first.direction])
+    apart = first.apart if first.direction != "neither" else None
     digits = digits_for(e.value for row in rows for e in (row.baseline, row.other))
     return Table(
         name=f"compare-{label}-{pattern}-{first.regime}".replace("/", "-").replace(" ", "-"),
@@ -144,19 +155,15 @@ def _table(label: str, rows: Sequence[Row]) -> Table:
             Column(title="figure"),
             Column(title="A", unit=first.unit, digits=digits),
             Column(title=label, unit=first.unit, digits=digits),
-            Column(title=f"{label}-A", unit=first.unit, digits=digits, narrow=first.apart is None),
+            Column(title=f"{label}-A", unit=first.unit, digits=digits, narrow=apart is None),
             Column(title=f"{label}/A", unit="%"),
-            *([Column(title="apart from pace", unit="%")] if first.apart else []),
+            *([Column(title="apart from pace", unit="%")] if apart else []),
             Column(title="verdict"),
-            *(
-                []
-                if first.apart
-                else [Column(title=f"{label}/A without drift", unit="%", narrow=False)]
-            ),
+            *([] if apart else [Column(title=f"{label}/A without drift", unit="%", narrow=False)]),
             Column(title="p", narrow=False),
             Column(title="not alike", narrow=False),
         ],
-        rows=[_cells(name, row, apart=first.apart) for name, row in zip(short, rows, strict=True)],
+        rows=[_cells(name, row, apart=apart) for name, row in zip(short, rows, strict=True)],
     )
 
 
@@ -164,13 +171,13 @@ def _cells(name: str, row: Row, *, apart: Estimate | None) -> list[Cell]:
     """One row of a table, which has a column for ratios apart from pace if its first row does."""
     return [
         name,
-        _cell(row.baseline),
-        _cell(row.other),
+        stated(row.baseline),
+        stated(row.other),
         row.difference,
-        _cell(row.widened),
-        *([] if apart is None else [None if row.apart is None else _cell(row.apart)]),
+        stated(row.widened),
+        *([] if apart is None else [stated(row.apart)]),
         verdict_of(row),
-        *([_cell(row.ratio)] if apart is None else []),
+        *([stated(row.ratio)] if apart is None else []),
         _p_text(row.p_value),
         "; ".join(f"{key} {said}" for key, said in row.differs.items()) or None,
     ]
@@ -187,7 +194,7 @@ def verdict_of(row: Row) -> str:
     """The outcome; with a question mark if several runs a side do not confirm it among all."""
     if row.outcome == DIFFERS:
         return _SHORT_DIFFERS
-    doubtful = row.outcome in {"faster", "slower"} and not row.stands
+    doubtful = row.outcome in {"faster", "slower", "more", "less"} and not row.stands
     return f"{row.outcome}?" if doubtful else row.outcome
 
 
@@ -205,8 +212,3 @@ def _left(label: str, pair: Pair) -> list[Table]:
             rows=[[u.name, u.regime or None, sides[u.source], u.why] for u in pair.unpaired],
         )
     ]
-
-
-def _cell(estimate: Estimate) -> Cell:
-    """The bare value where no interval is known."""
-    return estimate if has_interval(estimate) else estimate.value

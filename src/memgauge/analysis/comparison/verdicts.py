@@ -10,7 +10,7 @@ from memgauge.analysis.comparison.memory import OF_MEMORY, memory_verdicts
 from memgauge.analysis.comparison.names import labels_of, named
 from memgauge.analysis.comparison.paces import pace_verdicts
 from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN, Unpaired
-from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Pair, Row
+from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Outcome, Pair, Row
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.significance import FALSE_SHARE
 from memgauge.model.units import format_count
@@ -22,17 +22,27 @@ DECIDES = (
 """What one run a side cannot tell."""
 
 
+_WHAT = {"bandwidths": "higher", "latencies": "lower", "amounts of bytes": "neither"}
+
+
 def source_verdicts(comparison: Comparison) -> list[Verdict]:
     """What each source is, and how each differs from the baseline, most severe first."""
-    found = []
     labels = labels_of(comparison.sources)
-    for label, pair in zip(labels[1:], comparison.pairs, strict=True):
-        found += _machines(label, pair)
-        found += _settings(label, pair)
+    found = condition_verdicts(comparison)
     needs_drift = any(not pair.has_several_runs for pair in comparison.pairs)
     for label, source in zip(labels, comparison.sources, strict=True):
         found += _of_source(label, source, needs_drift=needs_drift and not source.runs)
     return found + _caveats(labels, comparison.sources)
+
+
+def condition_verdicts(comparison: Comparison) -> list[Verdict]:
+    """How the machine and the settings of each source differ from the baseline's."""
+    labels = labels_of(comparison.sources)[1:]
+    return [
+        verdict
+        for label, pair in zip(labels, comparison.pairs, strict=True)
+        for verdict in (*_machines(label, pair), *_settings(label, pair))
+    ]
 
 
 def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
@@ -179,13 +189,20 @@ def _between_two_runs(label: str, pair: Pair) -> Verdict:
     if not changed:
         text = f"{label} cannot be distinguished from A: {len(pair.of('same'))} same."
         return Verdict(level="good", text=text)
-    slower = sum(row.speed.value < 1 for row in changed)
+    speeds = [row for row in changed if row.direction != "neither"]
+    slower = sum(row.speed.value < 1 for row in speeds)
+    more = sum(row.widened.value > 1 for row in changed if row.direction == "neither")
+    how = []
+    if speeds:
+        how.append(f"{len(speeds) - slower} faster, {slower} slower in {label}")
+    if len(changed) > len(speeds):
+        how.append(f"{more} more, {len(changed) - len(speeds) - more} fewer bytes in {label}")
     judged = len(pair.judged)
     return Verdict(
         level="note",
         text=f"{format_count(len(changed), 'figure')} of {judged} "
         f"{'differs' if len(changed) == 1 else 'differ'} between these two runs "
-        f"({len(changed) - slower} faster, {slower} slower in {label}); "
+        f"({'; '.join(how)}); "
         f"{len(pair.of('same'))} same. By chance alone about {_expected(judged)} of {judged} would "
         "differ at 95%. Two runs of one machine differ too: one run a side does not tell whether "
         "what was measured differs.",
@@ -195,8 +212,10 @@ def _between_two_runs(label: str, pair: Pair) -> Verdict:
 
 def _between_sides(label: str, pair: Pair) -> Verdict:
     """What several runs a side show."""
-    changed = [*pair.of("faster"), *pair.of("slower")]
-    counts = ", ".join(f"{len(pair.of(o))} {o}" for o in ("faster", "slower", "same"))
+    changed = [row for row in pair.judged if row.outcome != "same"]
+    amounts = any(row.direction == "neither" for row in pair.judged)
+    outcomes: tuple[Outcome, ...] = ("faster", "slower", *(("more", "less") if amounts else ()))
+    counts = ", ".join(f"{len(pair.of(o))} {o}" for o in (*outcomes, "same"))
     if not changed:
         return Verdict(level="good", text=f"{label} cannot be distinguished from A: {counts}.")
     standing = sum(row.stands for row in changed)
@@ -241,7 +260,7 @@ def _beside_published(label: str, pair: Pair) -> list[Verdict]:
     if not (pair.baseline.published or pair.other.published):
         return []
     found = []
-    for what, direction in (("bandwidths", "higher"), ("latencies", "lower")):
+    for what, direction in _WHAT.items():
         rows = [row for row in pair.rows if row.direction == direction]
         if rows:
             text = f"Without verdicts: {_ratios(label, what, rows)}{_of_intervals(pair, rows)}"

@@ -1,7 +1,8 @@
 """What a machine is, in one line and as the table a renderer shows."""
 
 from memgauge.analysis.section import Column, Table
-from memgauge.model.system import Cache, Node, System
+from memgauge.model.memory_hardware import ecc_text, modules_text
+from memgauge.model.system import Cache, MemoryHardware, Node, System
 from memgauge.model.units import format_bytes, format_count
 
 _CACHE_SUFFIX = {"data": "d", "instruction": "i", "unified": ""}
@@ -23,6 +24,7 @@ def system_table(system: System) -> Table:
         ("frequency governor", system.governor or "not known"),
         ("instruction sets", ", ".join(system.isas) or "portable code only"),
         ("theoretical bandwidth", _theoretical(system.theoretical_bandwidth_bytes_per_s)),
+        *_hardware(system.memory_hardware),
     ]
     return Table(
         name="system",
@@ -77,6 +79,17 @@ def _pages(system: System) -> str:
         for pool in system.huge_pages
     )
     return "; ".join([f"base {format_bytes(system.base_page_bytes)}", *pools])
+
+
+def _hardware(hardware: MemoryHardware | None) -> list[tuple[str, str]]:
+    """Nothing where it is not readable. Errors are no property of the machine: not here."""
+    if hardware is None:
+        return []
+    by = "" if hardware.source == "edac" else ", by the firmware"
+    return [
+        ("memory modules", modules_text(hardware) + by),
+        ("ECC", ecc_text(hardware) + by),
+    ]
 
 
 def _theoretical(bytes_per_s: float | None) -> str:

@@ -13,7 +13,8 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.report.verdicts import FREQUENCY_SPREAD, OTHERS_SHARE, STEAL_SHARE
+from memgauge.analysis.figures.conditions import OTHERS_SHARE, STEAL_SHARE
+from memgauge.analysis.report.verdicts import FREQUENCY_SPREAD
 from memgauge.model.records import Environment, Sample
 from memgauge.model.run import Run
 

@@ -17,7 +17,7 @@ from memgauge.analysis.figures.speeds import is_timed_by_gpu, values_of
 from memgauge.analysis.figures.spread import Growth, growth
 from memgauge.analysis.figures.summary import by_regime
 from memgauge.analysis.report.conditions import Stretches, stretch_at, stretches_of
-from memgauge.analysis.section import Verdict
+from memgauge.analysis.section import QUIET, Verdict
 from memgauge.model.points.stream import StreamRequested
 from memgauge.model.records import Point
 
@@ -114,7 +114,7 @@ def _disturbed_verdict(found: Sequence[Disturbed]) -> Iterator[Verdict]:
         yield Verdict(
             level="warning" if max(share, aside_share) > SPOILED_SHARE else "note",
             text=f"{'; '.join(parts)}.",
-            remedy="measure again when the machine is quiet",
+            remedy=QUIET,
         )
 
 

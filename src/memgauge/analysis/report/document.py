@@ -4,25 +4,32 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.answer.quality import quality_of
 from memgauge.analysis.counters.bandwidth import hardware_bandwidth
 from memgauge.analysis.counters.document import HardwareFigures, hardware_figures
 from memgauge.analysis.counters.figures import counts_of
 from memgauge.analysis.counters_compare.document import RouteFigures, route_figures
 from memgauge.analysis.counters_verify.section import event_verdicts
+from memgauge.analysis.diagnose.document import DiagnosisFigures, diagnosis_figures
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.fft3d.document import JobFigures, job_figures
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.figures.speeds import PassTimes
 from memgauge.analysis.figures.summary import PointSummary, Statistic
+from memgauge.analysis.misses.document import WalkFigures, walk_figures
 from memgauge.analysis.profile.document import ProfileFigures, profile_figures
 from memgauge.analysis.profile.section import is_profile
 from memgauge.analysis.report.checks import Check
 from memgauge.analysis.report.cross_checks import crosschecks
 from memgauge.analysis.report.earlier_runs import headline_value
 from memgauge.analysis.report.headlines import headlines
-from memgauge.analysis.report.run import experiments_of, sections_of, status_line
-from memgauge.analysis.report.verdicts import run_verdicts
-from memgauge.analysis.section import BetweenRuns, Headline, Verdict
+from memgauge.analysis.report.run import (
+    experiments_of,
+    sections_of,
+    status_line,
+    verdicts_of,
+)
+from memgauge.analysis.section import BetweenRuns, Headline, Quality, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import CONFIDENCE
 from memgauge.analysis.statistics.two_speeds import TwoSpeeds
@@ -51,7 +58,7 @@ class PointFigures(msgspec.Struct, frozen=True, kw_only=True):
     quantity: Literal["bandwidth", "latency"]
     unit: str
     """Of sustained and median: GB/s (1e9 bytes a second) or ns."""
-    role: Literal["slice", "pass", "counted"]
+    role: Literal["slice", "pass", "counted", "run"]
     threads: int
     regime: str | None
     """None: the team was seen in one only."""
@@ -164,6 +171,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     system: System
     software: dict[str, str]
     verdicts: list[Verdict]
+    quality: Quality | None = None
+    """How far the run can be trusted as a whole."""
     sections: list[SectionFigures]
     headlines: list[HeadlineFigures] = []
     cross_checks: list[CheckFigures]
@@ -184,8 +193,12 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The host's threads beside transfers to a GPU, of `tiers` whose group B is one."""
     traffic: list[NestFigures] = []
     """Loop nests: expected, simulated, measured."""
+    misses: list[WalkFigures] = []
+    """Walks of saxpy, of a run that holds `misses`: measured, modelled, counted."""
     fft3d: JobFigures | None = None
     """Of a job of `memgauge fft3d`."""
+    diagnosis: DiagnosisFigures | None = None
+    """Of a run of `memgauge diagnose`."""
 
 
 def json_document(run: Run) -> Document:
@@ -213,7 +226,8 @@ def document_of(figures: Figures) -> Document:
         rounds=run.rounds,
         system=start.system,
         software=start.software,
-        verdicts=run_verdicts(figures),
+        verdicts=verdicts_of(figures),
+        quality=quality_of(figures),
         sections=_sections(figures),
         headlines=[one for one in map(_headline, headlines(figures)) if one is not None],
         cross_checks=[_check(check) for check in crosschecks(figures)],
@@ -226,7 +240,9 @@ def document_of(figures: Figures) -> Document:
         transfers=transfer_figures(figures),
         beside_transfers=beside_transfers_figures(figures),
         traffic=traffic_figures(figures),
+        misses=walk_figures(figures),
         fft3d=job_figures(run),
+        diagnosis=diagnosis_figures(figures),
     )
 
 
@@ -306,7 +322,8 @@ def _point(point: Point, summary: PointSummary) -> PointFigures:
 
 
 def _hardware(figures: Figures) -> list[HardwareFigures]:
-    return [hardware_figures(hardware_bandwidth(counts)) for counts in counts_of(figures)]
+    every = [hardware_bandwidth(counts) for counts in counts_of(figures)]
+    return [hardware_figures(one, every) for one in every]
 
 
 def _levels(figures: Figures) -> list[LevelFigures]:

@@ -63,8 +63,8 @@ def _reads_alone(point: Point) -> bool:
 def is_tuned_read(point: Point) -> bool:
     """Whether a point of `stream` reads memory alone, as fast as can be, and is no candidate."""
     requested = StreamRequested.of(point.requested)
-    kernel = (requested.kernel, requested.variant, requested.candidate)
-    return kernel == ("read", "tuned", "") and point.role == "slice"
+    kernel = (requested.kernel, requested.variant, requested.candidate, requested.prefetch)
+    return kernel == ("read", "tuned", "", "") and point.role == "slice"
 
 
 def _largest(figures: Figures) -> tuple[int, Point, PointSummary] | None:

@@ -11,7 +11,7 @@ from memgauge.analysis.latency.figures import conditions, memory_latency
 from memgauge.analysis.report.earlier_runs import between_runs, headline_value
 from memgauge.analysis.section import Cell, Headline
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.analysis.stream.figures import best, kernel_results
+from memgauge.analysis.stream.figures import best, headline, kernel_results, regime_words
 from memgauge.analysis.transfers.section import best_transfers
 from memgauge.analysis.workingset.section import claims_for, find
 from memgauge.model.points.shared import AnyActual
@@ -40,18 +40,19 @@ def headline_figures(figures: Figures) -> dict[str, float]:
 
 
 def _bandwidth(figures: Figures) -> Headline | None:
-    top = best(kernel_results(figures))
-    if top is None or top.sustained is None:
+    results = kernel_results(figures)
+    found = headline(results)
+    if found is None or found.sustained is None:
         return None
-    by = gpu_name([top.point]) or format_count(top.threads, "thread")
-    detail = ", ".join(filter(None, (top.title, by, top.regime)))
-    value: Cell = top.sustained
+    by = gpu_name([found.point]) or format_count(found.threads, "thread")
+    detail = ", ".join(filter(None, (found.title, by, regime_words(found, results))))
+    value: Cell = found.sustained
     return Headline(
-        label="Best bandwidth",
+        label="Bandwidth",
         value=value,
         unit="GB/s",
         detail=detail,
-        key=_key("best bandwidth", top.point, top.slice),
+        key=_key(f"bandwidth, {found.title}, {by}", found.point, found.slice),
     )
 
 

@@ -4,23 +4,29 @@ from importlib import import_module
 
 import msgspec
 
+from memgauge.analysis.answer.answer import answer_of
+from memgauge.analysis.answer.diagnosis import diagnosis_answer
+from memgauge.analysis.answer.quality import quality_of
+from memgauge.analysis.figures.conditions import reached_counts
 from memgauge.analysis.figures.run import Figures, figures_of, once
 from memgauge.analysis.machine.actual_memory import memory_verdicts
 from memgauge.analysis.machine.gpus import gpu_titles, with_gpus
 from memgauge.analysis.machine.table import machine_line, system_table
 from memgauge.analysis.machine.tiers import tiers_table
+from memgauge.analysis.machine.topology import topology_chart
 from memgauge.analysis.report import cross_checks as crosschecks
 from memgauge.analysis.report.disturbances import with_disturbances
 from memgauge.analysis.report.headlines import headlines
 from memgauge.analysis.report.left_out import left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated, simulated_counts
 from memgauge.analysis.report.sample_notes import sample_notes
-from memgauge.analysis.report.verdicts import reached_counts, run_verdicts
+from memgauge.analysis.report.verdicts import run_verdicts
 from memgauge.analysis.section import Report, Section, Verdict
 from memgauge.model.experiments import DESCRIPTORS, title_of
 from memgauge.model.run import Run
 from memgauge.model.units import format_count, format_duration
 
+DIAGNOSE = "diagnose"
 ENDINGS = {
     "complete": "complete",
     "budget": "ended by its budget",
@@ -39,23 +45,33 @@ def report_of(figures: Figures) -> Report:
     run = figures.run
     names = experiments_of(run)
     title = title_of(names[0]) if len(names) == 1 else "Memory survey"
+    sections = sections_of(figures)
+    verdicts = [
+        *_unknown(names),
+        *memory_verdicts(run.points.values(), run.start.system),
+        *verdicts_of(figures),
+    ]
+    is_survey = len(names) > 1 and not is_only_simulated(run)
     return Report(
         run_id=run.start.run_id,
         started_at=run.start.started_at,
         title=title,
         machine=", ".join([machine_line(run.start.system), *gpu_titles(run.points.values())]),
-        complete=run.end is not None and run.end.status == "complete",
+        complete=run.end is not None and run.end.status in {"complete", "budget"},
         status=status_line(figures),
-        verdicts=[
-            *_unknown(names),
-            *memory_verdicts(run.points.values(), run.start.system),
-            *run_verdicts(figures),
-        ],
-        sections=sections_of(figures),
+        verdicts=verdicts,
+        sections=sections,
         system=with_gpus(system_table(run.start.system), run.points.values()),
         tiers=tiers_table(run.start.system),
+        topology=topology_chart(run.start.system),
         headlines=headlines(figures),
-        precision=figures.precision or None,
+        answer=(
+            answer_of(figures, verdicts, sections)
+            if is_survey
+            else diagnosis_answer(figures, verdicts, sections)
+        ),
+        precision=None if names == [DIAGNOSE] else figures.precision or None,
+        pictures_first=not is_survey,
     )
 
 
@@ -66,10 +82,24 @@ def experiments_of(run: Run) -> list[str]:
 
 
 @once
+def verdicts_of(figures: Figures) -> list[Verdict]:
+    """Of the run as a whole; none of them good where its quality is poor."""
+    return _judged(figures, run_verdicts(figures))
+
+
+def _judged(figures: Figures, verdicts: list[Verdict]) -> list[Verdict]:
+    if quality_of(figures).grade != "poor":
+        return verdicts
+    replace = msgspec.structs.replace
+    return [replace(one, level="note") if one.level == "good" else one for one in verdicts]
+
+
+@once
 def sections_of(figures: Figures) -> list[Section]:
     """A section for each experiment with points, one of those left out, then cross-checks.
 
-    What disturbed the samples of an experiment is said in its own section.
+    What disturbed the samples of an experiment is said in its own section. No verdict is good
+    where the quality of the run is poor.
     """
     present = {point.experiment for point in figures.run.points.values()}
     present = (present | _without_points(figures.run)) & DESCRIPTORS.keys()
@@ -80,7 +110,8 @@ def sections_of(figures: Figures) -> list[Section]:
         for name in names
     ]
     further = (left_out(figures.run), crosschecks.section(figures))
-    return [*sections, *(section for section in further if section is not None)]
+    found = [*sections, *(section for section in further if section is not None)]
+    return [msgspec.structs.replace(one, verdicts=_judged(figures, one.verdicts)) for one in found]
 
 
 def _without_points(run: Run) -> set[str]:

@@ -4,24 +4,29 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from memgauge.analysis.counters.trust import counter_verdicts
+from memgauge.analysis.figures.conditions import (
+    OTHERS_SHARE,
+    SET_ASIDE_SHARE,
+    STEAL_SHARE,
+    first_by_role,
+    measured_slices,
+    others_share,
+    reached_counts,
+    steal_share,
+)
 from memgauge.analysis.figures.regimes import Regimes, TeamKey, team_of
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.figures.speeds import is_timed_by_gpu
-from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.analysis.report.earlier_runs import earlier_verdicts
 from memgauge.analysis.report.headlines import headlines, peak_share
 from memgauge.analysis.report.left_out import is_left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated
-from memgauge.analysis.section import Verdict
-from memgauge.model.points.stream import StreamRequested
-from memgauge.model.records import NOT_WATCHED, Environment, Point
+from memgauge.analysis.section import QUIET, Verdict
+from memgauge.model.records import NOT_WATCHED, Warning
 from memgauge.model.run import Run
 from memgauge.model.system import System
 
-STEAL_SHARE = 0.01
-OTHERS_SHARE = 0.03
 FREQUENCY_SPREAD = 0.05
-SET_ASIDE_SHARE = 0.05
 NOISY = 0.1
 """Above these a verdict mentions it."""
 
@@ -112,7 +117,7 @@ def _regime_counts(run: Run, teams: Mapping[TeamKey, Regimes]) -> Counter[int]:
 
 
 def _steal(figures: Figures) -> Iterator[Verdict]:
-    share = _share(figures, lambda record: record.steal_s)
+    share = steal_share(figures)
     if share is not None and share > STEAL_SHARE:
         yield Verdict(
             level="warning",
@@ -122,22 +127,13 @@ def _steal(figures: Figures) -> Iterator[Verdict]:
 
 
 def _others(figures: Figures) -> Iterator[Verdict]:
-    share = _share(figures, lambda record: record.others_s)
+    share = others_share(figures)
     if share is not None and share > OTHERS_SHARE:
         yield Verdict(
             level="warning",
             text=f"Other programs used {share:.1%} of the processors' time while measuring.",
-            remedy="stop them and measure again",
+            remedy=QUIET,
         )
-
-
-def _share(figures: Figures, seconds: Callable[[Environment], float | None]) -> float | None:
-    """Of the time of all CPUs over the run; None where the kernel did not report it."""
-    known = [(seconds(r), r.interval_s) for r in figures.run.environment]
-    used = sum(value for value, _ in known if value is not None)
-    time = sum(interval for value, interval in known if value is not None)
-    cpus = len(figures.run.start.system.cpus)
-    return used / (time * cpus) if time > 0 and cpus else None
 
 
 def _frequency(figures: Figures) -> Iterator[Verdict]:
@@ -155,6 +151,7 @@ def _frequency(figures: Figures) -> Iterator[Verdict]:
             level="note",
             text=f"The frequency governor is {system.governor}, not performance.",
             remedy="cpupower frequency-set -g performance (as root)",
+            about="conditions",
         )
 
 
@@ -167,15 +164,18 @@ def _huge_pages(figures: Figures) -> Iterator[Verdict]:
             text="Transparent huge pages are given only to programs that request them (madvise): "
             "others get base pages.",
             remedy=remedy.replace("madvise", "always"),
+            about="conditions",
         )
     elif mode != "always":
         how = "switched off" if mode else "not built into this kernel"
         text = f"Transparent huge pages are {how}: everything lies in base pages unless reserved."
-        yield Verdict(level="warning", text=text, remedy=remedy if mode else None)
+        yield Verdict(
+            level="warning", text=text, remedy=remedy if mode else None, about="conditions"
+        )
 
 
 def _set_aside(figures: Figures) -> Iterator[Verdict]:
-    first = _first_by_role(figures, "slice")
+    first = first_by_role(figures, "slice")
     total = sum(len(figures.run.samples_of(summary.point)) for summary in first)
     aside = sum(summary.set_aside for summary in first)
     faults = sum(summary.page_faults for summary in first)
@@ -208,7 +208,7 @@ def _set_aside(figures: Figures) -> Iterator[Verdict]:
 
 def _interrupted_passes(figures: Figures) -> Iterator[Verdict]:
     """STREAM sets no pass aside, so its best of N suffers where the slices do not."""
-    first = _first_by_role(figures, "pass")
+    first = first_by_role(figures, "pass")
     total = sum(len(figures.run.samples_of(summary.point)) for summary in first)
     switched = sum(summary.switched_out for summary in first)
     if total and switched > SET_ASIDE_SHARE * total:
@@ -217,19 +217,13 @@ def _interrupted_passes(figures: Figures) -> Iterator[Verdict]:
             text=f"In {switched} of {total} whole passes a thread was switched out; STREAM's "
             "rules include such passes, so its best of N is lower than the sustained "
             "figures.",
-            remedy="stop other programs and measure again",
+            remedy=QUIET,
         )
-
-
-def _first_by_role(figures: Figures, role: str) -> list[PointSummary]:
-    """One summary of each point of a role: what was set aside is the same in all regimes."""
-    points = figures.run.points.values()
-    return [figures.summaries[p.point][0] for p in points if p.role == role]
 
 
 def _noise(figures: Figures) -> Iterator[Verdict]:
     noisy = sorted(
-        ((s.noise, s.point) for s in _slices(figures) if s.noise is not None), reverse=True
+        ((s.noise, s.point) for s in measured_slices(figures) if s.noise is not None), reverse=True
     )
     over = [entry for entry in noisy if entry[0] > NOISY]
     if over:
@@ -238,30 +232,6 @@ def _noise(figures: Figures) -> Iterator[Verdict]:
             text=f"{len(over)} of {len(noisy)} figures are noisy (spread above {NOISY:.0%}); most "
             f"of all {over[0][1]} with {over[0][0]:.0%}.",
         )
-
-
-def _slices(figures: Figures) -> Iterator[PointSummary]:
-    for point in _sliced(figures):
-        for summary in figures.summaries[point.point]:
-            if summary.samples and (summary.share or 0) >= LEAST_SHARE:
-                yield summary
-
-
-def _sliced(figures: Figures) -> list[Point]:
-    """Points measured in slices, without the candidates of a search."""
-    return [
-        point
-        for point in figures.run.points.values()
-        if point.role == "slice" and not StreamRequested.of(point.requested).candidate
-    ]
-
-
-def reached_counts(figures: Figures) -> tuple[int, int]:
-    """Points within the requested precision in all regimes that matter, and points there are."""
-    done: dict[str, bool] = {}
-    for summary in _slices(figures):
-        done[summary.point] = done.get(summary.point, True) and summary.reached
-    return sum(done.values()), len(_sliced(figures))
 
 
 def _precision(figures: Figures) -> Iterator[Verdict]:
@@ -304,9 +274,21 @@ def _recorded(figures: Figures) -> Iterator[Verdict]:
         warning = figures.run.warnings[indices[0]]
         more = f" ({len(indices) - 1} more like this)" if len(indices) > 1 else ""
         message = _begun(warning.message)
-        yield Verdict(level="warning", text=f"{message}{more}.", remedy=warning.remedy)
+        yield Verdict(
+            level="warning",
+            text=f"{message}{more}.",
+            remedy=warning.remedy,
+            about="conditions" if _is_lacking(figures.run, warning) else "result",
+        )
     for note in figures.run.notes:
         yield Verdict(level="warning", text=_begun(note))
+
+
+def _is_lacking(run: Run, warning: Warning) -> bool:
+    """Whether the machine lacks what nobody asked for by name."""
+    requested = run.parameters.get("profile", {})
+    named = requested.get("components") or requested.get("counters")
+    return warning.code == NOT_WATCHED and not named
 
 
 def _begun(text: str) -> str:
@@ -318,7 +300,7 @@ def _begun(text: str) -> str:
 def _topology(figures: Figures) -> Iterator[Verdict]:
     system: System = figures.run.start.system
     for note in system.topology_notes:
-        yield Verdict(level="note", text=_begun(note))
+        yield Verdict(level="note", text=_begun(note), about="conditions")
 
 
 def _counters(figures: Figures) -> Iterator[Verdict]:

@@ -73,16 +73,18 @@ def can_be_judged(baseline: int, other: int) -> bool:
     return min(baseline, other) >= 1 and baseline + other - 2 >= LEAST_FREEDOM
 
 
-def judge(baseline: Runs, other: Runs) -> Judged:
+def judge(baseline: Runs, other: Runs, *, has_pace: bool = True) -> Judged:
     """Test every figure, and the pace.
 
     Args:
         baseline: Its runs.
         other: Its runs; both sides together must satisfy `can_be_judged`.
+        has_pace: Whether the figures of a run may have a pace in common, as speeds have and
+            amounts have not; without one nothing is removed.
     """
     centred = _centred([*baseline, *other])
     count = len(centred[0])
-    if count < LEAST_FIGURES:
+    if count < LEAST_FIGURES or not has_pace:
         figures = _tested(centred, len(baseline))
         return Judged(figures=figures, pace=None, baseline_paces=[], other_paces=[])
     flagged = [False] * count

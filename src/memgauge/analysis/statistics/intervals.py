@@ -74,6 +74,11 @@ def has_interval(estimate: Estimate | None) -> bool:
     return estimate is not None and math.isfinite(estimate.high)
 
 
+def stated(estimate: Estimate | None) -> Estimate | float | None:
+    """As a report states it: the bare value where no interval is known."""
+    return estimate if estimate is None or has_interval(estimate) else estimate.value
+
+
 def bounds(estimate: Estimate) -> tuple[float, float]:
     """Lower and upper end of the interval; the value itself twice where there is none."""
     if has_interval(estimate):

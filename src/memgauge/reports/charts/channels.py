@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from memgauge.reports.charts.points import named, rows
-from memgauge.reports.charts.theme import BAND_LABEL_PX, DASHES, SHAPES, WIDTH_PX, legend_columns
+from memgauge.reports.charts.theme import (
+    BAND_LABEL_PX,
+    BETWEEN,
+    DASHES,
+    GREY,
+    SHAPES,
+    WIDTH_PX,
+    legend_columns,
+)
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Chart
@@ -21,7 +30,11 @@ def names(chart: Chart) -> list[str]:
 def color(chart: Chart) -> Any:
     """One colour for each series."""
     found = names(chart)
+    muted = {named(series.name) for series in chart.series if series.muted}
     scale = alt.Scale(domain=found)
+    if muted and muted < set(found):
+        colors = cycle(BETWEEN)
+        scale = alt.Scale(domain=found, range=[GREY if n in muted else next(colors) for n in found])
     return alt.Color("series:N", sort=found, scale=scale, legend=_legend(chart))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
-from memgauge.reports.charts import bars, heatmap, lines, stacks, tracks
+from memgauge.reports.charts import bars, boxes, heatmap, lines, stacks, tracks
 from memgauge.reports.charts.channels import names
 from memgauge.reports.charts.points import Row
 from memgauge.reports.charts.theme import HEIGHT_PX
@@ -23,6 +23,7 @@ _LAYERS = {
     "bar": bars.layers,
     "stack": stacks.layers,
     "heatmap": heatmap.layers,
+    "boxes": boxes.layers,
 }
 
 
@@ -45,6 +46,8 @@ def _height_px(chart: Chart) -> int:
         return heatmap.height_px(chart)
     if chart.kind == "stack":
         return stacks.height_px(chart)
+    if chart.kind == "boxes":
+        return boxes.height_px(chart)
     return max(HEIGHT_PX, bars.height_px(chart) if chart.kind == "bar" else 0)
 
 
@@ -53,6 +56,8 @@ def _measures(chart: Chart) -> Row:
     if chart.kind == "tracks":
         longest = max((len(series.name) for series in chart.series), default=0)
         return {"longestName": longest, "height": tracks.height_px(chart)}
+    if chart.kind == "boxes":
+        return {"longestName": max(map(len, boxes.roles(chart)), default=0)}
     longest = max(map(len, names(chart)), default=0)
     if chart.kind == "stack":
         bars = {str(x) for series in chart.series for x in series.x}

@@ -62,9 +62,22 @@ def _around(chart: Chart, base: Any, shared: dict[str, Any], points: list[Row]) 
     ends = {"y": alt.Y("low:Q", title=title(chart.y)), "y2": alt.Y2("high:Q")}
     long = max(len(series.x) for series in chart.series) >= _AREA_FROM_POINTS
     if long and all(map(_ascends, chart.series)):
-        area = known.mark_area(opacity=0.18, clip=True)
-        return [area.encode(**shared, **ends, detail="segment:N")]
+        # Not of `known`: what is filtered out beforehand does not break the area.
+        area = base.mark_area(opacity=0.18, clip=True, invalid="break-paths-filter-domains")
+        lone = known.transform_filter("datum.lone").mark_rule(strokeWidth=1.6, opacity=0.4)
+        drawn = [area.encode(**shared, **ends, detail="segment:N")]
+        return [*drawn, *([lone.encode(**shared, **ends)] if _mark_lone(points) else [])]
     return [known.mark_rule(strokeWidth=1.6, opacity=0.8).encode(**shared, **ends)]
+
+
+def _mark_lone(points: list[Row]) -> bool:
+    """Mark intervals without one beside them, of which an area would show nothing."""
+    beside = [None, *points, None]
+    for before, point, after in zip(beside, points, beside[2:], strict=False):
+        near = [one for one in (before, after) if one and one["segment"] == point["segment"]]
+        if "low" in point and not any("low" in one for one in near):
+            point["lone"] = True
+    return any("lone" in point for point in points)
 
 
 def _ascends(series: Series) -> bool:

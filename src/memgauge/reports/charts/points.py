@@ -34,6 +34,14 @@ def rows(chart: Chart) -> list[Row]:
                 continue
             row = _row(chart, series, at, y)
             found.append(row | {"at": at, "dash": order, "segment": f"{order}.{segment}"})
+    return _filled(found)
+
+
+def _filled(found: list[Row]) -> list[Row]:
+    """What some points say on hover, all do: Vega writes `undefined` for what is missing."""
+    for name, missing in (("interval", "not known"), ("note", "")):
+        if any(name in row for row in found):
+            found = [{name: missing, **row} for row in found]
     return found
 
 

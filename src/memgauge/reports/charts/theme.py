@@ -19,6 +19,10 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans
 _LIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#4d4d4d"]
 _DARK = ["#56b4e9", "#e69f00", "#2fbf95", "#dd93ba", "#f0783c", "#8ab6d6", "#c8c8c8"]
 
+BETWEEN = ["#2b8cc4", "#e69f00", "#1aa179", "#d183b1", "#e0692a", "#6fb7e6"]
+"""Where a chart names its colours itself: legible on both grounds."""
+GREY = "#8c959f"
+
 DASHES: dict[str, list[Any]] = {
     "measured": [[1, 0], [7, 3], [11, 3, 3, 3], [4, 2]],
     "unmeasured": [2, 3],

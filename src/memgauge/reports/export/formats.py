@@ -1,6 +1,6 @@
-"""A tidy table of a run as csv, json or parquet.
+"""A tidy table of a run as csv, json, parquet or arrow.
 
-What was not measured or does not apply is empty (csv), null (json, parquet), never zero. The
+What was not measured or does not apply is empty (csv), null elsewhere, never zero. The
 columns are described in docs/records.md. In csv, text is stripped of control characters, and text
 that a spreadsheet would take for a formula (it begins with = + - or @) gets an apostrophe before
 it, for a run may come from a stranger; numbers are untouched, and json and parquet hold the text as
@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from memgauge.model.errors import RequestError
 from memgauge.model.records import Scalar
 from memgauge.model.run import Run
 from memgauge.model.text import plain
-from memgauge.reports.charts.package_trial import require_parquet
+from memgauge.reports.export.frames import frame_of
 from memgauge.reports.export.tables import TABLES, columns, rows
 from memgauge.reports.export.timeline import (
     table_lanes,
@@ -51,25 +50,19 @@ def export_parquet(run: Run, name: str = "samples") -> bytes:
     Raises:
         RequestError: polars is not installed, or a limit of this process keeps it from working.
     """
-    require_parquet()
-    try:
-        import polars as pl
-    except ImportError:
-        raise RequestError(
-            "parquet cannot be written: polars is not installed; "
-            "run 'pip install memgauge[export]', or export csv or json"
-        ) from None
-    table: dict[str, list[Scalar]] = {column: [] for column in columns(run, name)}
-    for row in rows(run, name):
-        for column, value in row.items():
-            table[column].append(value)
-    types = {int: pl.Int64, float: pl.Float64, bool: pl.Boolean, str: pl.String}
-    series = []
-    for column, values in table.items():
-        kind = TABLES[name].get(column) or _kind(values)
-        series.append(pl.Series(column, [_as(kind, value) for value in values], types[kind]))
     buffer = io.BytesIO()
-    pl.DataFrame(series).write_parquet(buffer)
+    frame_of(columns(run, name), rows(run, name), TABLES[name]).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def export_arrow(run: Run, name: str = "samples") -> bytes:
+    """An Arrow IPC file, otherwise as `export_parquet`.
+
+    Raises:
+        RequestError: polars is not installed, or a limit of this process keeps it from working.
+    """
+    buffer = io.BytesIO()
+    frame_of(columns(run, name), rows(run, name), TABLES[name]).write_ipc(buffer)
     return buffer.getvalue()
 
 
@@ -118,17 +111,3 @@ def _csv_cell(value: Scalar) -> str:
         text = plain(value)
         return "'" + text if text.lstrip().startswith(_FORMULA_STARTS) else text
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _kind(values: list[Scalar]) -> type:
-    """The narrowest type that holds all values; text where there is none to go by."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds == {int, float}:
-        return float
-    return kinds.pop() if len(kinds) == 1 else str
-
-
-def _as(kind: type, value: Scalar) -> Scalar:
-    if value is None or type(value) is kind:
-        return value
-    return float(value) if kind is float else str(value)

@@ -17,6 +17,7 @@ from datetime import datetime
 
 import msgspec
 
+from memgauge.model.counting.calibration import factor_text
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.errors import RunFileError
 from memgauge.model.run import Run
@@ -175,6 +176,8 @@ def _labels(lane: TableLane, counter: Counter, *, is_shared: bool) -> str:
         "instance": counter.instance,
         "basis": counter.basis,
     }
+    if counter.calibration is not None:
+        labels["calibrated"] = f"x{factor_text(counter.calibration)}"
     if counter.socket is not None:
         labels["socket"] = str(counter.socket)
     if is_shared:

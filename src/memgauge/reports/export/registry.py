@@ -9,6 +9,7 @@ import msgspec
 from memgauge.model.errors import RequestError
 from memgauge.model.run import Run
 from memgauge.reports.export.formats import (
+    export_arrow,
     export_csv,
     export_json,
     export_parquet,
@@ -16,7 +17,7 @@ from memgauge.reports.export.formats import (
     timeline_json,
 )
 from memgauge.reports.export.openmetrics import openmetrics
-from memgauge.reports.export.timeline import timeline_parquet
+from memgauge.reports.export.timeline import timeline_arrow, timeline_parquet
 from memgauge.reports.export.trace import chrome_trace
 
 TIMELINE = "timeline"
@@ -39,6 +40,7 @@ EXPORTERS: dict[str, Exporter] = {
     "csv": Exporter(timeline=timeline_csv, table=export_csv),
     "json": Exporter(timeline=timeline_json, table=export_json),
     "parquet": Exporter(timeline=timeline_parquet, table=export_parquet, extra="memgauge[export]"),
+    "arrow": Exporter(timeline=timeline_arrow, table=export_arrow, extra="memgauge[export]"),
     "chrome": Exporter(timeline=chrome_trace, note="a trace that Perfetto opens"),
     "openmetrics": Exporter(timeline=openmetrics),
 }

@@ -1,4 +1,4 @@
-"""What of a run can be exported as tidy tables: samples, loads timed one by one, simulations.
+"""What of a run can be exported as tidy tables: figures, samples, single loads, simulations.
 
 Rows hold None for what was not measured or does not apply, never zero. The columns are described in
 docs/records.md.
@@ -7,8 +7,12 @@ docs/records.md.
 from collections.abc import Iterator
 from types import MappingProxyType
 
+from memgauge.analysis.figures.run import figures_of
 from memgauge.model.records import OtherThreads, Point, Sample, Scalar, Simulated, ThreadSample
 from memgauge.model.run import Run
+from memgauge.reports.export.figures import COLUMNS as FIGURES
+from memgauge.reports.export.figures import figure_rows
+from memgauge.reports.export.settings import setting_columns, settings_of
 
 Row = dict[str, Scalar]
 
@@ -61,24 +65,28 @@ _SIMULATED: dict[str, type] = {
     "took_s": float,
 }
 
-TABLES = MappingProxyType({"samples": _SAMPLES, "loads": _LOADS, "simulated": _SIMULATED})
+TABLES = MappingProxyType(
+    {"figures": FIGURES, "samples": _SAMPLES, "loads": _LOADS, "simulated": _SIMULATED}
+)
 """By name of the table the columns that every run has, with their types.
 
-samples: a row for each iteration of each thread of each sample, and of a large team one for the
-threads whose stamps are not recorded. loads: a row for each time that
-single loads of a sample took. simulated: a row for each machine that a point was simulated on.
+figures: a row for each point in each regime, with its interval. samples: a row for each iteration
+of each thread of each sample, and of a large team one for the threads whose stamps are not
+recorded. loads: a row for each time that single loads of a sample took. simulated: a row for each
+machine that a point was simulated on.
 """
 
 
 def columns(run: Run, table: str = "samples") -> list[str]:
     """Names of the columns: fixed ones, then what was asked and what was got, by name."""
-    requested = {f"requested.{name}" for point in run.points.values() for name in point.requested}
-    actual = {f"actual.{name}" for point in run.points.values() for name in point.actual}
-    return [*TABLES[table], *sorted(requested), *sorted(actual)]
+    return [*TABLES[table], *setting_columns(run)]
 
 
 def rows(run: Run, table: str = "samples") -> Iterator[Row]:
     """The rows, one at a time, each with every column."""
+    if table == "figures":
+        yield from figure_rows(figures_of(run))
+        return
     nothing: Row = dict.fromkeys(columns(run, table))
     varying = _of_threads if table == "samples" else _of_loads
     for name, point in run.points.items():
@@ -109,9 +117,7 @@ def _of_point(run: Run, point: Point) -> Row:
         "bytes_moved": point.bytes_moved or None,
         "accesses": point.accesses or None,
     }
-    row |= {f"requested.{name}": value for name, value in point.requested.items()}
-    row |= {f"actual.{name}": value for name, value in point.actual.items()}
-    return row
+    return row | settings_of(point)
 
 
 def _of_machine(simulated: Simulated) -> Row:

@@ -1,8 +1,9 @@
 """The readings of a profile as a table: a row for each reading of each lane, raw and scaled.
 
 Columns are `lane`, `begin_ns`, `end_ns` and, of each counter, `NAME.raw` and `NAME.UNIT`, which is
-raw times the counter's scale. Nothing is scaled up for time in which a counter did not count: what
-tells of that are `NAME.enabled_ns` and `NAME.running_ns`, or `NAME.duty`, and `NAME.generation`
+raw times the counter's scale; a factor of `counters verify` in that scale is in the name too:
+`NAME.B.calibrated_x64`. Nothing is scaled up for time in which a counter did not count: what tells
+of that are `NAME.enabled_ns` and `NAME.running_ns`, or `NAME.duty`, and `NAME.generation`
 changes where a counter began anew. What a lane does not hold or could not be read is empty, never
 zero. Rows are made block by block: memory does not grow with the run.
 """
@@ -12,15 +13,20 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.records import CounterSet, Lane
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import BEGIN, END, FIRST_SLOT, Block, LaneReader
 from memgauge.reports.charts.package_trial import require_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Value = int | float | str | None
 _STAMPS = ("lane", "begin_ns", "end_ns")
@@ -110,13 +116,31 @@ def timeline_parquet(run: Run) -> Iterator[bytes]:
     Raises:
         RequestError: polars is not installed, or a limit of this process keeps it from working.
     """
+    buffer = io.BytesIO()
+    _scanned(run).sink_parquet(buffer)
+    yield buffer.getvalue()
+
+
+def timeline_arrow(run: Run) -> Iterator[bytes]:
+    """An Arrow IPC file, otherwise as `timeline_parquet`.
+
+    Raises:
+        RequestError: polars is not installed, or a limit of this process keeps it from working.
+    """
+    buffer = io.BytesIO()
+    _scanned(run).sink_ipc(buffer)
+    yield buffer.getvalue()
+
+
+def _scanned(run: Run) -> pl.LazyFrame:
+    """The readings as a frame that is made block by block when it is written."""
     require_parquet()
     try:
         import polars as pl
         from polars.io.plugins import register_io_source
     except ImportError:
         raise RequestError(
-            "parquet cannot be written: polars is not installed, or too old; "
+            "this needs polars, which is not installed, or too old; "
             "run 'pip install memgauge[export]', or export csv or json"
         ) from None
     lanes = table_lanes(run)
@@ -130,15 +154,15 @@ def timeline_parquet(run: Run) -> Iterator[bytes]:
             series = [pl.Series(n, columns.get(n, nothing), t) for n, t in schema.items()]
             yield pl.DataFrame(series)
 
-    buffer = io.BytesIO()
-    register_io_source(frames, schema=schema).sink_parquet(buffer)
-    yield buffer.getvalue()
+    return register_io_source(frames, schema=schema)
 
 
 def _columns(counter: Counter, prefix: str) -> Iterator[Column]:
     name = f"{prefix}{counter.name}"
     yield Column(f"{name}.raw", counter.slot, None)
-    yield Column(f"{name}.{counter.unit or 'count'}", counter.slot, counter.scale)
+    marks = calibration_marks([counter]).replace(" ", "_")
+    unit = ".".join(filter(None, [counter.unit or "count", marks]))
+    yield Column(f"{name}.{unit}", counter.slot, counter.scale)
     if counter.enabled_slot is not None and counter.running_slot is not None:
         yield Column(f"{name}.enabled_ns", counter.enabled_slot, None)
         yield Column(f"{name}.running_ns", counter.running_slot, None)

@@ -18,10 +18,18 @@ from memgauge.model.text import plain
 from memgauge.reports import cells
 from memgauge.reports.charts import files as figures
 from memgauge.reports.charts.theme import config
-from memgauge.reports.html.markup import headline_item, table_block, text, verdict_list
+from memgauge.reports.html.markup import (
+    answer_block,
+    folded_list,
+    headline_item,
+    table_block,
+    text,
+    verdict_list,
+)
+from memgauge.reports.severity import apart
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import Chart, Report, Section
+    from memgauge.analysis.section import Answer, Chart, Report, Section, Verdict
 
 _MOST_SIDE_BY_SIDE = 6
 _MOST_COLUMNS = 6
@@ -46,9 +54,10 @@ _METHOD = (
     (
         "Intervals",
         (
-            "\N{PLUS-MINUS SIGN} is half the 95% interval, bootstrapped over rounds, as a share "
-            "of the figure{requested}. Figures marked * are less precise than requested. Hover "
-            "over an interval to see both ends."
+            "\N{PLUS-MINUS SIGN} is half the 95% interval, as a share of the figure{requested}: "
+            "the exact interval of a quantile by order statistics of this run's samples, which "
+            "are spread over the whole run. Figures marked * are less precise than requested. "
+            "Hover over an interval to see both ends."
         ),
     ),
     (
@@ -79,15 +88,19 @@ _METHOD = (
 def render(report: Report) -> str:
     """The whole page. Where charts cannot be drawn, it says so and shows the tables."""
     charts = [chart for section in report.sections for chart in section.charts]
+    topology = "" if report.topology is None else _chart(len(charts), report.topology)
+    charts += [] if report.topology is None else [report.topology]
     scripts, missing = _drawn_by(charts)
+    conditions = _conditions(report)
     body = "\n".join(
         [
             _header(report),
             "<main>",
             _NO_SCRIPT if scripts else "",
-            _top(report),
+            _top(report, missing),
             *_sections(report, missing),
-            _system(report),
+            folded_list(conditions),
+            _system(report, "" if missing else topology),
             _method(report),
             "</main>",
             _footer(report),
@@ -128,8 +141,10 @@ def _digest(code: str) -> str:
 
 def _drawn_by(charts: list[Chart]) -> tuple[list[tuple[str, str]], str | None]:
     """The scripts that draw the charts, or why there are none."""
+    if not charts:
+        return [], None
     missing = figures.unavailable()
-    if missing or not charts:
+    if missing:
         return [], missing
     try:
         return _scripts(charts), None
@@ -168,31 +183,60 @@ def _header(report: Report) -> str:
 <h1>{text(report.title)}</h1>
 <p class="machine">{text(report.machine)}</p>
 <p class="{state}">{text(report.status)}</p>
-<nav aria-label="Sections">{links}<a href="#machine">Machine</a><a href="#method">Method</a></nav>
-</header>"""
+</header>
+<nav aria-label="Sections">
+{links}<a href="#machine">Machine</a><a href="#method">Method</a>
+</nav>"""
 
 
 def _anchor(at: int) -> str:
     return f"section-{at + 1}"
 
 
-def _top(report: Report) -> str:
+def _top(report: Report, missing: str | None) -> str:
+    if report.answer is not None:
+        notes = [one for one in report.verdicts if one.level == "note"]
+        graver = [one for one in report.verdicts if one.level != "note"]
+        answer = _answer(report, report.answer, missing)
+        return answer + verdict_list(graver) + folded_list(notes)
     strip = "".join(headline_item(headline, report.precision) for headline in report.headlines)
     headlines = f'<dl class="headlines">{strip}</dl>' if strip else ""
-    return headlines + verdict_list(report.verdicts)
+    return headlines + verdict_list(_shown(report, report.verdicts))
+
+
+def _shown(report: Report, verdicts: list[Verdict]) -> list[Verdict]:
+    """Those that are not folded."""
+    return apart(verdicts)[0] if report.pictures_first else verdicts
+
+
+def _conditions(report: Report) -> list[Verdict]:
+    """Those that are folded, of all sections."""
+    if not report.pictures_first:
+        return []
+    every = [*report.verdicts, *(one for section in report.sections for one in section.verdicts)]
+    return apart(every)[1]
+
+
+def _answer(report: Report, answer: Answer, missing: str | None) -> str:
+    """The answer and its pictures, which also stand in their sections."""
+    charts = [chart for section in report.sections for chart in section.charts]
+    leading = [(at, chart) for at, chart in enumerate(charts) if chart.name in answer.charts]
+    drawn = "" if missing else "".join(_chart(at, chart, leads=True) for at, chart in leading)
+    pictures = f'<div class="charts several">{drawn}</div>' if drawn else ""
+    return answer_block(answer) + pictures
 
 
 def _sections(report: Report, missing: str | None) -> list[str]:
     written = []
     first = 0
     for at, section in enumerate(report.sections):
-        written.append(_section(at, section, first, report.precision, missing))
+        written.append(_section(at, section, first, report, missing))
         first += len(section.charts)
     return written
 
 
 def _section(
-    at: int, section: Section, first_chart: int, precision: float | None, missing: str | None
+    at: int, section: Section, first_chart: int, report: Report, missing: str | None
 ) -> str:
     anchor = _anchor(at)
     if missing and section.charts:
@@ -201,25 +245,27 @@ def _section(
         drawn = "".join(_chart(first_chart + n, chart) for n, chart in enumerate(section.charts))
         several = len(section.charts) > 1 and not any(map(_is_crowded, section.charts))
         drawn = f'<div class="charts{" several" * several}">{drawn}</div>' if drawn else ""
-    tables = "".join(table_block(table, precision) for table in section.tables)
+    tables = "".join(table_block(table, report.precision) for table in section.tables)
+    verdicts = verdict_list(_shown(report, section.verdicts))
+    body = (drawn, verdicts) if report.pictures_first else (verdicts, drawn)
     return f"""<section id="{anchor}" aria-labelledby="{anchor}-title">
 <h2 id="{anchor}-title">{text(section.title)}</h2>
 <p class="question">{text(section.question)}</p>
-{verdict_list(section.verdicts)}
-{drawn}
+{"".join(body)}
 {tables}
 </section>"""
 
 
-def _chart(at: int, chart: Chart) -> str:
+def _chart(at: int, chart: Chart, *, leads: bool = False) -> str:
     """An element that the page's script draws into, with a text alternative."""
+    prefix = "leading-" if leads else ""
     described = escape(_description(chart))
     note = f'<p class="aside">{text(chart.note)}</p>' if chart.note else ""
     live = f'<div class="live" role="img" aria-label="{described}"></div>'
     if chart.kind == "heatmap":
         title = text(chart.title)
         live = f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">{live}</div>'
-    return f"""<figure id="chart-{at + 1}" data-chart="{at}">
+    return f"""<figure id="{prefix}chart-{at + 1}" data-chart="{at}">
 <figcaption><h3>{text(chart.title)}</h3></figcaption>
 {live}{note}
 </figure>"""
@@ -237,6 +283,9 @@ def _is_crowded(chart: Chart) -> bool:
 def _description(chart: Chart) -> str:
     """Text for screen readers: axes, each series' ends, marks; the tables contain the figures."""
     said = [f"{chart.title}: {chart.y.title} ({chart.y.unit}) over {chart.x.title}."]
+    if chart.kind == "boxes":
+        words = ("; ".join([box.title, *box.lines]) for box in chart.boxes)
+        said = [f"{chart.title}: boxes in boxes, from the outside in: {'. '.join(words)}."]
     if chart.kind == "tracks":
         said = [f"{chart.title}: tracks over {chart.x.title}, {len(chart.bands)} phases marked."]
     for series in chart.series:
@@ -250,11 +299,12 @@ def _description(chart: Chart) -> str:
     return plain(" ".join(said))
 
 
-def _system(report: Report) -> str:
+def _system(report: Report, topology: str) -> str:
     tiers = "" if report.tiers is None else table_block(report.tiers, None)
     return f"""<section id="machine" aria-labelledby="machine-title">
 <h2 id="machine-title">Machine</h2>
 <p class="question">The machine as the operating system reported it when the run began.</p>
+{f'<div class="charts">{topology}</div>' if topology else ""}
 {table_block(report.system, None, titled=False)}
 {tiers}
 </section>"""

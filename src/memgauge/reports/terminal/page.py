@@ -16,12 +16,19 @@ from memgauge.model.text import bounded, plain
 from memgauge.model.units import format_count
 from memgauge.reports import cells, severity
 from memgauge.reports.severity import SYMBOLS
+from memgauge.reports.terminal.answer import NO_BREAK, STYLES, answer_rows, step_rows
 from memgauge.reports.terminal.columns import widths, wrapped
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import Cell, Headline, Report, Section, Table, Verdict
-
-_STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan", "good": "green"}
+    from memgauge.analysis.section import (
+        Answer,
+        Cell,
+        Headline,
+        Report,
+        Section,
+        Table,
+        Verdict,
+    )
 
 _ASCII = str.maketrans(
     {
@@ -41,16 +48,16 @@ _ASCII = str.maketrans(
         "≥": ">=",
         "≤": "<=",
         "…": "...",
+        "├": "+",
+        "└": "+",
+        "│": "|",
+        "─": "-",
     }
 )
 """What stands for a sign where the output has no Unicode."""
 
 _RULED = "    \n    \n ── \n    \n    \n    \n    \n    \n"
 _RULED_ASCII = "    \n    \n -- \n    \n    \n    \n    \n    \n"
-
-
-_NO_BREAK = "\N{BRAILLE PATTERN BLANK}"
-"""Stands for a space inside a figure, which rich would wrap at or strip."""
 
 _MOST_ROWS_OF_ANY = 500
 """Of a table in text: of a longer one both ends are shown, wherever it is from."""
@@ -84,7 +91,7 @@ class Page:
 
     def text(self) -> str:
         """All lines so far, with no space at the end of any."""
-        lines = self._out.getvalue().replace(_NO_BREAK, " ").splitlines()
+        lines = self._out.getvalue().replace(NO_BREAK, " ").splitlines()
         return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"
 
     def blank(self) -> None:
@@ -112,16 +119,38 @@ class Page:
             )
         self._console.print(grid)
 
+    def answer(self, answer: Answer) -> None:
+        """The lines of an answer, the grade of the run, and what to do next."""
+        self.blank()
+        for sentence in answer.sentences:
+            self.line(sentence, "bold")
+        rows, steps = [*answer_rows(answer, self._styled)], [*step_rows(answer, self._styled)]
+        is_one_grid = answer.quality is not None
+        for part in [[*rows, *steps]] if is_one_grid else [rows, steps]:
+            grid = RichTable.grid(padding=(0, 2))
+            grid.add_column(no_wrap=True)
+            grid.add_column(ratio=1, overflow="fold")
+            for label, said in part:
+                grid.add_row(label, said)
+            if part:
+                self._console.print(grid)
+
     def verdicts(self, verdicts: list[Verdict], *, notes: bool = True) -> None:
         """The most severe first; `notes` are only counted where a page keeps to what matters."""
         shown = [one for one in verdicts if notes or self._whole or one.level != "note"]
         if verdicts:
             self.blank()
         for verdict in severity.shown(shown):
-            symbol, style = SYMBOLS[verdict.level], _STYLES[verdict.level]
+            symbol, style = SYMBOLS[verdict.level], STYLES[verdict.level]
             self.entry(symbol, verdict.level, verdict.text, verdict.remedy, style)
         if len(shown) < len(verdicts):
             self._left_to_page(len(verdicts) - len(shown), "note")
+
+    def folded(self, conditions: list[Verdict]) -> None:
+        """One line for verdicts on conditions, which the page unfolds."""
+        if conditions:
+            self.blank()
+            self.line(f"{_CUT} {severity.folded(conditions)}: in report.html", "dim")
 
     def _left_to_page(self, count: int, what: str) -> None:
         verb = "is" if count == 1 else "are"
@@ -179,7 +208,7 @@ class Page:
             for column_cells, column in zip(by_column, columns, strict=True)
         ]
         for at in (at for at, figures in enumerate(numeric) if figures):
-            written[at] = [cell.replace(" ", _NO_BREAK) for cell in written[at]]
+            written[at] = [cell.replace(" ", NO_BREAK) for cell in written[at]]
         if cut:
             for cells_ in written:
                 cells_.insert(first, _CUT)
@@ -258,8 +287,8 @@ class Page:
         safe = indent + plain(bounded(text, cells.MOST_TEXT)).lstrip(" ")
         if self._ascii:
             mapped = safe.translate(_ASCII)
-            safe = _NO_BREAK.join(
-                part.encode("ascii", "replace").decode("ascii") for part in mapped.split(_NO_BREAK)
+            safe = NO_BREAK.join(
+                part.encode("ascii", "replace").decode("ascii") for part in mapped.split(NO_BREAK)
             )
         return Text(safe, style=style, overflow="fold")
 

@@ -10,9 +10,11 @@ import msgspec
 
 from memgauge.analysis.machine.table import system_table
 from memgauge.analysis.machine.tiers import tier_notes, tiers_table
+from memgauge.analysis.machine.topology import text_of, topology_of
+from memgauge.reports.severity import apart
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import Report
+    from memgauge.analysis.section import Report, Section
     from memgauge.model.system import System
     from memgauge.reports.terminal.page import Page
 
@@ -32,9 +34,13 @@ class Look(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, stream: TextIO) -> Look:
-        """The look for a stream: colour only on a terminal and without NO_COLOR."""
+        """The look for a stream: colour only on a terminal and without NO_COLOR.
+
+        As wide as the terminal, or as COLUMNS says, else 80 columns.
+        """
         tty = stream.isatty()
-        columns = shutil.get_terminal_size().columns if tty else DEFAULT_COLUMNS
+        is_known = tty or os.environ.get("COLUMNS", "").isdecimal()
+        columns = shutil.get_terminal_size().columns if is_known else DEFAULT_COLUMNS
         return cls(
             columns=max(NARROWEST_COLUMNS, min(columns, 100)),
             color=tty and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
@@ -57,22 +63,38 @@ def render(
         width: Most columns of a line; below 20 it counts as 20.
         color: Whether the text contains escape sequences for colours.
         encoding: Encoding of the output; any other than UTF gets plain ASCII.
-        whole: Whether everything is shown. Else a report of many sections keeps to what matters
-            (the first table of each section, both ends of a long table, no notes on the run) and
-            says what only the HTML page shows.
+        whole: Whether everything is shown, the answer last. Else a report that has an answer is
+            that alone; another of many sections keeps to what matters (the first table of each
+            section, both ends of a long table, no notes on the run) and says what only the HTML
+            page shows.
     """
     page = _page(width, color, encoding, whole=whole or len(report.sections) <= _FEW_SECTIONS)
+    if report.answer is not None and report.answer.sentences and not whole:
+        page.heading(f"{report.title}: {report.machine}")
+        page.answer(report.answer)
+        return page.text()
     page.heading(report.title)
     page.line(report.machine)
     page.line(report.status, "" if report.complete else "bold yellow")
-    if report.headlines:
+    if report.answer is None and report.headlines:
         page.blank()
         page.headlines(report.headlines, report.precision)
-    page.verdicts(report.verdicts, notes=False)
-    for section in report.sections:
-        page.section(section, report.precision)
-    page.legend(report)
+    folds = report.pictures_first and not whole
+    if report.answer is None or whole:
+        page.verdicts(apart(report.verdicts)[0] if folds else report.verdicts, notes=False)
+        for section in report.sections:
+            page.section(_without_conditions(section) if folds else section, report.precision)
+        if folds:
+            every = [report.verdicts, *(section.verdicts for section in report.sections)]
+            page.folded([one for verdicts in every for one in apart(verdicts)[1]])
+        page.legend(report)
+    if report.answer is not None:
+        page.answer(report.answer)
     return page.text()
+
+
+def _without_conditions(section: Section) -> Section:
+    return msgspec.structs.replace(section, verdicts=apart(section.verdicts)[0])
 
 
 def render_system(
@@ -89,6 +111,7 @@ def render_system(
     page = _page(width, color, encoding)
     page.heading(system.cpu_model)
     page.table(system_table(system), None)
+    _topology(page, system, width)
     _tiers(page, system)
     for note in system.topology_notes:
         page.entry("·", "note", note, None)
@@ -99,6 +122,17 @@ def render_system(
         style = "green" if capability.available else "yellow"
         page.entry(symbol, word, said, None if capability.available else capability.remedy, style)
     return page.text()
+
+
+def _topology(page: Page, system: System, width: int) -> None:
+    """What lies in what, as a tree."""
+    machine = topology_of(system)
+    if machine is None:
+        return
+    page.blank()
+    page.line("Processors, caches and memory", "underline")
+    for line in text_of(machine, max(width, NARROWEST_COLUMNS)):
+        page.line(line)
 
 
 def _tiers(page: Page, system: System) -> None:

@@ -21,7 +21,7 @@ from memgauge.analysis.statistics.student import half_width
 from memgauge.model.records import AnyRecord, EarlierRun, RunEnd, RunStart
 from memgauge.model.run import Run, run_of
 
-KEY = "best bandwidth, p90"
+KEY = "bandwidth, p90"
 LATENCY = "memory latency, p90"
 
 
@@ -34,7 +34,7 @@ def earlier(*values: float, key: str = KEY) -> list[EarlierRun]:
 
 def bandwidth(value: float | None, key: str | None = KEY) -> Headline:
     cell = None if value is None else Estimate(value, value * 0.99, value * 1.01)
-    return Headline(label="Best bandwidth", value=cell, unit="GB/s", key=key)
+    return Headline(label="Bandwidth", value=cell, unit="GB/s", key=key)
 
 
 def latency(value: float) -> Headline:
@@ -82,7 +82,7 @@ def test_a_run_like_the_earlier_ones_is_said_to_be() -> None:
     (found,) = said(runs, bandwidth(30.4))
     assert found == (
         "good",
-        "The run cannot be told from 5 earlier runs of this machine by best bandwidth.",
+        "The run cannot be told from 5 earlier runs of this machine by bandwidth.",
     )
 
 
@@ -95,7 +95,7 @@ def test_a_slower_run_is_a_problem_and_a_faster_one_a_note() -> None:
     low, high = (100 * math.expm1(middle + sign * reach) for sign in (-1, 1))
     assert level == "problem"
     assert text == (
-        f"Best bandwidth is {-100 * math.expm1(middle):.1f}% lower than in 5 earlier runs of this "
+        f"Bandwidth is {-100 * math.expm1(middle):.1f}% lower than in 5 earlier runs of this "
         f"machine ({low:+.1f}% to {high:+.1f}%), which is more than these vary by."
     )
     ((level, text),) = said(earlier(*values), bandwidth(40.0))

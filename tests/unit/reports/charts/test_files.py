@@ -241,3 +241,17 @@ def test_charts_are_drawn_for_a_user_without_a_home() -> None:
         [sys.executable, "-c", HOMELESS], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout == "None None\n", done.stderr
+
+
+def test_a_band_breaks_where_there_is_no_interval() -> None:
+    y = [float(at) for at in range(1, 17)]
+    known = [1, 2, 3, 8, 12, 13]
+    low: list[float | None] = [v - 0.5 if at in known else None for at, v in enumerate(y)]
+    high: list[float | None] = [v + 0.5 if at in known else None for at, v in enumerate(y)]
+    series = Series(name="one", x=[1024.0 * at for at in y], y=[*y], low=low, high=high)
+    drawn = ET.fromstring(figures.svg(line(series=[series])))  # noqa: S314
+    groups = [one for one in drawn.iter(f"{SVG}g") if "mark-area" in one.get("class", "")]
+    outlines = [path.get("d", "") for one in groups for path in one.iter(f"{SVG}path")]
+    assert sum(outline.count("M") for outline in outlines) == 3
+    rules = [one for one in drawn.iter(f"{SVG}g") if "mark-rule role-mark" in one.get("class", "")]
+    assert sum(len(list(one.iter(f"{SVG}line"))) for one in rules) == 1

@@ -168,6 +168,7 @@ ROWS_OF: dict[str, Callable[[bytes], Sequence[object]]] = {
     "csv": csv_rows,
     "json": json.loads,
     "parquet": lambda made: pl.read_parquet(io.BytesIO(made)).rows(),
+    "arrow": lambda made: pl.read_ipc(io.BytesIO(made)).rows(),
 }
 
 

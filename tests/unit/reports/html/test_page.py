@@ -11,10 +11,22 @@ from hypothesis import given, settings
 from tests.unit.reports.strangers import reports
 from tests.unit.reports.synthetic import hostile, survey
 
-from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
+from memgauge.analysis.section import (
+    Answer,
+    AnswerFigure,
+    AnswerLine,
+    Cell,
+    Column,
+    Quality,
+    Report,
+    Section,
+    Table,
+    Verdict,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.reports import cells
 from memgauge.reports.charts import files as figures
+from memgauge.reports.html.markup import table_block
 from memgauge.reports.html.page import render
 
 VOID = {"meta", "img", "br", "link", "hr", "input"}
@@ -195,3 +207,96 @@ def test_a_report_of_any_size_is_a_page_that_can_be_opened() -> None:
     assert "48,001 further rows are omitted here." in page
     assert "(98,000 more characters are left out)" in page
     assert page.count("4900 more remarks like these") == 2
+
+
+def test_pictures_and_findings_come_first_and_conditions_unfold() -> None:
+    section = survey().sections[0]
+    found = Verdict(level="note", text="FOUND")
+    lacking = [
+        Verdict(level="warning", text=f"LACKING {at}", about="conditions") for at in range(3)
+    ]
+    section = msgspec.structs.replace(section, verdicts=[lacking[0], found])
+    plain = msgspec.structs.replace(survey(), sections=[section], verdicts=lacking[1:])
+    page = render(msgspec.structs.replace(plain, pictures_first=True))
+    body = page[page.index("<main>") :]
+    folded = body.index("3 remarks on the machine and the recording, 3 warnings among them")
+    places = [body.index(what) for what in ("<figure", "FOUND", "<table", "LACKING 0")]
+    assert places == sorted(places)
+    assert places[-1] > folded
+    assert "remarks on the machine" not in render(plain)
+    assert Page(page).open == []
+
+
+def test_the_answer_and_its_pictures_come_first_and_notes_unfold() -> None:
+    known = survey()
+    chart = next(chart for section in known.sections for chart in section.charts)
+    answer = Answer(
+        quality=Quality(grade="poor", reasons=["other <b>programs</b>"]),
+        lines=[
+            AnswerLine(
+                label="Latency",
+                figures=[AnswerFigure(name="DRAM", value=Estimate(90.0, 88.0, 92.0), unit="ns")],
+                detail="idle",
+            )
+        ],
+        next_steps=[Verdict(level="warning", text="Busy.", remedy="wait")],
+        charts=[chart.name],
+    )
+    verdicts = [Verdict(level="note", text="A remark."), Verdict(level="problem", text="Broken.")]
+    report = msgspec.structs.replace(known, answer=answer, verdicts=verdicts)
+    page = Page(render(report))
+    assert not page.open
+    ids = [*page.attributes("id")]
+    assert len(set(ids)) == len(ids)
+    at = ids.index(next(one for one in ids if one.startswith("leading-chart-")))
+    assert at < ids.index("section-1")
+    assert "DRAM 90.0 ns" in page.text
+    assert "poor other <b>programs</b>" in page.text.replace("poorother", "poor other")
+    assert "Busy: wait" in page.text
+    assert page.text.index("Busy: wait") < page.text.index("Broken.") < page.text.index("A remark.")
+    folded = [attributes for tag, attributes in page.tags if tag == "details"]
+    assert any("conditions" in (one.get("class") or "") for one in folded)
+
+
+def test_a_report_without_charts_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "unavailable", lambda: pytest.fail("asked for the library"))
+    section = msgspec.structs.replace(survey().sections[0], charts=[])
+    assert "No charts" not in render(msgspec.structs.replace(survey(), sections=[section]))
+
+
+def test_a_column_without_content_is_left_out_and_numbers_can_be_sorted() -> None:
+    table = Table(
+        name="t",
+        title="T",
+        columns=[Column(title="name"), Column(title="nothing"), Column(title="ns", unit="ns")],
+        rows=[["a", None, Estimate(1.5, 1.25, 2.0)], ["b", "", 3]],
+    )
+    written = table_block(table, None)
+    assert "nothing" not in written
+    assert 'data-value="1.5" data-low="1.25" data-high="2"' in written
+    assert 'data-value="3"' in written
+    assert written.count('<th scope="col"') == 2
+
+
+def test_a_wide_table_says_once_what_all_its_rows_share_and_keeps_it_to_be_copied() -> None:
+    titles = ["name", "pages", *(f"figure {at}" for at in range(12))]
+    interval = Estimate(1234.5, 1000.0, 1500.0)
+    table = Table(
+        name="t",
+        title="T",
+        columns=[Column(title=title) for title in titles],
+        rows=[[name, "thp", *[interval] * 12] for name in ("a", "b")],
+    )
+    written = table_block(table, None)
+    assert '<table class="tight">' in written
+    assert "The same in every row: pages: thp." in written
+    assert written.count("<td hidden>thp</td>") == 2
+    assert written.count(" hidden>") == 3
+    narrow = table_block(
+        msgspec.structs.replace(
+            table, columns=table.columns[:4], rows=[row[:4] for row in table.rows]
+        ),
+        None,
+    )
+    assert "tight" not in narrow
+    assert "hidden" not in narrow

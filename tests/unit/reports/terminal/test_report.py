@@ -176,6 +176,8 @@ def test_the_look_follows_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Look.of(_Terminal()) == Look(columns=70, color=True, encoding="utf-8")
     monkeypatch.setenv("NO_COLOR", "1")
     assert not Look.of(_Terminal()).color
+    assert Look.of(io.StringIO()) == Look(columns=70, color=False, encoding="ascii")
+    monkeypatch.delenv("COLUMNS")
     assert Look.of(io.StringIO()) == Look(columns=80, color=False, encoding="ascii")
 
 
@@ -203,3 +205,17 @@ def test_a_text_of_any_length_is_cut_and_says_so() -> None:
     text = render(msgspec.structs.replace(survey(), verdicts=[verdict]))
     assert len(text) < 20_000
     assert "(4,998,000 more characters are left out)" in " ".join(text.split())
+
+
+def test_conditions_are_one_line_of_a_report_that_begins_with_pictures() -> None:
+    found = Verdict(level="note", text="FOUND")
+    lacking = Verdict(level="warning", text="LACKING", about="conditions")
+    section = msgspec.structs.replace(survey().sections[0], verdicts=[found, lacking])
+    report = msgspec.structs.replace(
+        survey(), sections=[section], verdicts=[lacking], pictures_first=True
+    )
+    short, whole = render(report, whole=False), render(report)
+    assert "FOUND" in short
+    assert "LACKING" not in short
+    assert "2 remarks on the machine and the recording, 2 warnings among them" in short
+    assert whole.count("LACKING") == 2

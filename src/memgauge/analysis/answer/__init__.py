@@ -1,0 +1,1 @@
+"""What a survey answers first: the key figures, how good the run is, and what to do next."""

@@ -1,0 +1,116 @@
+"""The answer of a diagnosis: the verdict, the figures it rests on, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memgauge.analysis.answer.next_steps import next_steps
+from memgauge.analysis.answer.quality import quality_of
+from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
+from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
+from memgauge.analysis.diagnose.verdicts import (
+    MATTERS,
+    is_faster,
+    is_slower,
+    share_words,
+    verdict_words,
+)
+from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.section import Answer, AnswerFigure, AnswerLine, Section, Verdict
+from memgauge.model.points.diagnose import BANDWIDTH, LATENCY, WRITE
+
+MOST_VARIANTS = 6
+
+
+def diagnosis_answer(
+    figures: Figures, verdicts: Sequence[Verdict], sections: Sequence[Section]
+) -> Answer | None:
+    """The verdict, what it rests on and what helps; None: the run holds no diagnosis.
+
+    Args:
+        figures: Of the run.
+        verdicts: Of the run as a whole.
+        sections: Of its experiments.
+    """
+    found = diagnosis_of(figures)
+    if found is None:
+        return None
+    judgement = judgement_of(found)
+    every = [*verdicts, *(verdict for section in sections for verdict in section.verdicts)]
+    return Answer(
+        quality=quality_of(figures),
+        sentences=[verdict_words(judgement)] if found.pressures else [],
+        lines=[*_pressure(found, judgement), *_traffic(found), *_variants(found)],
+        next_steps=next_steps(every),
+        charts=[chart.name for section in sections for chart in section.charts][:2],
+    )
+
+
+def _pressure(found: Diagnosis, judgement: Judgement) -> Iterator[AnswerLine]:
+    """Slowdowns under writes in the regime that was judged, and shares."""
+    write = next(
+        (
+            one
+            for one in found.pressures
+            if one.name == WRITE and one.regime == judgement.regime and one.program is not None
+        ),
+        None,
+    )
+    if write is None:
+        return
+    names = {"program": write.program, "latency": write.references.get(LATENCY)}
+    names["streaming"] = write.references.get(BANDWIDTH)
+    regime = f", {judgement.regime}" if judgement.regime else ""
+    yield AnswerLine(
+        label="Slowdown",
+        figures=[
+            AnswerFigure(name=name, value=value, digits=2) for name, value in names.items() if value
+        ],
+        detail=f"under writes, {write.rounds} rounds{regime}",
+    )
+    shares = {"waiting": judgement.latency_share, "streaming": judgement.bandwidth_share}
+    if judgement.kind in OF_MEMORY and any(shares.values()):
+        yield AnswerLine(
+            label="Behaves like",
+            figures=[],
+            detail=" or ".join(
+                f"{name} {share_words(value)} of its time"
+                for name, value in shares.items()
+                if value
+            ),
+        )
+
+
+def _traffic(found: Diagnosis) -> Iterator[AnswerLine]:
+    traffic = found.traffic
+    if traffic is None:
+        return
+    share = traffic.peak_share
+    yield AnswerLine(
+        label="Traffic",
+        figures=[
+            AnswerFigure(name="", value=traffic.gb_per_s, unit="GB/s", digits=2),
+            *([AnswerFigure(name="of the peak", value=share, unit="%", digits=0)] if share else []),
+        ],
+        detail="simulated bytes over measured time, not counted",
+    )
+
+
+def _variants(found: Diagnosis) -> Iterator[AnswerLine]:
+    """The fastest first."""
+    known = [one for one in found.variants if one.program is not None]
+    known.sort(key=lambda one: one.program.value if one.program else 1.0)
+    for at, one in enumerate(known[:MOST_VARIANTS]):
+        yield AnswerLine(
+            label="" if at else "Time with",
+            figures=[AnswerFigure(name=one.name, value=one.program, digits=3)],
+            detail=_words(one),
+        )
+
+
+def _words(one: Treated) -> str:
+    if not one.change:
+        return "shows the noise"
+    if is_faster(one.program):
+        return "faster"
+    return "slower" if is_slower(one.program) else f"no difference above {MATTERS:.0%}"
