@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from memgauge.model.arguments import name_of, path_of, text_of, words_of
 from memgauge.model.errors import RequestError, SystemFailure, ValidationFailed
@@ -18,6 +21,7 @@ from memgauge.model.text import quoted
 from memgauge.results import (
     CORRUPT,
     Compared,
+    ProfiledJob,
     Published,
     Result,
     Simulation,
@@ -91,6 +95,15 @@ def combined(path: str | Path) -> CombinedRun:
     from memgauge.cluster.combined import load_combined
 
     return load_combined(path_of(path, "combined"))
+
+
+def profiled_job(path: str | Path) -> ProfiledJob:
+    """The job of a profile under mpirun or srun, from its directory, whole or not.
+
+    Raises:
+        RunFileError: it is none, or of a newer version.
+    """
+    return ProfiledJob(path_of(path, "profiled_job"))
 
 
 def published(name: str) -> Published:
@@ -220,8 +233,14 @@ def measure(  # noqa: PLR0913 - all but two by name
 
     began = began or Beginning.now()
     where = nullcontext(resume) if resume else run_directory(options.output, name)
-    with prepared(chosen) as prepared_with, where as directory:
+    with prepared(chosen, system) as prepared_with, where as directory:
         machine = system()
+        if options.peak_bytes_per_s is not None:
+            machine = msgspec.structs.replace(
+                machine,
+                theoretical_bandwidth_bytes_per_s=options.peak_bytes_per_s,
+                peak_is_given=True,
+            )
         known = (
             Known()
             if resume
@@ -369,6 +388,19 @@ def traffic(kernel: str, **options: Any) -> Result:
     return _run(["traffic"], "traffic", options | {"kernel": text_of(kernel, "traffic")})
 
 
+def diagnose(command: Sequence[str], **options: Any) -> Result:
+    """What limits a program, and what would help. Options are those of `memgauge diagnose`.
+
+    Args:
+        command: Words of the program's command line.
+        **options: In text form or as native values.
+    """
+    from memgauge.experiments.diagnose.parameters import DiagnoseRunOptions
+
+    words = shlex.join(words_of(command, "diagnose"))
+    return _run(["diagnose"], "diagnose", options | {"command": words}, run=DiagnoseRunOptions)
+
+
 def counters_verify(**options: Any) -> Result:
     """Verdicts on counters, which are kept. Options are those of `memgauge counters verify`."""
     result = _run(["counters_verify"], "counters_verify", options)
@@ -409,8 +441,8 @@ def keep_verdicts(result: Result) -> Path | None:
 def profile(command: Sequence[str] = (), **options: Any) -> Result:
     """Run a command, or attach to `pid=`, and record one timeline beside it until it ends.
 
-    Options are those of `memgauge profile`: pid, rate, components, counters and output. How the
-    command ended stands in `result.run.processes`.
+    Options are those of `memgauge profile`: pid, rate, components, counters, by_thread and output.
+    How the command ended stands in `result.run.processes`.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such command.
@@ -440,8 +472,10 @@ def profile(command: Sequence[str] = (), **options: Any) -> Result:
     return Result(done.run, directory)
 
 
-def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
-    chosen, run_options = _requested(names, options)
+def _run(
+    names: Sequence[str], name: str, options: dict[str, Any], *, run: type[RunOptions] = RunOptions
+) -> Result:
+    chosen, run_options = _requested(names, options, run=run)
     result = measure(chosen, run_options, name=name)
     result.save()
     if result.failed_validations:
@@ -450,13 +484,13 @@ def _run(names: Sequence[str], name: str, options: dict[str, Any]) -> Result:
 
 
 def _requested(
-    names: Sequence[str], options: dict[str, Any]
+    names: Sequence[str], options: dict[str, Any], *, run: type[RunOptions] = RunOptions
 ) -> tuple[list[tuple[Experiment, CommonParameters]], RunOptions]:
     """Experiments with their parameters, and what applies to the whole run."""
     from memgauge.experiments.registry import load as load_experiment
 
-    of_run = {field.keyword for field in fields_of(RunOptions)} | {"budget_s"}
-    run_options = build(RunOptions, **{k: v for k, v in options.items() if k in of_run})
+    of_run = {field.keyword for field in fields_of(run)} | {"budget_s"}
+    run_options = build(run, **{k: v for k, v in options.items() if k in of_run})
     requested = {k: v for k, v in options.items() if k not in of_run}
     chosen: list[tuple[Experiment, CommonParameters]] = []
     for experiment in map(load_experiment, names):

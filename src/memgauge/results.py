@@ -6,8 +6,9 @@ Rendering needs neither the native core nor the machine.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from memgauge.analysis.comparison.figures import Source
     from memgauge.analysis.comparison.ratios import Comparison, Row
     from memgauge.analysis.figures.run import Figures
+    from memgauge.analysis.ranks.report import ProfiledRanks
     from memgauge.analysis.section import Report
     from memgauge.model.simulated_program import SimulatedProgram
+    from memgauge.reports.export.figures import FigureTable
 
 
 CORRUPT = (
@@ -32,6 +35,15 @@ CORRUPT = (
     "the memory before you trust this machine"
 )
 """What failed validations mean."""
+EMPTY = (
+    "the budget ended while arrays were prepared; increase --budget, use fewer --threads or "
+    "smaller arrays, or stop other programs"
+)
+"""Why a run has points and no samples."""
+
+
+FRAME_PX = 900
+"""Height of a page in a notebook."""
 
 
 class Analysed(ABC):
@@ -45,6 +57,16 @@ class Analysed(ABC):
     @abstractmethod
     def _figures(self) -> msgspec.Struct:
         """The document that `document` gives as plain data."""
+
+    def __repr__(self) -> str:
+        """What it is of and how it went, in a line."""
+        report = self.report
+        return f"<{type(self).__name__}: {report.title}; {report.status}>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, as notebooks show it: its styles and scripts stay inside."""
+        page = escape(self.html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:{FRAME_PX}px;border:0"></iframe>'
 
     def document(self) -> dict[str, Any]:
         """The figures as plain data: what `--json` prints."""
@@ -76,6 +98,12 @@ class Result(Analysed):
         """Checks of arrays that did not hold what they must: possible memory corruption."""
         return [v for v in self.run.validations if not all(check.passed for check in v.checks)]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether points were prepared and none was measured or simulated."""
+        run = self.run
+        return bool(run.points) and not run.simulated and not any(run.samples.values())
+
     @cached_property
     def headline_figures(self) -> dict[str, float]:
         """What is kept of the run for later ones, by key of the headline."""
@@ -96,14 +124,23 @@ class Result(Analysed):
 
         return report_of(self._known)
 
-    def text(self, width: int = 80, encoding: str = "utf-8") -> str:
-        """The summary for a terminal, without colour; a survey's long tables are shortened.
+    def text(self, width: int = 80, encoding: str = "utf-8", *, full: bool = True) -> str:
+        """The report for a terminal, without colour; in ASCII for an encoding without Unicode.
 
-        In ASCII for an encoding without Unicode.
+        Args:
+            width: Most columns of a line.
+            encoding: Of the output.
+            full: False: of a run of several experiments only the answer.
         """
         from memgauge.reports.terminal.report import render
 
-        return render(self.report, width=width, color=False, encoding=encoding, whole=False)
+        return render(self.report, width=width, color=False, encoding=encoding, whole=full)
+
+    def figures(self) -> FigureTable:
+        """Every figure with its interval: a row for each point in each regime."""
+        from memgauge.reports.export.figures import FigureTable
+
+        return FigureTable(self._known)
 
     def stream_form(self) -> str:
         """The bandwidth figures in STREAM's own table form, labelled as its run rules ask."""
@@ -149,8 +186,11 @@ class Compared(_Printed):
 
     @property
     def judged(self) -> list[str]:
-        """Figures with intervals in the baseline and in another source, so that chance is known."""
-        return [row.name for pair in self.comparison.pairs for row in pair.judged]
+        """Speeds with intervals in the baseline and in another source, so that chance is known.
+
+        Amounts, such as bytes moved, are faster or slower than none.
+        """
+        return [row.name for pair in self.comparison.pairs for row in pair.judged_speeds]
 
     @property
     def not_judged(self) -> list[str]:
@@ -173,6 +213,19 @@ class Compared(_Printed):
             )
         ]
         return list(dict.fromkeys(names))
+
+    def gate(self, *, keys_only: bool) -> Callable[[str], bool]:
+        """Which figures a gate looks at, by name.
+
+        Args:
+            keys_only: Only those that matter most (tuned bandwidth, idle latency, full load), if
+                one of them can be judged.
+        """
+        from memgauge.analysis.comparison.answer import is_key
+
+        if keys_only and any(map(is_key, self.judged)):
+            return is_key
+        return lambda _: True
 
     def slower_than(self, share: float) -> list[tuple[str, Row]]:
         """Source and figure wherever the ratio's interval lies wholly beyond `share` slower.
@@ -197,6 +250,42 @@ class Compared(_Printed):
         from memgauge.analysis.comparison.document import comparison_document
 
         return comparison_document(self.comparison)
+
+
+class ProfiledJob(Analysed):
+    """A job whose ranks are profiled, each with a run of its own in the directory."""
+
+    def __init__(self, directory: Path) -> None:
+        from memgauge.model.storage.profile_job import read_job
+
+        self.directory = directory
+        self._manifest = read_job(directory)
+
+    @cached_property
+    def ranks(self) -> ProfiledRanks:
+        """The ranks, analysed."""
+        from memgauge.analysis.ranks.report import profiled_ranks
+
+        return profiled_ranks(self.directory, self._manifest)
+
+    @cached_property
+    def report(self) -> Report:
+        """The ranks over one time: verdicts, tables and charts."""
+        from memgauge.analysis.ranks.report import report_of
+
+        return report_of(self.ranks)
+
+    def _figures(self) -> msgspec.Struct:
+        from memgauge.analysis.ranks.document import ranks_document
+
+        return ranks_document(self.ranks)
+
+    def save(self) -> None:
+        """Write `summary.txt` and `report.html` beside the manifest."""
+        from memgauge.reports.files import write_text
+
+        write_text(self.directory / "summary.txt", self.text(), below=self.directory)
+        write_text(self.directory / "report.html", self.html(), below=self.directory)
 
 
 class Published(Analysed):

@@ -33,7 +33,7 @@ def test_a_run_is_measured_loaded_and_rendered(tmp_path: Path) -> None:
 @pytest.mark.native
 def test_unknown_options_are_named(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="treads"):
-        memgauge.stream(treads=1, output=str(tmp_path / "run"))
+        memgauge.stream(treads=1, output=str(tmp_path / "run"))  # type: ignore[call-arg]
 
 
 def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_combined_runs_are_loaded_by_a_function_of_their_own(tmp_path: Path) -> 
 def test_names_are_those_promised() -> None:
     assert set(memgauge.__all__) <= set(dir(memgauge))
     with pytest.raises(AttributeError, match="no attribute 'bandwith'"):
-        _ = memgauge.bandwith
+        _ = memgauge.bandwith  # type: ignore[attr-defined]
 
 
 def test_errors_are_caught_by_the_name_the_package_gives() -> None:

@@ -38,7 +38,8 @@ ALLOWED: dict[str, set[str]] = {
         "results", "cluster", "runner", "experiments", "machines", "simulation", "counters",
         "system", "reports", "analysis", "references", "model",
     },
-    ROOT: {"api", "results", "model"},
+    "signatures": {"experiments", "runner", "model"},
+    ROOT: {"api", "results", "signatures", "model"},
     "commands": {
         ROOT, "api", "results", "cluster", "fft3d", "runner", "experiments", "machines",
         "simulation", "counters", "system", "reports", "analysis", "references", "model",
@@ -52,7 +53,7 @@ SHARED: dict[str, set[str]] = {
 }
 PEERS: dict[str, dict[str, set[str]]] = {
     "experiments": {
-        "counters_compare": {"counters_verify"},
+        "counters_compare": {"counters_verify", "traffic"},
         "counters_verify": {"stream"},
         "interleave": {"stream"},
         "tiers": {"loaded", "stream", "transfers"},

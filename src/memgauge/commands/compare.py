@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.commands.shared.completing import files
 from memgauge.commands.shared.options import json_option, page_option
 from memgauge.commands.shared.output import print_and_write, print_json, print_report
 from memgauge.model.errors import ExitCode, RequestError
@@ -18,6 +19,7 @@ from memgauge.model.units import parse_share
 from memgauge.references.library import NAMES, PREFIX, load
 from memgauge.results import Compared
 
+USUAL_SHARE = "5%"
 MOST_NAMED = 8
 """Figures named in one line of an error."""
 
@@ -30,7 +32,7 @@ def _print_list(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 
 
 @click.command("compare")
-@click.argument("sources", nargs=-1, metavar="A[,A2,...] B[,B2,...] ...")
+@click.argument("sources", nargs=-1, metavar="A[,A2,...] B[,B2,...] ...", shell_complete=files)
 @click.option(
     "--list",
     is_flag=True,
@@ -44,18 +46,28 @@ def _print_list(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     metavar="PATTERN",
     help="compare only figures with these names, such as 'stream/copy/*'",
 )
+@click.option(
+    "--all",
+    "full",
+    is_flag=True,
+    help="print every figure and section, and the answer last; without it the answer alone",
+)
 @page_option
 @json_option
 @click.option(
     "--fail-if-slower",
     metavar="SHARE",
-    help="exit with code 4 if a figure is slower than A's by more than this share, such as 5%, "
-    "over its whole interval; with several runs a side, if it is also not explained by chance",
+    is_flag=False,
+    flag_value=USUAL_SHARE,
+    help="exit with code 4 if a key figure, or one of --only, is slower than A's by more than this "
+    f"share ({USUAL_SHARE} where it is the last word), over its whole interval; with several runs "
+    "a side, if it is also not explained by chance",
 )
-def command(
+def command(  # noqa: PLR0913 - one for each option
     sources: tuple[str, ...],
     *,
     only: str | None,
+    full: bool,
     page: Path | None,
     as_json: bool,
     fail_if_slower: str | None,
@@ -74,10 +86,12 @@ def command(
         sources: Run directories, several of one side separated by commas or in one directory, or
             `reference:NAME`; the first is the baseline.
         only: Glob that selects figures by name; None compares all.
+        full: Whether to print all that was compared, not only the verdict and the key figures.
         page: HTML file to write; None writes none.
         as_json: Whether to print the JSON document instead of the report.
         fail_if_slower: Share as text, such as `5%`: if a figure is slower than the baseline's by
-            more, the exit code is 4; None leaves speed out of the exit code.
+            more, the exit code is 4; None leaves speed out of the exit code. Without `only` it is
+            one of the key figures, if any can be judged.
     """
     share = None if fail_if_slower is None else parse_share(fail_if_slower, "--fail-if-slower")
     compared = api.compare(*sources, only=only)
@@ -86,7 +100,7 @@ def command(
         if as_json:
             print_json(compared.document())
         else:
-            print_report(compared.report)
+            print_report(compared.report, whole=full)
 
     def save() -> None:
         if page is not None:
@@ -94,10 +108,10 @@ def command(
             click.echo(f"page: {plain(str(page))}", err=True)
 
     print_and_write(show, save)
-    return ExitCode.DONE if share is None else _gate(compared, share)
+    return ExitCode.DONE if share is None else _gate(compared, share, only)
 
 
-def _gate(compared: Compared, share: float) -> int:
+def _gate(compared: Compared, share: float, only: str | None) -> int:
     """The exit code of --fail-if-slower, with a line on stderr that says why."""
     if not compared.judged:
         raise RequestError(
@@ -105,13 +119,15 @@ def _gate(compared: Compared, share: float) -> int:
             "compare runs that measured the same things, with a longer --budget, or several runs "
             "a side"
         )
-    if compared.not_judged:
-        names = _some(compared.not_judged)
-        click.echo(f"memgauge: --fail-if-slower: not judged: {names}", err=True)
+    is_gated = compared.gate(keys_only=only is None)
+    left = [name for name in compared.not_judged if is_gated(name)]
+    if left:
+        click.echo(f"memgauge: --fail-if-slower: not judged: {_some(left)}", err=True)
     slower = [
         f"{row.name} in {source} ({100 * row.speed.value:.1f}% of the baseline's speed, at most "
         f"{100 * row.speed.high:.1f}%)"
         for source, row in compared.slower_than(share)
+        if is_gated(row.name)
     ]
     if not slower:
         return ExitCode.DONE

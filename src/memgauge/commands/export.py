@@ -1,4 +1,4 @@
-"""`memgauge export RUN`: the samples of a run, or the readings of a profile, for other programs."""
+"""`memgauge export RUN`: figures or samples of a run, or readings of a profile, as a file."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from memgauge.reports.files import write_pieces
     "--table",
     type=click.Choice([*TABLES, TIMELINE]),
     default=None,
-    help="samples: a row for each thread and iteration; loads: histogram of individually "
-    "timed loads; simulated: for each machine that a point was simulated on; "
-    "timeline: for each reading of a profile's counters  [default: timeline of a "
-    "profile, simulated of a run that measured nothing, else samples]",
+    help="figures: a row for each point and regime, with its interval; samples: for each thread "
+    "and iteration; loads: histogram of individually timed loads; simulated: for each machine that "
+    "a point was simulated on; timeline: for each reading of a profile's counters  [default: "
+    "timeline of a profile, simulated of a run that measured nothing, else samples]",
 )
 @form_option(EXPORTERS, formats_help())
 @output_option("file to write  [default: stdout]")
 def command(run: Path, table: str | None, form: str, output: Path | None) -> None:
-    """Write every sample of a run, or every reading of a profile.
+    """Write the figures or every sample of a run, or every reading of a profile.
 
     \N{FORM FEED}
 

@@ -7,12 +7,15 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.cluster.combined import CombinedRun
 from memgauge.commands.shared.options import form_option, output_option, run_argument
 from memgauge.model.errors import RequestError
 from memgauge.model.storage.cluster import is_cluster
+from memgauge.model.storage.profile_job import is_profile_job
 from memgauge.model.text import plain
 from memgauge.reports.charts.files import png, svg, vega_lite_json
 from memgauge.reports.files import write_bytes
+from memgauge.results import ProfiledJob, Result
 
 FORMATS = {
     "svg": lambda chart: svg(chart).encode(),
@@ -27,21 +30,23 @@ FORMATS = {
 @form_option(FORMATS, "kind of picture")
 @output_option("directory to write into  [default: figures inside the run]")
 def command(run: Path, form: str, output: Path | None) -> None:
-    """Write every picture of a run, or of a combined run of nodes, as a file of its own.
+    """Write every picture of a run, of nodes or of ranks together, as a file of its own.
 
     \N{FORM FEED}
 
     Args:
-        run: Directory of the run or of the combined run.
+        run: Directory of the run, of the combined run or of the job.
         form: Key of `FORMATS`, which is also the ending of each file name.
         output: Directory to write into; None chooses `figures` inside the run.
 
     Raises:
         RequestError: the run holds too few figures for any picture.
     """
-    result = api.combined(run) if is_cluster(run) else api.load(run)
+    result = _result(run)
     directory = output or result.directory / "figures"
     charts = [chart for section in result.report.sections for chart in section.charts]
+    if charts and result.report.topology is not None:
+        charts.append(result.report.topology)
     if not charts:
         raise RequestError(
             f"{plain(str(run))}: holds too few figures to draw; 'memgauge report' shows them"
@@ -57,3 +62,9 @@ def command(run: Path, form: str, output: Path | None) -> None:
             unprinted = error
     if unprinted is not None:
         raise unprinted
+
+
+def _result(run: Path) -> Result | CombinedRun | ProfiledJob:
+    if is_cluster(run):
+        return api.combined(run)
+    return api.profiled_job(run) if is_profile_job(run) else api.load(run)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memgauge import api
+from memgauge.commands.shared.completing import machine_or_file
 from memgauge.commands.shared.options import json_option
 from memgauge.commands.shared.output import print_json, print_text
 from memgauge.model.cache_machine import CacheMachine
@@ -23,7 +24,7 @@ _HANGING = "    "
 
 
 @click.command("machines")
-@click.argument("names", nargs=-1, metavar="[NAME|FILE ...]")
+@click.argument("names", nargs=-1, metavar="[NAME|FILE ...]", shell_complete=machine_or_file)
 @json_option
 def command(names: tuple[str, ...], *, as_json: bool) -> None:
     """List the machines whose caches can be simulated; of those named, sources and assumptions.

@@ -31,7 +31,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.exceptions.Abort) as error:
         return _interrupted(error)
     except click.ClickException as error:
-        return _fail(_usage(error), _usage_code(error))
+        return _misused(error)
     except (BrokenPipeError, SystemExit):
         # The reader of a pipe left (click makes of that a SystemExit, and of nothing else here).
         # Nothing is wrong, and nothing more can be said on stdout.
@@ -88,6 +88,14 @@ def _fail(message: str, code: int) -> int:
     with suppress(OSError):  # after SIGHUP the terminal may be gone
         click.echo(f"memgauge: {plain(message)}", err=True)
     return code
+
+
+def _misused(error: click.ClickException) -> int:
+    """Of no arguments at all, help is what was asked for."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message())
+        return ExitCode.DONE
+    return _fail(_usage(error), _usage_code(error))
 
 
 def _usage_code(error: click.ClickException) -> int:

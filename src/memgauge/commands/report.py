@@ -11,7 +11,7 @@ import click
 from memgauge import api
 from memgauge.cluster.combined import CombinedRun
 from memgauge.commands.shared.measure import say_where
-from memgauge.commands.shared.options import run_argument
+from memgauge.commands.shared.options import full_option, run_argument
 from memgauge.commands.shared.output import (
     look_of_stdout,
     print_and_write,
@@ -21,8 +21,9 @@ from memgauge.commands.shared.output import (
 )
 from memgauge.model.errors import RequestError
 from memgauge.model.storage.cluster import is_cluster
+from memgauge.model.storage.profile_job import is_profile_job
 from memgauge.references.library import PREFIX
-from memgauge.results import Analysed, Result
+from memgauge.results import Analysed, ProfiledJob, Result
 
 STREAM = "stream"
 
@@ -41,6 +42,7 @@ _PRINTED: dict[str, Callable[[Analysed], None]] = {
 
 @click.command("report")
 @run_argument
+@full_option
 @click.option(
     "--format",
     "form",
@@ -49,32 +51,44 @@ _PRINTED: dict[str, Callable[[Analysed], None]] = {
     help="print the report in this format on stdout and write no file; stream: the table that "
     "STREAM prints",
 )
-def command(run: Path, form: str | None) -> None:
+def command(run: Path, form: str | None, full: bool) -> None:
     """Render a run again, on any machine, with or without the native core.
 
-    Writes summary.txt and report.html into the run's directory and prints the summary. For
-    published counts of memory controllers, such as reference:altra-dmc620, and published splits of
-    threads between two memories, such as reference:nvdimm-nvm-nvm, it prints and writes nothing.
-    Of a combined run of nodes it uses whatever of them is there, and says which are missing.
+    Writes summary.txt and report.html into the run's directory and prints the summary; of a survey
+    the answer, or with --full everything. For published counts of memory controllers, such as
+    reference:altra-dmc620, and published splits of threads between two memories, such as
+    reference:nvdimm-nvm-nvm, it prints and writes nothing.
+    Of a combined run of nodes, and of a job whose ranks were profiled, it uses whatever of them is
+    there, and says which are missing.
+
+    \N{FORM FEED}
+
+    Args:
+        run: Directory of a run, of a combined run or of a job, or the name of a published data set.
+        form: What to print instead of the summary, writing nothing; None prints the summary.
+        full: Whether to print every section of a survey.
     """
     if str(run).startswith(PREFIX):
         _published(str(run), form)
         return
     if is_cluster(run):
-        _render(api.combined(run), form)
+        _render(api.combined(run), form, full=full)
+        return
+    if is_profile_job(run):
+        _render(api.profiled_job(run), form, full=full)
         return
     result = api.load(run)
     if form == STREAM:
         click.echo(result.stream_form())
     else:
-        _render(result, form)
+        _render(result, form, full=full)
 
 
-def _render(result: Result | CombinedRun, form: str | None) -> None:
+def _render(result: Result | CombinedRun | ProfiledJob, form: str | None, *, full: bool) -> None:
     """In one form on stdout; or the summary, and files beside what was read."""
     if form == STREAM:
         raise RequestError(
-            "--format stream: a combined run of nodes has no such table; give the run of one node"
+            "--format stream: a combined run has no such table; give the run of one node or rank"
         )
     if form is not None:
         _PRINTED[form](result)
@@ -82,9 +96,9 @@ def _render(result: Result | CombinedRun, form: str | None) -> None:
 
     def write() -> None:
         result.save()
-        say_where(result.directory)
+        say_where(result.directory, is_survey=not full and result.report.answer is not None)
 
-    print_and_write(partial(print_report, result.report, whole=False), write)
+    print_and_write(partial(print_report, result.report, whole=full), write)
 
 
 def _published(name: str, form: str | None) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 
 import click
 
+from memgauge.commands.shared.completing import register
 from memgauge.commands.shared.rank_errors import report_of_this_node
 from memgauge.model.errors import MemgaugeError, ProfileFailed, RequestError, SimulationFailed
 from memgauge.model.experiments import DESCRIPTORS, SURVEYED
 from memgauge.model.termination import unwinding
+from memgauge.model.text import did_you_mean, quoted
 from memgauge.system.limits.processor_time import notice_before_kill
 from memgauge.system.native import refusal
 
@@ -26,6 +28,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "system": "Show what was found about this machine and what is possible on it.",
     },
     "Profile": {
+        "diagnose": DESCRIPTORS["diagnose"].summary,
         "profile": DESCRIPTORS["profile"].summary,
         "region": "Print how to build a program that marks its regions.",
         "fft3d": DESCRIPTORS["fft3d"].summary,
@@ -43,6 +46,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "figures": "Write the pictures of a run as SVG or PNG.",
         "export": "Write the samples of a run as CSV, JSON or Parquet.",
         "schema": "Print the JSON Schema of records or of --json documents.",
+        "completion": "Print the script that makes a shell complete these commands.",
     },
 }
 """The commands as --help lists them: a summary by name, under headings."""
@@ -97,6 +101,10 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command, loaded. From now on there may be something to unwind when a signal comes."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = did_you_mean(name, COMMANDS, most=2, alike=0.6)
+            ctx.fail(f"no such command {quoted(name)}{f'; {near}' if near else ''}")
         found = super().resolve_command(ctx, args)
         ctx.with_resource(unwinding())
         return found
@@ -112,6 +120,9 @@ class LazyGroup(click.Group):
         for heading, summaries in GROUPS.items():
             with formatter.section(heading):
                 formatter.write_dl(list(summaries.items()))
+
+
+register()
 
 
 def _version() -> str:

@@ -9,6 +9,7 @@ from memgauge.analysis.schema import (
     comparison_schema,
     counters_schema,
     document_schema,
+    ranks_schema,
     simulation_schema,
 )
 from memgauge.model.storage.schema import record_schema, schema_text
@@ -19,6 +20,7 @@ SCHEMAS = {
     "comparison": comparison_schema,
     "counters": counters_schema,
     "cluster": cluster_schema,
+    "ranks": ranks_schema,
     "simulation": simulation_schema,
 }
 
@@ -32,7 +34,8 @@ SCHEMAS = {
     show_default=True,
     help="record: one line of records.jsonl; document: what --json prints; comparison: what "
     "compare --json prints; counters: what counters --json prints; cluster: what "
-    "cluster --json prints; simulation: what simulate --json prints",
+    "cluster --json prints; ranks: what report --format json prints of a job of profiled ranks; "
+    "simulation: what simulate --json prints",
 )
 def command(subject: str) -> None:
     """Print the JSON Schema of a run's records, or of a document that --json prints."""

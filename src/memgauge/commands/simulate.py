@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from memgauge import api
+from memgauge.commands.shared.completing import files, machine_or_file
 from memgauge.commands.shared.options import page_option
 from memgauge.commands.shared.output import print_json
 from memgauge.model.errors import (
@@ -30,6 +31,7 @@ from memgauge.simulation.program import ENGINES, simulate_program
     "--machine",
     "name",
     metavar="NAME|FILE",
+    shell_complete=machine_or_file,
     default="this",
     show_default=True,
     help="machine whose caches are simulated: a name that 'memgauge machines' lists, or a TOML "
@@ -50,7 +52,13 @@ from memgauge.simulation.program import ENGINES, simulate_program
     is_flag=True,
     help="print one JSON document on stdout; the program's own output goes to stderr",
 )
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND ...")
+@click.argument(
+    "command",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[--] COMMAND ...",
+    shell_complete=files,
+)
 def command(
     command: tuple[str, ...],
     *,

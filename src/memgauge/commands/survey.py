@@ -11,7 +11,7 @@ from memgauge import api
 from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
 from memgauge.commands.shared.help import GroupedOption
 from memgauge.commands.shared.measure import measure
-from memgauge.commands.shared.options import given, options_of, requested
+from memgauge.commands.shared.options import full_option, given, options_of, requested
 from memgauge.commands.shared.rank_errors import OneRankReports
 from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, repeat_option
 from memgauge.commands.shared.resume import Confirmed, resume
@@ -51,6 +51,7 @@ tree_option = click.option(
 
 @click.command("survey", cls=OneRankReports)
 @options_of(CommonParameters, RunOptions, several=["memory"])
+@full_option
 @only_option
 @repeat_option
 @plan_option
@@ -66,40 +67,43 @@ tree_option = click.option(
 def command(  # noqa: PLR0913, PLR0917 - one for each option that is no parameter
     interrupted: Path | None,
     only: str | None,
-    runs: int | None,
+    times: int | None,
     memory: tuple[str, ...],
     only_plan: bool,
     machine_tree: Path | None,
+    full: bool,
     **values: Any,
 ) -> int:
     """Measure this machine's memory and write a report.
 
-    Runs every experiment inside one time budget and leaves a run directory with the records, a
-    summary and one HTML page. Needs no privilege, no PMU and no network. Started by mpirun or srun
-    on several nodes, it measures each of them once, as 'memgauge cluster' does.
+    Runs every experiment inside one time budget, prints the answer in a few lines, and leaves a run
+    directory with the records, the whole summary and one HTML page. Needs no privilege, no PMU and
+    no network. Started by mpirun or srun on several nodes, it measures each of them once, as
+    'memgauge cluster' does.
 
     \N{FORM FEED}
 
     Args:
         interrupted: Directory of the run to complete; None starts a new run.
         only: Experiments to run, separated by commas; None runs all.
-        runs: How many runs to make, each in a process of its own; None makes one in this process.
+        times: How many runs to make, each in a process of its own; None makes one in this process.
         memory: Text of each `--memory`. A new run takes one at most; a resumed run takes all
             placements that it may use beside `dram`.
         only_plan: Whether to print what the survey would do, and do nothing.
         machine_tree: Root of a copy of another machine's /sys and /proc, to plan for; None: this
             machine.
+        full: Whether to print every section, and the answer last.
         **values: Text of each other option by keyword; None for an option not given.
 
     Raises:
         RequestError: an option is given that a resumed run cannot change.
     """
-    if runs is not None:
+    if times is not None:
         beside = {"--resume": interrupted, "--json": values["json"], "mpirun": is_one_of_several()}
         refuse_with_repeat(beside)
     if machine_tree is not None and not only_plan:
         raise RequestError("--machine-tree: only --plan uses another machine's tree; add --plan")
-    if only_plan and (runs is not None or interrupted is not None or values["json"]):
+    if only_plan and (times is not None or interrupted is not None or values["json"]):
         raise RequestError(
             "--plan: prints a plan of one new survey; leave out --repeat, --resume and --json"
         )
@@ -118,7 +122,7 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option that is no paramete
                 "--overwrite"
             )
         confirmed = Confirmed(memory, overwrite="overwrite" in common)
-        return resume(interrupted, options, given(RunOptions, values), confirmed)
+        return resume(interrupted, options, given(RunOptions, values), confirmed, full=full)
     chosen = [
         (one := load(name), build(one.parameters, **api.taken_by(one.parameters, common)))
         for name in api.surveyed(only)
@@ -126,11 +130,12 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option that is no paramete
     if only_plan:
         click.echo(api.predicted(chosen, options.budget_s, machine_tree), nl=False)
         return ExitCode.DONE
-    if runs is not None:
+    if times is not None:
         words = words_for([CommonParameters, RunOptions], values, leave_out={"output"})
         words += [] if only is None else [f"--only={only}"]
-        return repeat(runs, ["survey", *words], options.output, "survey")
-    return measure(chosen, options, name="survey")
+        words += ["--full"] if full else []
+        return repeat(times, ["survey", *words], options.output, "survey")
+    return measure(chosen, options, name="survey", full=full)
 
 
 def one_memory(memory: tuple[str, ...]) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from memgauge import api
+from memgauge.commands.shared.completing import listed_values
 from memgauge.commands.shared.experiment import experiment_command
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import given, requested
@@ -16,7 +17,7 @@ from memgauge.model.cache_machine import machine_name
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.storage.run_file import RunWriter, run_directory
-from memgauge.model.units import format_duration
+from memgauge.model.units import format_duration, format_long
 from memgauge.runner.fitting import planned_groups
 
 
@@ -41,7 +42,7 @@ KERNEL and what N is of it:
 
 
 @experiment_command("traffic", TrafficOptions, help_=_HELP)
-@click.argument("kernel", metavar="KERNEL")
+@click.argument("kernel", metavar="KERNEL", shell_complete=listed_values(tuple(KINDS)))
 def command(kernel: str, **values: Any) -> int:
     """Measure and simulate; what can be done is printed beforehand, with how long it may take."""
     parameters = build(TrafficParameters, kernel=kernel, **given(TrafficOptions, values))
@@ -78,4 +79,15 @@ def _announcement(parameters: TrafficParameters, options: RunOptions) -> str:
             f"simulating {names} about {format_duration(parameters.simulate_s)} at most "
             f"(--simulate-up-to)"
         )
+        if parameters.simulate_only:
+            parts.append(f"all sizes would take about {format_long(_simulation_s(parameters))}")
     return "; ".join(parts)
+
+
+def _simulation_s(parameters: TrafficParameters) -> float:
+    """By the speed of a small nest on each machine; nothing else runs meanwhile."""
+    from memgauge.experiments.traffic.host import Traffic
+
+    experiment, system = Traffic(), api.system()
+    points = [point for group in experiment.plan(parameters, system) for point in group.points]
+    return experiment.simulation_s(points, parameters, system)

@@ -133,7 +133,7 @@ BAD_INPUT = [
     (("report", "nowhere"), "nowhere"),
     (("compare", "nowhere", "reference:nvdimm-dram"), "nowhere"),
     (("compare", "reference:nvdimm-dram", "/dev/null"), "/dev/null"),
-    (("compare", "reference:nvdimm-dram", "reference:nvdimm", "--fail-if-slower", "-5%"), "-5%"),
+    (("compare", "reference:nvdimm-dram", "reference:nvdimm", "--fail-if-slower", "-5%"), "-5"),
     (("export", "nowhere"), "nowhere"),
     (("survey", "--resume", "nowhere"), "nowhere"),
     (("frobnicate",), "frobnicate"),

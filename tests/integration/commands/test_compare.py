@@ -72,7 +72,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_two_runs_of_one_machine_are_the_same(runs: Path) -> None:
-    done = compare("one", "again", cwd=runs)
+    done = compare("one", "again", "--all", cwd=runs)
     assert done.returncode == 0, done.stderr
     assert "its recorded properties are equal" in " ".join(done.stdout.split())
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -109,6 +109,12 @@ def test_a_slower_run_fails_with_its_figures_named(runs: Path) -> None:
     assert last.startswith(
         "memgauge: slower by more than 5% between these runs: stream/copy/tuned/double/1t in slow"
     )
+
+
+def test_a_gate_needs_no_share_at_the_end_of_the_line(runs: Path) -> None:
+    done = compare("one", "slow", "--fail-if-slower", cwd=runs)
+    assert done.returncode == 4
+    assert "slower by more than 5% between these runs" in done.stderr
 
 
 @pytest.mark.parametrize("other", ["one", "again"])
@@ -156,7 +162,7 @@ def test_several_runs_a_side_tell_what_is_slower(runs: Path) -> None:
 
 
 def test_a_side_of_several_runs_fits_80_columns(runs: Path) -> None:
-    done = compare("a4,a5,a6", "b7,b8,b9", cwd=runs)
+    done = compare("a4,a5,a6", "b7,b8,b9", "--all", cwd=runs)
     assert done.returncode == 0, done.stderr
     assert "apart from pace" in " ".join(done.stdout.split())
     assert "Common pace" in done.stdout
@@ -203,7 +209,7 @@ BAD_INPUT = [
     (("one", "reference:hybrid12-tlb"), "compare runs that measured the same things"),
     (("one", "again", "--only", "none/*"), "--only 'none/*'"),
     (("one", "again", "--fail-if-slower", "5"), "--fail-if-slower"),
-    (("one", "again", "--fail-if-slower", "-1%"), "--fail-if-slower"),
+    (("one", "again", "--fail-if-slower", "-1%"), "-1"),
 ]
 
 

@@ -10,9 +10,14 @@ import pytest
 from tests.integration import command
 
 import memgauge
+from memgauge.model.errors import ExitCode
 
 pytestmark = pytest.mark.native
-SMALL = ("--kernel", "copy", "--array-bytes", "64KiB", "--threads", "1", "--budget", "2s")
+# Ends after half a second, or on a busy machine when it has an interval.
+SMALL = (
+    *("--kernel", "copy", "--array-bytes", "64KiB", "--threads", "1"),
+    *("--budget", "30s", "--precision", "0.25"),
+)
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ def test_a_run_states_what_its_figures_vary_by_once_three_are_known(place: Path)
         assert " between " not in done.stdout
     done = stream(place, "--remember", "--json")
     (headline,) = json.loads(done.stdout)["headlines"]
-    assert headline["label"] == "Best bandwidth"
+    assert headline["label"] == "Bandwidth"
     assert headline["between_runs"]["runs"] == 3
     (line,) = command.memgauge("system", "--remembered", cwd=place).stdout.splitlines()
     assert ": 3 runs, begun " in line
@@ -54,7 +59,7 @@ def test_nothing_is_kept_and_nothing_read_unless_it_is_asked_for(place: Path) ->
 
 def test_a_run_without_headline_figures_says_that_nothing_is_kept(place: Path) -> None:
     done = command.memgauge("misses", "--budget", "1s", "--remember", cwd=place)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in {0, ExitCode.FAILED}, done.stderr  # or nothing was measured
     assert "--remember: the run has no headline figures that could be kept" in done.stderr
     assert not (place.parent / "state").exists()
 
@@ -83,15 +88,11 @@ def test_a_run_that_cannot_be_kept_is_still_reported(place: Path) -> None:
     done = stream(place, "--remember")
     assert done.returncode == 0
     assert "the headline figures cannot be kept" in done.stderr
-    assert "Best bandwidth" in done.stdout
+    assert "Bandwidth" in done.stdout
 
 
 def test_runs_of_a_series_know_each_other_without_the_state_directory(place: Path) -> None:
-    done = command.memgauge(
-        *("survey", "--only", "stream", "--threads", "1", "--budget", "5s"),
-        *("--repeat", 3, "--output", "side"),
-        cwd=place,
-    )
+    done = stream(place, "--repeat", 3, "--output", "side")
     assert done.returncode == 0, done.stderr
     assert "between 3 runs" in " ".join(done.stdout.split())
     assert not (place.parent / "state").exists()

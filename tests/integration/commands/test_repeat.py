@@ -24,7 +24,8 @@ SMALL = ("--only", "latency", "--pages", "4k", "--budget")
 
 
 def survey(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return command.memgauge("survey", *SMALL, "300ms", *arguments, cwd=cwd)
+    soon = ("20s", "--precision", "0.9")  # ends when each point has any interval
+    return command.memgauge("survey", *SMALL, *soon, *arguments, cwd=cwd)
 
 
 def test_every_run_has_a_directory_and_the_end_says_how_to_compare(tmp_path: Path) -> None:
@@ -91,7 +92,10 @@ def test_options_are_handed_on_as_they_were_given() -> None:
     assert words == ["--threads=1,3", "--keep", "--budget=5s"]
 
 
-COPY = ("--kernel", "copy", "--array-bytes", "64KiB", "--threads", "1", "--budget", "2s")
+COPY = (
+    *("--kernel", "copy", "--array-bytes", "64KiB", "--threads", "1"),
+    *("--budget", "20s", "--precision", "0.9"),
+)
 
 
 def test_an_experiment_is_repeated_as_a_survey_is(tmp_path: Path) -> None:
@@ -112,7 +116,8 @@ def test_python_repeats_runs_too(tmp_path: Path) -> None:
         "kernel": ("copy",),
         "array_bytes": 64 << 10,
         "threads": 1,
-        "budget": 2,
+        "budget": 20,
+        "precision": 0.9,
     }
     made = memgauge.repeat("stream", 2, output=tmp_path / "side", **options)
     assert [one.directory for one in made] == series_in(tmp_path / "side")

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration import command
@@ -46,7 +46,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     # Every line moved is a system call here, also those of the lead-in.
     monkeypatch.setattr(nest_traffic_cold, "caches_bytes", lambda *_: 1 << 18)
 
-    def made(kernel: str, reads: float = 1.0, **options: str) -> Run:
+    def made(kernel: str, reads: float = 1.0, **options: Any) -> Run:
         tree = tracepoints.TREES["intel_server"](tmp_path / "tree")
         if tree is None:
             pytest.skip("no two system calls whose tracepoints differ in one bit")

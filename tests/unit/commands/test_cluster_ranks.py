@@ -84,7 +84,7 @@ def test_a_survey_is_one_of_several_where_a_launcher_says_so(
             "--nodes-at-once '1,2' is not a whole number from 1 to 1000000",
         ),
         (["cluster", "--grace", "-1s"], "--grace '-1s' is negative"),
-        (["cluster", "--only", "strem"], "--only 'strem' is not known; choose from stream"),
+        (["cluster", "--only", "strem"], "--only 'strem' is not known; did you mean stream?"),
         (["survey", "--only", "cluster"], "--only 'cluster' is not known"),
         (["cluster", "--budget", "soon"], "--budget 'soon' is not"),
     ],

@@ -69,5 +69,5 @@ def test_the_first_says_it(
 def test_help_needs_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["fft3d", "--help"]) == 0
     out, _ = capfd.readouterr()
-    for option in ("--grid RxC", "--size N", "--device", "--scaling", "--check", "--rate HZ"):
+    for option in ("--grid RxC", "--size LIST", "--device", "--scaling", "--check", "--rate HZ"):
         assert option in out

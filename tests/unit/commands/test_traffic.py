@@ -11,6 +11,7 @@ from click.testing import CliRunner
 pytest.importorskip("memgauge._core")
 
 from memgauge.commands import traffic
+from memgauge.experiments.traffic.host import Traffic
 from memgauge.experiments.traffic.parameters import TrafficParameters
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import RunOptions
@@ -67,14 +68,18 @@ def test_the_kernel_and_the_options_are_handed_on(
             ["--machine", "power9-5mb,this", "--simulate-only", "--simulate-up-to", "2m"],
             (
                 "memgauge: simulating power9-5mb, this machine about 2 min 00 s at most "
-                "(--simulate-up-to)"
+                "(--simulate-up-to); all sizes would take about 3 min 00 s"
             ),
         ),
     ],
 )
 def test_how_long_it_may_take_is_said(
-    arguments: list[str], said: str, requested: list[tuple[TrafficParameters, RunOptions]]
+    arguments: list[str],
+    said: str,
+    requested: list[tuple[TrafficParameters, RunOptions]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Traffic, "simulation_s", lambda *_: 180.0)
     assert run("gemm", *arguments) == said + "\n"
     assert len(requested) == 1
 

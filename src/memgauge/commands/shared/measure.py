@@ -17,17 +17,18 @@ from memgauge.model.errors import ExitCode
 from memgauge.model.parameters import CommonParameters, RunOptions
 from memgauge.model.records import Warning
 from memgauge.model.text import plain
-from memgauge.results import CORRUPT, Result
+from memgauge.results import CORRUPT, EMPTY, Result
 from memgauge.runner.budget import Beginning, Budget
 
 
-def measure(
+def measure(  # noqa: PLR0913 - all but the first two by name
     chosen: Sequence[tuple[Experiment, CommonParameters]],
     options: RunOptions,
     *,
     name: str | None = None,
     resume_run: Path | None = None,
     then: Callable[[Result], None] = lambda _: None,
+    full: bool = False,
 ) -> int:
     """Measure, print the report and save it; returns the exit code.
 
@@ -37,6 +38,7 @@ def measure(
         name: Last part of the name of a new run directory; None takes the first experiment's name.
         resume_run: Directory of the run to complete; None starts a new run.
         then: Called with the result after it was printed and saved.
+        full: Whether to print every section of a run of several experiments, not only the answer.
     """
     from memgauge.reports.terminal.progress import Progress
 
@@ -61,7 +63,7 @@ def measure(
         save(result, page=not is_late)
         then(result)
 
-    return print_and_write(partial(present, result, as_json=options.json), write)
+    return print_and_write(partial(present, result, as_json=options.json, full=full), write)
 
 
 def _warn(warning: Warning) -> None:
@@ -69,15 +71,24 @@ def _warn(warning: Warning) -> None:
     click.echo(f"memgauge: {plain(warning.message + remedy)}", err=True)
 
 
-def present(result: Result, *, as_json: bool) -> int:
-    """Print the run on stdout, a failed validation on stderr, and choose the exit code."""
+def present(result: Result, *, as_json: bool, full: bool = False) -> int:
+    """Print the run on stdout, what spoils all of it on stderr, and choose the exit code.
+
+    Args:
+        result: What was measured.
+        as_json: Whether to print the document, and no report.
+        full: Whether to print every section of a run of several experiments.
+    """
     if as_json:
         print_json(result.document())
     else:
-        print_report(result.report, whole=False)
+        print_report(result.report, whole=full)
     if result.failed_validations:
         click.echo(f"memgauge: validation failed: {CORRUPT}", err=True)
         return ExitCode.VALIDATION_FAILED
+    if result.is_empty:
+        click.echo(f"memgauge: nothing was measured: {EMPTY}", err=True)
+        return ExitCode.FAILED
     return ExitCode.DONE
 
 
@@ -90,7 +101,7 @@ def save(result: Result, *, page: bool = True) -> None:
     """
     result.save(page=page)
     if page:
-        say_where(result.directory)
+        say_where(result.directory, is_survey=result.report.answer is not None)
         return
     directory = plain(str(result.directory))
     click.echo(
@@ -100,7 +111,9 @@ def save(result: Result, *, page: bool = True) -> None:
     )
 
 
-def say_where(directory: Path) -> None:
-    """Name a run and its page on stderr."""
-    page = directory / "report.html"
-    click.echo(f"run: {plain(str(directory))}  report: {plain(str(page))}", err=True)
+def say_where(directory: Path, *, is_survey: bool = False) -> None:
+    """Name a run and its page on stderr; of a survey, also how to see all of it here."""
+    run = plain(str(directory))
+    page = plain(str(directory / "report.html"))
+    more = f"\nall of it: memgauge report {run} --full" if is_survey else ""
+    click.echo(f"run: {run}  report: {page}{more}", err=True)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from memgauge.commands.shared.completing import files, listed_values
 from memgauge.commands.shared.help import GroupedOption
 from memgauge.model.memory import HOST_HELP, memory_option
 from memgauge.model.parameters import (
@@ -68,6 +69,13 @@ def run_argument(function: Function) -> Function:
     return click.argument("run", type=click.Path(path_type=Path))(function)
 
 
+full_option = click.option(
+    "--full",
+    is_flag=True,
+    help="print every section of a survey, and the answer last; without it the answer alone",
+)
+
+
 def form_option(forms: Iterable[str], help_: str) -> Callable[[Function], Function]:
     """The kind of file that a command makes; the first unless asked otherwise."""
     names = list(forms)
@@ -109,6 +117,10 @@ def _option(
 ) -> Callable[[Function], Function]:
     """An option that --help does not list is read all the same, and refused with the reason."""
     form: dict[str, Any] = {"metavar": field.option.metavar}
+    if field.option.choices:
+        form["shell_complete"] = listed_values(field.option.choices)
+    elif field.option.metavar in {"DIR", "FILE"}:
+        form["shell_complete"] = files
     if several:
         form |= {"multiple": True}
     elif field.option.is_switch:

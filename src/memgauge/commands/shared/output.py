@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 import msgspec
@@ -20,14 +20,19 @@ Printed = TypeVar("Printed")
 
 
 def look_of_stdout() -> Look:
-    """What stdout can show.
+    """What stdout can show."""
+    return look_of(sys.stdout)
+
+
+def look_of(stream: TextIO) -> Look:
+    """What a stream can show.
 
     Of a rank always plain text: Open MPI gives its ranks a terminal even where mpirun's own output
     goes to a file, and what is written there cannot be known.
     """
     from memgauge.reports.terminal.report import Look
 
-    look = Look.of(sys.stdout)
+    look = Look.of(stream)
     return look if launch() is None else Look(encoding=look.encoding)
 
 

@@ -38,6 +38,8 @@ def report_of_this_node(error: MemgaugeError) -> NoReturn:
 class OneRankReports(GroupedCommand):
     """Of all ranks one says what is wrong with the command line."""
 
+    usage_code: ExitCode = ExitCode.CANNOT_BE_MET
+
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; the other ranks end with the same code."""
         try:
@@ -46,4 +48,4 @@ class OneRankReports(GroupedCommand):
             if reports_for_all():
                 raise
             wait_for_the_reporting_rank()
-            raise click.exceptions.Exit(ExitCode.CANNOT_BE_MET) from None
+            raise click.exceptions.Exit(self.usage_code) from None

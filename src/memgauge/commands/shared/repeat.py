@@ -20,7 +20,7 @@ from memgauge.model.text import plain
 
 repeat_option = click.option(
     "--repeat",
-    "runs",
+    "times",
     cls=GroupedOption,
     group="effort",
     type=click.IntRange(1, MOST_RUNS),

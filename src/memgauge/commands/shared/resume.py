@@ -70,7 +70,12 @@ class Confirmed:
 
 
 def resume(
-    directory: Path, options: RunOptions, given: dict[str, Any], confirmed: Confirmed
+    directory: Path,
+    options: RunOptions,
+    given: dict[str, Any],
+    confirmed: Confirmed,
+    *,
+    full: bool = False,
 ) -> int:
     """Complete a run with the parameters it was started with; returns the exit code.
 
@@ -79,6 +84,7 @@ def resume(
         options: how to go on.
         given: those of the options that were on the command line.
         confirmed: what the run may use beside ordinary memory.
+        full: whether to print every section.
     """
     start = read_run(directory).start
     chosen = []
@@ -89,7 +95,7 @@ def resume(
     confirmed.check(directory, chosen)
     if "precision" not in given:
         options = options.replace(precision=start.precision)
-    return measure(chosen, options, resume_run=directory)
+    return measure(chosen, options, resume_run=directory, full=full)
 
 
 def _listed(placements: Iterable[MemoryPlacement]) -> str:
