@@ -17,13 +17,13 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHON
 
 # What the installed package is made of.
-SOURCES := pyproject.toml $(wildcard README.md) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
+SOURCES := pyproject.toml $(wildcard README.md docs/man/*.1) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
 	-not -path 'core/tests/*' -not -path 'core/fuzz/*' -not -path '*/__pycache__/*')
 CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -name '*.[ch]pp')
-SHELL_FILES := .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
+SHELL_FILES := packaging/container/build.sh packaging/container/install.sh .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
 
-.PHONY: help survey test kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test fuzz wheel dev clean
+.PHONY: help survey test generated docs kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test fuzz wheel dev clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -81,6 +81,16 @@ format: $(VENV)/.lint ## rewrite the code as lint wants it
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+generated: $(VENV)/.installed ## write man pages and the stub of the package again, from the declared options
+	@$(BIN)/python .ci/man_pages.py docs/man
+	@$(BIN)/python .ci/stub.py src/memgauge/__init__.pyi
+
+docs: $(VENV)/.installed $(VENV)/.docs ## the documentation as a site in build/docs/html, without a network
+	@mkdir -p build/docs
+	@$(BIN)/python .ci/commands_page.py > build/docs/commands.inc
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/docs/cache docs build/docs/html
+	@echo "build/docs/html/index.html"
 
 types: $(VENV)/.installed $(VENV)/.dev ## strict mypy
 	$(BIN)/mypy
@@ -151,6 +161,10 @@ $(VENV)/.installed: $(SOURCES) $(VENV)/.tools
 
 $(VENV)/.test: pyproject.toml $(VENV)/.made
 	@$(STEP) "test tools" $(PIP) --group test
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.made
+	@$(STEP) "documentation tools" $(PIP) --group docs
 	@touch $@
 
 $(VENV)/.fuzz: pyproject.toml $(VENV)/.made

@@ -30,7 +30,16 @@ REQUIRED_IN_WHEEL = (
 )
 OBJECTS = ["memgauge/_core", "memgauge/lib/libmemgauge_region"]
 SOURCE_SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cmake", ".a")
-BUILD_INPUTS = ("CMakeLists.txt", "LICENSE", "pyproject.toml", "core", "bindings", "src")
+BUILD_INPUTS = (
+    "CMakeLists.txt",
+    "LICENSE",
+    "pyproject.toml",
+    "core",
+    "bindings",
+    "src",
+    "docs/man",
+)
+MAN_PAGE = ".data/data/share/man/man1/memgauge.1"
 
 SMOKE = """
 import pathlib, sys, memgauge._core as core
@@ -67,6 +76,8 @@ def faults_in(wheel: Path) -> list[str]:
         names = archive.namelist()
         objects = {name: archive.read(name) for name in names if name.endswith(".so")}
     faults = [f"lacks {name}" for name in REQUIRED_IN_WHEEL if name not in names]
+    if not any(name.endswith(MAN_PAGE) for name in names):
+        faults.append(f"lacks {MAN_PAGE}")
     faults += [
         f"holds the source {name}"
         for name in names
