@@ -45,8 +45,13 @@ class Feed:
             make(round(bytes_ * share / self._bytes_of_a_call(quantity)), self.cpu)
 
     def _bytes_of_a_call(self, quantity: Quantity) -> float:
-        """Every counter on the CPU counts each call."""
-        mine = [c for c in self.counters if c.cpu == self.cpu and c.quantity == quantity]
+        """Every counter on the CPU counts each call; further routes read the same counters."""
+        route = self.counters[0].back_end
+        mine = [
+            c
+            for c in self.counters
+            if (c.cpu, c.quantity, c.back_end) == (self.cpu, quantity, route)
+        ]
         return sum(counter.scale for counter in mine)
 
 

@@ -258,7 +258,15 @@ def zen5(root: Path) -> Tree:
         cpumask=BOTH,
         format={"event": "config:0-7,32-37", "umask": "config:8-15,24-27"},
     )
-    return plant(root, [*umcs, df], TWO_SOCKETS, cpuinfo=amd(26, 2))
+    l3 = FakePmu(
+        name="amd_l3",
+        type=11,
+        cpumask=BOTH,
+        format={"event": "config:0-7", "umask": "config:8-15", "coreid": "config:42-44",
+                "enallslices": "config:46", "enallcores": "config:47", "sliceid": "config:48-50",
+                "threadmask": "config:56-57"},
+    )  # fmt: skip
+    return plant(root, [*umcs, df, l3], TWO_SOCKETS, cpuinfo=amd(26, 2))
 
 
 def zen2(root: Path) -> Tree:
@@ -269,7 +277,14 @@ def zen2(root: Path) -> Tree:
         cpumask=BOTH,
         format={"event": "config:0-7,32-35,59-60", "umask": "config:8-15"},
     )
-    return plant(root, [df], TWO_SOCKETS, cpuinfo=amd(23, 49))
+    l3 = FakePmu(
+        name="amd_l3",
+        type=11,
+        cpumask=BOTH,
+        format={"event": "config:0-7", "umask": "config:8-15", "slicemask": "config:48-51",
+                "threadmask": "config:56-63"},
+    )  # fmt: skip
+    return plant(root, [df, l3], TWO_SOCKETS, cpuinfo=amd(23, 49))
 
 
 ALTRA_ADDRESSES = [

@@ -190,6 +190,33 @@ def power9(root: Path) -> CountingTree:
     return _counting(root, pmus, architecture="ppc64le")
 
 
+def power9_both(root: Path) -> CountingTree:
+    """Nest units of two channels, and of two pairs of ports that count the same traffic."""
+    channels = [
+        FakePmu(
+            name=f"nest_mba{number}_imc",
+            type=TRACEPOINT,
+            cpumask=BOTH,
+            format=_ID_FORMAT,
+            events=_pair(f"PM_MBA{number}_READ_BYTES", f"PM_MBA{number}_WRITE_BYTES"),
+        )
+        for number in range(2)
+    ]
+    ports = [
+        FakePmu(
+            name=f"nest_mcs{pair}_imc",
+            type=TRACEPOINT,
+            cpumask=BOTH,
+            format=_ID_FORMAT,
+            events=_pair(
+                f"PM_MCS{pair}_128B_RD_DISP_PORT{pair}", f"PM_MCS{pair}_128B_WR_DISP_PORT{pair}"
+            ),
+        )
+        for pair in ("01", "23")
+    ]
+    return _counting(root, [*channels, *ports], architecture="ppc64le")
+
+
 def client(root: Path) -> CountingTree:
     """One controller on CPU 0."""
     imc = FakePmu(
@@ -209,6 +236,7 @@ TREES: dict[str, Callable[[Path], CountingTree | None]] = {
     "dmc620": dmc620,
     "grace": grace,
     "power9": power9,
+    "power9_both": power9_both,
     "client": client,
 }
 

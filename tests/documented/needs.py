@@ -6,7 +6,6 @@ refused in one line that says so. Others are read only.
 
 from __future__ import annotations
 
-import ctypes
 import re
 import shutil
 from collections.abc import Callable
@@ -21,6 +20,7 @@ import memgauge
 from memgauge.model.counting.back_ends import MEMORY_ORDER
 from memgauge.model.system import System
 from memgauge.system.detect import detect
+from memgauge.system.loader import is_loadable
 
 Missing = Callable[[str], str | None]
 """Given a command: what this machine lacks for it; None: nothing."""
@@ -49,14 +49,7 @@ def program(name: str) -> Missing:
 def library(name: str) -> Missing:
     """A shared library that can be loaded."""
 
-    def missing(_: str) -> str | None:
-        try:
-            ctypes.CDLL(name)
-        except OSError:
-            return f"no {name} on this machine"
-        return None
-
-    return missing
+    return lambda _: None if is_loadable(name) else f"no {name} on this machine"
 
 
 def path(name: str) -> Missing:
@@ -126,12 +119,18 @@ def _module(name: str) -> Missing:
 NEEDS: tuple[Need, ...] = (
     Need(r"^(pip|make) ", never("sets up an installation; the tests run in one")),
     Need(r"^(cat|echo) |^numactl ", never("no command of memgauge")),
-    Need(r"^[BE] \d+ ", never("lines of a file, no command")),
+    Need(r"^[be] \d+ ", never("lines of a file, no command")),
     Need(r"--reserve-huge-pages", never("changes what the whole machine has reserved")),
     Need(r"--overwrite", never("destroys what a device holds")),
     Need(r"^benchmarks/gpu/run.sh", never("measures for half an hour, on a machine with a GPU")),
     Need(r"^srun ", program("srun")),
     Need(r"^mpirun |survey-of-june|report survey|/nodes/", lambda _: missing_for_ranks()),
+    Need(r"--blas openblas", library("libopenblas.so.0"), r"libopenblas\.so\.0"),
+    Need(
+        r"--blas \S*/opt/intel",
+        path("/opt/intel/lib/libmkl_rt.so.2"),
+        r"libmkl_rt\.so\.2",
+    ),
     Need(r"--device cuda", _module("cupy"), r"CuPy is not installed"),
     Need(r"cuda:", program("g++")),  # which builds the stand-in of a GPU's driver
     Need(r"nvml:", library("libnvidia-ml.so.1"), r"'nvml:0/energy': not known here"),
@@ -147,7 +146,7 @@ NEEDS: tuple[Need, ...] = (
     Need(r"perf:cycles", _core_counters, r"the processor shows no counters|may not"),
     Need(r"perf:uncore_imc/", path("/sys/bus/event_source/devices/uncore_imc"), r"no PMU uncore"),
     Need(
-        r"counters (verify|compare|explain auto)|--counters auto",
+        r"counters (verify|compare|explain auto)|--counters (auto|perf,pcp)",
         lambda text: None if "cuda:" in text else _traffic_counters(text),
         r"no counter of memory traffic",
     ),

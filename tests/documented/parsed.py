@@ -12,7 +12,7 @@ from memgauge.commands.shared.options import given
 from memgauge.experiments.registry import EXPERIMENTS, load
 from memgauge.model.parameters import RunOptions, build
 
-OPERATORS = ("|", ">", "<", "&&", ";")
+OPERATORS = ("|", ">", ">>", "<", "&&", ";")
 
 
 def own_words(text: str) -> list[str]:

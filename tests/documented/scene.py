@@ -35,7 +35,7 @@ MADE_UP = ("before", "after")
 SERIES = ("old", "new")
 """Each holds three made-up runs, as `--repeat` makes them."""
 RUNS_OF_SERIES = 3
-SCRIPT = "#!/bin/sh\nhead -c 1000000 /dev/zero | wc -c\nsleep 0.1\n"
+SCRIPT = "#!/bin/sh\nhead -c 1000000 /dev/zero | wc -c\nsleep 0.1\necho time 0.1 s\n"
 MACHINE = """
 name = "{name}"
 title = "one level"

@@ -15,7 +15,7 @@ REPLACED: tuple[tuple[str, str], ...] = (
     (r"--array-bytes \S+", f"--array-bytes {SMALL['array']}"),
     # Not of misses and stride, which refuse what fits in a cache.
     (r"(?<!misses )--largest-bytes \S+", f"--largest-bytes {SMALL['memory']}"),
-    (r"--size \d+", "--size 16"),
+    (r"--size \d+(,\d+)*", "--size 16"),
     (r"--sizes (\d+)[:,][\d:,]+(?= |$)", r"--sizes \1"),
     (r"(transfers .*--sizes) \S+", rf"\1 4KiB,{SMALL['array']}"),
     (r"--split 0-\d+", "--split 0-1"),
@@ -30,11 +30,14 @@ REPLACED: tuple[tuple[str, str], ...] = (
     (r" \.\.\.(?= )| --hostfile \S+| --map-by node", ""),
     (r"/mnt/pmem0?(?=/| |$)", "$PWD/pmem"),
     (r"--pid \d+", "--pid $RUNNING"),
+    (r"(diagnose .*)--budget \S+ ", r"\1"),
+    (r"--program-cpus \S+ --pressure-cpus \S+", "--program-cpus 0 --pressure-cpus 1"),
+    (r"memgauge diagnose", "memgauge diagnose --rounds 1 --budget 9s --simulate-up-to 1s"),
 )
 """Regular expressions and what they become, one after the other."""
 
 ADDED: dict[str, str] = {
-    **{" ".join(one.words): "" for one in DESCRIPTORS.values() if one.host},
+    **{" ".join(one.words): "" for one in DESCRIPTORS.values() if one.host and not one.has_program},
     **dict.fromkeys(("survey", "cluster"), ""),
     "stream": f"--array-bytes {SMALL['array']}",
     "tiers": f"--array-bytes {SMALL['array']}",

@@ -19,6 +19,7 @@ import msgspec
 from tests.kills.scenarios import SHARED_MEMORY
 
 from memgauge.__main__ import main
+from memgauge.model.errors import ExitCode
 from memgauge.system.programs.program import adopt_orphans, tree_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class Ended(msgspec.Struct, frozen=True):
     """As shells have it."""
     out: str
     error: str
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether its budget ended before anything was measured."""
+        return self.code == ExitCode.FAILED and "nothing was measured" in self.error
 
 
 def be_alone() -> Path | None:

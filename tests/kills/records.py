@@ -103,7 +103,7 @@ def _resume(directory: Path, scenario: Scenario, place: Place) -> list[str]:
     memory = () if scenario.memory is None else ("--memory", scenario.memory)
     words = ("survey", "--resume", str(directory), "--budget", "0.2s", *memory)
     done = called(place, *words)
-    if done.code:
+    if done.code and not done.is_empty:
         return [f"--resume {directory.name}: exit code {done.code}: {done.error}"]
     end = read_run(directory).end
     whole = end is not None and end.status in {"complete", "budget"}

@@ -185,6 +185,7 @@ def _badly_said(scenario: Scenario, requested: Interruption | None, ended: Ended
     if scenario.reserves and _LACKS_PAGES in ended.error:
         return []
     expected = {0, *(128 + number for number in (requested.signals if requested else ()))}
+    expected |= {ended.code} if ended.is_empty else set()
     wrong = []
     if ended.code not in expected and not (scenario.runs == "job" and requested):
         wrong.append(f"exit code {ended.code}, and not of {sorted(expected)}: {ended.error[-600:]}")

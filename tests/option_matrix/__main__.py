@@ -21,7 +21,7 @@ from memgauge.__main__ import main as memgauge
 from memgauge.api import surveyed
 from memgauge.counters.opening import find
 from memgauge.experiments.registry import for_memory, load
-from memgauge.model.errors import MemgaugeError
+from memgauge.model.errors import ExitCode, MemgaugeError
 from memgauge.model.parameters import build
 from memgauge.runner.fitting import planned_groups
 
@@ -101,8 +101,13 @@ def outcome(name: str, row: Row, place: Path) -> dict[str, Any]:
     words = options.words(name, row)
     for budget_s in BUDGETS_S:
         found = run_once([*words, "--budget", f"{budget_s}s", *SHORT], place)
-        if found["code"] or found["figures"]:
+        # A budget may end before anything is measured: the next is longer.
+        is_empty = found["code"] == ExitCode.FAILED and "nothing was measured" in found["said"]
+        is_empty |= found["code"] == ExitCode.NOT_VERIFIED
+        if found["figures"] or (found["code"] and not is_empty):
             break
+    if found["figures"] and found["code"] == ExitCode.NOT_VERIFIED:
+        found["code"] = ExitCode.DONE
     return {"words": words, **found}
 
 
@@ -117,7 +122,8 @@ def run_once(words: list[str], place: Path) -> dict[str, Any]:
         return {"code": None, "said": traceback.format_exc(), "figures": 0}
     finally:
         clear(place)
-    figures = figures_in(json.loads(printed.buffer.getvalue())) if code == 0 else 0
+    is_whole = code in {ExitCode.DONE, ExitCode.NOT_VERIFIED}
+    figures = figures_in(json.loads(printed.buffer.getvalue())) if is_whole else 0
     return {"code": code, "said": said.getvalue(), "figures": figures}
 
 

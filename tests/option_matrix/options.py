@@ -59,6 +59,8 @@ SAMPLES: dict[str, tuple[Value, ...]] = {
     "--reserve-huge-pages": (None,),  # changes what the whole machine has reserved
     "--footprint": ("4MiB",),
     "--largest-bytes": ("2MiB",),
+    "--prefetch": (None, "0,512", "512:4096"),
+    "--cases": (None, "sequential/3MiB,stride-1KiB/1MiB"),
 }
 """Of options whose values are not enumerated. None: the option is not given."""
 
@@ -67,12 +69,18 @@ OWN_SAMPLES: dict[tuple[str, str], tuple[Value, ...]] = {
     ("stride", "--access"): ("8,64",),
     ("stride", "--stride"): (None, "64,4KiB"),
     ("pages", "--stride"): (None, "64,4KiB"),
+    ("stream", "--pages"): ("auto", "4k", "thp", "4k,thp"),
+    ("stream", "--repetitions"): (None, "3"),
+    ("stream", "--runs"): (None, "1"),
     ("traffic", "--stride"): (None, "2"),
     ("traffic", "--sizes"): ("16",),
+    ("traffic", "--blas"): (None,),  # what is installed differs
+    ("traffic", "--runs"): (None, "2"),
     ("transfers", "--sizes"): ("4KiB", None),
     ("transfers", "--largest-bytes"): (None, "8KiB"),
     ("traffic", "--kernel"): tuple(KINDS),
     ("counters_compare", "--back-ends"): ("perf,pcp",),
+    ("counters_compare", "--sizes"): ("16",),
 }
 
 
@@ -159,7 +167,7 @@ def words(name: str, row: Row) -> list[str]:
 
 def names(*, gpu: bool) -> list[str]:
     """All experiments and the survey of them, or those that measure a GPU."""
-    known = EXPERIMENTS | BEHIND_COMMANDS
+    known = {n: one for n, one in (EXPERIMENTS | BEHIND_COMMANDS).items() if not one.has_program}
     if gpu:
         return [name for name, entry in known.items() if entry.gpu is not None]
     return [*(name for name in known if name != "transfers"), SURVEY]

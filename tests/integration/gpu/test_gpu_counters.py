@@ -59,12 +59,21 @@ def test_hardware_counts_what_software_does_and_verification_stands_beside(
         assert triad[f"hardware_to_software{ratio}"]["value"] == pytest.approx(1, rel=1e-3)
 
 
-def test_a_wrong_scale_is_found_and_stands_beside_later_figures(machine: Machine) -> None:
+def test_a_wrong_scale_is_found_and_stands_beside_later_figures(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Applied and marked; or said, where no factor is to be applied."""
     done = machine(*VERIFY, cupti_factor=0.5)
     assert "cupti:0/dram_read is mis-scaled: counted 0.500" in done.stdout
-    done = machine(*STREAM, "--counters", "auto", "--budget", "6s", cupti_factor=0.5)
-    assert "which was found mis-scaled by 1/2 on" in " ".join(done.stdout.split())
-    assert "counters mis-scaled by 1/2" in " ".join(done.stdout.split())
+    counted = (*STREAM, "--counters", "auto", "--budget", "6s")
+    said = " ".join(machine(*counted, cupti_factor=0.5).stdout.split())
+    assert "calibrated x2" in said
+    assert "counters mis-scaled by 1/2" not in said
+    monkeypatch.setenv("MEMGAUGE_CALIBRATION", "none")
+    said = " ".join(machine(*counted, cupti_factor=0.5).stdout.split())
+    assert "which was found mis-scaled by 1/2 on" in said
+    assert "counters mis-scaled by 1/2" in said
+    assert "calibrated x2" not in said
 
 
 @pytest.mark.parametrize(

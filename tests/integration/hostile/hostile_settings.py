@@ -42,7 +42,7 @@ COMMANDS: dict[str, str] = {
     "survey --help": "survey --help",
     **{name: f"{name} --budget 1s --output {{out}}/run" for name in SURVEYED},
     "survey": "survey --budget 2s --threads 1 --output {out}/run",
-    "stream": f"stream {BUDGET}",
+    "stream": f"stream {BUDGET} --array-bytes 8MiB",
     "stream, no --output": "stream --budget 1s --threads 1 --kernel copy --array-bytes 8MiB",
     "workingset": f"workingset {BUDGET}",
     "loaded": f"loaded {BUDGET}",

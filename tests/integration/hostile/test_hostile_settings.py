@@ -67,7 +67,9 @@ def test_a_command_answers(setting: str, name: str, place: Machine) -> None:
 def test_reasons_are_the_right_ones(place: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of limits that could be taken for others."""
     # Long enough for two seconds of processor time on a busy machine.
-    endless = COMMANDS["workingset"].replace("--budget 1s", "--budget 60s --precision 0.1%")
+    endless = COMMANDS["workingset"].replace(
+        "--budget 1s", "--budget 60s --precision 0.1% --largest-bytes 64MiB"
+    )
     monkeypatch.setitem(COMMANDS, "workingset", endless)
     expected = {
         ("ulimit -u 1", "stream"): "ulimit -u, now 1",

@@ -1,8 +1,8 @@
 """A signal at any moment of a start ends memgauge as it should, without a traceback.
 
 Python itself can be interrupted before it executes any line of memgauge. It then prints a traceback
-of its own, or dies of the signal: these moments are recognised by the lack of our files in what is
-printed, and are no failure.
+of its own, dies of the signal, or drops it: these moments are no failure. They are recognised by
+the lack of our files in what is printed, and by a SIGTERM that the process does not catch yet.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ def ended_at(
     environment: dict[str, str],
     place: Path,
 ) -> tuple[int, str]:
-    """Exit code and standard error of memgauge, sent a signal so long after its process began."""
+    """Exit code and standard error of memgauge, sent a signal so long after its process began.
+
+    The exit code is that of the signal if Python dropped it before memgauge took signals over.
+    """
     shutil.rmtree(place / "run", ignore_errors=True)
     with subprocess.Popen(
         words,
@@ -72,9 +75,23 @@ def ended_at(
         preexec_fn=usual_signals,  # noqa: PLW1509
     ) as running:
         time.sleep(moment_s)
+        ours = catches(running.pid, signal.SIGTERM)
         running.send_signal(number)
-        error = running.communicate(timeout=60)[1]
+        try:
+            error = running.communicate(timeout=60 if ours else 10)[1]
+        except subprocess.TimeoutExpired:
+            running.kill()
+            if ours:
+                raise
+            return -number, ""
     return running.returncode, error
+
+
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 def is_pythons_own(code: int, error: str, number: signal.Signals, site: str) -> bool:

@@ -38,9 +38,11 @@ PRINTING = [
     ("export", "RUN"),
 ]
 REFUSED = [("stream", "--nothing"), ("nothing",), ("report", "no-such-run")]
-FAST = ("--budget", "0.5s", "--output", "new")
-MEASURING = [(name, *FAST) for name in ("latency", "stream")] + [
-    ("survey", "--only", "latency", *FAST)
+FAST = ("--budget", "20s", "--precision", "0.9", "--output", "new")
+MEASURING = [
+    ("latency", *FAST),
+    ("stream", "--array-bytes", "8MiB", *FAST),
+    ("survey", "--only", "latency", *FAST),
 ]
 CLOSED = b"standard output: cannot be written: Bad file descriptor"
 FULL = b"standard output: cannot be written: No space left on device"
