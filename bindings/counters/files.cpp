@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <string>
@@ -18,8 +19,10 @@ void init_cell(NumberCell* self, std::string row, unsigned column, std::string f
     new (self) NumberCell{.row = std::move(row), .column = column, .field = std::move(field)};
 }
 
-void init_file(NumberFile* self, std::string path, std::vector<NumberCell> cells) {
-    new (self) NumberFile{.path = std::move(path), .cells = std::move(cells)};
+void init_file(NumberFile* self, std::string path, std::vector<NumberCell> cells,
+               std::vector<std::uint64_t> words) {
+    new (self)
+        NumberFile{.path = std::move(path), .cells = std::move(cells), .words = std::move(words)};
 }
 
 std::shared_ptr<CounterSource> open_files(const std::vector<NumberFile>& files) {
@@ -37,8 +40,11 @@ void register_counters_files(nb::module_& module) {
         .def("__init__", &init_cell, "row"_a, "column"_a = 0, "field"_a = "");
     final_class<NumberFile>(
         module, "NumberFile",
-        "A file kept open. Without cells the whole file is one number; else each cell is a slot.")
-        .def("__init__", &init_file, "path"_a, "cells"_a = std::vector<NumberCell>());
+        "A file kept open. Without cells and words the whole file is one number; else each is a "
+        "slot.\n\n"
+        "`words`: offsets in bytes of little-endian words of 64 bits in a binary file.")
+        .def("__init__", &init_file, "path"_a, "cells"_a = std::vector<NumberCell>(),
+             "words"_a = std::vector<std::uint64_t>());
     module.def("open_number_files", &open_files, "files"_a, ReleaseGil(),
                "Slots of each file in order. What is not a whole number from 0 on is missing.\n\n"
                "Raises CounterRefused with `error_number` and `event_index`, the place of the file "

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -23,11 +25,33 @@ constexpr std::size_t largest_text_bytes = std::size_t{64} * 1024;
 struct OpenFile {
     Descriptor descriptor;
     std::vector<NumberCell> cells;
+    std::vector<std::uint64_t> words;
 
     [[nodiscard]] std::size_t slots() const noexcept {
-        return std::max<std::size_t>(cells.size(), 1);
+        return std::max<std::size_t>(cells.size() + words.size(), 1);
     }
 };
+
+// From the first byte of the words to behind their last.
+struct Extent {
+    std::uint64_t begin;
+    std::uint64_t bytes;
+};
+
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+Extent extent_of(std::span<const std::uint64_t> words) noexcept {
+    const auto [least, most] = std::ranges::minmax(words);
+    return {least, most - least + word_bytes};
+}
+
+std::uint64_t word_at(const char* bytes) noexcept {
+    std::uint64_t word = 0;
+    for (std::size_t index = word_bytes; index-- > 0;) {
+        word = word << 8U | static_cast<unsigned char>(bytes[index]);
+    }
+    return word;
+}
 
 // A pipe must not make us wait.
 Descriptor open_for_reading(const std::string& path, std::size_t index) {
@@ -46,6 +70,16 @@ void check(const NumberFile& file) {
             throw RequestError(file.path +
                                ": a cell names no row; give the text its line begins with");
         }
+    }
+    if (file.words.empty()) return;
+    if (!file.cells.empty()) {
+        throw RequestError(file.path + ": cells are of text and words of a binary file; give one");
+    }
+    const Extent extent = extent_of(file.words);
+    if (extent.bytes > largest_text_bytes ||
+        extent.begin > std::numeric_limits<off_t>::max() - largest_text_bytes) {
+        throw RequestError(file.path +
+                           ": its words are more than 64 KiB apart, or too far into it");
     }
 }
 
@@ -68,7 +102,7 @@ public:
         files_.reserve(files.size());
         for (const NumberFile& file : files) {
             check(file);
-            files_.push_back({open_for_reading(file.path, files_.size()), file.cells});
+            files_.push_back({open_for_reading(file.path, files_.size()), file.cells, file.words});
             slots_ += files_.back().slots();
         }
     }
@@ -79,15 +113,20 @@ public:
         std::size_t first = 0;
         for (const OpenFile& file : files_) {
             const std::size_t count = file.slots();
-            read_file(file,
-                      {into.values.subspan(first, count), into.present.subspan(first, count)});
+            const SlotSpan slots{into.values.subspan(first, count),
+                                 into.present.subspan(first, count)};
+            if (file.words.empty()) {
+                read_text(file, slots);
+            } else {
+                read_words(file, slots);
+            }
             first += count;
         }
     }
 
 private:
     // The kernel gives longer files in pieces, and says by an empty one that there are no more.
-    void read_file(const OpenFile& file, SlotSpan into) noexcept {
+    void read_text(const OpenFile& file, SlotSpan into) noexcept {
         std::size_t filled = 0;
         bool ended = false;
         do {
@@ -98,6 +137,19 @@ private:
             filled += static_cast<std::size_t>(got);
         } while (!find_all({text_.data(), filled}, ended, file, into) && !ended &&
                  filled < text_.size());
+    }
+
+    void read_words(const OpenFile& file, SlotSpan into) noexcept {
+        const Extent extent = extent_of(file.words);
+        const ssize_t got = pread(file.descriptor.get(), text_.data(), extent.bytes,
+                                  static_cast<off_t>(extent.begin));
+        const std::uint64_t arrived = got < 0 ? 0 : static_cast<std::uint64_t>(got);
+        for (std::size_t slot = 0; slot < file.words.size(); ++slot) {
+            const std::uint64_t at = file.words[slot] - extent.begin;
+            const bool whole = at + word_bytes <= arrived;
+            into.values[slot] = whole ? word_at(text_.data() + at) : 0;
+            into.present[slot] = whole && into.values[slot] >> 63U == 0 ? 1 : 0;
+        }
     }
 
     std::vector<OpenFile> files_;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "counters/number_text.hpp"
@@ -30,6 +31,7 @@ using memgauge::FoundNumber;
 using memgauge::NumberCell;
 using memgauge::NumberFile;
 using memgauge::open_number_files;
+using memgauge::RequestError;
 using memgauge::test::Forked;
 using memgauge::test::leave_descriptors;
 using memgauge::test::Steps;
@@ -207,6 +209,41 @@ TEST_CASE("a file is read as far as 64 KiB and no number is cut there") {
     const auto source = open_number_files(
         std::vector<NumberFile>{{.path = path, .cells = {row("near"), row("far"), row("last")}}});
     CHECK(read(*source) == Numbers{2, missing, missing});
+}
+
+TEST_CASE("words of a binary file are read where they stand, in one pass") {
+    const Tree tree;
+    const std::string bytes(
+        "\x01\x02\0\0\0\0\0\0"
+        "skip"
+        "\xff\xff\xff\xff\xff\xff\xff\x7f"
+        "\xff\xff\xff\xff\xff\xff\xff\xff"
+        "\x05\0\0",
+        31);
+    const std::string path = tree.write("telemetry", bytes);
+    const auto source = open_number_files(
+        std::vector<NumberFile>{{.path = path, .cells = {}, .words = {12, 0, 20, 28}}});
+    REQUIRE(source->slots() == 4);
+    // All ones are what a device that is gone reads as; the last word is cut.
+    CHECK(read(*source) == Numbers{0x7fff'ffff'ffff'ffff, 0x201, missing, missing});
+    tree.write("telemetry", bytes.substr(0, 8));
+    CHECK(read(*source) == Numbers{missing, 0x201, missing, missing});
+    tree.write("telemetry", "");
+    CHECK(read(*source) == Numbers{missing, missing, missing, missing});
+}
+
+TEST_CASE("words too far apart, or beside cells, are refused") {
+    const Tree tree;
+    const std::string path = tree.write("telemetry", "12345678");
+    const auto opened = [&](std::vector<NumberCell> cells, std::vector<std::uint64_t> words) {
+        return open_number_files(std::vector<NumberFile>{
+            {.path = path, .cells = std::move(cells), .words = std::move(words)}});
+    };
+    CHECK_THROWS_WITH_AS(opened({row("a")}, {0}), doctest::Contains("give one"), RequestError);
+    CHECK_THROWS_WITH_AS(opened({}, {0, 65'536}), doctest::Contains("64 KiB apart"), RequestError);
+    CHECK_THROWS_WITH_AS(opened({}, {~std::uint64_t{0} - 7}), doctest::Contains("too far"),
+                         RequestError);
+    CHECK(opened({}, {0, 65'528})->slots() == 2);
 }
 
 TEST_CASE("the kernel's own tables are read, in however many pieces it gives them") {

@@ -25,7 +25,7 @@ def test_a_back_end_has_the_name_of_its_entry(name: str) -> None:
 
 
 def test_those_asked_for_memory_traffic_are_tried_best_first() -> None:
-    assert MEMORY_ORDER == ("perf", "pcp", "resctrl")
+    assert MEMORY_ORDER == ("perf", "pcp", "resctrl", "pmt")
     assert GPU_MEMORY_ORDER == ("cupti",)
     assert WHOLE == ("modelled",)
 

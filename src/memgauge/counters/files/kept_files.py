@@ -33,13 +33,22 @@ class NumberField(msgspec.Struct, frozen=True):
     """The word `field=NUMBER`; empty: the first word after the row's name."""
 
 
+class Word(msgspec.Struct, frozen=True):
+    """Where in a binary file a number stands: a little-endian word of 64 bits."""
+
+    offset_bytes: int
+
+
+Cell = NumberField | Word | None
+"""None: the whole file is one number."""
+
+
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where one counter of an event is read, and what it belongs to."""
 
     instance: str
     path: str
-    cell: NumberField | None = None
-    """None: the whole file is one number."""
+    cell: Cell = None
     socket: int | None = None
     wraps_at: int | None = None
 
@@ -131,7 +140,7 @@ def opened(events: Sequence[FileEvent], remedy: str | None = None) -> Opened:
 
 
 def _source(
-    numbers: Sequence[tuple[str, NumberField | None]],
+    numbers: Sequence[tuple[str, Cell]],
     events: Sequence[FileEvent],
     remedy: str | None,
 ) -> _core.CounterSource:
@@ -147,9 +156,14 @@ def _source(
         ) from error
 
 
-def _file(path: str, numbers: Iterable[tuple[str, NumberField | None]]) -> _core.NumberFile:
-    cells = [cell for _, cell in numbers if cell is not None]
-    return _core.NumberFile(path, [_core.NumberCell(cell.row, field=cell.field) for cell in cells])
+def _file(path: str, numbers: Iterable[tuple[str, Cell]]) -> _core.NumberFile:
+    cells = [cell for _, cell in numbers]
+    fields = [cell for cell in cells if isinstance(cell, NumberField)]
+    return _core.NumberFile(
+        path,
+        [_core.NumberCell(cell.row, field=cell.field) for cell in fields],
+        [cell.offset_bytes for cell in cells if isinstance(cell, Word)],
+    )
 
 
 def _next_step(number: int, remedy: str | None) -> str:

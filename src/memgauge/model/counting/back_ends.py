@@ -62,6 +62,8 @@ BACK_ENDS: dict[str, Entry] = {
     "pcp": Entry("pcp.back_end", "Pcp", memory_of="host", highest_rate_hz=10.0, unprivileged=True),
     # One interrupt for each last-level cache.
     "resctrl": Entry("files.resctrl", "Resctrl", memory_of="host", highest_rate_hz=50.0),
+    # How often the processor renews the words is not documented.
+    "pmt": Entry("files.pmt", "Pmt", memory_of="host", highest_rate_hz=10.0),
     # Each reading is a message to the socket's management unit, of up to a millisecond.
     "hsmp": Entry(
         "files.hsmp", "Hsmp", components=("memory",), highest_rate_hz=10.0, unprivileged=True
