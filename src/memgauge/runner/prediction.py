@@ -11,7 +11,7 @@ from memgauge.experiments.shared.base import Experiment, Group
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes, format_count, format_duration
-from memgauge.runner.batches import batches
+from memgauge.runner.batches import Planned, batches
 from memgauge.runner.budget import BudgetPlan
 from memgauge.runner.costs import cost_model
 from memgauge.runner.fitting import LeftOut, fitting
@@ -30,7 +30,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     system: System
     budget_s: float
     points: int
-    """Of the whole survey."""
+    """Of the whole survey, as `points_of` counts them."""
     choice: Choice
     report_s: float
     batch_bytes: list[int]
@@ -54,7 +54,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
         yield f"report        {format_duration(self.report_s)}"
         memory = " + ".join(map(format_bytes, self.batch_bytes))
         yield f"memory        {memory}"
-        yield f"points        {choice.points} of {self.points}"
+        yield f"points        {points_of(choice.kept)} of {self.points}"
         yield ""
         yield "Kept"
         yield from self._kept()
@@ -66,7 +66,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
         for experiment, _, group in self.choice.kept:
             groups.setdefault(experiment.name, []).append(group)
         for name, members in groups.items():
-            points = sum(len(group.points) for group in members)
+            points = sum(len(group.leaders) for group in members)
             names = "; ".join(group.name for group in members[:NAMED_GROUPS])
             more = len(members) - NAMED_GROUPS
             also = f"; {format_count(more, 'more group')}" if more > 0 else ""
@@ -82,6 +82,11 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
                 yield ""
                 yield title
                 yield from (f"  {message}" for message in messages)
+
+
+def points_of(planned: Sequence[Planned]) -> int:
+    """Points that are measured for themselves, as those that are left out are counted too."""
+    return sum(len(group.leaders) for _, _, group in planned)
 
 
 def predict(
@@ -109,7 +114,7 @@ def predict(
     return Prediction(
         system=system,
         budget_s=budget_s,
-        points=sum(len(group.points) for _, _, group in planned),
+        points=points_of(planned),
         choice=choice,
         report_s=times.report_s(choice.points),
         batch_bytes=[sum(group.bytes for _, _, group in batch) for batch in packed],

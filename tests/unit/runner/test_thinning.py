@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from pathlib import Path
 from types import FrameType
@@ -126,6 +127,21 @@ def kept_of(prediction: Prediction, importance: Importance) -> set[str]:
         if part.importance == importance
         for name in part.points
     }
+
+
+@pytest.mark.native
+def test_points_kept_and_left_out_add_up_in_what_is_printed(tmp_path: Path) -> None:
+    prediction = predicted(system_of("two sockets of 96 cores, 8 nodes", tmp_path))
+    lines = list(prediction.lines())
+    kept = [int(count) for _, count in found_in(lines, r"  (\w+): (\d+) points? \(")]
+    left = found_in(lines, r"  (\w+): (?:all )?(\d+)(?: of \d+)? points are left out")
+    (total,) = found_in(lines, r"points +(\d+) of (\d+)")
+    assert sum(kept) == int(total[0])
+    assert sum(kept) + sum(int(count) for _, count in left) == int(total[1])
+
+
+def found_in(lines: list[str], pattern: str) -> list[tuple[str, ...]]:
+    return [match.groups() for line in lines if (match := re.match(pattern, line))]
 
 
 @pytest.mark.native
