@@ -27,10 +27,12 @@ from time import monotonic, sleep
 from benchmarks.peers import NATIVE_STREAM, Figures, find, run
 from benchmarks.rounds import Ratios, Regime, table
 from memgauge import _core
+from memgauge.experiments.stream.sizes import ALIAS_BYTES
 from memgauge.system.detect import detect
 from memgauge.system.topology.placement import cpus_for
 
 KERNELS = ("copy", "scale", "add", "triad")
+ELEMENT_BYTES = 8
 LOOK_S = 0.5
 """How long they are watched before a round begins."""
 
@@ -99,7 +101,13 @@ class Pair:
 
     def _standard_figures(self) -> Figures:
         team = _core.Team(list(self.cpus))
-        arrays = _core.StreamArrays(team, self.elements, pages=self.pages)
+        arrays = _core.StreamArrays(
+            team,
+            self.elements,
+            pages=self.pages,
+            # As the product lays them out: relative to each other as STREAM's static arrays.
+            offset_bytes=self.elements * ELEMENT_BYTES % ALIAS_BYTES,
+        )
         speeds: dict[str, list[float]] = {kernel: [] for kernel in KERNELS}
         for _ in range(self.passes):
             for kernel in KERNELS:

@@ -144,11 +144,8 @@ class Stream(StreamExperiment):
             layout(parameters, machine, cpus_for(parameters.cpus, threads, machine))
             for threads in teams
         ]
-        offset = parameters.array_offset or 0
         return [
-            PagesWanted(
-                page_bytes=size, bytes=sum(shape.mapped_bytes(size, offset) for shape in shapes)
-            )
+            PagesWanted(page_bytes=size, bytes=sum(shape.mapped_bytes(size) for shape in shapes))
             for size in explicit.values()
         ]
 
@@ -175,7 +172,7 @@ class Stream(StreamExperiment):
                 element=parameters.element,
                 pages=group.pages,
                 memory=memories.of(parameters.memory),
-                offset_bytes=parameters.array_offset or 0,
+                offset_bytes=shape.offset_bytes,
                 blocks=shape.blocks,
             )
             stack.callback(arrays.close)
@@ -221,7 +218,7 @@ def _group(  # noqa: PLR0913 - all but the last by position once
         counted=bool(counters),
     )
     size, several = EXPLICIT_PAGE_BYTES.get(pages), len(parameters.page_kinds) > 1
-    pool_bytes = shape.mapped_bytes(size, parameters.array_offset or 0) if size else 0
+    pool_bytes = shape.mapped_bytes(size) if size else 0
     return TeamGroup(
         name=format_count(threads, "thread") + (f", {pages} pages" if several else ""),
         points=[one.point for one in kernels],

@@ -80,7 +80,10 @@ class StreamParameters(CommonParameters, frozen=True, kw_only=True):
     ] = None
     array_offset: Annotated[
         int | None,
-        size_option("offset of each array relative to the one before it", automatic="none"),
+        size_option(
+            "offset of each array relative to the one before it",
+            automatic="that of arrays which lie one behind the other, as STREAM's do",
+        ),
     ] = None
     access: Annotated[
         tuple[str, ...],

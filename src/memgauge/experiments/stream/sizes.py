@@ -19,6 +19,9 @@ STREAM_LEAST_ELEMENTS = 1_000_000
 """STREAM run rules: four times the last-level caches used, or a million elements."""
 
 ARRAYS = 3
+LINE_BYTES = 64
+ALIAS_BYTES = 4096
+"""Cores first compare addresses by these lower bits, and caches are indexed by them."""
 ROUNDED_BYTES = 256
 """Blocks of a thread's part are whole multiples, so that they share no line."""
 
@@ -65,20 +68,21 @@ class Layout(ArraySizes, frozen=True, kw_only=True):
     llc_bytes: int | None
     """Sum of the last-level caches that the team uses; None: the system hides it."""
     threads: int
+    offset_bytes: int
+    """Of each array relative to the one before it, within a page."""
 
-    def mapped_bytes(self, page_bytes: int, offset_bytes: int) -> int:
+    def mapped_bytes(self, page_bytes: int) -> int:
         """Of all arrays in pages of this size: what the core maps for them.
 
         Args:
             page_bytes: Size of a page.
-            offset_bytes: Of each array relative to the one before it.
         """
         shares = self.threads * self.blocks
         piece = ROUNDED_BYTES // self.element_bytes
         block_elements = -(-self.elements // (shares * piece)) * piece
         laid_out = block_elements * shares * self.element_bytes
         return sum(
-            -(-(laid_out + array * offset_bytes) // page_bytes) * page_bytes
+            -(-(laid_out + array * self.offset_bytes) // page_bytes) * page_bytes
             for array in range(ARRAYS)
         )
 
@@ -108,15 +112,20 @@ def layout(parameters: StreamParameters, system: System, cpus: Sequence[int]) ->
     part_bytes = max(element_bytes, array_bytes // len(cpus))
     blocks = max(LEAST_BLOCKS, part_bytes // BLOCK_BYTES)
     block_bytes = part_bytes // blocks
+    elements = -(-array_bytes // element_bytes)
+    offset_bytes = parameters.array_offset
+    if offset_bytes is None:
+        offset_bytes = _static_offset_bytes(elements * element_bytes)
     # Two or three arrays pass through the caches with every block; two is the cautious count.
     lead_in = -(-cache_bytes // (len(cpus) * 2 * block_bytes)) if block_bytes else 0
     return Layout(
-        elements=-(-array_bytes // element_bytes),
+        elements=elements,
         element_bytes=element_bytes,
         blocks=blocks,
         lead_in_blocks=min(blocks - 1, lead_in),
         llc_bytes=None if hidden else cache_bytes,
         threads=len(cpus),
+        offset_bytes=offset_bytes,
         conformant=not hidden and array_bytes >= rule_bytes,
     )
 
@@ -142,6 +151,16 @@ def gpu_layout(parameters: StreamParameters, facts: _core.GpuFacts, free_bytes: 
         lead_in_bytes=min(cache_bytes, array_bytes),
         conformant=facts.l2_bytes is not None and array_bytes >= rule_bytes,
     )
+
+
+def _static_offset_bytes(array_bytes: int) -> int:
+    """Where in a page STREAM's arrays begin, one after the other, relative to the one before.
+
+    They are static and lie one behind the other, each on a line of its own. Kernels depend on it:
+    on a Zen 5, `add` over arrays that agree in the lower 12 bits of addresses is 10% faster than
+    over arrays 2 KiB apart, and `scale` 5% slower.
+    """
+    return -(-array_bytes // LINE_BYTES) * LINE_BYTES % ALIAS_BYTES
 
 
 def _element_bytes(parameters: StreamParameters) -> int:

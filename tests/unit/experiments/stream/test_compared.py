@@ -103,8 +103,8 @@ def test_the_plan_knows_how_large_the_core_makes_arrays(element: str, threads: i
         one = arrays.elements * group.shape.element_bytes
     finally:
         arrays.close()
-    assert group.shape.mapped_bytes(8, 0) == 3 * one
-    assert group.shape.mapped_bytes(2 * MIB, 0) == 3 * -(-one // (2 * MIB)) * 2 * MIB
+    assert group.shape.mapped_bytes(8) == 3 * (one + group.shape.offset_bytes)
+    assert group.shape.mapped_bytes(2 * MIB) == 3 * -(-one // (2 * MIB)) * 2 * MIB
 
 
 def test_groups_that_are_compared_are_never_parted_where_they_fit_together() -> None:

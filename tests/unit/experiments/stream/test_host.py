@@ -82,6 +82,20 @@ def test_small_arrays_are_allowed_and_not_conformant() -> None:
     assert not shape.conformant
 
 
+@pytest.mark.parametrize(
+    ("requested", "offset_bytes"),
+    [("160MB", 2048), ("128MiB", 0), ("1000040", 640), ("4095", 0), ("8MiB", 0)],
+)
+def test_arrays_begin_relative_to_each_other_as_static_ones(
+    requested: str, offset_bytes: int
+) -> None:
+    """Each on the line after the one before, seen within 4 KiB."""
+    shape = layout(build(StreamParameters, array_bytes=requested), with_caches(32), [0])
+    assert shape.offset_bytes == offset_bytes
+    given = build(StreamParameters, array_bytes=requested, array_offset="128")
+    assert layout(given, with_caches(32), [0]).offset_bytes == 128
+
+
 def test_hidden_caches_are_never_called_conformant() -> None:
     system = msgspec.structs.replace(with_caches(32), caches=[])
     shape = layout(StreamParameters(), system, [0])
