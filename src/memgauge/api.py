@@ -240,6 +240,7 @@ def measure(  # noqa: PLR0913 - all but two by name
                 machine,
                 theoretical_bandwidth_bytes_per_s=options.peak_bytes_per_s,
                 peak_is_given=True,
+                peak_source=None,
             )
         known = (
             Known()

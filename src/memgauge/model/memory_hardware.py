@@ -1,10 +1,10 @@
-"""Memory controllers, modules and ECC in one line, for the terminal, pages and comparisons."""
+"""Memory hardware in one line, for the terminal, pages and comparisons."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from memgauge.model.system import MemoryHardware, MemoryModule
+from memgauge.model.system import MemoryHardware, MemoryModule, PeakSource, System
 from memgauge.model.units import format_bytes, format_count
 
 _PLACES = {"rank": "rank", "csrow": "row of chips"}
@@ -14,6 +14,17 @@ _ECC = {
     "parity": "errors detected, not corrected",
     "mixed": "ECC of some modules only",
 }
+_PEAK_SOURCES: dict[PeakSource | None, str] = {
+    "smbios": "by the firmware (SMBIOS)",
+    "smbios and edac": "by SMBIOS, over the channels that EDAC lists",
+    "device tree": "by the fastest clock in the device tree",
+    None: "by the firmware",
+}
+
+
+def peak_origin(system: System) -> str:
+    """Where a theoretical bandwidth is from, to be written after it."""
+    return "as given" if system.peak_is_given else _PEAK_SOURCES[system.peak_source]
 
 
 def memory_hardware_line(hardware: MemoryHardware) -> str:

@@ -276,7 +276,7 @@ class RunOptions(Parameters, frozen=True, kw_only=True):
                 parse=units.parse_bandwidth,
                 write=lambda rate: f"{rate / 1e9:.12g}GB/s",
                 flag="--peak",
-                automatic="by the firmware, readable by root",
+                automatic="by SMBIOS, readable by root, or a device tree",
             ),
             "where",
         ),

@@ -180,6 +180,11 @@ class MemoryHardware(msgspec.Struct, frozen=True, kw_only=True):
     """With a module; None: not known of all modules."""
 
 
+PeakSource = Literal["smbios", "smbios and edac", "device tree"]
+"""Of a theoretical bandwidth. smbios and edac: width and speed by the former, channels by the
+latter."""
+
+
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
     """Something a measurement may need, whether it is available, and the remedy if it is not."""
 
@@ -218,10 +223,11 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     isas: list[str]
     """Instruction sets the kernels can use, best first."""
     theoretical_bandwidth_bytes_per_s: float | None = None
-    """From the memory's data sheet if the firmware reports it (readable by root only), or as the
-    user gave it."""
+    """As `peak_source` states it, or as the user gave it."""
     peak_is_given: bool = False
     """Whether that is the user's (`--peak`)."""
+    peak_source: PeakSource | None = None
+    """None: not known, or the user's; in a run of an earlier version, SMBIOS."""
     memory_hardware: MemoryHardware | None = None
     """Controllers, modules and ECC; None: not readable, or a run of an earlier version."""
     capabilities: list[Capability] = []

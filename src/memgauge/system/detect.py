@@ -12,10 +12,10 @@ import msgspec
 from memgauge.model.system import System
 from memgauge.system.capabilities import FirmwareFacts, find_capabilities
 from memgauge.system.environment.contradictions import topology_contradictions
-from memgauge.system.environment.data_sheet import read_data_sheet
 from memgauge.system.environment.frequency import governor
 from memgauge.system.environment.memory_modules import read_memory_hardware
 from memgauge.system.environment.processor import read_processor
+from memgauge.system.environment.theoretical_peak import read_theoretical_peak
 from memgauge.system.environment.virtualisation import read_virtualisation
 from memgauge.system.limits.memory import available_bytes
 from memgauge.system.memory.pages import base_page_bytes, read_huge_page_pools, thp_mode
@@ -43,8 +43,9 @@ def detect(root: Path = ROOT) -> System:
     online = [cpu.cpu for cpu in topology.cpus]
     caches = read_caches(tree, online)
     virtualisation = read_virtualisation(tree)
-    sheet = read_data_sheet(tree, virtualisation, len({cpu.socket for cpu in topology.cpus}))
     modules = read_memory_hardware(tree, virtualisation)
+    sockets = len({cpu.socket for cpu in topology.cpus})
+    sheet = read_theoretical_peak(tree, virtualisation, sockets, modules.hardware)
     isas = load_isas()
     processor = read_processor(tree, architecture)
     memory_bytes = total_memory_bytes(tree)
@@ -71,6 +72,7 @@ def detect(root: Path = ROOT) -> System:
         governor=governor(tree, online),
         isas=isas.names,
         theoretical_bandwidth_bytes_per_s=sheet.bytes_per_s,
+        peak_source=sheet.source,
         memory_hardware=modules.hardware,
         topology_notes=topology.notes + caches.notes,
         tiers=memory.tiers,

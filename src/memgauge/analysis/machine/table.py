@@ -1,7 +1,7 @@
 """What a machine is, in one line and as the table a renderer shows."""
 
 from memgauge.analysis.section import Column, Table
-from memgauge.model.memory_hardware import ecc_text, modules_text
+from memgauge.model.memory_hardware import ecc_text, modules_text, peak_origin
 from memgauge.model.system import Cache, MemoryHardware, Node, System
 from memgauge.model.units import format_bytes, format_count
 
@@ -23,7 +23,7 @@ def system_table(system: System) -> Table:
         ("transparent huge pages", system.thp or "not built into the kernel"),
         ("frequency governor", system.governor or "not known"),
         ("instruction sets", ", ".join(system.isas) or "portable code only"),
-        ("theoretical bandwidth", _theoretical(system.theoretical_bandwidth_bytes_per_s)),
+        ("theoretical bandwidth", _theoretical(system)),
         *_hardware(system.memory_hardware),
     ]
     return Table(
@@ -92,10 +92,11 @@ def _hardware(hardware: MemoryHardware | None) -> list[tuple[str, str]]:
     ]
 
 
-def _theoretical(bytes_per_s: float | None) -> str:
-    return (
-        "not reported by the firmware" if bytes_per_s is None else f"{bytes_per_s / 1e9:.1f} GB/s"
-    )
+def _theoretical(system: System) -> str:
+    bytes_per_s = system.theoretical_bandwidth_bytes_per_s
+    if bytes_per_s is None:
+        return "not known"
+    return f"{bytes_per_s / 1e9:.1f} GB/s, {peak_origin(system)}"
 
 
 def machine_line(system: System) -> str:

@@ -22,6 +22,7 @@ from memgauge.analysis.report.headlines import headlines, peak_share
 from memgauge.analysis.report.left_out import is_left_out
 from memgauge.analysis.report.only_simulated import is_only_simulated
 from memgauge.analysis.section import QUIET, Verdict
+from memgauge.model.memory_hardware import peak_origin
 from memgauge.model.records import NOT_WATCHED, Warning
 from memgauge.model.run import Run
 from memgauge.model.system import System
@@ -73,10 +74,14 @@ def _drift(figures: Figures) -> Iterator[Verdict]:
 
 def _peak(figures: Figures) -> Iterator[Verdict]:
     share = peak_share(figures)
-    peak = figures.run.start.system.theoretical_bandwidth_bytes_per_s
+    system = figures.run.start.system
+    peak = system.theoretical_bandwidth_bytes_per_s
     if share is not None and peak and not share.of_gpu:
         suspicious = share.value > 1
-        text = f"The best bandwidth is {share.value:.0%} of the theoretical {peak * 1e-9:.1f} GB/s."
+        text = (
+            f"The best bandwidth is {share.value:.0%} of the theoretical {peak * 1e-9:.1f} GB/s "
+            f"({peak_origin(system)})."
+        )
         if suspicious:
             text += " More than 100% is impossible: the arrays were cached, or the peak is wrong."
         yield Verdict(level="problem" if suspicious else "note", text=text)

@@ -10,7 +10,6 @@ and not used.
 from __future__ import annotations
 
 import re
-import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.system import EccState, MemoryController, MemoryHardware, MemoryModule
@@ -54,7 +53,6 @@ _TYPES = {
 
 _SYSTEM_MEMORY = 3
 """Type 16, use: of an array that is not of video memory, flash or a cache."""
-_SIZE_EXTENDED = 0x7FFF
 
 
 class Found(NamedTuple):
@@ -235,19 +233,7 @@ def _firmware_module(raw: bytes, number: int) -> MemoryModule | None:
         location=bank or None,
         channel=" ".join(filter(None, channel)) if channel else None,
         label=device or None,
-        bytes=_size(raw),
+        bytes=parsed.bytes,
         type=_TYPES.get(raw[0x12]),
         transfers_per_s=parsed.transfers_per_s or None,
     )
-
-
-def _size(raw: bytes) -> int | None:
-    """Bytes of a module; None where the firmware does not know it."""
-    size: int = struct.unpack_from("<H", raw, 0x0C)[0]
-    if size == 0xFFFF:
-        return None
-    if size != _SIZE_EXTENDED:
-        return (size & 0x7FFF) << 10 if size & 0x8000 else size << 20
-    if raw[1] < 0x20:
-        return None
-    return int(struct.unpack_from("<I", raw, 0x1C)[0] & 0x7FFFFFFF) << 20

@@ -118,7 +118,7 @@ def test_no_table_and_no_leave_to_read_it(tmp_path: Path) -> None:
 def test_speeds_beyond_sixteen_bits() -> None:
     raw = bytearray(structure("Channel A", "x", configured=0xFFFF))
     struct.pack_into("<I", raw, 0x58, 70_000)
-    assert parse_module(bytes(raw)) == Module(64, 70_000e6, ("Channel A", "x"))
+    assert parse_module(bytes(raw)) == Module(64, 70_000e6, ("Channel A", "x"), 16 << 30)
 
 
 @given(st.binary(max_size=120), st.booleans())
