@@ -27,11 +27,16 @@ _PAGE_NAMES = {size: name for name, size in EXPLICIT_PAGE_BYTES.items()}
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
-class FirmwareFacts(NamedTuple):
-    """What is known of the memory's hardware."""
+class Answers(NamedTuple):
+    """What firmware and kernel answered."""
 
     sheet: DataSheet
+    """Theoretical bandwidth, or why it is unknown."""
     modules: Found
+    """Memory modules, or why they are unknown."""
+    perf_errno: int | None
+    """To a request for perf events: 0 if it was granted; None if nothing was requested, as for the
+    tree of another machine."""
 
 
 def find_capabilities(
@@ -39,7 +44,7 @@ def find_capabilities(
     system: System,
     virtualisation: Virtualisation,
     isas: Isas,
-    firmware: FirmwareFacts,
+    answers: Answers,
 ) -> list[Capability]:
     """All capabilities, those of memory first.
 
@@ -48,9 +53,9 @@ def find_capabilities(
         system: The machine as detected so far; its own capabilities are still empty.
         virtualisation: Hypervisor and container, if any.
         isas: Instruction sets of the native core, or why there is no core.
-        firmware: Theoretical bandwidth and memory modules, or why they are unknown.
+        answers: Of the firmware and the kernel.
     """
-    sheet = firmware.sheet
+    sheet = answers.sheet
     return [
         _native_core(isas),
         *_huge_pages(system),
@@ -64,7 +69,7 @@ def find_capabilities(
             detail=sheet.detail,
             remedy=sheet.remedy,
         ),
-        _modules(firmware.modules),
+        _modules(answers.modules),
         _all_cpus(system),
         _cpu_quota(tree),
         _smt(system),
@@ -73,7 +78,7 @@ def find_capabilities(
         _clock(tree, system),
         _governor(system, virtualisation),
         _boost(tree),
-        *privilege_capabilities(tree),
+        *privilege_capabilities(tree, answers.perf_errno),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memgauge.model.system import System
-from memgauge.system.capabilities import FirmwareFacts, find_capabilities
+from memgauge.system.capabilities import Answers, find_capabilities
 from memgauge.system.environment.contradictions import topology_contradictions
 from memgauge.system.environment.frequency import governor
 from memgauge.system.environment.memory_modules import read_memory_hardware
@@ -19,7 +19,7 @@ from memgauge.system.environment.theoretical_peak import read_theoretical_peak
 from memgauge.system.environment.virtualisation import read_virtualisation
 from memgauge.system.limits.memory import available_bytes
 from memgauge.system.memory.pages import base_page_bytes, read_huge_page_pools, thp_mode
-from memgauge.system.native import load_isas
+from memgauge.system.native import load_isas, perf_refusal
 from memgauge.system.tiers.nodes import read_tiers
 from memgauge.system.topology.caches import read_caches
 from memgauge.system.topology.cpus import allowed_cpus, read_topology, total_memory_bytes
@@ -81,7 +81,11 @@ def detect(root: Path = ROOT) -> System:
     )
     notes = system.topology_notes + topology_contradictions(system, virtualisation)
     capabilities = find_capabilities(
-        tree, system, virtualisation, isas, FirmwareFacts(sheet=sheet, modules=modules)
+        tree,
+        system,
+        virtualisation,
+        isas,
+        Answers(sheet, modules, perf_refusal() if root == ROOT else None),
     )
     return msgspec.structs.replace(system, topology_notes=notes, capabilities=capabilities)
 

@@ -12,6 +12,9 @@ from memgauge.model.errors import RequestError, SystemFailure
 if TYPE_CHECKING:
     from types import ModuleType
 
+_PERF_SOFTWARE, _PERF_DUMMY = 1, 9
+"""PERF_TYPE_SOFTWARE and PERF_COUNT_SW_DUMMY of perf_event_open(2)."""
+
 
 class Isas(NamedTuple):
     """Instruction sets of the kernels, or why none are available."""
@@ -45,6 +48,19 @@ def load_isas() -> Isas:
     except ImportError as error:
         return Isas([], _reason(error))
     return Isas(list(core.supported_isas()), None)
+
+
+def perf_refusal() -> int | None:
+    """How the kernel answers the smallest request for perf events: an event that counts nothing.
+
+    0: it grants it; an errno: it, or a filter in front of it, does not; None: the core is missing.
+    """
+    try:
+        core = import_module("memgauge._core")
+    except ImportError:
+        return None
+    event = core.PerfEvent(_PERF_SOFTWARE, _PERF_DUMMY, exclude_kernel=True)
+    return int(core.perf_refusal(event, pid=0))
 
 
 def core_compiler() -> str | None:

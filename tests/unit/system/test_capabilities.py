@@ -1,3 +1,4 @@
+import errno
 import sys
 from pathlib import Path
 
@@ -6,7 +7,11 @@ from tests.unit.system.trees import CPUS, Files, guest, plant, with_cxl, xeon
 
 from memgauge.model.system import Capability, System
 from memgauge.system.detect import detect
-from memgauge.system.environment.privileges import core_pmus, effective_rights
+from memgauge.system.environment.privileges import (
+    core_pmus,
+    effective_rights,
+    privilege_capabilities,
+)
 
 HUGE = "/sys/kernel/mm/hugepages/hugepages-{}kB"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -122,6 +127,39 @@ def test_counters_need_a_pmu_and_leave(
     assert not without.available
     files[f"{DEVICES}/cpu/type"] = "4\n"
     assert capabilities(tmp_path / "with", files)["performance counters"].available == available
+
+
+@pytest.mark.parametrize(
+    ("number", "mode", "reason"),
+    [
+        (errno.EPERM, 2, "a seccomp filter, as containers have, refuses perf_event_open (EPERM)"),
+        (errno.ENOSYS, 2, "a seccomp filter, as containers have, refuses perf_event_open (ENOSYS)"),
+        (errno.EACCES, 0, "perf_event_open is refused (EACCES): a security module or a filter"),
+        (errno.ENOSYS, 0, "perf_event_open fails (ENOSYS)"),
+        (errno.EMFILE, 2, "perf_event_open fails (EMFILE)"),
+    ],
+)
+@pytest.mark.parametrize("pmu", [True, False])
+def test_a_refusal_in_spite_of_the_setting_has_its_reason(
+    tmp_path: Path, number: int, mode: int, reason: str, pmu: bool
+) -> None:
+    files = {"/proc/self/status": f"CapEff:\t0\nSeccomp:\t{mode}\n"}
+    files["/proc/sys/kernel/perf_event_paranoid"] = "2\n"
+    files |= {f"{DEVICES}/cpu/type": "4\n"} if pmu else {}
+    tree = plant(tmp_path, files)
+    found = privilege_capabilities(tree, number)[1]
+    assert not found.available
+    assert reason in found.detail
+    assert (found.remedy is not None) == ("seccomp" in reason)
+    assert privilege_capabilities(tree, 0)[1].available == pmu
+
+
+def test_the_setting_is_the_reason_where_it_forbids(tmp_path: Path) -> None:
+    files = status("0", 1000) | {f"{DEVICES}/cpu/type": "4\n"}
+    files["/proc/sys/kernel/perf_event_paranoid"] = "3\n"
+    found = privilege_capabilities(plant(tmp_path, files), errno.EACCES)[1]
+    assert found.detail == "cpu; perf_event_paranoid 3"
+    assert found.remedy == "as root: sysctl kernel.perf_event_paranoid=2"
 
 
 def test_core_pmus_are_told_from_others(tmp_path: Path) -> None:
