@@ -250,6 +250,26 @@ class AnswerFigure(msgspec.Struct, frozen=True, kw_only=True):
     digits: int = 1
 
 
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a figure of this machine lies beside published ones, for a picture of the line."""
+
+    title: str
+    """What the figures are, such as `idle latency`."""
+    value: Estimate
+    """Of this machine."""
+    low: float
+    """The least and, with `high`, the most that was published."""
+    high: float
+    unit: str
+    """Of all of them, as in Column."""
+    digits: int = 0
+    start: float
+    """With `end`: what the picture must reach over, common to pictures that belong together."""
+    end: float
+    source: str
+    """How many figures of how many models, by which tools, from where."""
+
+
 class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
     """Figures that belong together, and under which conditions they hold."""
 
@@ -257,6 +277,8 @@ class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
     """Such as `Bandwidth`; empty: a further line of the label before."""
     figures: list[AnswerFigure]
     detail: str = ""
+    standing: Standing | None = None
+    """What a page draws in the place of the detail."""
 
 
 Grade = Literal["good", "fair", "poor", "nothing measured"]

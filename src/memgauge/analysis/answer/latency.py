@@ -25,10 +25,8 @@ BASE_PAGES = "4k"
 
 def latency_line(figures: Figures) -> Iterator[AnswerLine]:
     """Of the nearest memory: in blocks, which spares the TLB; over all pages; on base pages."""
-    results = [one for one in latency_results(figures) if one.in_memory and not one.gpu]
-    local = [one for one in results if not _is_remote(one)] or results
-    in_blocks = [one for one in local if one.requested.order == "block-random"]
-    lead = fastest(in_blocks or local)
+    results, local = _in_memory(figures)
+    lead = idle_latency(figures)
     if lead is None:
         return
     others = [one for one in local if one.requested.order == "random" and one is not lead]
@@ -41,6 +39,19 @@ def latency_line(figures: Figures) -> Iterator[AnswerLine]:
         detail=f"idle, {lead.pages} pages",
     )
     yield from _nodes(results)
+
+
+def idle_latency(figures: Figures) -> LatencyResult | None:
+    """Of the host's nearest memory, in blocks if it was measured so; None: it was not measured."""
+    _, local = _in_memory(figures)
+    in_blocks = [one for one in local if one.requested.order == "block-random"]
+    return fastest(in_blocks or local)
+
+
+def _in_memory(figures: Figures) -> tuple[list[LatencyResult], list[LatencyResult]]:
+    """All results in the host's memory, and those of them that are on the node of their CPU."""
+    results = [one for one in latency_results(figures) if one.in_memory and not one.gpu]
+    return results, [one for one in results if not _is_remote(one)] or results
 
 
 def _is_remote(one: LatencyResult) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.answer.latency import idle_latency
 from memgauge.analysis.figures.gpu_points import gpu_of
 from memgauge.analysis.figures.run import Figures, scaled
-from memgauge.analysis.latency.figures import memory_latency
-from memgauge.analysis.section import AnswerFigure, AnswerLine
+from memgauge.analysis.latency.figures import LatencyResult, conditions
+from memgauge.analysis.section import AnswerFigure, AnswerLine, Standing
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.stream.figures import beside, headline, kernel_results
 from memgauge.model.memory_hardware import peak_origin
@@ -34,11 +35,24 @@ def published_lines(figures: Figures) -> Iterator[AnswerLine]:
         )
     if not peak:
         yield from _of_the_claim(figures)
+    yield from _published(ranges_of(system), shares.get(READ), idle_latency(figures))
+
+
+def _published(
+    ranges: Sequence[PublishedRange], read: Estimate | None, idle: LatencyResult | None
+) -> Iterator[AnswerLine]:
+    """A line for each range that this run has a figure to set beside."""
+    values = {
+        "latency_ns": None if idle is None else idle.latency,
+        "read_peak_share": read,
+    }
     label = "Published"
-    for one in ranges_of(system):
-        detail = _detail(one, shares.get(READ), memory_latency(figures) is not None)
-        if detail is not None:
-            yield AnswerLine(label=label, figures=[], detail=detail)
+    for one in ranges:
+        value = values[one.figure]
+        if value is not None:
+            alike = [other for other in ranges if other.figure == one.figure]
+            standing = _standing(one, alike, value, "" if idle is None else conditions(idle))
+            yield AnswerLine(label=label, figures=[], detail=_detail(one), standing=standing)
             label = ""
 
 
@@ -86,12 +100,35 @@ def _shares(figures: Figures, whole_bytes_per_s: float) -> dict[str, Estimate]:
     return {kernel: share for kernel, share in shares.items() if share is not None}
 
 
-def _detail(one: PublishedRange, read: Estimate | None, has_latency: bool) -> str | None:
-    """What was published, where this run has a figure to set beside it."""
-    kind = "guests" if one.where == "guest" else "machines"
-    of = f"{format_count(one.models, 'model')} of {one.family}, {kind}, {', '.join(one.tools)}"
+def _detail(one: PublishedRange) -> str:
+    """What was published."""
+    of = f"{format_count(one.models, 'model')} of {one.family}, {_KINDS[one.where]}, {_tools(one)}"
     if one.figure == "latency_ns":
-        return f"DRAM {one.low:.0f} to {one.high:.0f} ns ({of})" if has_latency else None
-    if read is None:
-        return None
+        return f"DRAM {one.low:.0f} to {one.high:.0f} ns ({of})"
     return f"read {one.low:.0%} to {one.high:.0%} of the peak ({of})"
+
+
+def _standing(
+    one: PublishedRange, alike: Sequence[PublishedRange], value: Estimate, walk: str
+) -> Standing:
+    """As a picture; those of one kind of figure reach over the same."""
+    latency = one.figure == "latency_ns"
+    of = f"{format_count(one.models, 'model')} of {one.family}, {_KINDS[one.where]}"
+    repositories = f"{', '.join(one.sources)}; licences: {', '.join(one.licences)}"
+    return Standing(
+        title=f"idle latency ({walk})" if latency else f"read, share of the peak ({_tools(one)})",
+        value=value,
+        low=one.low,
+        high=one.high,
+        unit="ns" if latency else "%",
+        start=min(value.low, *(other.low for other in alike)),
+        end=max(value.high, *(other.high for other in alike)),
+        source=f"{format_count(one.figures, 'figure')} of {of}, by {_tools(one)}: {repositories}",
+    )
+
+
+_KINDS = {"guest": "guests", "machine": "machines"}
+
+
+def _tools(one: PublishedRange) -> str:
+    return ", ".join(one.tools)

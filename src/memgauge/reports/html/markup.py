@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -10,9 +9,10 @@ import msgspec
 from memgauge.analysis.section import Column
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
-from memgauge.model.text import bounded, plain
 from memgauge.reports import cells
 from memgauge.reports.answer import step_words, with_units
+from memgauge.reports.html.escaped import text
+from memgauge.reports.html.strip import standing_strip
 from memgauge.reports.severity import SYMBOLS, folded, shown
 
 if TYPE_CHECKING:
@@ -38,11 +38,6 @@ of so many columns that it is set tightly."""
 _MOST_CHARACTERS = 110
 """Of a row that fits the page's width as it is usually set."""
 _GAP_CHARACTERS = 3
-
-
-def text(text: str) -> str:
-    """Text of a run as text of the page."""
-    return escape(plain(bounded(text, cells.MOST_TEXT)))
 
 
 def verdict_list(verdicts: list[Verdict]) -> str:
@@ -90,8 +85,7 @@ def headline_item(headline: Headline, precision: float | None) -> str:
 def answer_block(answer: Answer) -> str:
     """Rows of figures, then the grade of the run and what to do next."""
     rows = "".join(
-        f"<dt>{text(line.label)}</dt><dd>{_answer_figures(line)}"
-        f'<span class="detail">{text(line.detail)}</span></dd>'
+        f"<dt>{text(line.label)}</dt><dd>{_answer_figures(line)}{_answer_detail(line)}</dd>"
         for line in answer.lines
     )
     graded = "" if answer.quality is None else _graded(answer.quality)
@@ -125,6 +119,12 @@ def _answer_figures(line: AnswerLine) -> str:
         name = f'<span class="name">{text(figure.name)}</span> ' if figure.name else ""
         written.append(f'<span class="one">{name}<b>{value}</b>{unit}{around}{rest}</span> ')
     return "".join(written)
+
+
+def _answer_detail(line: AnswerLine) -> str:
+    if line.standing is None:
+        return f'<span class="detail">{text(line.detail)}</span>'
+    return standing_strip(line.standing)
 
 
 def table_block(table: Table, precision: float | None, *, titled: bool = True) -> str:

@@ -18,12 +18,12 @@ from memgauge.model.text import plain
 from memgauge.reports import cells
 from memgauge.reports.charts import files as figures
 from memgauge.reports.charts.theme import config
+from memgauge.reports.html.escaped import text
 from memgauge.reports.html.markup import (
     answer_block,
     folded_list,
     headline_item,
     table_block,
-    text,
     verdict_list,
 )
 from memgauge.reports.severity import apart

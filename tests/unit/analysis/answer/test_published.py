@@ -101,3 +101,30 @@ def test_a_node_without_a_claim_or_a_guest_has_no_share(monkeypatch: pytest.Monk
 def test_the_source_of_the_peak_stands_beside_it(source: str | None, text: str) -> None:
     (line,) = lines(theoretical_bandwidth_bytes_per_s=200e9, peak_source=source)
     assert line.detail == f"200.0 GB/s {text}"
+
+
+def test_each_range_is_drawn_with_the_figure_of_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SPEEDS, ("read", "tuned"), 60.0)
+    found = lines(
+        theoretical_bandwidth_bytes_per_s=160e9,
+        virtualisation=None,
+        cpu_signature="GenuineIntel 6 143 8",
+        cpu_model="Intel(R) Xeon(R) Gold 6448H",
+    )
+    latency, *shares = [line.standing for line in found if line.standing is not None]
+    assert latency.title == "idle latency (block-random, thp pages)"
+    assert (latency.low, latency.high, latency.unit) == (95.4, 117.2, "ns")
+    assert latency.value.low < latency.value.value < latency.value.high
+    assert "6 figures of 6 models of Sapphire Rapids, machines, by Intel MLC" in latency.source
+    assert [one.title for one in shares] == [
+        "read, share of the peak (lmbench)",
+        "read, share of the peak (sc-membench)",
+    ]
+    assert len({(one.start, one.end) for one in shares}) == 1
+    assert shares[0].start < 0.68
+    assert shares[0].end == 0.824
+
+
+def test_nothing_is_drawn_of_a_family_that_is_not_known() -> None:
+    found = lines(theoretical_bandwidth_bytes_per_s=160e9, cpu_signature="AuthenticAMD 99 1 1")
+    assert [line.standing for line in found] == [None]
