@@ -89,6 +89,7 @@ generated: $(VENV)/.installed ## write man pages and the stub of the package aga
 docs: $(VENV)/.installed $(VENV)/.docs ## the documentation as a site in build/docs/html, without a network
 	@mkdir -p build/docs
 	@$(BIN)/python .ci/commands_page.py > build/docs/commands.inc
+	@$(BIN)/python .ci/gallery.py build/docs/extra/gallery > build/docs/gallery.inc
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/docs/cache docs build/docs/html
 	@echo "build/docs/html/index.html"
 
