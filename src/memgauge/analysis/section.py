@@ -167,79 +167,6 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     found. A report that begins with its pictures folds these (`Report.pictures_first`)."""
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """The analysis of one experiment."""
-
-    name: str
-    title: str
-    question: str
-    verdicts: list[Verdict] = []
-    tables: list[Table] = []
-    charts: list[Chart] = []
-
-
-def section_of(  # noqa: PLR0913 - all but the first by name
-    name: str,
-    *,
-    verdicts: Sequence[Verdict] = (),
-    tables: Sequence[Table] = (),
-    charts: Sequence[Chart] = (),
-    title: str | None = None,
-    question: str | None = None,
-) -> Section:
-    """The section of an experiment: what its descriptor says, unless something else is given.
-
-    Args:
-        name: Name of an experiment in `DESCRIPTORS`.
-        verdicts: Sentences in the order in which they were found; a renderer sorts them.
-        tables: Tables in order of importance: a short report shows only the first.
-        charts: Pictures in the order in which a page shows them.
-        title: Heading; None means the descriptor's.
-        question: What the experiment answers, in one sentence; None means the descriptor's.
-    """
-    described = DESCRIPTORS[name]
-    return Section(
-        name=name,
-        title=title or described.title,
-        question=question or described.question,
-        verdicts=[*verdicts],
-        tables=[*tables],
-        charts=[*charts],
-    )
-
-
-class BetweenRuns(msgspec.Struct, frozen=True, kw_only=True):
-    """What a figure varies by between runs of one machine that were made alike."""
-
-    runs: int
-    """This one and the earlier ones that are known."""
-    deviation: float
-    """Standard deviation over the mean of the runs."""
-
-    @property
-    def words(self) -> str:
-        """`varies by 1.8% between 5 runs`."""
-        if not self.deviation:
-            return f"the same in {self.runs} runs"
-        return f"varies by {100 * self.deviation:.1f}% between {self.runs} runs"
-
-
-class Headline(msgspec.Struct, frozen=True, kw_only=True):
-    """One key figure for the strip at the top of a report, such as the best bandwidth."""
-
-    label: str
-    value: Cell
-    unit: str | None = None
-    """As in Column."""
-    digits: int = 1
-    detail: str | None = None
-    """Under which conditions: `copy, tuned, 2 threads`."""
-    key: str | None = None
-    """What it has in common with the same figure of another run; None: it is of this run only."""
-    between: BetweenRuns | None = None
-    """None: too few runs are known."""
-
-
 class AnswerFigure(msgspec.Struct, frozen=True, kw_only=True):
     """One figure of a line, such as `triad 56.3 ±1.8%`."""
 
@@ -279,6 +206,84 @@ class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     standing: Standing | None = None
     """What a page draws in the place of the detail."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """The analysis of one experiment."""
+
+    name: str
+    title: str
+    question: str
+    verdicts: list[Verdict] = []
+    tables: list[Table] = []
+    charts: list[Chart] = []
+    opening: list[AnswerLine] = []
+    """What a page of this section alone begins with, in two to five lines; empty: its verdicts."""
+
+
+def section_of(  # noqa: PLR0913 - all but the first by name
+    name: str,
+    *,
+    verdicts: Sequence[Verdict] = (),
+    tables: Sequence[Table] = (),
+    charts: Sequence[Chart] = (),
+    opening: Sequence[AnswerLine] = (),
+    title: str | None = None,
+    question: str | None = None,
+) -> Section:
+    """The section of an experiment: what its descriptor says, unless something else is given.
+
+    Args:
+        name: Name of an experiment in `DESCRIPTORS`.
+        verdicts: Sentences in the order in which they were found; a renderer sorts them.
+        tables: Tables in order of importance: a short report shows only the first.
+        charts: Pictures in the order in which a page shows them.
+        opening: What a page of this section alone begins with.
+        title: Heading; None means the descriptor's.
+        question: What the experiment answers, in one sentence; None means the descriptor's.
+    """
+    described = DESCRIPTORS[name]
+    return Section(
+        name=name,
+        title=title or described.title,
+        question=question or described.question,
+        verdicts=[*verdicts],
+        tables=[*tables],
+        charts=[*charts],
+        opening=[*opening],
+    )
+
+
+class BetweenRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """What a figure varies by between runs of one machine that were made alike."""
+
+    runs: int
+    """This one and the earlier ones that are known."""
+    deviation: float
+    """Standard deviation over the mean of the runs."""
+
+    @property
+    def words(self) -> str:
+        """`varies by 1.8% between 5 runs`."""
+        if not self.deviation:
+            return f"the same in {self.runs} runs"
+        return f"varies by {100 * self.deviation:.1f}% between {self.runs} runs"
+
+
+class Headline(msgspec.Struct, frozen=True, kw_only=True):
+    """One key figure for the strip at the top of a report, such as the best bandwidth."""
+
+    label: str
+    value: Cell
+    unit: str | None = None
+    """As in Column."""
+    digits: int = 1
+    detail: str | None = None
+    """Under which conditions: `copy, tuned, 2 threads`."""
+    key: str | None = None
+    """What it has in common with the same figure of another run; None: it is of this run only."""
+    between: BetweenRuns | None = None
+    """None: too few runs are known."""
 
 
 Grade = Literal["good", "fair", "poor", "nothing measured"]

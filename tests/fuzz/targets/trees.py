@@ -62,12 +62,20 @@ _COUNTERS: trees.Files = {
     "/sys/fs/cgroup/user.slice/memory.stat": "pgfault 12\n",
     "/sys/fs/cgroup/user.slice/io.stat": "259:0 rbytes=4096 wbytes=0\n",
 }
+_DEVICE_TREE: trees.Files = {
+    "/sys/firmware/devicetree/base/lpddr-channel0/compatible": "jedec,lpddr3-channel\0",
+    "/sys/firmware/devicetree/base/lpddr-channel0/io-width": "\0\0\0 ",
+    "/sys/firmware/devicetree/base/lpddr-channel0/rank@0/timings@0/compatible": (
+        "jedec,lpddr3-timings\0"
+    ),
+    "/sys/firmware/devicetree/base/lpddr-channel0/rank@0/timings@0/max-freq": "//\b\0",
+}
 
 
 def seeds() -> Iterator[bytes]:
     """Small machines of every kind that the tests make up."""
     yield _packed(trees.guest() | _COUNTERS)
-    yield _packed(trees.sparse())
+    yield _packed(trees.sparse() | _DEVICE_TREE)
     dax_files, dax_links = tier_trees.dax_device("dax0.0", tier_trees.NDBUS, "device_dax", 1)
     block_files, block_links = tier_trees.pmem_block(
         "pmem0", "namespace0.0", "/mnt/p rw - ext4 a dax"

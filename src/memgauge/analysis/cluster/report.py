@@ -9,6 +9,7 @@ from statistics import median
 from memgauge.analysis.cluster.charts import MOST_ROWS, charts
 from memgauge.analysis.cluster.groups import Combined, Group
 from memgauge.analysis.cluster.keys import key_figures, label_of
+from memgauge.analysis.cluster.opening import opening
 from memgauge.analysis.cluster.outliers import Key, Spread
 from memgauge.analysis.cluster.verdicts import outlier_text, reasons_text, some, verdicts
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, digits_for
@@ -107,6 +108,7 @@ def _nodes_section(combined: Combined) -> Section:
         question="What does each node reach, and is it as fast as the others of its kind?",
         tables=_node_tables(combined),
         charts=charts(combined),
+        opening=opening(combined),
     )
 
 

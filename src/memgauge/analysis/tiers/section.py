@@ -9,6 +9,7 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.tiers.charts import charts
 from memgauge.analysis.tiers.figures import Contest, Split, contests
+from memgauge.analysis.tiers.opening import opening
 from memgauge.analysis.tiers.verdicts import verdicts, width
 from memgauge.analysis.transfers import beside_section as tiers_transfers_report
 from memgauge.analysis.transfers.beside import is_beside_transfers
@@ -36,6 +37,7 @@ def section_of_contests(found: Sequence[Contest]) -> Section:
         verdicts=verdicts(found),
         tables=[table(found)] if found else [],
         charts=charts(found),
+        opening=opening(found),
     )
 
 

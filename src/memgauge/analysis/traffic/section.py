@@ -7,6 +7,7 @@ from memgauge.analysis.section import Section, section_of
 from memgauge.analysis.traffic import distances, libraries
 from memgauge.analysis.traffic.charts import charts
 from memgauge.analysis.traffic.figures import NAME, curves_of
+from memgauge.analysis.traffic.opening import opening
 from memgauge.analysis.traffic.tables import tables
 from memgauge.analysis.traffic.verdicts import verdicts
 
@@ -23,5 +24,6 @@ def analyse(figures: Figures) -> Section:
             *distances.verdicts(compared),
         ],
         tables=[*libraries.tables(curves), *tables(curves), *distances.tables(compared)],
+        opening=opening(curves),
         charts=[*libraries.charts(curves), *charts(curves), *distances.charts(compared)],
     )

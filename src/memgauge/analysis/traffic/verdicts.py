@@ -75,6 +75,11 @@ def _by(curve: Curve, source: str) -> str:
     ) + room
 
 
+def where(curve: Curve, source: str) -> str:
+    """Where one source leaves the expectation, or up to which size it stays on it."""
+    return _where(curve, source)[1]
+
+
 def _where(curve: Curve, source: str) -> tuple[Level, str]:
     if not any(curve.ratios(source, direction) for direction in DIRECTIONS):
         return "warning", "nothing can be determined at any size"

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.figures.regimes import regime_kind
 from memgauge.analysis.figures.run import Figures
-from memgauge.analysis.section import Cell, Column, Section, Table, Verdict
+from memgauge.analysis.section import (
+    AnswerFigure,
+    AnswerLine,
+    Cell,
+    Column,
+    Section,
+    Table,
+    Verdict,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.transfers.beside import Beside, besides
@@ -30,6 +38,7 @@ NOTE = (
 NOTHING = 0.02
 """Of what threads or transfers reach alone: a loss below it is none to speak of."""
 MOST_TEAMS = 6
+MOST_LINES = 5
 
 
 def section(figures: Figures) -> Section:
@@ -44,7 +53,28 @@ def section(figures: Figures) -> Section:
         verdicts=[*_verdicts(found), *latency_verdicts(loads)],
         tables=[*([_table(found)] if found else []), *([latency_table(loads)] if loads else [])],
         charts=charts(found),
+        opening=_opening(found),
     )
+
+
+def _opening(found: Sequence[Beside]) -> list[AnswerLine]:
+    """Of the largest team that did the first kind of work: what each keeps, by transfer."""
+    if not found:
+        why = "threads and transfers never ran at the same time in a usable sample"
+        return [AnswerLine(label="Beside", figures=[], detail=f"cannot be told: {why}")]
+    team = max(found, key=lambda one: one.threads).team
+    lines = []
+    for one in [one for one in found if one.team == team][:MOST_LINES]:
+        shares = {"threads keep": one.host_keeps, "transfers keep": one.transfers_keep}
+        figures = [
+            AnswerFigure(name=name, value=share, unit="%", digits=0)
+            for name, share in shares.items()
+            if share is not None
+        ]
+        both = f"{gb_text(one.host)} and {gb_text(one.transfers)} beside each other, {one.team}"
+        unknown = "" if figures else "; what each keeps of itself alone cannot be told"
+        lines.append(AnswerLine(label=one.way, figures=figures, detail=both + unknown))
+    return lines
 
 
 def _table(found: Sequence[Beside]) -> Table:

@@ -16,7 +16,7 @@ from memgauge.reports.html.strip import standing_strip
 from memgauge.reports.severity import SYMBOLS, folded, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from memgauge.analysis.section import (
         Answer,
@@ -84,10 +84,7 @@ def headline_item(headline: Headline, precision: float | None) -> str:
 
 def answer_block(answer: Answer) -> str:
     """Rows of figures, then the grade of the run and what to do next."""
-    rows = "".join(
-        f"<dt>{text(line.label)}</dt><dd>{_answer_figures(line)}{_answer_detail(line)}</dd>"
-        for line in answer.lines
-    )
+    rows = _answer_rows(answer.lines)
     graded = "" if answer.quality is None else _graded(answer.quality)
     steps = "".join(
         f'<li class="{step.level}"><span data-symbol="{SYMBOLS[step.level]}">'
@@ -97,6 +94,18 @@ def answer_block(answer: Answer) -> str:
     todo = f'<dt>Next</dt><dd><ul class="steps">{steps}</ul></dd>' if steps else ""
     said = "".join(f"<p>{text(sentence)}</p>" for sentence in answer.sentences)
     return f'<div class="answer">{said}<dl>{rows}{graded}{todo}</dl></div>'
+
+
+def answer_lines(lines: Sequence[AnswerLine]) -> str:
+    """Rows of figures alone."""
+    return f'<div class="answer"><dl>{_answer_rows(lines)}</dl></div>'
+
+
+def _answer_rows(lines: Sequence[AnswerLine]) -> str:
+    return "".join(
+        f"<dt>{text(line.label)}</dt><dd>{_answer_figures(line)}{_answer_detail(line)}</dd>"
+        for line in lines
+    )
 
 
 def _graded(quality: Quality) -> str:

@@ -21,6 +21,7 @@ from memgauge.reports.charts.theme import config
 from memgauge.reports.html.escaped import text
 from memgauge.reports.html.markup import (
     answer_block,
+    answer_lines,
     folded_list,
     headline_item,
     table_block,
@@ -199,6 +200,9 @@ def _top(report: Report, missing: str | None) -> str:
         graver = [one for one in report.verdicts if one.level != "note"]
         answer = _answer(report, report.answer, missing)
         return answer + verdict_list(graver) + folded_list(notes)
+    opening = report.sections[0].opening if report.sections else []
+    if opening:
+        return answer_lines(opening) + verdict_list(_shown(report, report.verdicts))
     strip = "".join(headline_item(headline, report.precision) for headline in report.headlines)
     headlines = f'<dl class="headlines">{strip}</dl>' if strip else ""
     return headlines + verdict_list(_shown(report, report.verdicts))

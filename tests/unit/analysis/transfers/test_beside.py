@@ -138,6 +138,13 @@ def test_the_first_sentence_answers_what_transfers_cost(section: Section) -> Non
     assert any("together move 10" in text and "both ways" in text for text in said)
 
 
+def test_the_page_begins_with_what_each_keeps(section: Section) -> None:
+    assert 1 <= len(section.opening) <= 5
+    for line in section.opening:
+        assert [figure.name for figure in line.figures] == ["threads keep", "transfers keep"]
+        assert "beside each other, " in line.detail
+
+
 def test_what_costs_nothing_is_said_to() -> None:
     run = competing({"host-to-device": (20.0, 25.0)})
     said = [verdict.text for verdict in analyse(figures_of(run)).verdicts]
