@@ -25,6 +25,7 @@ struct NumberFile {
     std::string path;
     std::vector<NumberCell> cells;
     // The file is binary: each is the offset in bytes of a little-endian word of 64 bits.
+    // NOLINTNEXTLINE(readability-redundant-member-init): for those who leave it out
     std::vector<std::uint64_t> words{};
 };
 
