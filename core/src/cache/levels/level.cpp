@@ -33,14 +33,7 @@ Level::Level(const CacheLevel& level, const CacheMachine& machine)
     } else if (ways_ > wide_slots) {
         order_ = Order::stamps;
     }
-    const LineNumbers numbers(static_cast<unsigned>(std::countr_zero(machine.line_bytes)));
-    if (std::has_single_bit(count_) && count_ <= numbers.lines_in_area()) {
-        masked_ = true;
-        mask_ = static_cast<Line>(count_ - 1);
-    } else if (count_ <= (1u << 20) && machine.line_bytes >= 16) {
-        // Exact for lines below 2^44.
-        reciprocal_ = ~0ull / count_ + 1;
-    }
+    index_ = SetIndex(count_, machine);
     lay_out();
     const std::size_t bytes = instances_ * count_ * record_bytes_;
     sets_.reset(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{cache_line})));

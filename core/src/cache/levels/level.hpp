@@ -12,12 +12,11 @@
 #include "cache/levels/geometry.hpp"
 #include "cache/levels/line_numbers.hpp"
 #include "cache/levels/marks.hpp"
+#include "cache/levels/set_index.hpp"
 #include "cache/levels/tag_search.hpp"
 #include "cache/loops/warp.hpp"
 
 namespace memgauge::cache {
-
-__extension__ using Wide = unsigned __int128;
 
 inline constexpr Line empty_way = ~Line{0};
 inline constexpr Line no_way = empty_way - 1;  // behind the last, to fill a vector
@@ -30,7 +29,7 @@ public:
     template <bool many_cores>
     [[nodiscard, gnu::always_inline]] Set set(unsigned core, Line line,
                                               const LineNumbers& numbers) const {
-        std::size_t index = masked_ ? line & mask_ : remainder(numbers.line(line));
+        std::size_t index = index_.of(line, numbers);
         if constexpr (many_cores) index += instance_of(core) * count_;
         return sets_.get() + index * record_bytes_;
     }
@@ -110,13 +109,6 @@ private:
         return mask == 0 ? -1 : std::countr_zero(mask);
     }
 
-    [[nodiscard]] std::size_t remainder(std::uint64_t line) const {
-        if (reciprocal_ == 0) return line % count_;
-        const auto quotient =
-            static_cast<std::uint64_t>(static_cast<Wide>(line) * reciprocal_ >> 64);
-        return line - quotient * count_;
-    }
-
     [[gnu::always_inline]] void touch_ranks(Set set, int way) const {
         std::int8_t* const at = ranks(set);
         const std::int8_t old = at[way];
@@ -144,7 +136,7 @@ private:
     [[nodiscard]] int oldest(Set set) const;
 
     Ranks last_rank_{};  // of the way that is next to be taken, in all lanes
-    Line mask_ = 0;
+    SetIndex index_;
     unsigned slots_ = 0;  // tags of a record
     std::size_t record_bytes_ = 0;
     std::size_t order_at_ = 0;
@@ -157,8 +149,6 @@ private:
     unsigned cores_ = 1;
     Order order_ = Order::ranks;
     Inclusion inclusion_ = Inclusion::non_inclusive;
-    bool masked_ = false;
-    std::uint64_t reciprocal_ = 0;
     mutable std::uint64_t clock_ = 0;
     std::unique_ptr<std::byte[], Free> sets_;
 };

@@ -17,6 +17,9 @@ struct EightWords {
     [[gnu::always_inline]] static Words shifted(Words before, Words words) {
         return __builtin_shufflevector(before, words, 7, 8, 9, 10, 11, 12, 13, 14);
     }
+    [[gnu::always_inline]] static Words shifted_back(Words words, Words after) {
+        return __builtin_shufflevector(words, after, 1, 2, 3, 4, 5, 6, 7, 8);
+    }
 
     [[gnu::always_inline]] static unsigned bits(const std::array<Words, 2>& masks) {
         const auto half = [&](unsigned v) {

@@ -27,6 +27,12 @@ struct SixteenWords {
         store(set, _mm512_mask_alignr_epi32(words, moves, words, all(word), words_together - 1));
     }
 
+    [[gnu::always_inline]] static void take_out(Word* set, unsigned way, Word next) {
+        const __m512i words = load(set);
+        const auto moves = static_cast<__mmask16>(0xffffu << way);
+        store(set, _mm512_mask_alignr_epi32(words, moves, all(next), words, 1));
+    }
+
     [[gnu::always_inline]] static unsigned meeting(const Word* sets, const Word* lines, Word set,
                                                    Word line) {
         return _mm512_mask_cmpneq_epi32_mask(_mm512_cmpeq_epi32_mask(load(sets), all(set)),

@@ -31,12 +31,10 @@ bool lines_fit_words(const CacheMachine& machine) {
 }  // namespace
 
 bool packs(const CacheMachine& machine, const std::vector<CacheLevel>& levels) {
-    const std::uint64_t lines_in_area = (1ull << LineNumbers::area_bits) / machine.line_bytes;
     return is_one_core_lru(machine, levels) && lines_fit_words(machine) &&
+           SetIndex(sets_of(levels.front(), machine), machine).is_masked() &&
            std::ranges::all_of(levels, [&](const CacheLevel& level) {
-               const std::size_t sets = sets_of(level, machine);
-               return ways_of(level, machine) <= most_packed_ways && std::has_single_bit(sets) &&
-                      sets <= lines_in_area;
+               return ways_of(level, machine) <= most_packed_ways;
            });
 }
 

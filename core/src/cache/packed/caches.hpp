@@ -10,7 +10,7 @@
 namespace memgauge::cache {
 
 // Whether packed sets will do: one core, least recently used lines, no prefetchers, at most 32 ways
-// and two sectors.
+// and two sectors, and a first level whose number of sets is a power of two.
 bool packs(const CacheMachine& machine, const std::vector<CacheLevel>& levels);
 
 // Those that packed sets are compiled for, best first.
@@ -43,9 +43,7 @@ public:
     [[nodiscard]] MemoryCounts& memory() { return state_.memory; }
 
     [[nodiscard]] std::size_t depth() const { return state_.count; }
-    [[nodiscard]] std::size_t sets(std::size_t level) const {
-        return std::size_t{state_.levels[level].mask} + 1;
-    }
+    [[nodiscard]] std::size_t sets(std::size_t level) const { return state_.levels[level].sets; }
     [[nodiscard]] std::size_t ways(std::size_t level) const { return state_.levels[level].ways; }
     void list_lines(std::size_t level, std::size_t set, Held* lines) const {
         state_.list_lines(state_.levels[level], set, lines);

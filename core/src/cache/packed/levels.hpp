@@ -19,13 +19,13 @@ class PackedLevels {
 public:
     using Lanes = Words;
     static constexpr bool sectored = shape.sectors > 1;
-    static constexpr bool may_be_plain = shape.independent;
+    static constexpr bool may_be_plain = true;
 
     explicit PackedLevels(PackedState& state) : state_(state) {}
 
     [[gnu::always_inline]] Outcome use(unsigned /*core*/, Piece piece, Cause cause, bool store) {
         PackedLevel& level = state_.levels[0];
-        Word* const set = set_of(level, piece.line);
+        Word* const set = set_at(level, level.index.masked(piece.line));
         const Word key = key_of(piece.line);
         const Word wanted = store ? changed_bits(piece.sector) : 0;
         const Outcome hit{Effect::none, reinterpret_cast<Set>(set)};
@@ -92,7 +92,7 @@ public:
     // Sets of level 1, by the lowest bits of lines, where nothing but its own accesses takes lines
     // from it; else 0.
     [[nodiscard]] std::uint64_t plain_sets() const {
-        return may_be_plain ? std::uint64_t{state_.levels[0].mask} + 1 : 0;
+        return state_.inclusive ? 0 : std::uint64_t{state_.levels[0].sets};
     }
 
     [[nodiscard]] LineNumbers& numbers() { return state_.numbers; }
@@ -102,10 +102,14 @@ private:
     static constexpr Word line_mask = ~((Word{1} << mark_bits) - 1);
     static constexpr Word all_changed = (Word{1} << shape.sectors) - 1;
 
-    // Where the set of a line begins.
-    [[nodiscard, gnu::always_inline]] static Word* set_of(const PackedLevel& level, Line line) {
-        const std::size_t index = line & level.mask;
+    [[nodiscard, gnu::always_inline]] static Word* set_at(const PackedLevel& level,
+                                                          std::size_t index) {
         return level.words.get() + index * (shape.wide ? level.words_in_set : words_together);
+    }
+
+    // Where the set of a line begins.
+    [[nodiscard, gnu::always_inline]] Word* set_of(const PackedLevel& level, Line line) const {
+        return set_at(level, level.index.of(line, state_.numbers));
     }
 
     [[nodiscard]] static bool is_exclusive(const PackedLevel& level) {
@@ -165,7 +169,7 @@ private:
     [[gnu::noinline]] static Outcome store_past(PackedState& state, Piece piece) {
         for (std::size_t l = 0; l < state.count; ++l) {
             const PackedLevel& level = state.levels[l];
-            const Word* const set = set_of(level, piece.line);
+            const Word* const set = PackedLevels(state).set_of(level, piece.line);
             const unsigned found = ways_of(level, set, key_of(piece.line));
             if (found != 0 && is_valid(set[way_in(found)], piece.sector)) {
                 return use_apart(state, piece, Cause::allocate, true);
@@ -179,8 +183,21 @@ private:
     // The line leaves; those behind it come one to the front.
     static void take_out(const PackedState& state, const PackedLevel& level, Word* set,
                          unsigned way) {
-        for (; way + 1 < level.ways; ++way) set[way] = set[way + 1];
-        set[way] = state.empty;
+        if constexpr (shape.wide) {
+            if (level.words_in_set != words_together) {
+                Word* const rest = set + words_together;
+                if (way < words_together) {
+                    Words::take_out(set, way, *rest);
+                    Words::take_out(rest, 0, state.empty);
+                } else {
+                    Words::take_out(rest, way - words_together, state.empty);
+                }
+                set[level.ways - 1] = state.empty;
+                return;
+            }
+        }
+        Words::take_out(set, way, state.empty);
+        set[level.ways - 1] = state.empty;
     }
 
     // Asks level l and those behind it, or memory, and fills level l: the marks that move to the
@@ -296,7 +313,8 @@ private:
     [[gnu::noinline]] static void give(Depth l, PackedState& state, Word word) {
         if (l < state.count) {
             PackedLevel& level = state.levels[l];
-            PackedLevels(state).place(l, level, set_of(level, word >> mark_bits), word);
+            PackedLevels levels(state);
+            levels.place(l, level, levels.set_of(level, word >> mark_bits), word);
         } else {
             state.memory.write_backs += static_cast<unsigned>(std::popcount(word & all_changed));
         }
@@ -306,7 +324,7 @@ private:
     [[gnu::noinline]] static Word taken_along(PackedState& state, std::size_t l, Word word) {
         for (std::size_t k = 0; k < l; ++k) {
             const PackedLevel& level = state.levels[k];
-            Word* const set = set_of(level, word >> mark_bits);
+            Word* const set = PackedLevels(state).set_of(level, word >> mark_bits);
             const unsigned found = ways_of(level, set, word & line_mask);
             if (found == 0) continue;
             const unsigned way = way_in(found);

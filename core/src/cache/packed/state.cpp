@@ -10,7 +10,8 @@ PackedLevel packed_level(const CacheLevel& of, const CacheMachine& machine) {
     PackedLevel level;
     level.ways = static_cast<unsigned>(ways_of(of, machine));
     level.ways_mask = static_cast<unsigned>((1ull << level.ways) - 1);
-    level.mask = static_cast<Line>(sets_of(of, machine) - 1);
+    level.sets = sets_of(of, machine);
+    level.index = SetIndex(level.sets, machine);
     level.words_in_set = level.ways > words_together ? 2 * words_together : words_together;
     level.inclusion = of.inclusion;
     const std::size_t bytes = level.all().size() * sizeof(Word);

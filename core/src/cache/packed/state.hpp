@@ -13,6 +13,7 @@
 #include "cache/levels/grain.hpp"
 #include "cache/levels/line_numbers.hpp"
 #include "cache/levels/marks.hpp"
+#include "cache/levels/set_index.hpp"
 #include "cache/loops/loop.hpp"
 #include "cache/loops/warp.hpp"
 #include "cache/packed/words.hpp"
@@ -34,9 +35,7 @@ struct PackedLevel {
 
     [[nodiscard]] LevelCounts& counts() { return counted; }
 
-    [[nodiscard]] std::span<Word> all() const {
-        return {words.get(), (std::size_t{mask} + 1) * words_in_set};
-    }
+    [[nodiscard]] std::span<Word> all() const { return {words.get(), sets * words_in_set}; }
 
     // Calls each(word) for each way.
     template <class Each>
@@ -48,7 +47,8 @@ struct PackedLevel {
 
     LevelCounts counted;
     std::unique_ptr<Word[], Free> words;
-    Line mask = 0;              // sets - 1
+    SetIndex index;
+    std::size_t sets = 0;
     unsigned words_in_set = 0;  // 16, or 32 where there are more ways
     unsigned ways = 0;
     unsigned ways_mask = 0;  // a bit for each

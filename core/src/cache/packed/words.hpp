@@ -22,6 +22,7 @@ inline constexpr unsigned words_together = 16;
 //   Words, lanes             so many words
 //   counted()                0, 1, 2, ...
 //   shifted(before, words)   lane i is that of i - 1, lane 0 the last one of `before`
+//   shifted_back(words, after)  lane i is that of i + 1, the last one lane 0 of `after`
 //   bits(masks)              bit i: of all masks together, lane i is all ones
 template <class Vectors>
 struct PackedWords {
@@ -57,6 +58,17 @@ struct PackedWords {
             const auto moves = reinterpret_cast<Words>(counted(v) <= last);
             store(set, v, (Vectors::shifted(before, words) & moves) | (words & ~moves));
             before = words;
+        }
+    }
+
+    // The word of way `way` leaves; those behind it come one to the front, and `next` behind them.
+    [[gnu::always_inline]] static void take_out(Word* set, unsigned way, Word next) {
+        const Words first = all(way);
+        for (unsigned v = 0; v < vectors; ++v) {
+            const Words words = load(set, v);
+            const Words after = v + 1 < vectors ? load(set, v + 1) : all(next);
+            const auto moves = reinterpret_cast<Words>(counted(v) >= first);
+            store(set, v, (Vectors::shifted_back(words, after) & moves) | (words & ~moves));
         }
     }
 
@@ -103,6 +115,9 @@ struct FourWords {
     [[gnu::always_inline]] static Words counted() { return Words{0, 1, 2, 3}; }
     [[gnu::always_inline]] static Words shifted(Words before, Words words) {
         return __builtin_shufflevector(before, words, 3, 4, 5, 6);
+    }
+    [[gnu::always_inline]] static Words shifted_back(Words words, Words after) {
+        return __builtin_shufflevector(words, after, 1, 2, 3, 4);
     }
 
     [[gnu::always_inline]] static unsigned bits(const std::array<Words, 4>& masks) {
