@@ -5,6 +5,7 @@
 
 #include "cache/levels/grain.hpp"
 #include "cache/loops/lockstep.hpp"
+#include "cache/loops/run_abreast.hpp"
 
 namespace memgauge::cache {
 
@@ -38,18 +39,18 @@ public:
     }
     [[nodiscard, gnu::always_inline]] bool take_disturbed() { return caches_.take_disturbed(); }
 
+    [[nodiscard]] PlainLevel plain_level() const {
+        PlainLevel level = caches_.plain_level();
+        level.line_bits = grain_.line_bits;
+        return level;
+    }
     // Bits of the references that may ever use a set of level 1 that another uses for another line.
     [[nodiscard]] unsigned meeting(const Loop& loop) const {
-        const std::uint64_t sets = caches_.plain_sets();
-        if (sets == 0) return (1u << loop.size) - 1;
-        unsigned found = 0;
-        for (unsigned r = 0; r < loop.size; ++r) {
-            for (unsigned other = 0; other < r; ++other) {
-                const bool meet = may_meet(loop.tracks[r], loop.tracks[other], sets);
-                found |= meet ? 1u << r | 1u << other : 0;
-            }
-        }
-        return found;
+        return meeting_in(loop, plain_level());
+    }
+    // Steps of a reference that are simulated elsewhere.
+    [[nodiscard]] std::uint64_t steps_elsewhere(const Track& track, std::uint64_t count) const {
+        return count - grain_.steps_here(track.begin, track.stride, count);
     }
 
     // After the track came to another sector: which line that is of.
@@ -76,6 +77,13 @@ public:
         return outcome.effect;
     }
 
+    // Puts the track's line, which is there, in front of its set.
+    [[gnu::always_inline]] void touch(const Track& track) { caches_.touch(track.line); }
+    // Where it comes to a line that is not followed sector by sector.
+    [[gnu::noinline]] void touch_at(std::uint64_t address) {
+        caches_.touch(caches_.numbers().number(address));
+    }
+
     [[nodiscard, gnu::always_inline]] bool is_there(const Track& track) const {
         return caches_.is_nearest(track.set, track.line, track.sector, is_store(track));
     }
@@ -85,19 +93,6 @@ public:
     }
 
 private:
-    // Of one pace, they stay as far apart as they are, but that `b` makes its step before `a`.
-    [[nodiscard, gnu::always_inline]] bool may_meet(const Track& a, const Track& b,
-                                                    std::uint64_t sets) const {
-        if (a.stride != b.stride || a.steady_steps <= 1) return true;
-        const auto apart = static_cast<std::int64_t>(a.begin - b.begin);
-        const std::int64_t least = std::min(apart, apart - a.stride) >> grain_.line_bits;
-        const std::int64_t most = -(-std::max(apart, apart - a.stride) >> grain_.line_bits);
-        for (std::int64_t lines = least; lines <= most; ++lines) {
-            if (lines != 0 && (static_cast<std::uint64_t>(lines) & (sets - 1)) == 0) return true;
-        }
-        return false;
-    }
-
     [[gnu::noinline]] static void count_area(Track& track) {
         constexpr std::uint64_t area_bytes = std::uint64_t{1} << LineNumbers::area_bits;
         const std::uint64_t at = track.access.address & (area_bytes - 1);
@@ -118,6 +113,9 @@ template <class Caches>
 void run_lockstep(Caches& caches, const Grain& grain, unsigned core, Loop& loop) {
     static_cast<void>(caches.take_disturbed());
     Tracked<Caches> tracked(caches, grain, core);
+    if constexpr (Caches::may_be_plain) {
+        if (loop.abreast.make(loop, tracked.plain_level())) return RunAbreast(tracked, loop).run();
+    }
     Lockstep(tracked, loop).run();
 }
 

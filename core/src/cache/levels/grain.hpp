@@ -38,6 +38,10 @@ struct Grain {
         }
     }
 
+    // Steps out of so many, by a stride that is a power of two below a line, that lie in this part.
+    [[nodiscard]] std::uint64_t steps_here(std::uint64_t address, std::int64_t stride,
+                                           std::uint64_t count) const;
+
     unsigned line_bits;
     unsigned sector_bits;
     unsigned sectors_mask;

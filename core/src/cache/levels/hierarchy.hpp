@@ -29,7 +29,7 @@ class Hierarchy {
 public:
     using Lanes = PortableWords;
     static constexpr bool sectored = true;
-    // As in PackedLevels: not known.
+    // See PackedLevels::plain_level().
     static constexpr bool may_be_plain = false;
     static constexpr bool one_core = !many_cores;
 
@@ -76,7 +76,7 @@ public:
         return way >= 0;
     }
 
-    [[nodiscard]] static std::uint64_t plain_sets() { return 0; }
+    [[nodiscard]] static PlainLevel plain_level() { return {}; }
 
     // Whether level 1 lost lines because a level behind it did, since asked last.
     [[nodiscard]] bool take_disturbed() { return std::exchange(disturbed_, false); }

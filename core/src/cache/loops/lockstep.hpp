@@ -26,7 +26,6 @@ namespace memgauge::cache {
 //   bool again(Track&)      the same if it is where it was with its marks
 //   bool is_there(Track&)   whether it is
 //   bool take_disturbed()   whether level 1 lost lines to levels behind it since asked last
-//   may_be_plain            whether there are references that `meeting` leaves out
 //   unsigned meeting(Loop&) which may ever use a set that another uses for another line
 //   Lanes                   which of 16 values are equal, and putting one
 template <class Caches>
@@ -40,7 +39,15 @@ public:
           tracked_(caches.meeting(loop)) {}
 
     void run() {
-        if (!runs_apart()) run_meeting();
+        Border border = first_step();
+        for (std::uint64_t step = 0; step < loop_.count;) {
+            const bool at_border = step == border.step;
+            make(step, at_border ? border.at | columns_ : columns_);
+            if (at_border) border = schedule_.after(step);
+            // One more step like this one would change nothing.
+            const bool settled = columns_ == 0 && (stale_ == 0 || all_there());
+            step = settled ? border.step : step + 1;
+        }
         account();
     }
 
@@ -52,51 +59,6 @@ private:
     }
 
     [[nodiscard]] Border first_step() const { return {.step = 0, .at = (1u << loop_.size) - 1}; }
-
-    [[nodiscard]] bool runs_apart() {
-        if constexpr (Caches::may_be_plain) {
-            if (columns_ == 0 && tracked_ == 0) {
-                run_apart();
-                return true;
-            }
-        }
-        return false;
-    }
-
-    // Where no two ever use one set for different lines, and nothing else takes lines from level 1.
-    void run_apart() {
-        Caches caches = caches_;
-        std::uint64_t real = 0;
-        for (Border border = first_step(); border.step < loop_.count;
-             border = schedule_.after(border.step)) {
-            for (unsigned left = border.at; left != 0; left &= left - 1) {
-                const unsigned r = first_of(left);
-                Track& track = loop_.tracks[r];
-                move(track, border.step);
-                caches.follow(track);
-                if (!caches.is_here(track.access.address)) {
-                    stay_elsewhere(track, r, border.step);
-                } else if (caches.access(track) == Effect::past_caches) {
-                    go_past(track, r, border.step);
-                } else {
-                    ++real;
-                }
-            }
-        }
-        real_ = real;
-    }
-
-    void run_meeting() {
-        Border border = first_step();
-        for (std::uint64_t step = 0; step < loop_.count;) {
-            const bool at_border = step == border.step;
-            make(step, at_border ? border.at | columns_ : columns_);
-            if (at_border) border = schedule_.after(step);
-            // One more step like this one would change nothing.
-            const bool settled = columns_ == 0 && (stale_ == 0 || all_there());
-            step = settled ? border.step : step + 1;
-        }
-    }
 
     [[nodiscard]] bool all_there() const {
         for (unsigned left = stale_; left != 0; left &= left - 1) {

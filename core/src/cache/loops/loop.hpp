@@ -9,6 +9,7 @@
 
 #include "cache/detectors.hpp"
 #include "cache/levels/marks.hpp"
+#include "cache/loops/abreast.hpp"
 
 namespace memgauge::cache {
 
@@ -104,11 +105,39 @@ struct Loop {
     }
 
     std::array<Track, most_streams> tracks{};
+    AbreastPlan abreast;
     std::size_t size = 0;
     std::uint64_t count = 0;
     // What came of it: hits of level 1 that were not made for real; pieces.
     std::uint64_t hits = 0;
     PieceCounts pieces{};
 };
+
+// Whether two may ever use one set for different lines. Of one pace, they stay as far apart as they
+// are, but that `b` makes its step before `a`.
+[[gnu::always_inline]] inline bool may_meet(const Track& a, const Track& b,
+                                            const PlainLevel& level) {
+    if (a.stride != b.stride || a.steady_steps <= 1) return true;
+    const auto apart = static_cast<std::int64_t>(a.begin - b.begin);
+    const std::int64_t least = std::min(apart, apart - a.stride) >> level.line_bits;
+    const std::int64_t most = -(-std::max(apart, apart - a.stride) >> level.line_bits);
+    for (std::int64_t lines = least; lines <= most; ++lines) {
+        if (lines != 0 && (static_cast<std::uint64_t>(lines) & (level.sets - 1)) == 0) return true;
+    }
+    return false;
+}
+
+// Bits of the references that may.
+inline unsigned meeting_in(const Loop& loop, const PlainLevel& level) {
+    if (level.sets == 0) return (1u << loop.size) - 1;
+    unsigned found = 0;
+    for (unsigned r = 0; r < loop.size; ++r) {
+        for (unsigned other = 0; other < r; ++other) {
+            const bool meet = may_meet(loop.tracks[r], loop.tracks[other], level);
+            found |= meet ? 1u << r | 1u << other : 0;
+        }
+    }
+    return found;
+}
 
 }  // namespace memgauge::cache

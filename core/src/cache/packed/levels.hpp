@@ -89,10 +89,22 @@ public:
         return std::exchange(state_.disturbed, false);
     }
 
-    // Sets of level 1, by the lowest bits of lines, where nothing but its own accesses takes lines
-    // from it; else 0.
-    [[nodiscard]] std::uint64_t plain_sets() const {
-        return state_.inclusive ? 0 : std::uint64_t{state_.levels[0].sets};
+    // Level 1, where nothing but its own accesses takes lines from it.
+    [[nodiscard]] PlainLevel plain_level() const {
+        if (state_.inclusive) return {};
+        return {.sets = state_.levels[0].sets, .ways = state_.levels[0].ways};
+    }
+
+    // Puts a line that level 1 has in front of its set.
+    [[gnu::always_inline]] void touch(Line line) {
+        const PackedLevel& level = state_.levels[0];
+        Word* const set = set_at(level, level.index.masked(line));
+        const Word key = key_of(line);
+        if ((*set & line_mask) == key) return;
+        const unsigned found = ways_of(level, set, key);
+        if (found == 0) return;
+        const unsigned way = way_in(found);
+        to_front(set, way, set[way]);
     }
 
     [[nodiscard]] LineNumbers& numbers() { return state_.numbers; }
