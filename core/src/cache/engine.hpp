@@ -11,6 +11,8 @@ namespace memgauge::cache {
 struct Part {
     unsigned index = 0;
     unsigned count = 1;
+
+    bool operator==(const Part&) const = default;
 };
 
 // An outer loop around an inner one; see CacheModel::walk.

@@ -42,6 +42,7 @@ public:
     [[nodiscard]] PlainLevel plain_level() const {
         PlainLevel level = caches_.plain_level();
         level.line_bits = grain_.line_bits;
+        level.part = grain_.part;
         return level;
     }
     // Bits of the references that may ever use a set of level 1 that another uses for another line.
@@ -65,6 +66,12 @@ public:
         }
     }
 
+    // The same, of a track that is not followed from sector to sector.
+    [[gnu::always_inline]] void find(Track& track) {
+        if (Caches::sectored) track.sector = grain_.sector(track.access.address);
+        track.line = caches_.numbers().number(track.access.address);
+    }
+
     [[gnu::always_inline]] Effect access(Track& track) {
         const CacheAccess& access = track.access;
         const Piece piece{track.line, Caches::sectored ? track.sector : std::uint8_t{1},
@@ -79,8 +86,7 @@ public:
 
     // Puts the track's line, which is there, in front of its set.
     [[gnu::always_inline]] void touch(const Track& track) { caches_.touch(track.line); }
-    // Where it comes to a line that is not followed sector by sector.
-    [[gnu::noinline]] void touch_at(std::uint64_t address) {
+    [[gnu::always_inline]] void touch_at(std::uint64_t address) {
         caches_.touch(caches_.numbers().number(address));
     }
 
@@ -114,7 +120,9 @@ void run_lockstep(Caches& caches, const Grain& grain, unsigned core, Loop& loop)
     static_cast<void>(caches.take_disturbed());
     Tracked<Caches> tracked(caches, grain, core);
     if constexpr (Caches::may_be_plain) {
-        if (loop.abreast.make(loop, tracked.plain_level())) return RunAbreast(tracked, loop).run();
+        if (const AbreastPlan* plan = loop.abreast.plan(loop, tracked.plain_level())) {
+            return RunAbreast(tracked, *plan, loop).run();
+        }
     }
     Lockstep(tracked, loop).run();
 }

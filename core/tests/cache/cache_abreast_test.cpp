@@ -97,13 +97,13 @@ Loop references_at(std::initializer_list<std::int64_t> offsets, std::uint64_t st
 // The plan of a loop on lines of 64 bytes.
 struct Planned {
     cache::Loop loop;
-    bool made = false;
+    const cache::AbreastPlan* plan = nullptr;
 
     Planned(const Loop& of, std::uint64_t sets, unsigned ways) {
         CacheMachine machine;
         loop.begin(of.count);
         for (const StridedAccess& one : of.references) loop.add(one, nullptr, ~0ull, machine);
-        made = loop.abreast.make(loop, {.sets = sets, .ways = ways, .line_bits = 6});
+        plan = loop.abreast.plan(loop, {.sets = sets, .ways = ways, .line_bits = 6, .part = {}});
     }
 };
 
@@ -118,24 +118,26 @@ TEST_CASE("loads that follow others are left out, and meet what those meet") {
     // Three next to each other, rows before and behind, and a store that meets the three.
     const Loop loop = references_at({-8, 8, -1600, 1600, 0}, std::uint64_t{64} * 64 * 10);
     const Planned planned(loop, 64, 8);
-    REQUIRE(planned.made);
-    CHECK(planned.loop.abreast.joining() == 0b10'1110);
-    CHECK(planned.loop.abreast.meeting() == 0b11'0011);
+    REQUIRE(planned.plan != nullptr);
+    CHECK(planned.plan->joining() == 0b10'1110);
+    CHECK(planned.plan->meeting() == 0b11'0011);
     unsigned parting = 0;
-    for (const auto& turn : planned.loop.abreast) parting |= turn.parting;
+    for (const auto& event : planned.plan->events()) {
+        parting |= event.parts ? 1u << event.reference : 0;
+    }
     CHECK(parting == 0b10'0001);
-    CHECK(Planned(references_at({-8, 8}, 640), 64, 8).loop.abreast.meeting() == 0);
+    CHECK(Planned(references_at({-8, 8}, 640), 64, 8).plan->meeting() == 0);
 }
 
 TEST_CASE("where sets could lose a line in use, each access is made") {
     const Loop loop = references_at({0, 4096, 8192}, 12288);
-    CHECK(Planned(loop, 64, 4).made);
-    CHECK(!Planned(loop, 64, 3).made);
-    CHECK(!Planned(loop, 4, 8).made);
-    CHECK(!Planned(loop, 0, 8).made);
+    CHECK(Planned(loop, 64, 4).plan != nullptr);
+    CHECK(Planned(loop, 64, 3).plan == nullptr);
+    CHECK(Planned(loop, 4, 8).plan == nullptr);
+    CHECK(Planned(loop, 0, 8).plan == nullptr);
     Loop unlike = loop;
     unlike.references[1].stride = 16;
-    CHECK(!Planned(unlike, 64, 8).made);
+    CHECK(Planned(unlike, 64, 8).plan == nullptr);
 }
 
 TEST_CASE("parts of the sets count as many steps as lie in them") {

@@ -15,19 +15,18 @@ std::int64_t steps_to(const Track& track) {
     return track.stride > 0 ? steps : -steps;
 }
 
-// The first step in which it comes to another sector.
-std::uint64_t first_border(const Track& track) {
-    return steps_to_border(track.begin, track.stride, track.sector_bytes);
+// Where it begins among the lines of all parts.
+std::uint64_t phase_of(const Track& track, const PlainLevel& level) {
+    const std::uint64_t bytes = std::uint64_t{level.part.count} << level.line_bits;
+    return std::has_single_bit(bytes) ? track.begin & (bytes - 1) : track.begin % bytes;
 }
 
 }  // namespace
 
 AbreastPlan::Key AbreastPlan::key_of(const Loop& loop, const PlainLevel& level) {
     const Track& first = loop.tracks.front();
-    Key key{.level = level,
-            .size = loop.size,
-            .stride = first.stride,
-            .in_sector = first.begin & (first.sector_bytes - 1)};
+    Key key{
+        .level = level, .size = loop.size, .stride = first.stride, .phase = phase_of(first, level)};
     for (std::size_t r = 0; r < loop.size; ++r) {
         const Track& track = loop.tracks[r];
         key.distances[r] = track.begin - first.begin;
@@ -39,11 +38,6 @@ AbreastPlan::Key AbreastPlan::key_of(const Loop& loop, const PlainLevel& level) 
 }
 
 bool AbreastPlan::make(const Loop& loop, const PlainLevel& level) {
-    const Track& first = loop.tracks.front();
-    if (level.sets == 0 || loop.size == 0 || first.steady_steps <= 1) return false;
-    for (std::size_t r = 1; r < loop.size; ++r) {
-        if (loop.tracks[r].stride != first.stride) return false;
-    }
     const Key key = key_of(loop, level);
     if (key == key_) return is_planned_;
     key_ = key;
@@ -52,19 +46,17 @@ bool AbreastPlan::make(const Loop& loop, const PlainLevel& level) {
 }
 
 bool AbreastPlan::plan(const Loop& loop, const PlainLevel& level) {
-    const Track& first = loop.tracks.front();
-    period_ = first.steady_steps;
     find_followers(loop);
     meeting_ = all_that_meet(loop, level);
+    const std::uint64_t line_steps = (std::uint64_t{1} << level.line_bits) / length_of(key_.stride);
     if (meeting_ != 0) {
         const auto meeting = static_cast<unsigned>(std::popcount(meeting_));
-        const std::uint64_t line_steps =
-            (std::uint64_t{1} << level.line_bits) / length_of(first.stride);
         // A line is in use while one after the other follows to it.
-        const std::uint64_t in_use = (std::uint64_t{meeting} + 1) * period_;
+        const std::uint64_t in_use = (meeting + 1) * loop.tracks.front().steady_steps;
         if (meeting > level.ways || in_use > (level.sets - 1) * line_steps) return false;
     }
-    add_turns(loop);
+    period_ = line_steps * level.part.count;
+    add_events(loop, level);
     return true;
 }
 
@@ -73,12 +65,12 @@ void AbreastPlan::find_followers(const Loop& loop) {
     joining_ = all;
     parting_ = all;
     followers_ = {};
-    const auto period = static_cast<std::int64_t>(period_);
+    const auto in_sector = static_cast<std::int64_t>(loop.tracks.front().steady_steps);
     for (std::size_t r = 0; r < loop.size; ++r) {
         if ((key_.bypassing >> r & 1) != 0) continue;
         for (std::size_t other = 0; other < loop.size; ++other) {
             const std::int64_t later = steps_to(loop.tracks[r]) - steps_to(loop.tracks[other]);
-            const bool follows = later == 0 ? other > r : later > 0 && later <= period;
+            const bool follows = later == 0 ? other > r : later > 0 && later <= in_sector;
             if (!follows || (key_.bypassing >> other & 1) != 0) continue;
             followers_[r] |= 1u << other;
             parting_ &= ~(1u << r);
@@ -100,25 +92,38 @@ unsigned AbreastPlan::all_that_meet(const Loop& loop, const PlainLevel& level) c
     return found;
 }
 
-void AbreastPlan::add_turns(const Loop& loop) {
-    size_ = 0;
-    turn_at(0);
+void AbreastPlan::add_events(const Loop& loop, const PlainLevel& level) {
+    events_.clear();
     for (std::size_t r = 0; r < loop.size; ++r) {
-        const std::uint64_t border = first_border(loop.tracks[r]);
-        const unsigned bit = 1u << r;
-        if ((joining_ & bit) != 0) turn_at(border == period_ ? 0 : border).joining |= bit;
-        if ((parting_ & meeting_ & bit) != 0) turn_at(border - 1).parting |= bit;
+        const Track& track = loop.tracks[r];
+        const bool joins = (joining_ >> r & 1) != 0;
+        const bool parts = (parting_ & meeting_) >> r & 1;
+        std::uint64_t step = steps_to_border(track.begin, track.stride, track.sector_bytes);
+        std::uint64_t sector = track.begin;
+        const auto add = [&](std::uint64_t at, bool is_parting) {
+            const std::uint64_t line = sector >> level.line_bits;
+            if (line % level.part.count != level.part.index) return;
+            events_.push_back({static_cast<std::uint32_t>(at % period_),
+                               static_cast<std::uint16_t>(r), is_parting});
+        };
+        for (std::uint64_t done = 0; done < period_; done += track.steady_steps) {
+            if (parts) add(step - 1, true);
+            sector += track.advance;
+            if (joins) add(step, false);
+            step += track.steady_steps;
+        }
     }
+    std::ranges::sort(events_);
 }
 
-AbreastPlan::Turn& AbreastPlan::turn_at(std::uint64_t step) {
-    Turn* const last = turns_.data() + size_;
-    Turn* const at = std::ranges::lower_bound(turns_.data(), last, step, {}, &Turn::step);
-    if (at != last && at->step == step) return *at;
-    std::move_backward(at, last, last + 1);
-    ++size_;
-    *at = {.step = step};
-    return *at;
+const AbreastPlan* AbreastPlans::plan(const Loop& loop, const PlainLevel& level) {
+    const Track& first = loop.tracks.front();
+    if (level.sets == 0 || loop.size == 0 || first.steady_steps <= 1) return nullptr;
+    for (std::size_t r = 1; r < loop.size; ++r) {
+        if (loop.tracks[r].stride != first.stride) return nullptr;
+    }
+    AbreastPlan& of_phase = plans_[phase_of(first, level) / length_of(first.stride) % most];
+    return of_phase.make(loop, level) ? &of_phase : nullptr;
 }
 
 }  // namespace memgauge::cache

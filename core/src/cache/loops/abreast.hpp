@@ -1,6 +1,6 @@
 #pragma once
 // Loops whose references all go on by one stride, a power of two below a sector: they keep their
-// distances, and each comes to its next sector once in a period of steps.
+// distances, and each comes to its next sector once in a number of steps.
 //
 // Which lines a set holds follows from the order in which its lines were used last. Of all accesses
 // of a reference in one sector, two are enough: the first, which brings the line, and the last,
@@ -14,44 +14,49 @@
 // all that was left out.
 
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "cache/engine.hpp"
 #include "memgauge/cache_model.hpp"
 
 namespace memgauge::cache {
 
 struct Loop;
 
-// The geometry of a first level from which nothing but its own accesses takes lines; no sets: there
-// is none.
+// What is simulated of a first level from which nothing but its own accesses takes lines; no sets:
+// there is none.
 struct PlainLevel {
     std::uint64_t sets = 0;
     unsigned ways = 0;
     unsigned line_bits = 0;
+    Part part{};
 
     bool operator==(const PlainLevel&) const = default;
 };
 
 class AbreastPlan {
 public:
-    // Bits of references, in a step that lies so far in a period: those that come to a sector that
-    // no other brings, and those that part from theirs after it.
-    struct Turn {
-        std::uint64_t step = 0;
-        unsigned joining = 0;
-        unsigned parting = 0;
+    // What is made in each period of a loop but for its step 0, in which all references join.
+    struct Event {
+        std::uint32_t step = 0;
+        std::uint16_t reference = 0;
+        bool parts = false;  // from its sector; else it joins, in one that no other brings
+
+        auto operator<=>(const Event&) const = default;
     };
 
-    // Of a loop as it begins. Rows of a nest mostly have the plan of the row before. False where
-    // there is none.
+    // Of a loop as it begins; false where there is none. What it does already is not planned again.
     bool make(const Loop& loop, const PlainLevel& level);
 
+    // In which all come to as many lines as there are parts.
     [[nodiscard]] std::uint64_t period() const { return period_; }
-    // By rising steps, the first one at 0. In step 0 of a loop all references join.
-    [[nodiscard]] const Turn* begin() const { return turns_.data(); }
-    [[nodiscard]] const Turn* end() const { return turns_.data() + size_; }
+    // By rising steps and references. Only those of sectors in the part.
+    [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+    // Bits of references that join, and of those that may meet others in sets.
     [[nodiscard]] unsigned joining() const { return joining_; }
-    // Those that may meet others in sets.
     [[nodiscard]] unsigned meeting() const { return meeting_; }
 
 private:
@@ -60,7 +65,7 @@ private:
         PlainLevel level;
         std::size_t size = 0;
         std::int64_t stride = 0;
-        std::uint64_t in_sector = 0;
+        std::uint64_t phase = 0;
         std::array<std::uint64_t, most_streams> distances{};
         unsigned stores = 0;
         unsigned bypassing = 0;
@@ -72,8 +77,7 @@ private:
     [[nodiscard]] bool plan(const Loop& loop, const PlainLevel& level);
     void find_followers(const Loop& loop);
     [[nodiscard]] unsigned all_that_meet(const Loop& loop, const PlainLevel& level) const;
-    void add_turns(const Loop& loop);
-    Turn& turn_at(std::uint64_t step);
+    void add_events(const Loop& loop, const PlainLevel& level);
 
     Key key_;
     bool is_planned_ = false;
@@ -82,8 +86,20 @@ private:
     unsigned parting_ = 0;
     unsigned meeting_ = 0;
     std::array<unsigned, most_streams> followers_{};
-    std::array<Turn, 2 * most_streams + 1> turns_{};
-    std::size_t size_ = 0;
+    std::vector<Event> events_;
+};
+
+// Plans of the rows of a nest, which differ by where in a line a row begins.
+class AbreastPlans {
+public:
+    // Null where a loop has none.
+    [[nodiscard]] const AbreastPlan* plan(const Loop& loop, const PlainLevel& level);
+
+private:
+    // Lines of 128 bytes in four parts, walked by doubles, begin at no more.
+    static constexpr std::size_t most = 64;
+
+    std::vector<AbreastPlan> plans_ = std::vector<AbreastPlan>(most);
 };
 
 }  // namespace memgauge::cache

@@ -105,7 +105,7 @@ struct Loop {
     }
 
     std::array<Track, most_streams> tracks{};
-    AbreastPlan abreast;
+    AbreastPlans abreast;
     std::size_t size = 0;
     std::uint64_t count = 0;
     // What came of it: hits of level 1 that were not made for real; pieces.

@@ -10,58 +10,64 @@
 namespace memgauge::cache {
 
 // `Caches` as Lockstep's, and besides
+//   void find(Track&)  its line, by its address
 //   void touch(Track&), touch_at(address)  in level 1, where the line is there
 //   std::uint64_t steps_elsewhere(Track&, count)
 template <class Caches>
 class RunAbreast {
 public:
-    RunAbreast(const Caches& caches, Loop& loop)
-        : caches_(caches), loop_(loop), joining_(loop.abreast.joining()) {}
+    RunAbreast(const Caches& caches, const AbreastPlan& plan, Loop& loop)
+        : caches_(caches), plan_(plan), loop_(loop) {}
 
     void run() {
-        const AbreastPlan& plan = loop_.abreast;
-        make(0, (1u << loop_.size) - 1, plan.begin()->parting);
-        const AbreastPlan::Turn* turn = plan.begin() + 1;
-        for (std::uint64_t begin = 0; begin < loop_.count; begin += plan.period()) {
-            for (; turn != plan.end(); ++turn) {
-                const std::uint64_t step = begin + turn->step;
-                if (step >= loop_.count) break;
-                make(step, turn->joining, turn->parting);
+        begin();
+        // In step 0, nothing is left to be done.
+        const auto first =
+            std::ranges::upper_bound(plan_.events(), 0u, {}, &AbreastPlan::Event::step);
+        auto event = first;
+        const auto end = plan_.events().end();
+        for (std::uint64_t begin = 0; begin < loop_.count; begin += plan_.period()) {
+            for (; event != end && begin + event->step < loop_.count; ++event) {
+                make(*event, begin + event->step);
             }
-            turn = plan.begin();
+            event = plan_.events().begin();
         }
         settle();
         account();
     }
 
 private:
-    [[gnu::always_inline]] void make(std::uint64_t step, unsigned joining, unsigned parting) {
-        for (unsigned left = joining | parting; left != 0; left &= left - 1) {
-            const auto r = static_cast<unsigned>(std::countr_zero(left));
+    [[nodiscard]] bool joins(unsigned r) const { return (plan_.joining() >> r & 1) != 0; }
+
+    [[nodiscard, gnu::always_inline]] static std::uint64_t at(const Track& track,
+                                                              std::uint64_t step) {
+        return track.begin + step * static_cast<std::uint64_t>(track.stride);
+    }
+
+    void begin() {
+        for (std::size_t r = 0; r < loop_.size; ++r) {
             Track& track = loop_.tracks[r];
-            if ((joining >> r & 1) != 0) join(track, step);
-            if ((parting >> r & 1) != 0) part(track, (joining_ >> r & 1) != 0);
+            track.access.address = track.begin;
+            if (caches_.is_here(track.begin)) join(track, 0);
+        }
+    }
+
+    [[gnu::always_inline]] void make(const AbreastPlan::Event& event, std::uint64_t step) {
+        Track& track = loop_.tracks[event.reference];
+        if (!event.parts) {
+            track.access.address = at(track, step);
+            join(track, step);
+        } else if (!joins(event.reference)) {
+            caches_.touch_at(at(track, step));
+        } else if (track.set != nullptr) {
+            caches_.touch(track);
         }
     }
 
     [[gnu::always_inline]] void join(Track& track, std::uint64_t step) {
-        track.access.address += track.advance;
-        caches_.follow(track);
-        track.set = nullptr;
-        if (!caches_.is_here(track.access.address)) return;
+        caches_.find(track);
         if (caches_.access(track) == Effect::past_caches) return go_past(track, step);
         ++real_;
-    }
-
-    // One that only parts goes on to the sector from which it will part next.
-    [[gnu::always_inline]] void part(Track& track, bool joins) {
-        if (joins) {
-            if (track.set != nullptr) caches_.touch(track);
-            return;
-        }
-        if (caches_.is_here(track.access.address)) caches_.touch(track);
-        track.access.address += track.advance;
-        caches_.follow(track);
     }
 
     [[gnu::noinline]] void go_past(const Track& track, std::uint64_t step) {
@@ -73,16 +79,12 @@ private:
 
     // The accesses of the last step, of those whose order in sets matters.
     void settle() {
-        for (unsigned left = loop_.abreast.meeting(); left != 0; left &= left - 1) {
+        for (unsigned left = plan_.meeting(); left != 0; left &= left - 1) {
             const auto r = static_cast<unsigned>(std::countr_zero(left));
             const Track& track = loop_.tracks[r];
-            if ((joining_ >> r & 1) != 0) {
-                if (track.set != nullptr) caches_.touch(track);
-                continue;
-            }
-            const std::uint64_t address =
-                track.begin + (loop_.count - 1) * static_cast<std::uint64_t>(track.stride);
-            if (caches_.is_here(address)) caches_.touch_at(address);
+            const std::uint64_t last = at(track, loop_.count - 1);
+            if (!caches_.is_here(last) || (joins(r) && track.set == nullptr)) continue;
+            caches_.touch_at(last);
         }
     }
 
@@ -98,8 +100,8 @@ private:
     }
 
     Caches caches_;
+    const AbreastPlan& plan_;
     Loop& loop_;
-    unsigned joining_;
     std::uint64_t real_ = 0;  // accesses made for real
     std::uint64_t past_ = 0;  // steps of references whose stores bypass
 };
